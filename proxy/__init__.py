@@ -1,0 +1,1 @@
+"""Doorkeeper: an intercepting proxy for the Apache Kafka protocol."""
