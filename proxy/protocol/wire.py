@@ -1,0 +1,116 @@
+"""The wire's vocabulary: primitive types, what a field means, and how a struct is declared.
+
+A message is declared as a class, one field a line, valid for all versions at once:
+
+    class Broker(Struct):
+        node_id: BrokerId
+        host: Host
+        port: Port
+        rack: string | None = since(1, default=None)
+
+Rules:
+* A bare field is on the wire in every version of its message, and the constructor demands it.
+* A field with `since()`, `until()` or `tagged()` has a default: what Kafka takes where the field is not on the wire.
+  Reading a field that was never set gives that default, so that no version costs anything for what it lacks.
+* `X | None` may be null: in every version that has the field, or from `nullable=` on.
+* A type says how a value is written (`int32`) or also what it stands for (`BrokerId`): whoever looks for all topics of
+  all APIs looks for a `Meaning`, not for names.
+
+Source: Kafka's message definitions (KIP-482 for tagged fields).
+"""
+
+from enum import Enum, auto
+from typing import Annotated, Any, NamedTuple
+
+
+class Primitive(NamedTuple):
+    """How one value is written. `fmt` is its `struct` letter, None where the size varies."""
+
+    name: str
+    fmt: str | None
+    size: int  # in bytes; of varying ones the least that a value may take
+
+
+class Meaning(Enum):
+    """What a field stands for, whatever its name and API."""
+
+    AUTHORIZED_OPERATIONS = auto()
+    BROKER_ID = auto()
+    CLIENT_HOST = auto()
+    CLIENT_ID = auto()
+    CLUSTER_ID = auto()
+    COORDINATOR_KEY = auto()  # a group, a transactional id or a share key, as the key type beside it says
+    ERROR = auto()
+    ERROR_MESSAGE = auto()
+    GROUP_ID = auto()
+    HOST = auto()  # with PORT in the same struct: where a broker or controller listens
+    MEMBER_ID = auto()
+    PORT = auto()
+    PRINCIPAL = auto()
+    PRODUCER_ID = auto()
+    RECORDS = auto()
+    REPLICA_ID = auto()  # of whoever fetches: 0 and above marks a follower
+    RESOURCE_NAME = auto()  # of the resource type beside it
+    SECRET = auto()  # never shown: not in logs, not in dumps
+    THROTTLE_TIME = auto()
+    TOPIC_ID = auto()
+    TOPIC_NAME = auto()
+    TOPIC_REGEX = auto()
+    TRANSACTIONAL_ID = auto()
+    USER = auto()
+
+
+BOOL = Primitive("bool", "?", 1)
+INT8 = Primitive("int8", "b", 1)
+INT16 = Primitive("int16", "h", 2)
+UINT16 = Primitive("uint16", "H", 2)
+INT32 = Primitive("int32", "i", 4)
+INT64 = Primitive("int64", "q", 8)
+FLOAT64 = Primitive("float64", "d", 8)
+UUID = Primitive("uuid", "16s", 16)
+STRING = Primitive("string", None, 1)
+LEGACY_STRING = Primitive("legacy_string", None, 2)  # an int16 length also in flexible versions: the client id
+BYTES = Primitive("bytes", None, 1)
+RECORDS = Primitive("records", None, 1)
+
+int8 = Annotated[int, INT8]
+int16 = Annotated[int, INT16]
+uint16 = Annotated[int, UINT16]
+int32 = Annotated[int, INT32]
+int64 = Annotated[int, INT64]
+float64 = Annotated[float, FLOAT64]
+uuid = Annotated[bytes, UUID]  # 16 bytes: hashable, comparable, and never built where it only passes
+string = Annotated[str, STRING]
+legacy_string = Annotated[str, LEGACY_STRING]
+records = Annotated[bytes | memoryview, RECORDS, Meaning.RECORDS]
+array = list  # array[X] on the wire is a list in memory
+
+PLAIN: dict[Any, Primitive] = {bool: BOOL, bytes: BYTES}
+
+AuthorizedOperations = Annotated[int, INT32, Meaning.AUTHORIZED_OPERATIONS]
+BrokerId = Annotated[int, INT32, Meaning.BROKER_ID]
+ClientHost = Annotated[str, STRING, Meaning.CLIENT_HOST]
+ClientId = Annotated[str, STRING, Meaning.CLIENT_ID]
+ClusterId = Annotated[str, STRING, Meaning.CLUSTER_ID]
+CoordinatorKey = Annotated[str, STRING, Meaning.COORDINATOR_KEY]
+Error = Annotated[int, INT16, Meaning.ERROR]
+ErrorMessage = Annotated[str, STRING, Meaning.ERROR_MESSAGE]
+GroupId = Annotated[str, STRING, Meaning.GROUP_ID]
+Host = Annotated[str, STRING, Meaning.HOST]
+MemberId = Annotated[str, STRING, Meaning.MEMBER_ID]
+Port = Annotated[int, INT32, Meaning.PORT]
+Port16 = Annotated[int, UINT16, Meaning.PORT]
+Principal = Annotated[str, STRING, Meaning.PRINCIPAL]
+ProducerId = Annotated[int, INT64, Meaning.PRODUCER_ID]
+ReplicaId = Annotated[int, INT32, Meaning.REPLICA_ID]
+ResourceName = Annotated[str, STRING, Meaning.RESOURCE_NAME]
+SecretBytes = Annotated[bytes, BYTES, Meaning.SECRET]
+SecretString = Annotated[str, STRING, Meaning.SECRET]
+ThrottleTime = Annotated[int, INT32, Meaning.THROTTLE_TIME]
+TopicId = Annotated[bytes, UUID, Meaning.TOPIC_ID]
+TopicName = Annotated[str, STRING, Meaning.TOPIC_NAME]
+TopicRegex = Annotated[str, STRING, Meaning.TOPIC_REGEX]
+TransactionalId = Annotated[str, STRING, Meaning.TRANSACTIONAL_ID]
+User = Annotated[str, STRING, Meaning.USER]
+
+NO_UUID = bytes(16)
