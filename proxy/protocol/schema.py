@@ -10,7 +10,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, TypeVar, Union, dataclass_transform, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    NamedTuple,
+    TypeVar,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+)
 
 from proxy.protocol.api import Api
 from proxy.protocol.wire import (
@@ -76,7 +87,7 @@ def until(last: int, **more: Any) -> Any:
 
 
 def tagged(tag: int, first: int, *, default: Any = UNSET, nullable: int | None = None) -> Any:
-    """An optional field from version `first` on, written after all others under its tag, and only if it is not its default."""
+    """An optional field from version `first` on: written after all others, and only where it is not its default."""
     return Declaration(first, NEWEST, tag, default, nullable)
 
 
@@ -133,7 +144,7 @@ def _field(owner: str, name: str, annotation: Any, declared: Declaration | None)
     is_array = get_origin(inner) is list
     if is_array:
         (inner,) = get_args(inner)
-    kind: Primitive | type[Struct] | None = PLAIN.get(inner)
+    kind: Any = PLAIN.get(inner)
     meaning = None
     if get_origin(inner) is Annotated:
         _, kind, *meanings = get_args(inner)

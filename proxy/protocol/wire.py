@@ -82,7 +82,7 @@ float64 = Annotated[float, FLOAT64]
 uuid = Annotated[bytes, UUID]  # 16 bytes: hashable, comparable, and never built where it only passes
 string = Annotated[str, STRING]
 legacy_string = Annotated[str, LEGACY_STRING]
-records = Annotated[bytes | memoryview, RECORDS, Meaning.RECORDS]
+Records = Annotated[bytes | memoryview, RECORDS, Meaning.RECORDS]
 array = list  # array[X] on the wire is a list in memory
 
 PLAIN: dict[Any, Primitive] = {bool: BOOL, bytes: BYTES}

@@ -1,0 +1,21 @@
+"""AllocateProducerIds (key 67): DOC"""
+
+from proxy.protocol.api import ALLOCATE_PRODUCER_IDS
+from proxy.protocol.schema import Request, Response, since
+from proxy.protocol.wire import BrokerId, Error, ProducerId, ThrottleTime, int32, int64
+
+
+class AllocateProducerIdsRequest(Request, api=ALLOCATE_PRODUCER_IDS):
+    """DOC"""
+
+    broker_id: BrokerId
+    broker_epoch: int64 = since(0, default=-1)
+
+
+class AllocateProducerIdsResponse(Response, api=ALLOCATE_PRODUCER_IDS):
+    """DOC"""
+
+    throttle_time_ms: ThrottleTime
+    error_code: Error
+    producer_id_start: ProducerId
+    producer_id_len: int32

@@ -1,0 +1,27 @@
+"""BrokerHeartbeat (key 63): DOC"""
+
+from proxy.protocol.api import BROKER_HEARTBEAT
+from proxy.protocol.schema import Request, Response, since, tagged
+from proxy.protocol.wire import BrokerId, Error, ThrottleTime, array, int64, uuid
+
+
+class BrokerHeartbeatRequest(Request, api=BROKER_HEARTBEAT):
+    """DOC"""
+
+    broker_id: BrokerId
+    broker_epoch: int64 = since(0, default=-1)
+    current_metadata_offset: int64
+    want_fence: bool
+    want_shut_down: bool
+    offline_log_dirs: array[uuid] = tagged(0, 1)
+    cordoned_log_dirs: array[uuid] | None = tagged(1, 2, default=None)
+
+
+class BrokerHeartbeatResponse(Response, api=BROKER_HEARTBEAT):
+    """DOC"""
+
+    throttle_time_ms: ThrottleTime
+    error_code: Error
+    is_caught_up: bool
+    is_fenced: bool = since(0, default=True)
+    should_shut_down: bool

@@ -1,0 +1,34 @@
+"""DeleteShareGroupOffsets (key 92): DOC"""
+
+from proxy.protocol.api import DELETE_SHARE_GROUP_OFFSETS
+from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.wire import Error, ErrorMessage, GroupId, ThrottleTime, TopicId, TopicName, array
+
+
+class DeleteShareGroupOffsetsRequest(Request, api=DELETE_SHARE_GROUP_OFFSETS):
+    """DOC"""
+
+    class Topic(Struct):
+        """DOC"""
+
+        topic_name: TopicName
+
+    group_id: GroupId
+    topics: array[Topic]
+
+
+class DeleteShareGroupOffsetsResponse(Response, api=DELETE_SHARE_GROUP_OFFSETS):
+    """DOC"""
+
+    class Topic(Struct):
+        """DOC"""
+
+        topic_name: TopicName
+        topic_id: TopicId
+        error_code: Error
+        error_message: ErrorMessage | None = since(0, default=None)
+
+    throttle_time_ms: ThrottleTime
+    error_code: Error
+    error_message: ErrorMessage | None = since(0, default=None)
+    responses: array[Topic]

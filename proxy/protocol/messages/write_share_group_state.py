@@ -1,0 +1,55 @@
+"""WriteShareGroupState (key 85): DOC"""
+
+from proxy.protocol.api import WRITE_SHARE_GROUP_STATE
+from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.wire import Error, ErrorMessage, GroupId, TopicId, array, int8, int16, int32, int64
+
+
+class WriteShareGroupStateRequest(Request, api=WRITE_SHARE_GROUP_STATE):
+    """DOC"""
+
+    class WriteStateData(Struct):
+        """DOC"""
+
+        class PartitionData(Struct):
+            """DOC"""
+
+            class StateBatch(Struct):
+                """DOC"""
+
+                first_offset: int64
+                last_offset: int64
+                delivery_state: int8
+                delivery_count: int16
+
+            partition: int32
+            state_epoch: int32
+            leader_epoch: int32
+            start_offset: int64
+            delivery_complete_count: int32 = since(1, default=-1)
+            state_batches: array[StateBatch]
+
+        topic_id: TopicId
+        partitions: array[PartitionData]
+
+    group_id: GroupId
+    topics: array[WriteStateData]
+
+
+class WriteShareGroupStateResponse(Response, api=WRITE_SHARE_GROUP_STATE):
+    """DOC"""
+
+    class WriteStateResult(Struct):
+        """DOC"""
+
+        class PartitionResult(Struct):
+            """DOC"""
+
+            partition: int32
+            error_code: Error
+            error_message: ErrorMessage | None = since(0, default=None)
+
+        topic_id: TopicId
+        partitions: array[PartitionResult]
+
+    results: array[WriteStateResult]
