@@ -1,0 +1,21 @@
+"""Configuration: one YAML file -> an immutable `Config`; every problem at once, each with its place and a way out."""
+
+from proxy.config.load import examine, load
+from proxy.config.model import Admin, Cluster, Config, Limits, Listener
+from proxy.config.plugins import PluginUse
+from proxy.config.problems import ConfigError, Problem
+from proxy.config.values import Address
+
+__all__ = [
+    "Address",
+    "Admin",
+    "Cluster",
+    "Config",
+    "ConfigError",
+    "Limits",
+    "Listener",
+    "PluginUse",
+    "Problem",
+    "examine",
+    "load",
+]

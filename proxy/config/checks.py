@@ -1,0 +1,83 @@
+"""Checks across options: what each option alone cannot know.
+
+# A port belongs to one listener: its bootstrap port, then one for each broker id. How many ids there are is known only
+# once the brokers are, so a listener that leaves its neighbour room for fewer than ROOM ids is a warning, not an error.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+from proxy.config.model import Config
+from proxy.config.places import Path
+from proxy.config.values import LAST_PORT, Address, nearest
+
+ROOM = 10
+
+
+class Finding(NamedTuple):
+    """A problem by the path of the option to change."""
+
+    path: Path
+    message: str
+    warning: bool = False
+
+
+def findings(config: Config) -> Iterator[Finding]:
+    """Everything wrong between options that are each right."""
+    yield from _listeners(config)
+    yield from _ports(config)
+    yield from _loops(config)
+
+
+def _listeners(config: Config) -> Iterator[Finding]:
+    for name, listener in config.listeners.items():
+        path = ("listeners", name)
+        if listener.cluster not in config.clusters:
+            way_out = nearest(listener.cluster, config.clusters)
+            yield Finding((*path, "cluster"), f'unknown cluster "{listener.cluster}"; {way_out}')
+        if listener.bind.is_wildcard and listener.advertise is None:
+            way_out = 'add "advertise:" with the name by which they reach this machine'
+            yield Finding((*path, "bind"), f"clients cannot connect to {listener.bind.host}; {way_out}")
+        if listener.bind.port == LAST_PORT:
+            yield Finding((*path, "bind"), f"no port is left for brokers after {LAST_PORT}; choose a lower one")
+
+
+def _ports(config: Config) -> Iterator[Finding]:
+    bound = {f'listener "{name}"': (("listeners", name, "bind"), it.bind) for name, it in config.listeners.items()}
+    for (first, (_, one)), (second, (path, two)) in combinations(bound.items(), 2):
+        if not _same_host(one, two):
+            continue
+        if one.port == two.port:
+            yield Finding(path, f"{first} has port {one.port} already; choose another, more than {ROOM} away")
+        elif abs(one.port - two.port) <= ROOM:
+            yield _little_room(path, first if one.port < two.port else second, abs(one.port - two.port) - 1)
+    if config.admin is None:
+        return
+    for name, (_, address) in bound.items():
+        above = config.admin.bind.port - address.port
+        if not _same_host(address, config.admin.bind):
+            continue
+        if above == 0:
+            yield Finding(("admin", "bind"), f"{name} has port {address.port} already; choose another")
+        elif 0 < above <= ROOM:
+            yield _little_room(("admin", "bind"), name, above - 1)
+
+
+def _little_room(path: Path, lower: str, ids: int) -> Finding:
+    fact = f"{lower} needs this port for a broker of id {ids}"
+    return Finding(path, f"{fact}; leave at least {ROOM} ports between them", warning=True)
+
+
+def _loops(config: Config) -> Iterator[Finding]:
+    listening = {(it.bind.host, it.bind.port): name for name, it in config.listeners.items()}
+    for name, cluster in config.clusters.items():
+        for index, address in enumerate(cluster.bootstrap):
+            loop = listening.get((address.host, address.port))
+            if loop is not None:
+                path = ("clusters", name, "bootstrap", index)
+                yield Finding(path, f'{address} is listener "{loop}" of this proxy; write the address of a broker')
+
+
+def _same_host(one: Address, two: Address) -> bool:
+    return one.host == two.host or one.is_wildcard or two.is_wildcard

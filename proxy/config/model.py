@@ -1,0 +1,167 @@
+"""The options: what one configuration file can say, declared once.
+
+A person reads the declaration, `doorkeeper check` holds a file against it, the JSON Schema for editors comes from it,
+and a test holds README's reference against it. Every option has a description and examples; the first example is what a
+message offers where the option is missing or wrong. A configuration never changes once it is loaded.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, Strict
+
+from proxy.config.plugins import PluginEntry
+from proxy.config.values import Address, Host, Seconds, Size
+
+T = TypeVar("T")
+
+
+class Section(BaseModel):
+    """A mapping with known options; any other key is a mistake."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Named(Mapping[str, T], Generic[T]):
+    """An immutable mapping from name to section, in the order of the file."""
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Mapping[str, T]) -> None:
+        self._items = dict(items)
+
+    def __getitem__(self, name: str) -> T:
+        return self._items[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __repr__(self) -> str:
+        return f"Named({self._items!r})"
+
+
+def _left_empty(value: Any) -> Any:
+    """`plugins:` with nothing under it says the same as no `plugins:` at all."""
+    return () if value is None else value
+
+
+def _limits_left_empty(value: Any) -> Any:
+    return {} if value is None else value
+
+
+Names = (AfterValidator(Named), PlainSerializer(dict))
+Count = Annotated[int, Strict(), Field(ge=1)]
+
+
+class Cluster(Section):
+    """A Kafka cluster that the proxy stands in front of."""
+
+    bootstrap: tuple[Address, ...] = Field(
+        min_length=1,
+        description="Addresses of some of its brokers, tried in turn; all the others are discovered from them.",
+        examples=["[kafka-1:9092, kafka-2:9092]"],
+    )
+
+
+class Listener(Section):
+    """A place where clients connect: one port to begin at, and one port for each broker after it."""
+
+    cluster: str = Field(description="The cluster behind it: a name under `clusters`.", examples=["main"])
+    bind: Address = Field(
+        description="Where to listen: clients begin here (`bootstrap.servers`); broker N answers on this port + 1 + N.",
+        examples=["0.0.0.0:9192"],
+    )
+    advertise: Host | None = Field(
+        default=None,
+        description="The host that clients are given for every broker; without it, the host of `bind`.",
+        examples=["kafka.example.com"],
+    )
+
+    @property
+    def advertised_host(self) -> str:
+        """The host that clients are given for every broker."""
+        return self.advertise or self.bind.host
+
+
+class Limits(Section):
+    """What one worker lets through before it says no; every limit is on."""
+
+    frame: Size = Field(
+        default=100 << 20,
+        description="The largest request or response; a larger one closes its connection. Kafka's own: 100 MiB.",
+        examples=["100 MiB"],
+    )
+    connections: Count = Field(
+        default=10_000,
+        description="Client connections at a time in each worker; one more is closed at once.",
+        examples=[10000],
+    )
+    in_flight: Count = Field(
+        default=1_000,
+        description="Unanswered requests on one connection; a client with more is not read until answers come.",
+        examples=[1000],
+    )
+    first_frame: Seconds = Field(
+        default=30.0,
+        description="The time a new connection has until its first whole request.",
+        examples=["30s"],
+    )
+    idle: Seconds = Field(
+        default=600.0,
+        description="The time a connection may pass nothing in either direction. Kafka's own: 10m.",
+        examples=["10m"],
+    )
+    dial: Seconds = Field(
+        default=10.0,
+        description="The time a broker has to accept a connection.",
+        examples=["10s"],
+    )
+    drain: Seconds = Field(
+        default=30.0,
+        description="The time requests in flight have to be answered when the proxy is told to stop.",
+        examples=["30s"],
+    )
+
+
+class Admin(Section):
+    """The HTTP side of the proxy, for people and for monitoring."""
+
+    bind: Address = Field(description="Where it listens; best kept on loopback.", examples=["127.0.0.1:9190"])
+
+
+class Config(Section):
+    """One configuration file of Doorkeeper."""
+
+    clusters: Annotated[Mapping[str, Cluster], *Names] = Field(
+        min_length=1,
+        description="The Kafka clusters, each under a name of your choice.",
+        examples=["{main: {bootstrap: [kafka-1:9092]}}"],
+    )
+    listeners: Annotated[Mapping[str, Listener], *Names] = Field(
+        min_length=1,
+        description="Where clients connect, each under a name of your choice.",
+        examples=["{clients: {cluster: main, bind: 0.0.0.0:9192, advertise: kafka.example.com}}"],
+    )
+    plugins: Annotated[tuple[PluginEntry, ...], BeforeValidator(_left_empty)] = Field(
+        default=(),
+        description="The plugins in force, in order, each with its options; address rewriting is always there.",
+        examples=["[acl: {rules: acl.yaml}]"],
+    )
+    workers: Count = Field(
+        default=1,
+        description="Processes that share the ports; one for each core is as fast as it gets.",
+        examples=[1],
+    )
+    limits: Annotated[Limits, BeforeValidator(_limits_left_empty)] = Field(
+        default=Limits(),
+        description="Protection against clients and brokers that ask for too much.",
+        examples=["{frame: 100 MiB}"],
+    )
+    admin: Admin | None = Field(
+        default=None,
+        description="The HTTP side; accepted, but nothing serves it yet.",
+        examples=["{bind: 127.0.0.1:9190}"],
+    )

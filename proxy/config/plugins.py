@@ -1,0 +1,84 @@
+"""Plugins by name: what stands under `plugins:` in a file, and which class it means.
+
+A plugin is a class with its `Options`, a pydantic model. Those that come with the proxy stand in `BUILT_IN`; an
+installed package adds its own by an entry point in the group `doorkeeper.plugins`:
+
+    [project.entry-points."doorkeeper.plugins"]
+    shadow = "my_package.shadow:Shadow"
+
+A class is imported only when a file names it.
+"""
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, PlainValidator, WithJsonSchema, create_model
+
+from proxy.config.values import nearest, shown, wrong
+
+GROUP = "doorkeeper.plugins"
+ALWAYS_THERE = "address"
+BUILT_IN: dict[str, str] = {}
+
+
+class NoOptions(BaseModel):
+    """The options of a plugin that has none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True, slots=True)
+class PluginUse:
+    """One entry under `plugins:`: `plugin(options)` is what runs."""
+
+    name: str
+    plugin: type[Any]
+    options: BaseModel
+
+
+def known() -> Mapping[str, str]:
+    """Every plugin that a file can name, and where its class is (`module:Class`)."""
+    return {point.name: point.value for point in entry_points(group=GROUP)} | BUILT_IN
+
+
+def plugin_class(name: str) -> type[Any]:
+    """The class behind a name. Raises KeyError for an unknown one, ImportError or AttributeError for a broken one."""
+    module, _, attribute = known()[name].partition(":")
+    found: type[Any] = getattr(importlib.import_module(module), attribute)
+    return found
+
+
+def options_class(plugin: type[Any]) -> type[BaseModel]:
+    options: type[BaseModel] = getattr(plugin, "Options", NoOptions)
+    return options
+
+
+def _entry(value: object) -> PluginUse:
+    """Read `{name: options}`, `{name: null}` or a bare `name`."""
+    entry = {value: None} if isinstance(value, str) else value
+    if not isinstance(entry, dict) or len(entry) != 1:
+        raise wrong(f"{shown(value)} is not one plugin", 'write "- name: {options}", one plugin to each "-"')
+    name, given = next(iter(entry.items()))
+    if name == ALWAYS_THERE:
+        raise wrong(f'"{name}" is always there', "leave it out")
+    try:
+        plugin = plugin_class(name)
+    except KeyError:
+        raise unknown_plugin(name) from None
+    except (ImportError, AttributeError) as error:
+        raise wrong(f'plugin "{name}" cannot be loaded: {error}', "install what it needs") from None
+    # Validated under its name, so that a problem's path leads through the file: plugins, 0, acl, rules.
+    field: dict[str, Any] = {name: (options_class(plugin), ...)}
+    under_name = create_model(name, **field).model_validate({name: {} if given is None else given})
+    return PluginUse(name, plugin, getattr(under_name, name))
+
+
+def unknown_plugin(name: str) -> Exception:
+    return wrong(f'unknown plugin "{name}"', nearest(name, known()) or "none is installed; leave it out")
+
+
+# The schema of an entry is put together where the whole is (`schema`): it grows with the plugins.
+PluginEntry = Annotated[PluginUse, PlainValidator(_entry), WithJsonSchema({"type": "object"})]

@@ -1,0 +1,52 @@
+"""The JSON Schema of the configuration, from the same declarations; editors complete and check a file by it.
+
+Shipped as `proxy/gateway.schema.json`; `doorkeeper schema > proxy/gateway.schema.json` renews it, and a test fails
+when it is stale. Any value may come from the environment, so wherever a number stands, "${NAME}" may stand too.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from proxy.config.model import Config
+from proxy.config.plugins import BUILT_IN, options_class, plugin_class
+from proxy.config.values import FROM_ENVIRONMENT
+
+SHIPPED = Path(__file__).parent.parent / "gateway.schema.json"
+
+
+def schema() -> dict[str, Any]:
+    """The schema as plain values."""
+    whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema()}
+    entries = [_entry(name, whole["$defs"]) for name in sorted(BUILT_IN)]
+    if entries:
+        whole["properties"]["plugins"]["items"] = {"anyOf": entries}
+    for name in ("plugins", "limits"):  # may be left empty: "plugins:" and nothing after it
+        whole["properties"][name] = {"anyOf": [whole["properties"][name], {"type": "null"}]}
+    result: dict[str, Any] = _with_environment(whole)
+    return result
+
+
+def _entry(name: str, definitions: dict[str, Any]) -> dict[str, Any]:
+    options = options_class(plugin_class(name)).model_json_schema()
+    definitions |= options.pop("$defs", {})
+    return {"type": "object", "properties": {name: options}, "required": [name], "additionalProperties": False}
+
+
+def text() -> str:
+    """The schema as it is shipped and printed."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _with_environment(part: Any) -> Any:
+    if isinstance(part, list):
+        return [_with_environment(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    result = {key: _with_environment(value) for key, value in part.items() if key not in ("title", "examples")}
+    if result.get("type") in ("integer", "number", "boolean"):
+        number = {key: result.pop(key) for key in ("type", "minimum", "maximum") if key in result}
+        result["anyOf"] = [number, {"type": "string", "pattern": FROM_ENVIRONMENT}]
+    if "default" in part:
+        result["default"] = part["examples"][0] if "examples" in part and part["default"] else part["default"]
+    return result

@@ -1,0 +1,44 @@
+"""Text that is not YAML: PyYAML's complaints in words of one syllable, with their place.
+
+The parser speaks of tokens; a person has a file in front of them, and wants to know what to change.
+"""
+
+import yaml
+
+from proxy.config.places import Place
+
+# A part of what the parser says -> a fact and a way out; the first that fits.
+_SAYINGS = (
+    ("character '\\t'", "a tab stands where YAML wants spaces; indent with spaces"),
+    ("character '`'", 'a "`" cannot begin a value; put the value in quotes'),
+    ("character '@'", 'an "@" cannot begin a value; put the value in quotes'),
+    ("character '%'", 'a "%" cannot begin a value; put the value in quotes'),
+    ("mapping values are not allowed", 'a ":" stands where no option can begin; check the indent, or quote the value'),
+    ("could not find expected ':'", 'this line has no ":"; write "name: value"'),
+    ("while scanning a quoted scalar", "a quote opens here and is never closed; close it"),
+    ("while parsing a flow sequence", 'a list opens here and is never closed; add "]" or a ","'),
+    ("while parsing a flow mapping", 'a mapping opens here and is never closed; add "}" or a ","'),
+    ("while parsing a block", "the indent fits no line above; align it with its neighbours"),
+    ("found unknown escape character", 'an unknown "\\" in double quotes; use single quotes'),
+    ("special characters are not allowed", "a control character stands here; remove it"),
+)
+# Where the opening is of more use than where the parser gave up.
+_AT_THE_OPENING = ("quoted scalar", "flow sequence", "flow mapping")
+
+
+def described(error: yaml.YAMLError) -> tuple[Place, str]:
+    """The place of a syntax error, its fact and its way out."""
+    context = getattr(error, "context", None) or ""
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+    opening = any(word in context for word in _AT_THE_OPENING)
+    mark = getattr(error, "context_mark", None) if opening else None
+    mark = mark or getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    said = f"{problem} {context}"
+    message = next((words for part, words in _SAYINGS if part in said), f"not YAML: {problem}; correct this line")
+    return Place.of(mark) if mark else Place(1, 1), message
+
+
+def place_of_byte(content: bytes, position: int) -> Place:
+    """The place of a byte in a file: line, and column in bytes."""
+    before = content[:position]
+    return Place(before.count(b"\n") + 1, position - (before.rfind(b"\n") + 1) + 1)
