@@ -277,10 +277,20 @@ class Message(Struct):
 
     __slots__ = ("opaque",)
 
-    api: ClassVar[Api]
+    api: ClassVar[Api | None] = None
     side: ClassVar[str] = "data"
     if TYPE_CHECKING:
         opaque: tuple[bytes | memoryview, ...] = ()
+
+    @classmethod
+    def is_flexible(cls, version: int) -> bool:
+        """Does this version write compact lengths and tagged fields?"""
+        return cls.api is not None and cls.api.is_flexible(version)
+
+    @classmethod
+    def title(cls) -> str:
+        """What to call it to a person: `Produce request`."""
+        return f"{cls.api.name} {cls.side}" if cls.api is not None else cls.__name__
 
 
 class Request(Message):
@@ -288,6 +298,7 @@ class Request(Message):
 
     __slots__ = ()
     side = "request"
+    api: ClassVar[Api]
 
     def __init_subclass__(cls, api: Api) -> None:
         cls.api, api.request = api, cls
@@ -298,6 +309,7 @@ class Response(Message):
 
     __slots__ = ()
     side = "response"
+    api: ClassVar[Api]
 
     def __init_subclass__(cls, api: Api) -> None:
         cls.api, api.response = api, cls

@@ -1,0 +1,167 @@
+"""Whose fault it is and where: what failed is read, or written, once more, slowly, naming each field.
+
+Printed code is fast because it does not know where it is. This does, and only runs when something is wrong.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from proxy.protocol.emit.source import length_letter
+from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying, plan
+from proxy.protocol.problem import Fault, ProtocolError
+from proxy.protocol.schema import Message, Struct
+from proxy.protocol.varint import Short, read_uvarint
+from proxy.protocol.wire import BYTES, RECORDS
+
+FAULT = {"request": Fault.CLIENT, "response": Fault.BROKER}
+
+
+class _Found(Exception):  # noqa: N818 (a signal inside this module)
+    """The place: what is wrong, with which field, where."""
+
+    def __init__(self, what: str, field: str, position: int | None) -> None:
+        self.what, self.field, self.position = what, field, position
+
+
+def blame_bytes(cls: type[Message], version: int, body: bytes) -> ProtocolError:
+    """Why `body` is no such message."""
+    found = _Found("cannot be read", "", None)
+    reader = _Reader(body)
+    try:
+        reader.struct(plan(cls, version), "")
+        if reader.p != len(body):
+            raise _Found(f"{len(body) - reader.p} bytes too many", "", reader.p)
+    except _Found as place:
+        found = place
+    return ProtocolError(
+        found.what,
+        fault=FAULT.get(cls.side),
+        api=cls.title(),
+        version=version,
+        field=found.field or None,
+        position=found.position,
+    )
+
+
+class _Reader:
+    """Goes over a message field by field."""
+
+    def __init__(self, body: bytes) -> None:
+        self.body = body
+        self.p = 0
+
+    def take(self, n: int, path: str) -> bytes:
+        if n > len(self.body) - self.p:
+            raise _Found(f"needs {n} bytes where {len(self.body) - self.p} are left", path, self.p)
+        self.p += n
+        return self.body[self.p - n : self.p]
+
+    def uvarint(self, path: str) -> int:
+        try:
+            n, self.p = read_uvarint(self.body, self.p)
+        except (Short, IndexError):
+            raise _Found("has a length that is no varint", path, self.p) from None
+        return n
+
+    def length(self, move: Varying | Many, path: str) -> int | None:
+        start = self.p
+        if move.compact:
+            n = self.uvarint(path) - 1
+        else:
+            letter = length_letter(move) if isinstance(move, Varying) else "i"
+            (n,) = struct.unpack(">" + letter, self.take(struct.calcsize(">" + letter), path))
+        if n >= 0:
+            return n
+        if not move.nullable:
+            raise _Found("is null, and may not be", path, start)
+        return None
+
+    def struct(self, layout: Plan, path: str) -> None:
+        for step in layout.steps:
+            self.value(step.move, path + step.field.name)
+        if layout.flexible:
+            self.tags(layout.tags, path)
+
+    def tags(self, known: tuple[Step, ...], path: str) -> None:
+        for _ in range(self.uvarint(path + "tags")):
+            tag, size = self.uvarint(path + "tags"), self.uvarint(path + "tags")
+            step = next((step for step in known if step.field.tag == tag), None)
+            stop = self.p + size
+            if step is None or stop > len(self.body):
+                self.take(size, f"{path}tag {tag}")
+                continue
+            self.value(step.move, path + step.field.name)
+            if self.p != stop:
+                raise _Found(f"is not the {size} bytes that its tag says", path + step.field.name, self.p)
+
+    def value(self, move: Move, path: str) -> None:
+        if isinstance(move, Fixed):
+            self.take(move.least, path)
+        elif isinstance(move, Nested):
+            if not move.nullable or self.take(1, path)[0] < 128:
+                self.struct(move.plan, path + ".")
+        elif isinstance(move, Varying):
+            self.take(self.length(move, path) or 0, path)
+        else:
+            start, n = self.p, self.length(move, path) or 0
+            if n * move.element.least > len(self.body) - self.p:
+                raise _Found(f"has {n} elements, more than {len(self.body) - self.p} bytes can hold", path, start)
+            for i in range(n):
+                self.value(move.element, f"{path}[{i}]")
+
+
+def blame_message(
+    message: Message, version: int, problem: Exception, wanted: frozenset[str] | None = None
+) -> ProtocolError:
+    """Why `message` cannot be written."""
+    found = _Found(f"cannot be written: {problem}", "", None)
+    layout = plan(type(message), version)
+    try:
+        for step in (*layout.steps, *layout.tags):
+            if wanted is None or step.field.name in wanted:
+                _check(step.move, getattr(message, step.field.name), step.field.name)
+    except _Found as place:
+        found = place
+    return ProtocolError(
+        found.what, fault=Fault.OURS, api=type(message).title(), version=version, field=found.field or None
+    )
+
+
+def _check(move: Move, value: Any, path: str) -> None:
+    if isinstance(move, Fixed):
+        try:
+            struct.pack(f">{move.primitive.fmt}", value)
+        except struct.error:
+            raise _Found(f"is {value!r}, which is no {move.primitive.name}", path, None) from None
+    elif value is None:
+        if not move.nullable:
+            raise _Found("is null, and may not be", path, None)
+    elif isinstance(move, Varying):
+        _check_varying(move, value, path)
+    elif isinstance(move, Many):
+        if not isinstance(value, list | tuple):
+            raise _Found(f"is {value!r}, which is no array", path, None)
+        for i, item in enumerate(value):
+            _check(move.element, item, f"{path}[{i}]")
+    elif not isinstance(value, Struct):
+        raise _Found(f"is {value!r}, which is no struct", path, None)
+    else:
+        for step in (*move.plan.steps, *move.plan.tags):
+            _check(step.move, getattr(value, step.field.name), f"{path}.{step.field.name}")
+
+
+def _check_varying(move: Varying, value: Any, path: str) -> None:
+    if move.primitive in (BYTES, RECORDS):
+        if not isinstance(value, bytes | bytearray | memoryview):
+            raise _Found(f"is {value!r}, which is no bytes", path, None)
+        return
+    if not isinstance(value, str):
+        raise _Found(f"is {value!r}, which is no string", path, None)
+    try:
+        size = len(value.encode())
+    except UnicodeEncodeError:
+        raise _Found("has characters that UTF-8 cannot write", path, None) from None
+    if not move.compact and size > 0x7FFF:
+        raise _Found(f"has {size} bytes, more than 32767", path, None)

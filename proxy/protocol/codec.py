@@ -1,0 +1,127 @@
+"""Bodies <-> messages: compiled on first use, one function for each message, version and purpose.
+
+Rules:
+* A body starts after its header. Bytes that are no message raise `ProtocolError`, and nothing else does.
+* What is compiled stays; a message that nobody sends costs nothing.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Generic, TypeVar
+
+from proxy.protocol import emit
+from proxy.protocol.blame import blame_bytes, blame_message
+from proxy.protocol.plan import Plan, plan
+from proxy.protocol.problem import ProtocolError
+from proxy.protocol.schema import Message
+from proxy.protocol.varint import Short
+
+BAD_BYTES = (Short, IndexError, struct.error)
+BAD_MESSAGE = (struct.error, AttributeError, TypeError, ValueError)  # UnicodeEncodeError is a ValueError
+
+M = TypeVar("M", bound=Message)
+
+
+def _plan(cls: type[Message], version: int) -> tuple[Plan, str]:
+    if cls.api is not None and version not in cls.api.versions:
+        raise ProtocolError(f"knows versions 0 to {cls.api.newest}, not {version}", api=cls.title())
+    return plan(cls, version), f"{cls.title()} v{version}"
+
+
+@cache
+def _decoder(cls: type[Message], version: int) -> Any:
+    return emit.decoder(*_plan(cls, version))
+
+
+@cache
+def _encoder(cls: type[Message], version: int) -> Any:
+    return emit.encoder(*_plan(cls, version))
+
+
+def decode(cls: type[M], version: int, body: bytes | memoryview) -> M:
+    """The message that `body` is, all of it. Raises ProtocolError."""
+    data = body if type(body) is bytes else bytes(body)
+    message, end = decode_prefix(cls, version, data, 0)
+    if end != len(data):
+        raise blame_bytes(cls, version, data)
+    return message
+
+
+def decode_prefix(cls: type[M], version: int, data: bytes, start: int) -> tuple[M, int]:
+    """The message that begins at `start`, and where it ends. Raises ProtocolError."""
+    try:
+        message, end = _decoder(cls, version)(data, start)
+    except BAD_BYTES:
+        raise blame_bytes(cls, version, data[start:]) from None
+    if end > len(data):
+        raise blame_bytes(cls, version, data[start:])
+    return message, end
+
+
+@cache
+def skipper(cls: type[Message], version: int) -> Callable[[bytes | memoryview, int], int]:
+    """A function from where a message begins to where it ends. What it raises for bytes that end early is BAD_BYTES."""
+    skip: Callable[[bytes | memoryview, int], int] = emit.skipper(*_plan(cls, version))
+    return skip
+
+
+def encode(message: Message, version: int) -> bytes:
+    """The bytes of `message` in `version`; fields that the version lacks are left out. Raises ProtocolError."""
+    try:
+        body: bytes = _encoder(type(message), version)(message)
+    except BAD_MESSAGE as problem:
+        raise blame_message(message, version, problem) from None
+    return body
+
+
+class Picker(Generic[M]):
+    """Reads some top-level fields of a message, leaves the rest bytes, and puts both together again.
+
+    `wanted` are those of the asked fields that the version has: with none of them there is nothing to do.
+    """
+
+    __slots__ = ("_prefix", "_read", "_write", "cls", "version", "wanted")
+
+    def __init__(self, cls: type[M], version: int, names: frozenset[str]) -> None:
+        for name in names - cls.field.keys():
+            raise TypeError(f"{cls.__name__} has no field {name!r}")
+        layout, title = _plan(cls, version)
+        self.cls, self.version = cls, version
+        self.wanted = frozenset(step.field.name for step in (*layout.steps, *layout.tags)) & names
+        title += f" {', '.join(sorted(self.wanted))}"
+        self._read = emit.pick_reader(layout, self.wanted, title)
+        self._write = emit.pick_writer(layout, self.wanted, title)
+        self._prefix = emit.prefix_reader(layout, self.wanted, title)
+
+    def decode(self, body: bytes) -> M:
+        """The message with the picked fields; the others are opaque. Raises ProtocolError."""
+        try:
+            message: M = self._read(body)
+        except BAD_BYTES:
+            raise blame_bytes(self.cls, self.version, bytes(body)) from None
+        return message
+
+    def encode(self, message: M) -> bytes:
+        """What `decode` read, with the picked fields as they are now. Raises ProtocolError."""
+        try:
+            body: bytes = self._write(message)
+        except BAD_MESSAGE as problem:
+            raise blame_message(message, self.version, problem, self.wanted) from None
+        return body
+
+    def prefix(self, data: bytes | memoryview, start: int) -> M | None:
+        """The picked fields of a body that begins at `start` and may not be whole. None: more bytes are needed."""
+        try:
+            message: M = self._prefix(data, start)
+        except BAD_BYTES:
+            return None
+        return message
+
+
+@cache
+def picker(cls: type[M], version: int, *names: str) -> Picker[M]:
+    """A `Picker` of these top-level fields."""
+    return Picker(cls, version, frozenset(names))

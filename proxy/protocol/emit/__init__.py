@@ -1,0 +1,117 @@
+"""Plans printed as Python source: functions that read, skip, pick or write one message in one version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from proxy.protocol.emit.read import read_run, read_struct, read_tags, skip_steps, skip_struct
+from proxy.protocol.emit.source import Source
+from proxy.protocol.emit.write import write_steps, write_struct, write_tags
+from proxy.protocol.plan import Plan, Step
+
+
+def decoder(plan: Plan, title: str) -> Any:
+    """`decode(buf, p) -> (message, end of it)`: all fields."""
+    src = Source("decode", "buf, p")
+    src.add("end = len(buf)")
+    read_struct(src, plan, "o")
+    src.add("return o, p")
+    return src.compile(f"decode {title}")
+
+
+def skipper(plan: Plan, title: str) -> Any:
+    """`skip(buf, p) -> p`: over all fields; it may come to lie behind the end of bytes that have not come whole."""
+    src = Source("skip", "buf, p")
+    src.add("end = len(buf)")
+    skip_struct(src, plan)
+    src.add("return p")
+    return src.compile(f"skip {title}")
+
+
+def encoder(plan: Plan, title: str) -> Any:
+    """`encode(message) -> bytes`."""
+    src = Source("encode", "o")
+    src.add("pieces = []", "add = pieces.append")
+    write_struct(src, plan, "o")
+    src.add('return b"".join(pieces)')
+    return src.compile(f"encode {title}")
+
+
+def segments(plan: Plan, picked: frozenset[str]) -> list[tuple[bool, list[Step]]]:
+    """The fields up to the last picked one, in stretches that are all picked or all passed over."""
+    wanted = [step.field.name in picked for step in plan.steps]
+    if not any(step.field.name in picked for step in plan.tags):
+        wanted = wanted[: len(wanted) - wanted[::-1].index(True)] if True in wanted else []
+    stretches: list[tuple[bool, list[Step]]] = []
+    for step, is_picked in zip(plan.steps, wanted, strict=False):
+        if not stretches or stretches[-1][0] is not is_picked:
+            stretches.append((is_picked, []))
+        stretches[-1][1].append(step)
+    return stretches
+
+
+def prefix_reader(plan: Plan, picked: frozenset[str], title: str) -> Any:
+    """`read(buf, p) -> message` with the picked fields alone, from bytes that may go on or end early."""
+    src = Source("read", "buf, p")
+    src.add("end = len(buf)", f"o = new({src.name(plan.struct.__name__, plan.struct)})")
+    _read_stretches(src, plan, picked)
+    src.add("return o")
+    return src.compile(f"read the first of {title}")
+
+
+def _read_stretches(src: Source, plan: Plan, picked: frozenset[str], mark: Callable[[], None] = lambda: None) -> None:
+    """Read what is picked into `o` and go over the rest; `mark` is called wherever the one turns into the other."""
+    for is_picked, steps in segments(plan, picked):
+        mark()
+        if is_picked:
+            for step in steps:
+                read_run(src, [step], "o")
+        else:
+            skip_steps(src, steps)
+    mark()
+
+
+def pick_reader(plan: Plan, picked: frozenset[str], title: str) -> Any:
+    """`read(buf) -> message` with the picked fields, the bytes between them kept in `opaque`."""
+    src = Source("read", "buf, p=0")
+    src.add("end = len(buf)", "view = memoryview(buf)", f"o = new({src.name(plan.struct.__name__, plan.struct)})")
+    has_tags = any(step.field.name in picked for step in plan.tags)
+    marks: list[str] = []
+
+    def mark() -> None:
+        marks.append(src.fresh("mark"))
+        src.add(f"{marks[-1]} = p")
+
+    _read_stretches(src, plan, picked, mark)
+    with src.block("if p > end:"):
+        src.add("raise Short")
+    spans = [
+        f"view[{marks[i]}:{marks[i + 1]}]" for i, (is_picked, _) in enumerate(segments(plan, picked)) if not is_picked
+    ]
+    if has_tags:
+        read_tags(src, [step for step in plan.tags if step.field.name in picked], "o")
+        with src.block("if p != end:"):
+            src.add("raise Short")
+    else:
+        spans.append(f"view[{marks[-1]}:]")
+    src.add(f"o.opaque = ({', '.join(spans)},)" if spans else "o.opaque = ()", "return o")
+    return src.compile(f"pick {title}")
+
+
+def pick_writer(plan: Plan, picked: frozenset[str], title: str) -> Any:
+    """`write(message) -> bytes`: what `pick_reader` read, with the picked fields as they are now."""
+    src = Source("write", "o")
+    src.add("pieces = []", "add = pieces.append", "opaque = iter(o.opaque)")
+    for is_picked, steps in segments(plan, picked):
+        if is_picked:
+            write_steps(src, steps, "o")
+        else:
+            src.add("add(next(opaque))")
+    tags = [step for step in plan.tags if step.field.name in picked]
+    if tags:
+        write_tags(src, tags, "o")
+    else:
+        src.add("add(next(opaque))")
+    src.add('return b"".join(pieces)')
+    return src.compile(f"splice {title}")

@@ -1,0 +1,215 @@
+"""Moves -> lines that read or skip.
+
+Rules:
+* What is printed has no decisions about versions left in it, and makes no objects but those asked for.
+* Bounds are checked before a span is cut; a count is checked against the least that its elements take.
+* Bad bytes raise `Short`, IndexError or struct.error; `codec.py` turns these into a ProtocolError.
+* `end` is where the bytes end, `p` how far they are read. Skipping may leave `p` behind `end`: whoever cuts checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain, repeat
+
+from proxy.protocol.emit.source import SMALL, Source, length_letter, letters, runs, width
+from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying
+from proxy.protocol.wire import BYTES, RECORDS, UUID
+
+WIDTH = {"h": 2, "i": 4}
+
+
+def read_struct(src: Source, plan: Plan, target: str) -> None:
+    """Read a struct into the local name `target`."""
+    src.add(f"{target} = new({src.name(plan.struct.__name__, plan.struct)})")
+    for run in runs(plan.steps):
+        read_run(src, run, target)
+    if plan.flexible:
+        read_tags(src, plan.tags, target)
+
+
+def read_run(src: Source, run: list[Step], target: str) -> None:
+    """Read one run of fields into the struct `target`."""
+    first = run[0].move
+    if not isinstance(first, Fixed):
+        read(src, first, f"{target}.{run[0].field.name}")
+        return
+    fmt = letters(run)
+    targets = ", ".join(f"{target}.{step.field.name}" for step in run)
+    comma = "," if len(run) == 1 else ""
+    src.add(f"{targets}{comma} = {src.unpack(fmt)}(buf, p)", f"p += {width(run)}")
+
+
+def read_length(src: Source, compact: bool, wide: str) -> str:
+    """Read a length or count into a fresh name; of compact ones this is the number plus one, 0 for null."""
+    n = src.fresh("n")
+    if compact:
+        src.add(f"{n} = buf[p]", "p += 1")
+        with src.block(f"if {n} > 127:"):
+            src.add(f"{n}, p = rest_of_uvarint(buf, p, {n})")
+    else:
+        src.add(f"{n}, = {src.unpack(wide)}(buf, p)", f"p += {WIDTH[wide]}")
+    return n
+
+
+@contextmanager
+def unless_null(src: Source, n: str, compact: bool, nullable: bool, target: str | None) -> Iterator[None]:
+    """The lines for a length that is not null; null itself is taken or refused here."""
+    missing = f"not {n}" if compact else f"{n} < 0"
+    if not nullable:
+        with src.block(f"if {missing}:"):
+            src.add("raise Short")
+        yield
+        return
+    with src.block(f"if {missing}:"):
+        if target:
+            src.add(f"{target} = None")
+    with src.block("else:"):
+        yield
+
+
+def read(src: Source, move: Move, target: str | None) -> None:
+    """Read one value into `target`, or over it where that is None."""
+    if isinstance(move, Varying):
+        read_varying(src, move, target)
+    elif isinstance(move, Many):
+        read_many(src, move, target)
+    elif isinstance(move, Nested):
+        read_nested(src, move, target)
+    elif target is None:
+        src.add(f"p += {move.least}")
+    else:
+        src.add(f"{target}, = {src.unpack(move.primitive.fmt or '')}(buf, p)", f"p += {move.least}")
+
+
+def read_varying(src: Source, move: Varying, target: str | None) -> None:
+    """A string, bytes or records."""
+    wide = length_letter(move)
+    n = read_length(src, move.compact, wide)
+    with unless_null(src, n, move.compact, move.nullable, target):
+        span = f"p + {n} - 1" if move.compact else f"p + {n}"
+        if target is None:
+            src.add(f"p = {span}")
+            return
+        src.add(f"q = {span}")
+        with src.block("if q > end:"):
+            src.add("raise Short")
+        if move.primitive is BYTES:
+            src.add(f"{target} = buf[p:q]")
+        elif move.primitive is RECORDS:
+            src.add(f"{target} = memoryview(buf)[p:q]")
+        else:
+            # As Kafka does: what is no UTF-8 becomes U+FFFD.
+            src.add(f'{target} = str(buf[p:q], "utf-8", "replace")')
+        src.add("p = q")
+
+
+def read_many(src: Source, move: Many, target: str | None) -> None:
+    """An array."""
+    n = read_length(src, move.compact, "i")
+    with unless_null(src, n, move.compact, move.nullable, target):
+        if move.compact:
+            src.add(f"{n} -= 1")
+        with src.block(f"if {n} * {move.element.least} > end - p:"):
+            src.add("raise Short")
+        element = move.element
+        if isinstance(element, Fixed):
+            read_numbers(src, element, n, target)
+            return
+        items = src.fresh("items")
+        if target:
+            src.add(f"{items} = []")
+        with src.block(f"for _ in range({n}):"):
+            item = src.fresh("o") if target else None
+            read(src, element, item)
+            if target:
+                src.add(f"{items}.append({item})")
+        if target:
+            src.add(f"{target} = {items}")
+
+
+def read_numbers(src: Source, element: Fixed, n: str, target: str | None) -> None:
+    """An array of fixed width values."""
+    fmt, size = element.primitive.fmt, element.least
+    if target is None:
+        src.add(f"p += {n} * {size}")
+        return
+    src.add(f"q = p + {n} * {size}")
+    if element.primitive is UUID:
+        src.add(f"{target} = [buf[i : i + 16] for i in range(p, q, 16)]")
+    else:
+        quick, any_length = f"MANY_{fmt}[{n}](buf, p)", f'unpack_from(f">{{{n}}}{fmt}", buf, p)'
+        src.add(f"{target} = list({quick} if {n} < {SMALL} else {any_length})")
+    src.add("p = q")
+
+
+def read_nested(src: Source, move: Nested, target: str | None) -> None:
+    """A struct in a struct."""
+
+    def body() -> None:
+        if target is None:
+            skip_struct(src, move.plan)
+            return
+        inner = target if "." not in target else src.fresh("o")
+        read_struct(src, move.plan, inner)
+        if inner != target:
+            src.add(f"{target} = {inner}")
+
+    if not move.nullable:
+        body()
+        return
+    present = src.fresh("n")
+    src.add(f"{present} = buf[p]", "p += 1")
+    with src.block(f"if {present} > 127:"):  # a signed byte: below 0 is null
+        if target:
+            src.add(f"{target} = None")
+    with src.block("else:"):
+        body()
+
+
+def skip_struct(src: Source, plan: Plan) -> None:
+    """Go over a struct."""
+    skip_steps(src, plan.steps)
+    if plan.flexible:
+        skip_tags(src)
+
+
+def skip_steps(src: Source, steps: Iterable[Step]) -> None:
+    """Go over some fields."""
+    for run in runs(steps):
+        if isinstance(run[0].move, Fixed):
+            src.add(f"p += {width(run)}")
+        else:
+            read(src, run[0].move, None)
+
+
+def skip_tags(src: Source) -> None:
+    """Go over the tagged fields that end a struct: mostly a single 0."""
+    n = read_length(src, True, "")
+    with src.block(f"for _ in range({n}):"):
+        src.add("_, p = read_uvarint(buf, p)", "q, p = read_uvarint(buf, p)", "p += q")
+        with src.block("if p > end:"):
+            src.add("raise Short")
+
+
+def read_tags(src: Source, known: Collection[Step], target: str) -> None:
+    """The tagged fields that end a struct: the known ones into their fields, the others kept as they came."""
+    n = read_length(src, True, "")
+    with src.block(f"if {n}:"):
+        others, tag, stop = src.fresh("others"), src.fresh("tag"), src.fresh("stop")
+        src.add(f"{others} = []")
+        with src.block(f"for _ in range({n}):"):
+            src.add(f"{tag}, p = read_uvarint(buf, p)", f"{stop}, p = read_uvarint(buf, p)", f"{stop} += p")
+            with src.block(f"if {stop} > end:"):
+                src.add("raise Short")
+            for word, step in zip(chain(["if"], repeat("elif")), known, strict=False):
+                with src.block(f"{word} {tag} == {step.field.tag}:"):
+                    read(src, step.move, f"{target}.{step.field.name}")
+                    with src.block(f"if p != {stop}:"):
+                        src.add("raise Short")
+            with src.block("else:" if known else "if True:"):
+                src.add(f"{others}.append(({tag}, bytes(buf[p:{stop}])))", f"p = {stop}")
+        src.add(f"{target}.unknown_tags = {others}")
+    with src.block("else:"):
+        src.add(f"{target}.unknown_tags = ()")

@@ -1,0 +1,97 @@
+"""The headers that travel before requests and responses, and where bodies begin.
+
+Rules:
+* Which header version travels is the API's and its version's business: see `api.py` for the exceptions.
+* The client id keeps its int16 length in header v2, where all else is compact. Null is legal, and read as null.
+* A frame here starts after its four size bytes; what `request_frame` and `response_frame` make has them.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from proxy.protocol.api import APIS, Api
+from proxy.protocol.codec import BAD_BYTES, decode_prefix, encode, skipper
+from proxy.protocol.problem import Fault, ProtocolError
+from proxy.protocol.schema import Message, Request, Response, since
+from proxy.protocol.wire import int16, int32, legacy_string
+
+KEY_AND_VERSION = struct.Struct(">hh")
+SIZE = struct.Struct(">i")
+
+
+class RequestHeader(Message):
+    """What every request begins with."""
+
+    request_api_key: int16
+    request_api_version: int16
+    correlation_id: int32
+    client_id: legacy_string | None = since(1, default=None)
+
+    @classmethod
+    def is_flexible(cls, version: int) -> bool:
+        """Tagged fields came with header v2."""
+        return version >= 2
+
+
+class ResponseHeader(Message):
+    """What every response begins with."""
+
+    correlation_id: int32
+
+    @classmethod
+    def is_flexible(cls, version: int) -> bool:
+        """Tagged fields came with header v1."""
+        return version >= 1
+
+
+def request_header_version(key: int, version: int) -> int:
+    """The header version before a request, also before one whose version nobody knows. Raises ProtocolError."""
+    api = APIS.get(key)
+    if api is None:
+        raise ProtocolError(f"no API has the key {key}", fault=Fault.CLIENT, field="request_api_key", position=0)
+    if version < 0:
+        raise ProtocolError(f"no version is {version}", fault=Fault.CLIENT, api=api.name, position=2)
+    return api.request_header(version)
+
+
+def read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
+    """The header of a request, and where its body begins. Raises ProtocolError."""
+    if len(frame) < KEY_AND_VERSION.size:
+        raise ProtocolError("a request has 8 bytes at the least", fault=Fault.CLIENT, position=len(frame))
+    return decode_prefix(RequestHeader, request_header_version(*KEY_AND_VERSION.unpack_from(frame)), frame, 0)
+
+
+def request_body_offset(api: Api, version: int, data: bytes | memoryview, start: int) -> int | None:
+    """Where the body begins of a request whose header begins at `start`. None: more bytes are needed."""
+    try:
+        offset = skipper(RequestHeader, api.request_header(version))(data, start)
+    except BAD_BYTES:
+        return None
+    return offset if offset <= len(data) else None
+
+
+def read_response_header(api: Api, version: int, frame: bytes) -> tuple[ResponseHeader, int]:
+    """The header of a response to a request of this API and version, and where its body begins. Raises ProtocolError."""
+    return decode_prefix(ResponseHeader, api.response_header(version), frame, 0)
+
+
+def request_frame(request: Request, version: int, correlation_id: int, client_id: str | None) -> bytes:
+    """A whole request, size and header included. Raises ProtocolError."""
+    header = RequestHeader(
+        request_api_key=request.api.key,
+        request_api_version=version,
+        correlation_id=correlation_id,
+        client_id=client_id,
+    )
+    return _frame(encode(header, request.api.request_header(version)), encode(request, version))
+
+
+def response_frame(response: Response, version: int, correlation_id: int) -> bytes:
+    """A whole response, size and header included. Raises ProtocolError."""
+    header = ResponseHeader(correlation_id=correlation_id)
+    return _frame(encode(header, response.api.response_header(version)), encode(response, version))
+
+
+def _frame(header: bytes, body: bytes) -> bytes:
+    return SIZE.pack(len(header) + len(body)) + header + body

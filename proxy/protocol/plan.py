@@ -1,0 +1,103 @@
+"""A plan: how one struct is laid out in one version, as a list of moves that printers turn into Python.
+
+Rules:
+* A plan knows widths, order, nullability and tags, and nothing of Python source: `emit` prints it, `blame.py` walks it.
+* Flexible versions write compact lengths and end each struct with its tagged fields (KIP-482).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple, cast
+
+from proxy.protocol.schema import Field, Message, Struct
+from proxy.protocol.wire import LEGACY_STRING, Primitive
+
+
+class Fixed(NamedTuple):
+    """A value of fixed width."""
+
+    primitive: Primitive
+    least: int
+
+
+class Varying(NamedTuple):
+    """A string, bytes or records: a length and that many bytes."""
+
+    primitive: Primitive
+    compact: bool
+    nullable: bool
+    least: int = 1
+
+
+class Nested(NamedTuple):
+    """A struct in a struct; a nullable one follows a presence byte."""
+
+    plan: Plan
+    nullable: bool
+
+    @property
+    def least(self) -> int:
+        return 1 if self.nullable else self.plan.least
+
+
+class Many(NamedTuple):
+    """An array: a count and that many elements."""
+
+    element: Fixed | Varying | Nested
+    compact: bool
+    nullable: bool
+    least: int = 1
+
+
+Move = Fixed | Varying | Nested | Many
+
+
+class Step(NamedTuple):
+    """One field of a struct and how it is written."""
+
+    struct: type[Struct]
+    field: Field
+    move: Move
+
+
+class Plan(NamedTuple):
+    """A struct in one version: its fields in order, then its known tagged fields by tag."""
+
+    struct: type[Struct]
+    flexible: bool
+    steps: tuple[Step, ...]
+    tags: tuple[Step, ...]
+    least: int  # bytes that it takes at the least: what a count is checked against
+
+
+@cache
+def plan(message: type[Message], version: int) -> Plan:
+    """How `message` is laid out in `version`."""
+    return _struct(message, version, message.is_flexible(version))
+
+
+@cache
+def _struct(struct: type[Struct], version: int, flexible: bool) -> Plan:
+    present = [
+        Step(struct, field, _move(field, version, flexible)) for field in struct.fields if field.present(version)
+    ]
+    steps = tuple(step for step in present if step.field.tag is None)
+    tags = sorted((step for step in present if step.field.tag is not None), key=lambda step: cast(int, step.field.tag))
+    least = sum(step.move.least for step in steps) + flexible
+    return Plan(struct, flexible, steps, tuple(tags), least)
+
+
+def _move(field: Field, version: int, flexible: bool) -> Move:
+    nullable = field.may_be_null(version)
+    if not field.is_array:
+        return _one(field, version, flexible, nullable)
+    return Many(_one(field, version, flexible, nullable=False), flexible, nullable)
+
+
+def _one(field: Field, version: int, flexible: bool, nullable: bool) -> Fixed | Varying | Nested:
+    if not isinstance(field.kind, Primitive):
+        return Nested(_struct(field.kind, version, flexible), nullable)
+    if field.kind.fmt is not None:
+        return Fixed(field.kind, field.kind.size)
+    return Varying(field.kind, flexible and field.kind is not LEGACY_STRING, nullable)
