@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, repeat
 
-from proxy.protocol.emit.source import SMALL, Source, length_letter, letters, runs, width
+from proxy.protocol.emit.shared import FEW
+from proxy.protocol.emit.source import Source, length_letter, letters, runs, width
 from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying
 from proxy.protocol.wire import BYTES, RECORDS, UUID
 
@@ -107,15 +108,20 @@ def read_varying(src: Source, move: Varying, target: str | None) -> None:
 
 def read_many(src: Source, move: Many, target: str | None) -> None:
     """An array."""
+    element = move.element
+    if isinstance(element, Fixed) and element.primitive is not UUID and target:
+        read_numbers(src, move, element, target)
+        return
     n = read_length(src, move.compact, "i")
     with unless_null(src, n, move.compact, move.nullable, target):
         if move.compact:
             src.add(f"{n} -= 1")
-        with src.block(f"if {n} * {move.element.least} > end - p:"):
+        with src.block(f"if {n} * {element.least} > end - p:"):
             src.add("raise Short")
-        element = move.element
         if isinstance(element, Fixed):
-            read_numbers(src, element, n, target)
+            if target:
+                src.add(f"{target} = [buf[i : i + 16] for i in range(p, p + {n} * 16, 16)]")
+            src.add(f"p += {n} * {element.least}")
             return
         items = src.fresh("items")
         if target:
@@ -129,19 +135,19 @@ def read_many(src: Source, move: Many, target: str | None) -> None:
             src.add(f"{target} = {items}")
 
 
-def read_numbers(src: Source, element: Fixed, n: str, target: str | None) -> None:
-    """An array of fixed width values."""
-    fmt, size = element.primitive.fmt, element.least
-    if target is None:
-        src.add(f"p += {n} * {size}")
+def read_numbers(src: Source, move: Many, element: Fixed, target: str) -> None:
+    """An array of numbers: a few with their count in one call, more the long way."""
+    fmt = element.primitive.fmt
+    long_way = f'{target}, p = read_numbers(buf, p, "{fmt}", {move.compact}, {move.nullable})'
+    if not move.compact:
+        src.add(long_way)
         return
-    src.add(f"q = p + {n} * {size}")
-    if element.primitive is UUID:
-        src.add(f"{target} = [buf[i : i + 16] for i in range(p, q, 16)]")
-    else:
-        quick, any_length = f"MANY_{fmt}[{n}](buf, p)", f'unpack_from(f">{{{n}}}{fmt}", buf, p)'
-        src.add(f"{target} = list({quick} if {n} < {SMALL} else {any_length})")
-    src.add("p = q")
+    n = src.fresh("n")
+    src.add(f"{n} = buf[p]")
+    with src.block(f"if 0 < {n} < {FEW}:"):
+        src.add(f"{target} = [*READ_FEW_{fmt}[{n}](buf, p)]", f"p += {n} * {element.least} - {element.least - 1}")
+    with src.block("else:"):
+        src.add(long_way)
 
 
 def read_nested(src: Source, move: Nested, target: str | None) -> None:
@@ -184,25 +190,40 @@ def skip_steps(src: Source, steps: Iterable[Step]) -> None:
             read(src, run[0].move, None)
 
 
-def skip_tags(src: Source) -> None:
-    """Go over the tagged fields that end a struct: mostly a single 0."""
-    n = read_length(src, True, "")
+def tag_count(src: Source) -> str:
+    """Read how many tagged fields follow into a fresh name: mostly none."""
+    n = src.fresh("n")
+    src.add(f"{n} = buf[p]", "p += 1")
+    return n
+
+
+@contextmanager
+def each_tag(src: Source, n: str) -> Iterator[tuple[str, str]]:
+    """The lines for one tagged field, whose tag and end have the names given."""
+    tag, stop = src.fresh("tag"), src.fresh("stop")
+    with src.block(f"if {n} > 127:"):
+        src.add(f"{n}, p = rest_of_uvarint(buf, p, {n})")
     with src.block(f"for _ in range({n}):"):
-        src.add("_, p = read_uvarint(buf, p)", "q, p = read_uvarint(buf, p)", "p += q")
-        with src.block("if p > end:"):
+        src.add(f"{tag}, p = read_uvarint(buf, p)", f"{stop}, p = read_uvarint(buf, p)", f"{stop} += p")
+        with src.block(f"if {stop} > end:"):
             src.add("raise Short")
+        yield tag, stop
+
+
+def skip_tags(src: Source) -> None:
+    """Go over the tagged fields that end a struct."""
+    n = tag_count(src)
+    with src.block(f"if {n}:"), each_tag(src, n) as (_, stop):
+        src.add(f"p = {stop}")
 
 
 def read_tags(src: Source, known: Collection[Step], target: str) -> None:
     """The tagged fields that end a struct: the known ones into their fields, the others kept as they came."""
-    n = read_length(src, True, "")
+    n = tag_count(src)
     with src.block(f"if {n}:"):
-        others, tag, stop = src.fresh("others"), src.fresh("tag"), src.fresh("stop")
+        others = src.fresh("others")
         src.add(f"{others} = []")
-        with src.block(f"for _ in range({n}):"):
-            src.add(f"{tag}, p = read_uvarint(buf, p)", f"{stop}, p = read_uvarint(buf, p)", f"{stop} += p")
-            with src.block(f"if {stop} > end:"):
-                src.add("raise Short")
+        with each_tag(src, n) as (tag, stop):
             for word, step in zip(chain(["if"], repeat("elif")), known, strict=False):
                 with src.block(f"{word} {tag} == {step.field.tag}:"):
                     read(src, step.move, f"{target}.{step.field.name}")

@@ -8,23 +8,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from proxy.protocol.emit.shared import ENVIRONMENT
 from proxy.protocol.plan import Fixed, Step, Varying
-from proxy.protocol.varint import UVARINT, Short, read_uvarint, rest_of_uvarint, uvarint
 from proxy.protocol.wire import BYTES, RECORDS
-
-SMALL = 32  # arrays of numbers up to this length have their unpacker ready
-UNPACKERS = {fmt: [struct.Struct(f">{n}{fmt}").unpack_from for n in range(SMALL)] for fmt in "bhiqHd"}
-ENVIRONMENT: dict[str, Any] = {
-    "Short": Short,
-    "UVARINT": UVARINT,
-    "new": object.__new__,
-    "pack": struct.pack,
-    "read_uvarint": read_uvarint,
-    "rest_of_uvarint": rest_of_uvarint,
-    "unpack_from": struct.unpack_from,
-    "uvarint": uvarint,
-    **{f"MANY_{fmt}": table for fmt, table in UNPACKERS.items()},
-}
 
 
 class Source:

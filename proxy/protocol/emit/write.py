@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from proxy.protocol.emit.shared import FEW
 from proxy.protocol.emit.source import Source, length_letter, letters, runs
 from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying
 from proxy.protocol.wire import BYTES, RECORDS, UUID
@@ -65,6 +66,8 @@ def _present(src: Source, move: Varying | Nested | Many, name: str) -> None:
         if move.nullable:
             src.add('add(b"\\1")')
         write_struct(src, move.plan, name)
+    elif isinstance(move.element, Fixed) and move.element.primitive is not UUID:
+        _numbers(src, move.element, move.compact, name)
     else:
         _length(src, name, move.compact, "i")
         _elements(src, move.element, name)
@@ -78,31 +81,37 @@ def _length(src: Source, name: str, compact: bool, wide: str) -> None:
 
 
 def _elements(src: Source, element: Fixed | Varying | Nested, name: str) -> None:
-    if isinstance(element, Fixed) and element.primitive is UUID:
+    if isinstance(element, Fixed):  # only uuids: numbers are written with their count
         src.add(f'add(b"".join({name}))')
-    elif isinstance(element, Fixed):
-        src.add(f'add(pack(f">{{len({name})}}{element.primitive.fmt}", *{name}))')
-    else:
-        item = src.fresh("o")
-        with src.block(f"for {item} in {name}:"):
-            if isinstance(element, Nested):
-                write_struct(src, element.plan, item)
-            else:
-                write(src, element, item)
+        return
+    item = src.fresh("o")
+    with src.block(f"for {item} in {name}:"):
+        if isinstance(element, Nested):
+            write_struct(src, element.plan, item)
+        else:
+            write(src, element, item)
+
+
+def _numbers(src: Source, element: Fixed, compact: bool, name: str) -> None:
+    fmt = element.primitive.fmt
+    long_way = f'add(write_numbers({name}, "{fmt}", {compact}))'
+    if not compact:
+        src.add(long_way)
+        return
+    src.add(f"n = len({name})")
+    src.add(f"add(WRITE_FEW_{fmt}[n](n + 1, *{name})) if n < {FEW - 1} else {long_way}")
 
 
 def write_tags(src: Source, known: Collection[Step], source: str) -> None:
     """Write the tagged fields that end a struct: the known ones that are not at their default, and the unknown ones."""
     tags = src.fresh("tags")
-    src.add(f"{tags} = [*{source}.unknown_tags]")
+    src.add(f"{tags} = {source}.unknown_tags" if not known else f"{tags} = [*{source}.unknown_tags]")
     for step in known:
         _known_tag(src, step, source, tags)
-    with src.block(f"if not {tags}:"):
-        src.add('add(b"\\0")')
+    with src.block(f"if {tags}:"):
+        src.add(f"write_tags(add, {tags})")
     with src.block("else:"):
-        src.add(f"add(uvarint(len({tags})))")
-        with src.block(f"for tag, body in sorted({tags}):"):
-            src.add("add(uvarint(tag))", "add(uvarint(len(body)))", "add(body)")
+        src.add('add(b"\\0")')
 
 
 def _known_tag(src: Source, step: Step, source: str, tags: str) -> None:
