@@ -59,7 +59,7 @@ class Declaration(NamedTuple):
     tag: int | None = None
     default: Any = UNSET
     nullable: int | None = None
-    mirrors: str | None = None
+    mirrors: str | tuple[str, ...] = ()
     json: str | None = None
 
 
@@ -69,14 +69,18 @@ def since(
     *,
     default: Any = UNSET,
     nullable: int | None = None,
-    mirrors: str | None = None,
+    mirrors: str | tuple[str, ...] = (),
     json: str | None = None,
 ) -> Any:
     """A field that is on the wire from version `first` to version `last`.
 
     `default` is what Kafka takes for it elsewhere (zero or empty unless given); `nullable` the first version in which
-    it may be null, where that is not every one; `mirrors` names the request's array that this response array answers
-    element by element; `json` its name in Kafka's JSON notation where that is not just its camel case.
+    it may be null, where that is not every one; `json` its name in Kafka's JSON notation where that is not just its
+    camel case.
+
+    `mirrors` names the request's array that this response array answers element by element: beside the structs that
+    the array around it mirrors, or at the top of the request. Where versions differ, several names: the one that is
+    on the wire counts. `"dirs.topics"` are the topics of all dirs, in one row.
     """
     return Declaration(first, last, None, default, nullable, mirrors, json)
 
@@ -105,7 +109,7 @@ class Field(NamedTuple):
     nullable: int | None  # the first version in which it may be null
     explicit_default: Any  # UNSET: the zero of its kind
     required: bool
-    mirrors: str | None
+    mirrors: tuple[str, ...]  # dotted paths to the request's arrays; at most one is on the wire in any version
 
     def present(self, version: int) -> bool:
         """Is the field on the wire in `version`?"""
@@ -170,7 +174,7 @@ def _field(owner: str, name: str, annotation: Any, declared: Declaration | None)
         nullable,
         how.default,
         declared is None,
-        how.mirrors,
+        (how.mirrors,) if isinstance(how.mirrors, str) else how.mirrors,
     )
 
 

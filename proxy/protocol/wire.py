@@ -45,6 +45,7 @@ class Meaning(Enum):
     GROUP_ID = auto()
     HOST = auto()  # with PORT in the same struct: where a broker or controller listens
     MEMBER_ID = auto()
+    PARTITION = auto()  # its index, of the topic around it
     PORT = auto()
     PRINCIPAL = auto()
     PRODUCER_ID = auto()
@@ -98,6 +99,7 @@ ErrorMessage = Annotated[str, STRING, Meaning.ERROR_MESSAGE]
 GroupId = Annotated[str, STRING, Meaning.GROUP_ID]
 Host = Annotated[str, STRING, Meaning.HOST]
 MemberId = Annotated[str, STRING, Meaning.MEMBER_ID]
+PartitionIndex = Annotated[int, INT32, Meaning.PARTITION]
 Port = Annotated[int, INT32, Meaning.PORT]
 Port16 = Annotated[int, UINT16, Meaning.PORT]
 Principal = Annotated[str, STRING, Meaning.PRINCIPAL]

@@ -1,4 +1,11 @@
-"""ApiVersions (key 18): DOC"""
+"""ApiVersions (key 18): which APIs a broker speaks, in which versions.
+
+It is asked before the client knows anything, so the response always travels under header v0, and an unknown version is
+answered in v0 with UNSUPPORTED_VERSION and the versions of this one API (KIP-511). 0.10.0 brought it; brokers before
+close the connection on it, or never answer. v3 names the client's software and tells the cluster's features (KIP-584),
+of which up to v3 those that start at 0 are left out (KAFKA-17011). v5 tells whom the client believes to talk to: with
+another cluster or node id the broker answers REBOOTSTRAP_REQUIRED (KIP-1242).
+"""
 
 from proxy.protocol.api import API_VERSIONS
 from proxy.protocol.schema import Request, Response, Struct, since, tagged
@@ -6,33 +13,33 @@ from proxy.protocol.wire import BrokerId, ClusterId, Error, ThrottleTime, array,
 
 
 class ApiVersionsRequest(Request, api=API_VERSIONS):
-    """DOC"""
+    """What do you speak?"""
 
-    client_software_name: string = since(3)
+    client_software_name: string = since(3)  # letters, digits, dots and dashes; brokers refuse anything else
     client_software_version: string = since(3)
-    cluster_id: ClusterId | None = since(5, default=None)
+    cluster_id: ClusterId | None = since(5, default=None)  # null: the client does not know it yet
     node_id: BrokerId = since(5, default=-1)
 
 
 class ApiVersionsResponse(Response, api=API_VERSIONS):
-    """DOC"""
+    """The APIs and the features of this cluster."""
 
     class ApiVersion(Struct):
-        """DOC"""
+        """An API and the versions of it that this broker takes."""
 
         api_key: int16
         min_version: int16
         max_version: int16
 
-    class SupportedFeatureKey(Struct):
-        """DOC"""
+    class SupportedFeature(Struct):
+        """A feature that the broker could have, with the levels it knows."""
 
         name: string
         min_version: int16
         max_version: int16
 
-    class FinalizedFeatureKey(Struct):
-        """DOC"""
+    class FinalizedFeature(Struct):
+        """A feature that is in force in the whole cluster, with its level."""
 
         name: string
         max_version_level: int16
@@ -41,7 +48,7 @@ class ApiVersionsResponse(Response, api=API_VERSIONS):
     error_code: Error
     api_keys: array[ApiVersion]
     throttle_time_ms: ThrottleTime = since(1)
-    supported_features: array[SupportedFeatureKey] = tagged(0, 3)
-    finalized_features_epoch: int64 = tagged(1, 3, default=-1)
-    finalized_features: array[FinalizedFeatureKey] = tagged(2, 3)
-    zk_migration_ready: bool = tagged(3, 3)
+    supported_features: array[SupportedFeature] = tagged(0, 3)
+    finalized_features_epoch: int64 = tagged(1, 3, default=-1)  # grows with every change; -1: unknown
+    finalized_features: array[FinalizedFeature] = tagged(2, 3)
+    zk_migration_ready: bool = tagged(3, 3)  # of a controller on the way from ZooKeeper to KRaft

@@ -1,4 +1,12 @@
-"""Fetch (key 1): DOC"""
+"""Fetch (key 1): records of some partitions, from some offsets on.
+
+Consumers fetch, and so do followers: a replica id of 0 or above marks one, and no client may send it.
+v4 brought record batches v2 and isolation (KIP-98), v11 the nearest replica (KIP-392), v12 the detection of diverged
+logs (KIP-595), v13 topic ids instead of names (KIP-516), v16 the leader that the client should have asked (KIP-951).
+From v7 on a session (KIP-227) lets both sides leave out what did not change: an incremental request names only the
+partitions to add, change or forget, and its response only those with news. Id 0 and epoch 0 ask for a new session,
+epoch -1 for none or to close this one; a response with session id 0 says that none was made.
+"""
 
 from proxy.protocol.api import FETCH
 from proxy.protocol.schema import Request, Response, Struct, since, tagged, until
@@ -7,6 +15,7 @@ from proxy.protocol.wire import (
     ClusterId,
     Error,
     Host,
+    PartitionIndex,
     Port,
     ProducerId,
     Records,
@@ -24,105 +33,106 @@ from proxy.protocol.wire import (
 
 
 class FetchRequest(Request, api=FETCH):
-    """DOC"""
+    """Give me records, as soon as there are enough or I have waited long enough."""
 
     class ReplicaState(Struct):
-        """DOC"""
+        """The follower that fetches; of a consumer all is -1."""
 
         replica_id: ReplicaId = since(0, default=-1)
         replica_epoch: int64 = since(0, default=-1)
 
-    class FetchTopic(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic to fetch."""
 
-        class FetchPartition(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """A partition, and the offset to start from."""
 
-            partition: int32
-            current_leader_epoch: int32 = since(9, default=-1)
+            partition: PartitionIndex
+            current_leader_epoch: int32 = since(9, default=-1)  # that the client knows; -1: do not compare
             fetch_offset: int64
             last_fetched_epoch: int32 = since(12, default=-1)
-            log_start_offset: int64 = since(5, default=-1)
+            log_start_offset: int64 = since(5, default=-1)  # of the follower; of a consumer -1
             partition_max_bytes: int32
             replica_directory_id: uuid = tagged(0, 17)
-            high_watermark: int64 = tagged(1, 18, default=9223372036854775807)
+            high_watermark: int64 = tagged(1, 18, default=2**63 - 1)  # of the follower (KIP-1166)
 
         topic: TopicName = until(12)
         topic_id: TopicId = since(13)
-        partitions: array[FetchPartition]
+        partitions: array[Partition]
 
     class ForgottenTopic(Struct):
-        """DOC"""
+        """Partitions to take out of the session."""
 
         topic: TopicName = until(12)
         topic_id: TopicId = since(13)
-        partitions: array[int32]
+        partitions: array[PartitionIndex]
 
-    cluster_id: ClusterId | None = tagged(0, 12, default=None)
-    replica_id: ReplicaId = until(14, default=-1)
+    cluster_id: ClusterId | None = tagged(0, 12, default=None)  # from controllers
+    replica_id: ReplicaId = until(14, default=-1)  # -1: a consumer; -2: a debugging consumer
     replica_state: ReplicaState = tagged(1, 15)
     max_wait_ms: int32
     min_bytes: int32
-    max_bytes: int32 = since(3, default=2147483647)
-    isolation_level: int8 = since(4)
+    max_bytes: int32 = since(3, default=2**31 - 1)  # the first batch is given even if it is larger
+    isolation_level: int8 = since(4)  # 0: read uncommitted, 1: read committed
     session_id: int32 = since(7)
     session_epoch: int32 = since(7, default=-1)
-    topics: array[FetchTopic]
+    topics: array[Topic]
     forgotten_topics_data: array[ForgottenTopic] = since(7)
     rack_id: string = since(11)
 
 
 class FetchResponse(Response, api=FETCH):
-    """DOC"""
+    """The records, as they lie in the log."""
 
-    class FetchableTopicResponse(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic of the request or of the session."""
 
-        class PartitionData(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """A partition's records, and how far its log goes."""
 
             class EpochEndOffset(Struct):
-                """DOC"""
+                """Where the follower's log and the leader's part."""
 
                 epoch: int32 = since(0, default=-1)
                 end_offset: int64 = since(0, default=-1)
 
-            class LeaderIdAndEpoch(Struct):
-                """DOC"""
+            class Leader(Struct):
+                """The partition's leader, as far as this broker knows."""
 
                 leader_id: BrokerId = since(0, default=-1)
                 leader_epoch: int32 = since(0, default=-1)
 
             class SnapshotId(Struct):
-                """DOC"""
+                """The snapshot to fetch instead, of the metadata log."""
 
                 end_offset: int64 = since(0, default=-1)
                 epoch: int32 = since(0, default=-1)
 
             class AbortedTransaction(Struct):
-                """DOC"""
+                """A transaction whose records a read-committed consumer skips."""
 
                 producer_id: ProducerId
                 first_offset: int64
 
-            partition_index: int32
+            partition_index: PartitionIndex
             error_code: Error
             high_watermark: int64
-            last_stable_offset: int64 = since(4, default=-1)
+            last_stable_offset: int64 = since(4, default=-1)  # all transactions before it are decided
             log_start_offset: int64 = since(5, default=-1)
             diverging_epoch: EpochEndOffset = tagged(0, 12)
-            current_leader: LeaderIdAndEpoch = tagged(1, 12)
+            current_leader: Leader = tagged(1, 12)  # only with NOT_LEADER_OR_FOLLOWER and FENCED_LEADER_EPOCH
             snapshot_id: SnapshotId = tagged(2, 12)
-            aborted_transactions: array[AbortedTransaction] | None = since(4)
-            preferred_read_replica: BrokerId = since(11, default=-1)
+            aborted_transactions: array[AbortedTransaction] | None = since(4)  # null: read uncommitted
+            preferred_read_replica: BrokerId = since(11, default=-1)  # the broker to fetch from; -1: this one
+            # May begin before the offset that was asked for, and end in the middle of a batch.
             records: Records | None
 
         topic: TopicName = until(12)
         topic_id: TopicId = since(13)
-        partitions: array[PartitionData]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
     class NodeEndpoint(Struct):
-        """DOC"""
+        """Where a broker named in `current_leader` listens."""
 
         node_id: BrokerId
         host: Host
@@ -132,5 +142,5 @@ class FetchResponse(Response, api=FETCH):
     throttle_time_ms: ThrottleTime = since(1)
     error_code: Error = since(7)
     session_id: int32 = since(7)
-    responses: array[FetchableTopicResponse]
+    responses: array[Topic] = since(0, mirrors="topics")
     node_endpoints: array[NodeEndpoint] = tagged(0, 16)

@@ -1,4 +1,9 @@
-"""Metadata (key 3): DOC"""
+"""Metadata (key 3): the brokers, and who leads which partition, as one broker knows them.
+
+To ask for all topics, v0 sends no topic and later versions null; from v1 on no topic means none.
+v8 tells what the client may do (KIP-430; for the cluster only until v10, then DescribeCluster does), v10 topic ids,
+v12 takes them instead of names (KIP-516), v13 may send the client back to its bootstrap addresses (KIP-1102).
+"""
 
 from proxy.protocol.api import METADATA
 from proxy.protocol.schema import Request, Response, Struct, since
@@ -8,6 +13,7 @@ from proxy.protocol.wire import (
     ClusterId,
     Error,
     Host,
+    PartitionIndex,
     Port,
     ThrottleTime,
     TopicId,
@@ -19,12 +25,12 @@ from proxy.protocol.wire import (
 
 
 class MetadataRequest(Request, api=METADATA):
-    """DOC"""
+    """Tell me about these topics, or all."""
 
     class Topic(Struct):
-        """DOC"""
+        """A topic by name, or from v12 on by id."""
 
-        topic_id: TopicId = since(10)
+        topic_id: TopicId = since(10)  # brokers refuse it before v12
         name: TopicName | None = since(0, nullable=10)
 
     topics: array[Topic] | None = since(0, nullable=1)
@@ -34,10 +40,10 @@ class MetadataRequest(Request, api=METADATA):
 
 
 class MetadataResponse(Response, api=METADATA):
-    """DOC"""
+    """Brokers, topics and their leaders."""
 
     class Broker(Struct):
-        """DOC"""
+        """A broker that is alive, and where it listens."""
 
         node_id: BrokerId
         host: Host
@@ -45,30 +51,30 @@ class MetadataResponse(Response, api=METADATA):
         rack: string | None = since(1, default=None)
 
     class Topic(Struct):
-        """DOC"""
+        """A topic and its partitions."""
 
         class Partition(Struct):
-            """DOC"""
+            """A partition, its leader and its replicas."""
 
             error_code: Error
-            partition_index: int32
-            leader_id: BrokerId
+            partition_index: PartitionIndex
+            leader_id: BrokerId  # -1: nobody leads it now
             leader_epoch: int32 = since(7, default=-1)
             replica_nodes: array[BrokerId]
             isr_nodes: array[BrokerId]
             offline_replicas: array[BrokerId] = since(5)
 
         error_code: Error
-        name: TopicName | None = since(0, nullable=12)
+        name: TopicName | None = since(0, nullable=12)  # null: asked for by an id that the broker does not know
         topic_id: TopicId = since(10)
         is_internal: bool = since(1)
         partitions: array[Partition]
-        topic_authorized_operations: AuthorizedOperations = since(8, default=-2147483648)
+        topic_authorized_operations: AuthorizedOperations = since(8, default=-(2**31))  # the default: not asked for
 
     throttle_time_ms: ThrottleTime = since(3)
     brokers: array[Broker]
     cluster_id: ClusterId | None = since(2, default=None)
-    controller_id: BrokerId = since(1, default=-1)
-    topics: array[Topic]
-    cluster_authorized_operations: AuthorizedOperations = since(8, 10, default=-2147483648)
+    controller_id: BrokerId = since(1, default=-1)  # KRaft brokers name any broker, which passes requests on
+    topics: array[Topic] = since(0, mirrors="topics")
+    cluster_authorized_operations: AuthorizedOperations = since(8, 10, default=-(2**31))
     error_code: Error = since(13)
