@@ -45,13 +45,14 @@ def _listeners(config: Config) -> Iterator[Finding]:
 
 def _ports(config: Config) -> Iterator[Finding]:
     bound = {f'listener "{name}"': (("listeners", name, "bind"), it.bind) for name, it in config.listeners.items()}
-    for (first, (_, one)), (second, (path, two)) in combinations(bound.items(), 2):
+    by_port = sorted(bound.items(), key=lambda item: item[1][1].port)
+    for (lower, (_, one)), (_, (path, two)) in combinations(by_port, 2):
         if not _same_host(one, two):
             continue
         if one.port == two.port:
-            yield Finding(path, f"{first} has port {one.port} already; choose another, more than {ROOM} away")
-        elif abs(one.port - two.port) <= ROOM:
-            yield _little_room(path, first if one.port < two.port else second, abs(one.port - two.port) - 1)
+            yield Finding(path, f"{lower} has port {one.port} already; choose another, more than {ROOM} away")
+        elif two.port - one.port <= ROOM:
+            yield _little_room(path, lower, two.port - one.port - 1)
     if config.admin is None:
         return
     for name, (_, address) in bound.items():

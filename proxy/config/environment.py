@@ -11,7 +11,10 @@ from typing import NamedTuple
 
 Environment = Mapping[str, str]
 
-_REFERENCE = re.compile(r"\$\$|\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}|(?P<broken>\$\{)")
+_REFERENCE = re.compile(r"\$\$|\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}\n]*))?\}|(?P<broken>\$\{)")
+# What YAML would read as its own inside an unquoted reference, and private characters that stand in for it.
+_SHIELD = {ord(character): 0xF0000 + ord(character) for character in "{}[],:#&*!|>%@`"}
+_UNSHIELD = {shield: character for character, shield in _SHIELD.items()}
 
 
 class Unset(NamedTuple):
@@ -21,8 +24,13 @@ class Unset(NamedTuple):
     message: str
 
 
+def shield(text: str) -> str:
+    """The text of a file with its references made plain words of the same length, so that YAML passes them unread."""
+    return _REFERENCE.sub(lambda match: match[0].translate(_SHIELD), text)
+
+
 def substitute(text: str, environment: Environment) -> tuple[str, list[Unset]]:
-    """The text with every reference replaced, and the references that could not be."""
+    """The shielded text of one value with every reference replaced, and the references that could not be."""
     unset: list[Unset] = []
 
     def value(match: re.Match[str]) -> str:
@@ -39,4 +47,4 @@ def substitute(text: str, environment: Environment) -> tuple[str, list[Unset]]:
             unset.append(Unset(match.start(), f'environment variable "{name}" is not set; {way_out}'))
         return environment.get(name, "")
 
-    return _REFERENCE.sub(value, text), unset
+    return _REFERENCE.sub(value, text.translate(_UNSHIELD)), unset

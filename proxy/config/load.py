@@ -6,8 +6,9 @@ from pathlib import Path as FilePath
 import yaml
 from pydantic import ValidationError
 
-from proxy.config import checks, problems, syntax
+from proxy.config import checks, syntax
 from proxy.config.environment import Environment
+from proxy.config.explain import explained
 from proxy.config.model import Config
 from proxy.config.places import Place, Reading, read
 from proxy.config.problems import ConfigError, Problem
@@ -39,7 +40,7 @@ def examine_text(text: str, name: str, environment: Environment) -> tuple[Config
     try:
         reading = read(text, environment)
     except yaml.YAMLError as error:
-        return None, [Problem(name, *syntax.described(error))]
+        return None, [Problem(name, *syntax.described(error, text))]
     if reading.value is None and not reading.problems:
         return None, [Problem(name, Place(1, 1), f"the file is empty; {START}")]
     config = _validated(reading)
@@ -59,7 +60,7 @@ def _validated(reading: Reading) -> Config | None:
     try:
         return Config.model_validate(reading.value)
     except ValidationError as error:
-        reading.problems += problems.described(error, Config, reading)
+        reading.problems += explained(error, Config, reading)
         return None
 
 
@@ -80,7 +81,7 @@ def _text(name: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        place = syntax.place_of_byte(content, error.start)
+        place = syntax.place_after(content[: error.start].decode("utf-8-sig"))
         raise _refused(name, place, "not UTF-8 text; save the file as UTF-8") from None
 
 

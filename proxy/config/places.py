@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from proxy.config.environment import Environment, substitute
+from proxy.config.environment import Environment, shield, substitute
 
 Path = tuple[str | int, ...]
 
@@ -73,7 +73,9 @@ class _Loader(yaml.SafeLoader):
             mark: Any = event.start_mark
             return yaml.ScalarNode("", "", mark, mark)
         if getattr(event, "tag", None):
-            self.reading.note(place, f'the tag "{event.tag}" has no meaning here; leave it out')
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")
+            self.reading.note(place, f'the tag "{tag}" has no meaning here; leave it out')
+            self.reading.without_value.add(place)
         self.depth += 1
         if self.depth > DEEPEST:
             raise yaml.MarkedYAMLError(problem=f"more than {DEEPEST} levels deep", problem_mark=event.start_mark)
@@ -85,7 +87,7 @@ class _Loader(yaml.SafeLoader):
 def read(text: str, environment: Environment) -> Reading:
     """Read one YAML document. Raises yaml.YAMLError where the text is not YAML at all."""
     reading = Reading()
-    loader = _Loader(text, reading)
+    loader = _Loader(shield(text), reading)
     try:
         if loader.check_node():
             reading.value = _Values(reading, environment).value(loader.get_node(), ())

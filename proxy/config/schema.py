@@ -47,6 +47,8 @@ def _with_environment(part: Any) -> Any:
     if result.get("type") in ("integer", "number", "boolean"):
         number = {key: result.pop(key) for key in ("type", "minimum", "maximum") if key in result}
         result["anyOf"] = [number, {"type": "string", "pattern": FROM_ENVIRONMENT}]
-    if "default" in part:
-        result["default"] = part["examples"][0] if "examples" in part and part["default"] else part["default"]
+    if isinstance(result.get("default"), dict):
+        del result["default"]
+    elif result.get("default"):
+        result["default"] = part["examples"][0]  # as a person writes it: "10s", not 10.0
     return result

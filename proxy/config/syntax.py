@@ -20,14 +20,16 @@ _SAYINGS = (
     ("while parsing a flow mapping", 'a mapping opens here and is never closed; add "}" or a ","'),
     ("while parsing a block", "the indent fits no line above; align it with its neighbours"),
     ("found unknown escape character", 'an unknown "\\" in double quotes; use single quotes'),
+    ("levels deep", "nested too deep; nothing here needs so many levels"),
+    ("expected the node content", "no value can begin like this; put it in quotes"),
     ("special characters are not allowed", "a control character stands here; remove it"),
 )
 # Where the opening is of more use than where the parser gave up.
 _AT_THE_OPENING = ("quoted scalar", "flow sequence", "flow mapping")
 
 
-def described(error: yaml.YAMLError) -> tuple[Place, str]:
-    """The place of a syntax error, its fact and its way out."""
+def described(error: yaml.YAMLError, text: str) -> tuple[Place, str]:
+    """The place of a syntax error in a text, its fact and its way out."""
     context = getattr(error, "context", None) or ""
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
     opening = any(word in context for word in _AT_THE_OPENING)
@@ -35,10 +37,9 @@ def described(error: yaml.YAMLError) -> tuple[Place, str]:
     mark = mark or getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     said = f"{problem} {context}"
     message = next((words for part, words in _SAYINGS if part in said), f"not YAML: {problem}; correct this line")
-    return Place.of(mark) if mark else Place(1, 1), message
+    return Place.of(mark) if mark else place_after(text[: getattr(error, "position", 0)]), message
 
 
-def place_of_byte(content: bytes, position: int) -> Place:
-    """The place of a byte in a file: line, and column in bytes."""
-    before = content[:position]
-    return Place(before.count(b"\n") + 1, position - (before.rfind(b"\n") + 1) + 1)
+def place_after(text: str) -> Place:
+    """The place of the character that follows a text."""
+    return Place(text.count("\n") + 1, len(text) - text.rfind("\n"))

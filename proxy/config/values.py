@@ -7,6 +7,7 @@ configuration never needs a comment. A bad one is refused with a fact and a way 
 import difflib
 import re
 from collections.abc import Iterable, Mapping
+from ipaddress import IPv6Address
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, GetCoreSchemaHandler, WithJsonSchema
@@ -22,7 +23,6 @@ FROM_ENVIRONMENT = r"\$\{[^}]*\}"
 
 _QUANTITY = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([A-Za-z]+)")
 _HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*\.?")
-_IPV6 = re.compile(r"[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(?:%\w+)?")
 
 
 def wrong(fact: str, way_out: str) -> PydanticCustomError:
@@ -56,8 +56,10 @@ class Address(NamedTuple):
             raise wrong(f'"{value}" has no port', f'write "{value}:9092"')
         if host.startswith("[") and host.endswith("]"):
             host = host[1:-1]
-            if not _IPV6.fullmatch(host):
+            if not _is_ipv6(host):
                 raise wrong(f'"{host}" in brackets is not an IPv6 address', 'write e.g. "[::1]:9092"')
+        elif "://" in value:
+            raise wrong(f'"{value}" has a scheme', f'write "{value.split("://")[1].rstrip("/")}"')
         elif ":" in host:
             raise wrong(f'"{value}" has more than one ":"', 'write an IPv6 host in brackets: "[::1]:9092"')
         elif not _HOST_NAME.fullmatch(host):
@@ -92,20 +94,34 @@ def shown(value: object) -> str:
 def nearest(word: str, known: Iterable[str]) -> str:
     """The way out of a misspelt word: the nearest valid one, or all of them; "" if there is none."""
     words = sorted(known)
-    folded = {candidate.lower(): candidate for candidate in words}
-    close = difflib.get_close_matches(word.lower().replace("-", "_"), folded, n=1, cutoff=0.6)
+    close = nearest_word(word, words)
     if close:
-        return f'did you mean "{folded[close[0]]}"?'
+        return f'did you mean "{close}"?'
     return f"known here: {', '.join(words)}" if words else ""
+
+
+def nearest_word(word: str, known: Iterable[str]) -> str | None:
+    """The valid word that a misspelt one most likely stands for, in any case and with "-" for "_"."""
+    folded = {candidate.lower(): candidate for candidate in known}
+    close = difflib.get_close_matches(word.lower().replace("-", "_"), folded, n=1, cutoff=0.6)
+    return folded[close[0]] if close else None
 
 
 def host(value: object) -> str:
     """A host name or an IP address, without a port."""
-    if not isinstance(value, str) or not (_HOST_NAME.fullmatch(value) or _IPV6.fullmatch(value)):
+    if not isinstance(value, str) or not (_HOST_NAME.fullmatch(value) or _is_ipv6(value)):
         raise wrong(f"{shown(value)} is not a host", "write a name or an IP address, without a port")
     if value in WILDCARDS:
         raise wrong(f'nobody can connect to "{value}"', "write the name by which clients reach this machine")
     return value
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        IPv6Address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def size(value: object) -> int:

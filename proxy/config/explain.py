@@ -1,0 +1,124 @@
+"""Explaining: what pydantic found wrong with a file's values, in our words and with the file's places.
+
+# A message of our own validators passes as it is; what can be wrong with any value has its words here.
+# What follows from another problem is not said again: a list is "empty" because its items are wrong, a name is
+# "missing" because it is misspelt.
+"""
+
+import re
+from collections.abc import Iterator
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails, PydanticUndefined
+
+from proxy.config.places import Path, Place, Reading
+from proxy.config.plugins import PluginUse, options_class, plugin_class
+from proxy.config.values import nearest, nearest_word, shown
+
+# The start of pydantic's error type -> what the value should have been.
+EXPECTED = {
+    "model_": "a mapping of options",
+    "mapping_": "a mapping of names",
+    "dict_": "a mapping of names",
+    "tuple_": "a list",
+    "list_": "a list",
+    "int_": "a whole number",
+    "float_": "a number",
+    "bool_": "true or false",
+    "string_": "text",
+}
+BOUNDS = {
+    "greater_than_equal": ("the least is", "ge"),
+    "greater_than": ("it must be above", "gt"),
+    "less_than_equal": ("the most is", "le"),
+    "less_than": ("it must be below", "lt"),
+}
+
+
+def explained(error: ValidationError, root: type[BaseModel], reading: Reading) -> Iterator[tuple[Place, str]]:
+    """Every error that says something new, as place and message."""
+    errors = error.errors(include_url=False)
+    paths: set[Path] = {details["loc"] for details in errors}
+    meant = {_meant(root, details["loc"]) for details in errors if details["type"] == "extra_forbidden"}
+    for details in errors:
+        path: Path = details["loc"]
+        kind = details["type"]
+        follows = kind == "missing" and path in meant
+        follows = follows or (kind == "too_short" and any(path == other[:-1] for other in paths))
+        place = reading.keys[path] if kind == "extra_forbidden" else reading.place(path)
+        if not follows and place not in reading.without_value:
+            yield place, _message(details, root)
+
+
+def _message(details: ErrorDetails, root: type[BaseModel]) -> str:
+    path, kind, given = details["loc"], details["type"], details["input"]
+    name = next((str(part) for part in reversed(path) if isinstance(part, str)), "the file")
+    if kind == "wrong":
+        return str(details["msg"])
+    if kind == "extra_forbidden":
+        return f'unknown option "{name}"; {nearest(name, _options(root, path[:-1]))}'
+    way_out = f'write e.g. "{name}: {_example(root, path)}"'
+    if kind == "missing":
+        return f'"{name}" is missing; {way_out}'
+    if given is None:
+        return f'"{name}" has no value; {way_out}'
+    if kind == "too_short":
+        return f'"{name}" is empty; {way_out}'
+    if kind in BOUNDS:
+        limit, bound = BOUNDS[kind]
+        return f'"{name}" is {shown(given)}; {limit} {details["ctx"][bound]}'
+    if kind in ("enum", "literal_error"):
+        words = re.findall("'(.*?)'", details["ctx"]["expected"])
+        return f"unknown {name} {shown(given)}; {nearest(str(given), words)}"
+    for start, expected in EXPECTED.items():
+        if kind.startswith(start):
+            return f'"{name}" is {shown(given)}, not {expected}; {way_out}'
+    return f'"{name}": {details["msg"]}; {way_out}'
+
+
+def _meant(root: type[BaseModel], path: Path) -> Path:
+    """The path of the option that an unknown name most likely stands for."""
+    return (*path[:-1], nearest_word(str(path[-1]), _options(root, path[:-1])) or "")
+
+
+def _options(root: type[BaseModel], path: Path) -> dict[str, FieldInfo]:
+    kind, _ = _declaration(root, path)
+    return kind.model_fields if _is_section(kind) else {}
+
+
+def _example(root: type[BaseModel], path: Path) -> str:
+    """A value as YAML: the option's own example, or, for a name of the user's choice, what must stand under it."""
+    _, option = _declaration(root, path)
+    if option and option.examples:
+        return str(option.examples[0])
+    if option and option.default not in (None, PydanticUndefined):
+        return shown(option.default)
+    required = {name: it for name, it in _options(root, path).items() if it.is_required() and it.examples}
+    inside = ", ".join(f"{name}: {(it.examples or [])[0]}" for name, it in required.items())
+    return f"{{{inside}}}" if inside else "..."
+
+
+def _declaration(root: type[BaseModel], path: Path) -> tuple[Any, FieldInfo | None]:
+    """The type that a path leads to, and the option that it is, unless it is a name or an item under one."""
+    kind: Any = root
+    option: FieldInfo | None = None
+    for part in path:
+        if _is_section(kind):
+            option = kind.model_fields.get(str(part))
+            kind = option.annotation if option else None
+        elif kind is PluginUse:
+            option, kind = None, options_class(plugin_class(str(part)))
+        else:
+            option, kind = None, next((inner for inner in get_args(kind) if inner is not str), None)
+        if get_origin(kind) is Annotated:
+            kind = get_args(kind)[0]
+        if get_origin(kind) in (Union, UnionType):
+            kind = next(inner for inner in get_args(kind) if inner is not NoneType)
+    return kind, option
+
+
+def _is_section(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)

@@ -1,0 +1,39 @@
+"""The environment in a value."""
+
+import pytest
+
+from proxy.config.environment import shield, substitute
+
+ENVIRONMENT = {"HOST": "kafka", "EMPTY": "", "YAML": "a: [b]"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("${HOST}:9092", "kafka:9092"),
+        ("${HOST}${HOST}", "kafkakafka"),
+        ("${NONE:-x}", "x"),
+        ("${NONE:-}", ""),
+        ("${EMPTY:-x}", "x"),
+        ("${EMPTY}", ""),
+        ("$HOST $ 5", "$HOST $ 5"),
+        ("$${HOST}", "${HOST}"),
+        ("$$$$", "$$"),
+        ("${YAML}", "a: [b]"),
+    ],
+)
+def test_a_reference_gives_its_value(text: str, expected: str) -> None:
+    assert substitute(text, ENVIRONMENT) == (expected, [])
+    assert substitute(shield(text), ENVIRONMENT) == (expected, [])
+
+
+@pytest.mark.parametrize(("text", "position"), [("${NONE}", 0), ("a${1X}", 1), ("ab${HOST", 2), ("${}", 0)])
+def test_a_reference_that_gives_nothing_is_told_with_its_place(text: str, position: int) -> None:
+    _, unset = substitute(text, ENVIRONMENT)
+    assert [problem.position for problem in unset] == [position]
+
+
+def test_a_shielded_text_is_as_long_as_it_was_and_nothing_in_it_is_yaml() -> None:
+    text = "[${A:-b: {c}, # d}]"
+    assert len(shield(text)) == len(text)
+    assert not set("{:") & set(shield("${A:-b:9}"))

@@ -1,0 +1,55 @@
+"""What pydantic found wrong, in our words."""
+
+from enum import StrEnum
+
+from pydantic import BaseModel, Field, ValidationError
+
+from proxy.config.explain import explained
+from proxy.config.places import read
+
+
+class Level(StrEnum):
+    NONE = "none"
+    FULL = "full"
+
+
+class Inner(BaseModel):
+    level: Level = Field(examples=["full"])
+    on: bool = True
+
+
+class Outer(BaseModel):
+    inners: list[Inner] = Field(default=[], min_length=1, examples=["[{level: full}]"])
+    ratio: float = Field(default=0.5, ge=0, le=1, multiple_of=0.25, examples=[0.5])
+
+
+def messages(text: str) -> list[str]:
+    reading = read(text, {})
+    try:
+        Outer.model_validate(reading.value)
+    except ValidationError as error:
+        return [f"{place.line}:{place.column}: {message}" for place, message in explained(error, Outer, reading)]
+    return []
+
+
+def test_a_kind_of_error_without_words_of_ours_still_has_a_place_and_a_way_out() -> None:
+    assert messages("ratio: 0.3\n") == ['1:8: "ratio": Input should be a multiple of 0.25; write e.g. "ratio: 0.5"']
+
+
+def test_a_number_out_of_bounds_is_told_the_bound() -> None:
+    assert messages("ratio: 3\n") == ['1:8: "ratio" is 3; the most is 1.0']
+    assert messages("ratio: -1\n") == ['1:8: "ratio" is -1; the least is 0.0']
+
+
+def test_an_option_inside_a_list_is_found_by_its_path() -> None:
+    assert messages("inners:\n  - {level: half}\n  - {on: 7}\n") == [
+        '2:13: unknown level "half"; known here: full, none',
+        '3:5: "level" is missing; write e.g. "level: full"',
+        '3:10: "on" is 7, not true or false; write e.g. "on: true"',
+    ]
+
+
+def test_an_item_of_the_wrong_kind_is_told_what_must_stand_in_it() -> None:
+    assert messages("inners: [3]\n") == [
+        '1:10: "inners" is 3, not a mapping of options; write e.g. "inners: {level: full}"'
+    ]

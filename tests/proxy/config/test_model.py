@@ -1,0 +1,54 @@
+"""The options, as declared."""
+
+import pickle
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from proxy.config import Config
+from proxy.config.model import Limits, Section
+from proxy.config.values import seconds, size
+
+SMALL = {
+    "clusters": {"main": {"bootstrap": ["kafka:9092"]}},
+    "listeners": {"b": {"cluster": "main", "bind": "h:1"}, "a": {"cluster": "main", "bind": "h:20"}},
+}
+
+
+def sections() -> list[type[BaseModel]]:
+    return [Section, *Section.__subclasses__()]
+
+
+@pytest.mark.parametrize("section", sections())
+def test_every_option_has_a_description_and_an_example(section: type[BaseModel]) -> None:
+    for name, option in section.model_fields.items():
+        assert option.description, name
+        assert option.examples, name
+
+
+def test_the_example_of_a_limit_is_its_default() -> None:
+    for name, option in Limits.model_fields.items():
+        example = (option.examples or [])[0]
+        read = size if name == "frame" else seconds
+        assert option.default == (read(example) if isinstance(example, str) else example), name
+
+
+def test_a_configuration_never_changes() -> None:
+    config = Config.model_validate(SMALL)
+    with pytest.raises(ValidationError, match="frozen"):
+        config.workers = 2  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        config.listeners["c"] = config.listeners["a"]  # type: ignore[index]
+
+
+def test_names_keep_the_order_of_the_file() -> None:
+    assert list(Config.model_validate(SMALL).listeners) == ["b", "a"]
+
+
+def test_a_configuration_can_be_handed_to_another_process() -> None:
+    config = Config.model_validate(SMALL)
+    assert pickle.loads(pickle.dumps(config)).model_dump() == config.model_dump()
+
+
+def test_without_advertise_clients_are_given_the_host_they_can_reach() -> None:
+    assert Config.model_validate(SMALL).listeners["a"].advertised_host == "h"

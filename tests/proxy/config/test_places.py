@@ -1,0 +1,39 @@
+"""A file as plain values, and the place of each."""
+
+from proxy.config.places import Place, plain, read
+
+TEXT = """\
+clusters:
+  main: {bootstrap: [a, b]}
+no: off
+text: "1"
+"""
+
+
+def test_every_value_and_every_name_has_its_place() -> None:
+    reading = read(TEXT, {})
+    assert reading.value == {"clusters": {"main": {"bootstrap": ("a", "b")}}, "no": "off", "text": "1"}
+    assert reading.places[("clusters", "main", "bootstrap", 1)] == Place(2, 25)
+    assert reading.keys[("clusters", "main", "bootstrap")] == Place(2, 10)
+
+
+def test_a_path_that_the_file_lacks_has_the_place_of_what_is_around_it() -> None:
+    reading = read(TEXT, {})
+    assert reading.place(("clusters", "main", "tls")) == Place(2, 9)
+    assert reading.place(("admin", "bind")) == Place(1, 1)
+
+
+def test_a_value_over_several_lines_keeps_the_place_of_its_beginning() -> None:
+    reading = read("a: >\n  x\n  ${NONE}\n", {})
+    assert [place for place, _ in reading.problems] == [Place(1, 4)]
+
+
+def test_plain_values_follow_yaml_1_2() -> None:
+    words = ["true", "~", "", "12", "-3", "1.5", "1e3", "yes", "on", "0x10", "1:30", "1_000", "9" * 30]
+    assert [plain(word) for word in words[:7]] == [True, None, None, 12, -3, 1.5, 1000.0]
+    assert [plain(word) for word in words[7:12]] == words[7:12]
+    assert isinstance(plain(words[12]), float)
+
+
+def test_a_value_from_the_environment_has_its_own_kind() -> None:
+    assert read("workers: ${N}\nname: '${N}'\n", {"N": "4"}).value == {"workers": 4, "name": "4"}

@@ -1,0 +1,69 @@
+"""Plugins by name."""
+
+import sys
+
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from proxy.config import plugins
+from proxy.config.load import examine_text
+
+FILE = """\
+clusters: {main: {bootstrap: [kafka:9092]}}
+listeners: {clients: {cluster: main, bind: h:9192}}
+plugins:
+"""
+
+
+class Delay:
+    """A plugin for these tests."""
+
+    class Options(BaseModel):
+        model_config = ConfigDict(extra="forbid")
+        seconds: int = 1
+
+
+@pytest.fixture(autouse=True)
+def delay_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(plugins.BUILT_IN, "delay", f"{__name__}:Delay")
+    monkeypatch.setitem(plugins.BUILT_IN, "gone", "plugins.never_written:Gone")
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
+
+
+def problems(lines: str) -> list[str]:
+    return [str(problem) for problem in examine_text(FILE + lines, "g", {})[1]]
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"), [("delay", 1), ("delay:", 1), ("delay: {}", 1), ("delay: {seconds: 5}", 5)]
+)
+def test_a_plugin_stands_by_its_name_with_its_options(entry: str, expected: int) -> None:
+    config, found = examine_text(f"{FILE}  - {entry}\n", "g", {})
+    assert not found
+    assert config is not None
+    (use,) = config.plugins
+    assert use.name == "delay"
+    assert use.plugin.__name__ == "Delay"
+    assert use.options.model_dump() == {"seconds": expected}
+
+
+def test_a_wrong_option_is_found_at_its_place() -> None:
+    assert problems("  - delay: {seconds: soon, sconds: 3}\n") == [
+        'g:4:22: "seconds" is "soon", not a whole number; write e.g. "seconds: 1"',
+        'g:4:28: unknown option "sconds"; did you mean "seconds"?',
+    ]
+
+
+def test_a_misspelt_plugin_is_told_the_nearest() -> None:
+    assert problems("  - dealy: {}\n") == ['g:4:5: unknown plugin "dealy"; did you mean "delay"?']
+
+
+def test_a_plugin_that_cannot_be_loaded_says_why() -> None:
+    (line,) = problems("  - gone\n")
+    assert line.startswith('g:4:5: plugin "gone" cannot be loaded: No module named')
+
+
+def test_every_built_in_plugin_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    for name in plugins.BUILT_IN:
+        assert issubclass(plugins.options_class(plugins.plugin_class(name)), BaseModel)

@@ -1,0 +1,14 @@
+"""A problem as one line."""
+
+from proxy.config.places import Place
+from proxy.config.problems import ConfigError, Problem
+
+
+def test_a_problem_is_a_place_a_fact_and_a_way_out() -> None:
+    assert str(Problem("g.yaml", Place(3, 7), "fact; way out")) == "g.yaml:3:7: fact; way out"
+    assert str(Problem("g.yaml", None, "fact; way out", warning=True)) == "g.yaml: warning: fact; way out"
+
+
+def test_an_error_has_every_problem() -> None:
+    error = ConfigError(Problem("g.yaml", Place(line, 1), "fact; way out") for line in (1, 2))
+    assert str(error) == "g.yaml:1:1: fact; way out\ng.yaml:2:1: fact; way out"

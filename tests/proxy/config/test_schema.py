@@ -1,0 +1,47 @@
+"""The JSON Schema for editors."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from proxy.config.schema import SHIPPED, schema, text
+
+
+def test_the_shipped_schema_is_what_the_declarations_say() -> None:
+    assert SHIPPED.read_text(encoding="utf-8") == text(), "run: doorkeeper schema > proxy/gateway.schema.json"
+
+
+def test_defaults_are_written_as_a_person_writes_them() -> None:
+    limits = schema()["$defs"]["Limits"]["properties"]
+    assert limits["frame"]["default"] == "100 MiB"
+    assert limits["idle"]["default"] == "10m"
+
+
+def test_unknown_options_are_refused_everywhere() -> None:
+    for section in (schema(), *schema()["$defs"].values()):
+        assert section["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("value", ["10s", "500ms", "1.5 m", "${IDLE}", "${N}s"])
+def test_a_duration_matches_its_pattern(value: str) -> None:
+    assert re.search(schema()["$defs"]["Limits"]["properties"]["idle"]["pattern"], value)
+
+
+@pytest.mark.parametrize("value", ["kafka:9092", "[::1]:9092", "${KAFKA}", "${HOST:-a}:9092"])
+def test_an_address_matches_its_pattern(value: str) -> None:
+    assert re.search(schema()["$defs"]["Listener"]["properties"]["bind"]["pattern"], value)
+
+
+def test_wherever_a_number_stands_the_environment_may_stand_too() -> None:
+    def numbers(part: Any) -> int:
+        if isinstance(part, list):
+            return sum(map(numbers, part))
+        if not isinstance(part, dict):
+            return 0
+        here = part.get("type") == "integer"
+        return int(here) + sum(map(numbers, part.values()))
+
+    assert numbers(schema()) == json.dumps(schema()).count('"type": "integer"') > 0
+    assert schema()["properties"]["workers"]["anyOf"][1]["type"] == "string"
