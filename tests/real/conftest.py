@@ -1,0 +1,69 @@
+"""What the real tests share: one cluster and one Doorkeeper for the whole run, and the two ways through them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.real.cluster import Cluster
+from tests.real.doorkeeper import Doorkeeper
+from tests.real.way import Way
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Cluster]:
+    """Three brokers, started once."""
+    with Cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def doorkeeper(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doorkeeper]:
+    """Doorkeeper in front of them, started once."""
+    with Doorkeeper(tmp_path_factory.mktemp("doorkeeper"), cluster) as doorkeeper:
+        yield doorkeeper
+
+
+@pytest.fixture(params=["direct", "proxy"])
+def way(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[Way]:
+    """How this run of the scenario reaches the brokers; afterwards no client may have been told a broker's address."""
+    if request.param == "direct":
+        yield cluster.way
+        return
+    doorkeeper: Doorkeeper = request.getfixturevalue("doorkeeper")
+    leaks = doorkeeper.relay.leaks
+    leaks.clear()
+    yield doorkeeper.way
+    assert not leaks, f"clients were told brokers' own addresses, {len(leaks)} times; first: {leaks[0]!r}"
+
+
+@pytest.fixture
+def same(request: pytest.FixtureRequest, outcomes: dict[str, object]) -> Callable[[object], None]:
+    """Call it with what a scenario came to: it must be what it came to the other way."""
+    scenario = request.node.nodeid.partition("[")[0]
+    variant = request.node.name.replace("direct", "").replace("proxy", "")
+
+    def compare(outcome: object) -> None:
+        assert outcomes.setdefault(f"{scenario} {variant}", outcome) == outcome
+
+    return compare
+
+
+@pytest.fixture(scope="session")
+def outcomes() -> dict[str, object]:
+    return {}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
+    """Where a test fails, show what the brokers and Doorkeeper said last."""
+    report = yield
+    if report.failed and hasattr(item, "funcargs"):
+        for thing in item.funcargs.values():
+            if isinstance(thing, Cluster):
+                for broker in thing.brokers.values():
+                    report.sections.append((f"broker {broker.node_id}: {broker.log}", broker.program.tail()))
+            elif isinstance(thing, Doorkeeper):
+                report.sections.append((f"doorkeeper: {thing.program.log}", thing.program.tail()))
+    return report

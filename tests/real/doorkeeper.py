@@ -1,0 +1,77 @@
+"""Doorkeeper as its users run it: the real command, in front of real brokers.
+
+Clients reach it through the relay. Doorkeeper listens on one loopback address and advertises another, where the relay
+listens on the same ports.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+
+from tests.real.cluster import Cluster
+from tests.real.jars import CHECKOUT
+from tests.real.ports import free_block
+from tests.real.process import Program
+from tests.real.relay import Relay, forbidden
+from tests.real.way import Way
+
+ADVERTISED = "127.0.0.1"
+BOUND = "127.0.0.2"
+START = 30.0
+
+CONFIGURATION = """\
+clusters:
+  main: {{bootstrap: [{bootstrap}]}}
+listeners:
+  clients:
+    cluster: main
+    bind: {bound}:{port}
+    advertise: {advertised}
+{more}"""
+
+
+class Doorkeeper:
+    """One run of `doorkeeper run`, with the recording relay in front of it."""
+
+    def __init__(self, folder: Path, cluster: Cluster, more: str = "") -> None:
+        self.folder = folder
+        self.cluster = cluster
+        ids = cluster.brokers
+        self.port = free_block(2 + max(ids), ADVERTISED, BOUND)
+        self.ports = [self.port, *(self.port + 1 + node_id for node_id in ids)]
+        self.relay = Relay(ADVERTISED, BOUND, self.ports, forbidden(cluster.endpoints, ADVERTISED))
+        self.file = folder / "gateway.yaml"
+        self.file.write_text(
+            CONFIGURATION.format(
+                bootstrap=", ".join(f'"{broker.address}"' for broker in cluster.brokers.values()),
+                bound=BOUND,
+                port=self.port,
+                advertised=ADVERTISED,
+                more=more,
+            )
+        )
+
+    @property
+    def way(self) -> Way:
+        """How clients reach the brokers through it."""
+        brokers = {node_id: f"{ADVERTISED}:{self.port + 1 + node_id}" for node_id in self.cluster.brokers}
+        return Way("proxy", f"{ADVERTISED}:{self.port}", brokers)
+
+    def __enter__(self) -> Doorkeeper:
+        with ExitStack() as stack:
+            command = [sys.executable, "-m", "proxy", "run", str(self.file)]
+            self.program = Program(
+                "doorkeeper", command, self.folder / "doorkeeper.log", env={"PYTHONPATH": str(CHECKOUT)}
+            )
+            stack.callback(self.program.stop)
+            for port in self.ports:
+                self.program.expect(str(port), within=START)
+            stack.enter_context(self.relay)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._stack.close()

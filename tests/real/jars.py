@@ -1,0 +1,100 @@
+"""Kafka's jars, from Maven Central, by the Ivy that PySpark's wheel carries.
+
+A set of jars is one folder, complete or absent: it is fetched beside its place and renamed into it, so an
+interrupted fetch leaves nothing behind that looks whole. One run fetches, the others wait for it: Ivy's own
+cache does not stand two at a time.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import importlib.util
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from tests.real.java import java
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+# name -> the coordinates that are fetched into one folder
+SETS = {
+    "kafka-4.3.1": (
+        "org.apache.kafka:kafka_2.13:4.3.1",
+        "org.apache.kafka:kafka-tools:4.3.1",
+        "org.slf4j:slf4j-simple:1.7.36",  # without a logger a broker is silent, and one cannot know when it is up
+    ),
+    "clients-4.4.0": ("org.apache.kafka:kafka-clients:4.4.0",),
+    "clients-3.9.1": ("org.apache.kafka:kafka-clients:3.9.1",),
+    "clients-2.3.1": ("org.apache.kafka:kafka-clients:2.3.1",),
+}
+# Debian's bundle of the machine's certificates: a machine whose TLS is intercepted has its own authority only there.
+TRUSTSTORE = Path("/etc/ssl/certs/java/cacerts")
+PATIENCE = 600  # seconds for one coordinate; 40 are usual
+
+
+class NoJarsError(RuntimeError):
+    """A set of jars is neither cached nor to be had."""
+
+
+def cache_folder() -> Path:
+    """Where downloads stay between runs: DOORKEEPER_CACHE, else `.cache` in the checkout."""
+    return Path(os.environ.get("DOORKEEPER_CACHE") or CHECKOUT / ".cache")
+
+
+def jars(name: str) -> Path:
+    """The folder of the set `name`, fetched once; NoJarsError says in one line why it could not be."""
+    folder = cache_folder() / "jars" / name
+    if folder.is_dir():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.is_dir():
+            fetch(SETS[name], folder)
+    return folder
+
+
+def classpath(name: str) -> str:
+    """What `java -cp` takes for the set `name`."""
+    return f"{jars(name)}/*"
+
+
+def fetch(coordinates: Iterable[str], folder: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix=".fetching-", dir=folder.parent) as fresh:
+        whole = Path(fresh, folder.name)
+        whole.mkdir()
+        for coordinate in coordinates:
+            retrieve(coordinate, whole)
+        whole.rename(folder)
+
+
+def retrieve(coordinate: str, into: Path) -> None:
+    """Fetch one artifact and all that it needs."""
+    command = [java()]
+    if TRUSTSTORE.is_file():
+        command.append(f"-Djavax.net.ssl.trustStore={TRUSTSTORE}")
+    command += ["-jar", str(ivy()), "-cache", str(cache_folder() / "ivy"), "-confs", "default"]
+    command += ["-dependency", *coordinate.split(":"), "-retrieve", f"{into}/[artifact]-[revision].[ext]"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        raise NoJarsError(f"{coordinate}: Maven Central did not deliver it in {PATIENCE} s; run again") from None
+    if done.returncode or not any(into.glob("*.jar")):
+        raise NoJarsError(f"{coordinate}: not fetched from Maven Central: {reason(done.stdout + done.stderr)}")
+
+
+def reason(output: str) -> str:
+    """The line of Ivy's page-long output that says what went wrong."""
+    telling = [line.strip(" \t:") for line in output.splitlines() if "not found" in line or "xception" in line]
+    return telling[0] if telling else "Ivy gave no reason; is this machine online?"
+
+
+def ivy() -> Path:
+    found = importlib.util.find_spec("pyspark")
+    for place in found.submodule_search_locations or () if found else ():
+        for jar in Path(place, "jars").glob("ivy-*.jar"):
+            return jar
+    raise NoJarsError("no Ivy to fetch Kafka's jars with: run `pip install pyspark`, whose wheel carries it")

@@ -1,0 +1,117 @@
+"""A program under test: its output is a log on disk whose lines can be waited for, and its end is certain.
+
+A program gets a session of its own, so that Ctrl-C reaches the test run alone, which then stops what it started.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+GRACE = 20.0  # seconds between asking a program to end and killing it
+TAIL = 40  # lines that are shown when something went wrong
+
+
+class ProgramError(AssertionError):
+    """A program ended, or stayed silent, when it should have said something."""
+
+
+class Program:
+    """One run of a program, from its start to its end."""
+
+    def __init__(self, name: str, command: Sequence[str], log: Path, env: Mapping[str, str] | None = None) -> None:
+        self.name = name
+        self.log = log
+        self._lines: deque[str] = deque(maxlen=20_000)
+        self._news = threading.Condition()
+        self._ended = False
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **(env or {})},
+            start_new_session=True,
+            text=True,
+            errors="replace",
+        )
+        atexit.register(self.kill)
+        self._reader = threading.Thread(target=self._read, name=f"log of {name}", daemon=True)
+        self._reader.start()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        return self._process.poll() is None
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        with self.log.open("a") as log, self._process.stdout as output:
+            for line in output:
+                log.write(line)
+                log.flush()
+                with self._news:
+                    self._lines.append(line)
+                    self._news.notify_all()
+        with self._news:
+            self._ended = True
+            self._news.notify_all()
+
+    def expect(self, *texts: str, within: float) -> str:
+        """The first line of this run that holds all `texts`, said already or within so many seconds."""
+        until = time.monotonic() + within
+        with self._news:
+            while True:
+                for line in self._lines:
+                    if all(text in line for text in texts):
+                        return line
+                left = until - time.monotonic()
+                if self._ended or left <= 0:
+                    what = "ended" if self._ended else f"ran {within:.0f} s"
+                    raise ProgramError(f"{self.name} {what} without saying {texts!r}; its last lines:\n{self.tail()}")
+                self._news.wait(left)
+
+    def tail(self) -> str:
+        """The last lines it said."""
+        return "".join(list(self._lines)[-TAIL:])
+
+    def output(self) -> str:
+        """All that it said."""
+        return "".join(self._lines)
+
+    def stop(self) -> int:
+        """Ask it to end, insist if it does not, and give its exit code."""
+        if self.running:
+            self._process.send_signal(signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(GRACE)
+        self.kill()
+        return self._process.returncode
+
+    def kill(self) -> None:
+        """End it at once, as a power cut would."""
+        if self.running:
+            self._process.kill()
+        self._process.wait()
+        self._reader.join()
+        atexit.unregister(self.kill)
+
+    def wait(self, within: float) -> int:
+        """Its exit code, once it ended by itself."""
+        try:
+            self._process.wait(within)
+        except subprocess.TimeoutExpired:
+            raise ProgramError(f"{self.name} still runs after {within:.0f} s; its last lines:\n{self.tail()}") from None
+        self.kill()
+        return self._process.returncode
