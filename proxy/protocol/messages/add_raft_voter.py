@@ -1,4 +1,7 @@
-"""AddRaftVoter (key 80): DOC"""
+"""AddRaftVoter (key 80): add a controller to the voters of the metadata quorum (KIP-853).
+
+It names the new voter's own addresses: the only client API that carries endpoints towards the cluster.
+"""
 
 from proxy.protocol.api import ADD_RAFT_VOTER
 from proxy.protocol.schema import Request, Response, Struct, since
@@ -18,12 +21,12 @@ from proxy.protocol.wire import (
 
 
 class AddRaftVoterRequest(Request, api=ADD_RAFT_VOTER):
-    """DOC"""
+    """The new voter, and where it listens."""
 
     class Listener(Struct):
-        """DOC"""
+        """Where the voter listens."""
 
-        name: string
+        name: string  # of the listener
         host: Host
         port: Port16
 
@@ -32,11 +35,12 @@ class AddRaftVoterRequest(Request, api=ADD_RAFT_VOTER):
     voter_id: BrokerId
     voter_directory_id: uuid
     listeners: array[Listener]
+    # Answer when the change is committed, not when it is in the leader's log.
     ack_when_committed: bool = since(1, default=True)
 
 
 class AddRaftVoterResponse(Response, api=ADD_RAFT_VOTER):
-    """DOC"""
+    """Whether it votes now."""
 
     throttle_time_ms: ThrottleTime
     error_code: Error

@@ -1,4 +1,4 @@
-"""AllocateProducerIds (key 67): DOC"""
+"""AllocateProducerIds (key 67): a block of producer ids for a broker to give to producers (KIP-730)."""
 
 from proxy.protocol.api import ALLOCATE_PRODUCER_IDS
 from proxy.protocol.schema import Request, Response, since
@@ -6,16 +6,16 @@ from proxy.protocol.wire import BrokerId, Error, ProducerId, ThrottleTime, int32
 
 
 class AllocateProducerIdsRequest(Request, api=ALLOCATE_PRODUCER_IDS):
-    """DOC"""
+    """The broker that asks."""
 
     broker_id: BrokerId
-    broker_epoch: int64 = since(0, default=-1)
+    broker_epoch: int64 = since(0, default=-1)  # from its registration
 
 
 class AllocateProducerIdsResponse(Response, api=ALLOCATE_PRODUCER_IDS):
-    """DOC"""
+    """A block of ids that nobody else has."""
 
     throttle_time_ms: ThrottleTime
     error_code: Error
     producer_id_start: ProducerId
-    producer_id_len: int32
+    producer_id_len: int32  # how many ids the block has

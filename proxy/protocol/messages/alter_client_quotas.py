@@ -1,51 +1,51 @@
-"""AlterClientQuotas (key 49): DOC"""
+"""AlterClientQuotas (key 49): set or remove the quotas of users, client ids and addresses (KIP-546)."""
 
 from proxy.protocol.api import ALTER_CLIENT_QUOTAS
-from proxy.protocol.schema import Request, Response, Struct
+from proxy.protocol.schema import Request, Response, Struct, since
 from proxy.protocol.wire import Error, ErrorMessage, ThrottleTime, array, float64, string
 
 
 class AlterClientQuotasRequest(Request, api=ALTER_CLIENT_QUOTAS):
-    """DOC"""
+    """Quotas to change, entity by entity."""
 
-    class EntryData(Struct):
-        """DOC"""
+    class Entry(Struct):
+        """One entity and what to change there."""
 
-        class EntityData(Struct):
-            """DOC"""
+        class Entity(Struct):
+            """One part of an entity."""
 
-            entity_type: string
-            entity_name: string | None
+            entity_type: string  # user, client-id or ip
+            entity_name: string | None  # null: the default
 
-        class OpData(Struct):
-            """DOC"""
+        class Op(Struct):
+            """One change."""
 
-            key: string
-            value: float64
+            key: string  # such as producer_byte_rate
+            value: float64  # ignored where the quota is removed
             remove: bool
 
-        entity: array[EntityData]
-        ops: array[OpData]
+        entity: array[Entity]
+        ops: array[Op]
 
-    entries: array[EntryData]
+    entries: array[Entry]
     validate_only: bool
 
 
 class AlterClientQuotasResponse(Response, api=ALTER_CLIENT_QUOTAS):
-    """DOC"""
+    """What became of each entity's changes."""
 
-    class EntryData(Struct):
-        """DOC"""
+    class Entry(Struct):
+        """One entity's result."""
 
-        class EntityData(Struct):
-            """DOC"""
+        class Entity(Struct):
+            """One part of an entity."""
 
             entity_type: string
-            entity_name: string | None
+            entity_name: string | None  # null: the default
 
         error_code: Error
         error_message: ErrorMessage | None
-        entity: array[EntityData]
+        entity: array[Entity] = since(0, mirrors="entity")
 
     throttle_time_ms: ThrottleTime
-    entries: array[EntryData]
+    entries: array[Entry] = since(0, mirrors="entries")

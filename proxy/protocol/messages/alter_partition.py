@@ -1,62 +1,76 @@
-"""AlterPartition (key 56): DOC"""
+"""AlterPartition (key 56): a partition's leader asks the controller to change the in-sync replicas (KIP-497).
+
+It was AlterIsr up to 2.8; v2 replaced topic names by ids.
+"""
 
 from proxy.protocol.api import ALTER_PARTITION
 from proxy.protocol.schema import Request, Response, Struct, since, until
-from proxy.protocol.wire import BrokerId, Error, ThrottleTime, TopicId, TopicName, array, int8, int32, int64
+from proxy.protocol.wire import (
+    BrokerId,
+    Error,
+    PartitionIndex,
+    ThrottleTime,
+    TopicId,
+    TopicName,
+    array,
+    int8,
+    int32,
+    int64,
+)
 
 
 class AlterPartitionRequest(Request, api=ALTER_PARTITION):
-    """DOC"""
+    """New in-sync replicas of partitions that this broker leads."""
 
-    class TopicData(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic and its partitions."""
 
-        class PartitionData(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """One partition's new state."""
 
             class BrokerState(Struct):
-                """DOC"""
+                """An in-sync replica and its epoch (KIP-903)."""
 
                 broker_id: BrokerId
-                broker_epoch: int64 = since(0, default=-1)
+                broker_epoch: int64 = since(0, default=-1)  # -1: not known
 
-            partition_index: int32
+            partition_index: PartitionIndex
             leader_epoch: int32
             new_isr: array[BrokerId] = until(2)
             new_isr_with_epochs: array[BrokerState] = since(3)
-            leader_recovery_state: int8 = since(1)
-            partition_epoch: int32
+            leader_recovery_state: int8 = since(1)  # 0: recovered, 1: recovering from an unclean election
+            partition_epoch: int32  # the one that the leader knows; KRaft's partition epoch, ZooKeeper's version
 
         topic_id: TopicId = since(2)
         topic_name: TopicName = until(1)
-        partitions: array[PartitionData]
+        partitions: array[Partition]
 
     broker_id: BrokerId
-    broker_epoch: int64 = since(0, default=-1)
-    topics: array[TopicData]
+    broker_epoch: int64 = since(0, default=-1)  # from its registration
+    topics: array[Topic]
 
 
 class AlterPartitionResponse(Response, api=ALTER_PARTITION):
-    """DOC"""
+    """What the controller made of it."""
 
-    class TopicData(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic, as asked."""
 
-        class PartitionData(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """A partition's state now."""
 
-            partition_index: int32
+            partition_index: PartitionIndex
             error_code: Error
             leader_id: BrokerId
             leader_epoch: int32
             isr: array[BrokerId]
-            leader_recovery_state: int8 = since(1)
+            leader_recovery_state: int8 = since(1)  # 0: recovered, 1: recovering from an unclean election
             partition_epoch: int32
 
         topic_id: TopicId = since(2)
         topic_name: TopicName = until(1)
-        partitions: array[PartitionData]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
     throttle_time_ms: ThrottleTime
     error_code: Error
-    topics: array[TopicData]
+    topics: array[Topic] = since(0, mirrors="topics")

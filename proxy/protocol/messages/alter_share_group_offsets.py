@@ -1,20 +1,30 @@
-"""AlterShareGroupOffsets (key 91): DOC"""
+"""AlterShareGroupOffsets (key 91): let an empty share group start elsewhere (KIP-932)."""
 
 from proxy.protocol.api import ALTER_SHARE_GROUP_OFFSETS
 from proxy.protocol.schema import Request, Response, Struct, since
-from proxy.protocol.wire import Error, ErrorMessage, GroupId, ThrottleTime, TopicId, TopicName, array, int32, int64
+from proxy.protocol.wire import (
+    Error,
+    ErrorMessage,
+    GroupId,
+    PartitionIndex,
+    ThrottleTime,
+    TopicId,
+    TopicName,
+    array,
+    int64,
+)
 
 
 class AlterShareGroupOffsetsRequest(Request, api=ALTER_SHARE_GROUP_OFFSETS):
-    """DOC"""
+    """Where the group is to start."""
 
     class Topic(Struct):
-        """DOC"""
+        """A topic and its partitions."""
 
         class Partition(Struct):
-            """DOC"""
+            """One partition's new start."""
 
-            partition_index: int32
+            partition_index: PartitionIndex
             start_offset: int64
 
         topic_name: TopicName
@@ -25,23 +35,23 @@ class AlterShareGroupOffsetsRequest(Request, api=ALTER_SHARE_GROUP_OFFSETS):
 
 
 class AlterShareGroupOffsetsResponse(Response, api=ALTER_SHARE_GROUP_OFFSETS):
-    """DOC"""
+    """What was changed."""
 
     class Topic(Struct):
-        """DOC"""
+        """A topic, as asked."""
 
         class Partition(Struct):
-            """DOC"""
+            """One partition's result."""
 
-            partition_index: int32
+            partition_index: PartitionIndex
             error_code: Error
             error_message: ErrorMessage | None = since(0, default=None)
 
         topic_name: TopicName
         topic_id: TopicId
-        partitions: array[Partition]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
     throttle_time_ms: ThrottleTime
     error_code: Error
     error_message: ErrorMessage | None = since(0, default=None)
-    responses: array[Topic]
+    responses: array[Topic] = since(0, mirrors="topics")

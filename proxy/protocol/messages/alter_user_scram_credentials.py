@@ -1,41 +1,44 @@
-"""AlterUserScramCredentials (key 51): DOC"""
+"""AlterUserScramCredentials (key 51): set or remove SCRAM credentials (KIP-554).
+
+Salts and salted passwords are secrets: who has them can impersonate the user.
+"""
 
 from proxy.protocol.api import ALTER_USER_SCRAM_CREDENTIALS
-from proxy.protocol.schema import Request, Response, Struct
+from proxy.protocol.schema import Request, Response, Struct, since
 from proxy.protocol.wire import Error, ErrorMessage, SecretBytes, ThrottleTime, User, array, int8, int32
 
 
 class AlterUserScramCredentialsRequest(Request, api=ALTER_USER_SCRAM_CREDENTIALS):
-    """DOC"""
+    """Credentials to remove and to set."""
 
-    class ScramCredentialDeletion(Struct):
-        """DOC"""
-
-        name: User
-        mechanism: int8
-
-    class ScramCredentialUpsertion(Struct):
-        """DOC"""
+    class Deletion(Struct):
+        """A credential to remove."""
 
         name: User
-        mechanism: int8
+        mechanism: int8  # 1: SCRAM-SHA-256, 2: SCRAM-SHA-512
+
+    class Upsertion(Struct):
+        """A credential to set."""
+
+        name: User
+        mechanism: int8  # 1: SCRAM-SHA-256, 2: SCRAM-SHA-512
         iterations: int32
         salt: SecretBytes
         salted_password: SecretBytes
 
-    deletions: array[ScramCredentialDeletion]
-    upsertions: array[ScramCredentialUpsertion]
+    deletions: array[Deletion]
+    upsertions: array[Upsertion]
 
 
 class AlterUserScramCredentialsResponse(Response, api=ALTER_USER_SCRAM_CREDENTIALS):
-    """DOC"""
+    """One result for each user, however many changes were asked for him."""
 
-    class AlterUserScramCredentialsResult(Struct):
-        """DOC"""
+    class Result(Struct):
+        """One user's result."""
 
         user: User
         error_code: Error
         error_message: ErrorMessage | None
 
     throttle_time_ms: ThrottleTime
-    results: array[AlterUserScramCredentialsResult]
+    results: array[Result] = since(0, mirrors=("deletions", "upsertions"))

@@ -1,56 +1,56 @@
-"""AssignReplicasToDirs (key 73): DOC"""
+"""AssignReplicasToDirs (key 73): a broker tells the controller in which directories its replicas are (KIP-858)."""
 
 from proxy.protocol.api import ASSIGN_REPLICAS_TO_DIRS
 from proxy.protocol.schema import Request, Response, Struct, since
-from proxy.protocol.wire import BrokerId, Error, ThrottleTime, TopicId, array, int32, int64, uuid
+from proxy.protocol.wire import BrokerId, Error, PartitionIndex, ThrottleTime, TopicId, array, int64, uuid
 
 
 class AssignReplicasToDirsRequest(Request, api=ASSIGN_REPLICAS_TO_DIRS):
-    """DOC"""
+    """The broker's replicas, directory by directory."""
 
-    class DirectoryData(Struct):
-        """DOC"""
+    class Directory(Struct):
+        """A directory and the replicas in it."""
 
-        class TopicData(Struct):
-            """DOC"""
+        class Topic(Struct):
+            """A topic and its partitions."""
 
-            class PartitionData(Struct):
-                """DOC"""
+            class Partition(Struct):
+                """One partition."""
 
-                partition_index: int32
+                partition_index: PartitionIndex
 
             topic_id: TopicId
-            partitions: array[PartitionData]
+            partitions: array[Partition]
 
         id: uuid
-        topics: array[TopicData]
+        topics: array[Topic]
 
     broker_id: BrokerId
-    broker_epoch: int64 = since(0, default=-1)
-    directories: array[DirectoryData]
+    broker_epoch: int64 = since(0, default=-1)  # from its registration
+    directories: array[Directory]
 
 
 class AssignReplicasToDirsResponse(Response, api=ASSIGN_REPLICAS_TO_DIRS):
-    """DOC"""
+    """What the controller took."""
 
-    class DirectoryData(Struct):
-        """DOC"""
+    class Directory(Struct):
+        """A directory, as asked."""
 
-        class TopicData(Struct):
-            """DOC"""
+        class Topic(Struct):
+            """A topic, as asked."""
 
-            class PartitionData(Struct):
-                """DOC"""
+            class Partition(Struct):
+                """One partition's result."""
 
-                partition_index: int32
+                partition_index: PartitionIndex
                 error_code: Error
 
             topic_id: TopicId
-            partitions: array[PartitionData]
+            partitions: array[Partition] = since(0, mirrors="partitions")
 
         id: uuid
-        topics: array[TopicData]
+        topics: array[Topic] = since(0, mirrors="topics")
 
     throttle_time_ms: ThrottleTime
     error_code: Error
-    directories: array[DirectoryData]
+    directories: array[Directory] = since(0, mirrors="directories")

@@ -1,4 +1,7 @@
-"""BrokerHeartbeat (key 63): DOC"""
+"""BrokerHeartbeat (key 63): a broker tells the controller that it lives (KIP-631).
+
+With it goes its wish to be fenced, or to shut down once its partitions are led elsewhere.
+"""
 
 from proxy.protocol.api import BROKER_HEARTBEAT
 from proxy.protocol.schema import Request, Response, since, tagged
@@ -6,19 +9,20 @@ from proxy.protocol.wire import BrokerId, Error, ThrottleTime, array, int64, uui
 
 
 class BrokerHeartbeatRequest(Request, api=BROKER_HEARTBEAT):
-    """DOC"""
+    """A sign of life."""
 
     broker_id: BrokerId
     broker_epoch: int64 = since(0, default=-1)
-    current_metadata_offset: int64
+    current_metadata_offset: int64  # how far the broker has read the metadata log
     want_fence: bool
     want_shut_down: bool
-    offline_log_dirs: array[uuid] = tagged(0, 1)
+    offline_log_dirs: array[uuid] = tagged(0, 1)  # directory ids (KIP-858)
+    # Directories that take no new replicas (KIP-1066); null: unchanged.
     cordoned_log_dirs: array[uuid] | None = tagged(1, 2, default=None)
 
 
 class BrokerHeartbeatResponse(Response, api=BROKER_HEARTBEAT):
-    """DOC"""
+    """What the controller thinks of the broker."""
 
     throttle_time_ms: ThrottleTime
     error_code: Error

@@ -1,4 +1,7 @@
-"""ConsumerGroupDescribe (key 69): DOC"""
+"""ConsumerGroupDescribe (key 69): consumer groups and their members, as their coordinator knows them (KIP-848).
+
+Members show the address that they connect from: behind a proxy, the proxy's.
+"""
 
 from proxy.protocol.api import CONSUMER_GROUP_DESCRIBE
 from proxy.protocol.schema import Request, Response, Struct, since
@@ -10,6 +13,7 @@ from proxy.protocol.wire import (
     ErrorMessage,
     GroupId,
     MemberId,
+    PartitionIndex,
     ThrottleTime,
     TopicId,
     TopicName,
@@ -22,56 +26,56 @@ from proxy.protocol.wire import (
 
 
 class ConsumerGroupDescribeRequest(Request, api=CONSUMER_GROUP_DESCRIBE):
-    """DOC"""
+    """The groups to tell of."""
 
     group_ids: array[GroupId]
     include_authorized_operations: bool
 
 
 class TopicPartitions(Struct):
-    """DOC"""
+    """A topic and some of its partitions."""
 
     topic_id: TopicId
     topic_name: TopicName
-    partitions: array[int32]
+    partitions: array[PartitionIndex]
 
 
 class Assignment(Struct):
-    """DOC"""
+    """The partitions of one member."""
 
     topic_partitions: array[TopicPartitions]
 
 
 class ConsumerGroupDescribeResponse(Response, api=CONSUMER_GROUP_DESCRIBE):
-    """DOC"""
+    """The groups."""
 
-    class DescribedGroup(Struct):
-        """DOC"""
+    class Group(Struct):
+        """One group."""
 
         class Member(Struct):
-            """DOC"""
+            """One member."""
 
             member_id: MemberId
-            instance_id: MemberId | None = since(0, default=None)
+            instance_id: MemberId | None = since(0, default=None)  # of a static member (KIP-345)
             rack_id: string | None = since(0, default=None)
             member_epoch: int32
             client_id: ClientId
             client_host: ClientHost
             subscribed_topic_names: array[TopicName]
             subscribed_topic_regex: TopicRegex | None = since(0, default=None)
-            assignment: Assignment
-            target_assignment: Assignment
-            member_type: int8 = since(1, default=-1)
+            assignment: Assignment  # what it has
+            target_assignment: Assignment  # what it is to have
+            member_type: int8 = since(1, default=-1)  # 0: classic, 1: consumer, -1: not known
 
         error_code: Error
         error_message: ErrorMessage | None = since(0, default=None)
         group_id: GroupId
-        group_state: string
+        group_state: string  # such as Stable or Reconciling
         group_epoch: int32
         assignment_epoch: int32
         assignor_name: string
         members: array[Member]
-        authorized_operations: AuthorizedOperations = since(0, default=-2147483648)
+        authorized_operations: AuthorizedOperations = since(0, default=-(2**31))  # the default: not asked for
 
     throttle_time_ms: ThrottleTime
-    groups: array[DescribedGroup]
+    groups: array[Group] = since(0, mirrors="group_ids")

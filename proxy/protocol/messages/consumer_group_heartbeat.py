@@ -1,4 +1,9 @@
-"""ConsumerGroupHeartbeat (key 68): DOC"""
+"""ConsumerGroupHeartbeat (key 68): join, stay in and leave a consumer group (KIP-848).
+
+The coordinator assigns the partitions. A member epoch of 0 joins, -1 leaves, -2 leaves for a while (static
+members). Null stands for what has not changed since the last heartbeat. The preview in 3.6 had another layout,
+also v0.
+"""
 
 from proxy.protocol.api import CONSUMER_GROUP_HEARTBEAT
 from proxy.protocol.schema import Request, Response, Struct, since
@@ -7,6 +12,7 @@ from proxy.protocol.wire import (
     ErrorMessage,
     GroupId,
     MemberId,
+    PartitionIndex,
     ThrottleTime,
     TopicId,
     TopicName,
@@ -18,38 +24,39 @@ from proxy.protocol.wire import (
 
 
 class ConsumerGroupHeartbeatRequest(Request, api=CONSUMER_GROUP_HEARTBEAT):
-    """DOC"""
+    """A member's sign of life, and what changed for it."""
 
     class TopicPartitions(Struct):
-        """DOC"""
+        """A topic and partitions that the member has."""
 
         topic_id: TopicId
-        partitions: array[int32]
+        partitions: array[PartitionIndex]
 
     group_id: GroupId
-    member_id: MemberId
+    member_id: MemberId  # from v1 on made by the client itself (KIP-1082)
     member_epoch: int32
-    instance_id: MemberId | None = since(0, default=None)
+    instance_id: MemberId | None = since(0, default=None)  # of a static member (KIP-345)
     rack_id: string | None = since(0, default=None)
-    rebalance_timeout_ms: int32 = since(0, default=-1)
+    rebalance_timeout_ms: int32 = since(0, default=-1)  # -1: unchanged
     subscribed_topic_names: array[TopicName] | None = since(0, default=None)
-    subscribed_topic_regex: TopicRegex | None = since(1, default=None)
+    subscribed_topic_regex: TopicRegex | None = since(1, default=None)  # RE2J, which the coordinator evaluates
     server_assignor: string | None = since(0, default=None)
+    # What the member still has, when it joins or that changed.
     topic_partitions: array[TopicPartitions] | None = since(0, default=None)
 
 
 class TopicPartitions(Struct):
-    """DOC"""
+    """A topic and partitions that the member is to have."""
 
     topic_id: TopicId
-    partitions: array[int32]
+    partitions: array[PartitionIndex]
 
 
 class ConsumerGroupHeartbeatResponse(Response, api=CONSUMER_GROUP_HEARTBEAT):
-    """DOC"""
+    """The member's epoch, and what it is to have."""
 
     class Assignment(Struct):
-        """DOC"""
+        """All partitions that the member is to have."""
 
         topic_partitions: array[TopicPartitions]
 
@@ -59,4 +66,4 @@ class ConsumerGroupHeartbeatResponse(Response, api=CONSUMER_GROUP_HEARTBEAT):
     member_id: MemberId | None = since(0, default=None)
     member_epoch: int32
     heartbeat_interval_ms: int32
-    assignment: Assignment | None = since(0, default=None)
+    assignment: Assignment | None = since(0, default=None)  # null: unchanged

@@ -1,4 +1,4 @@
-"""DeleteShareGroupOffsets (key 92): DOC"""
+"""DeleteShareGroupOffsets (key 92): forget what an empty share group has read of some topics (KIP-932)."""
 
 from proxy.protocol.api import DELETE_SHARE_GROUP_OFFSETS
 from proxy.protocol.schema import Request, Response, Struct, since
@@ -6,10 +6,10 @@ from proxy.protocol.wire import Error, ErrorMessage, GroupId, ThrottleTime, Topi
 
 
 class DeleteShareGroupOffsetsRequest(Request, api=DELETE_SHARE_GROUP_OFFSETS):
-    """DOC"""
+    """The topics to forget."""
 
     class Topic(Struct):
-        """DOC"""
+        """One topic."""
 
         topic_name: TopicName
 
@@ -18,10 +18,10 @@ class DeleteShareGroupOffsetsRequest(Request, api=DELETE_SHARE_GROUP_OFFSETS):
 
 
 class DeleteShareGroupOffsetsResponse(Response, api=DELETE_SHARE_GROUP_OFFSETS):
-    """DOC"""
+    """What was forgotten."""
 
     class Topic(Struct):
-        """DOC"""
+        """One topic's result."""
 
         topic_name: TopicName
         topic_id: TopicId
@@ -31,4 +31,4 @@ class DeleteShareGroupOffsetsResponse(Response, api=DELETE_SHARE_GROUP_OFFSETS):
     throttle_time_ms: ThrottleTime
     error_code: Error
     error_message: ErrorMessage | None = since(0, default=None)
-    responses: array[Topic]
+    responses: array[Topic] = since(0, mirrors="topics")

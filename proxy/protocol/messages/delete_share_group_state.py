@@ -1,42 +1,42 @@
-"""DeleteShareGroupState (key 86): DOC"""
+"""DeleteShareGroupState (key 86): let the share coordinator forget the state of share-partitions (KIP-932)."""
 
 from proxy.protocol.api import DELETE_SHARE_GROUP_STATE
 from proxy.protocol.schema import Request, Response, Struct, since
-from proxy.protocol.wire import Error, ErrorMessage, GroupId, TopicId, array, int32
+from proxy.protocol.wire import Error, ErrorMessage, GroupId, PartitionIndex, TopicId, array
 
 
 class DeleteShareGroupStateRequest(Request, api=DELETE_SHARE_GROUP_STATE):
-    """DOC"""
+    """The share-partitions to forget."""
 
-    class DeleteStateData(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic and its partitions."""
 
-        class PartitionData(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """One share-partition."""
 
-            partition: int32
+            partition: PartitionIndex
 
         topic_id: TopicId
-        partitions: array[PartitionData]
+        partitions: array[Partition]
 
     group_id: GroupId
-    topics: array[DeleteStateData]
+    topics: array[Topic]
 
 
 class DeleteShareGroupStateResponse(Response, api=DELETE_SHARE_GROUP_STATE):
-    """DOC"""
+    """What was forgotten."""
 
-    class DeleteStateResult(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic, as asked."""
 
-        class PartitionResult(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """One share-partition's result."""
 
-            partition: int32
+            partition: PartitionIndex
             error_code: Error
             error_message: ErrorMessage | None = since(0, default=None)
 
         topic_id: TopicId
-        partitions: array[PartitionResult]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
-    results: array[DeleteStateResult]
+    results: array[Topic] = since(0, mirrors="topics")

@@ -1,4 +1,7 @@
-"""DescribeClientQuotas (key 48): DOC"""
+"""DescribeClientQuotas (key 48): the quotas of users, client ids and addresses (KIP-546).
+
+An entity is a set of (type, name) pairs: `user`, `client-id`, `ip`. A null name is the default entity of that type.
+"""
 
 from proxy.protocol.api import DESCRIBE_CLIENT_QUOTAS
 from proxy.protocol.schema import Request, Response, Struct
@@ -6,41 +9,41 @@ from proxy.protocol.wire import Error, ErrorMessage, ThrottleTime, array, float6
 
 
 class DescribeClientQuotasRequest(Request, api=DESCRIBE_CLIENT_QUOTAS):
-    """DOC"""
+    """Which entities to tell of: those that match all components."""
 
-    class ComponentData(Struct):
-        """DOC"""
+    class Component(Struct):
+        """What one part of an entity must be."""
 
-        entity_type: string
-        match_type: int8
+        entity_type: string  # user, client-id or ip
+        match_type: int8  # 0: exactly `match`, 1: the default entity, 2: any name
         match: string | None
 
-    components: array[ComponentData]
-    strict: bool
+    components: array[Component]
+    strict: bool  # leave out entities that have parts which no component names
 
 
 class DescribeClientQuotasResponse(Response, api=DESCRIBE_CLIENT_QUOTAS):
-    """DOC"""
+    """The entities that matched, each with its quotas."""
 
-    class EntryData(Struct):
-        """DOC"""
+    class Entry(Struct):
+        """One entity and its quotas."""
 
-        class EntityData(Struct):
-            """DOC"""
+        class Entity(Struct):
+            """One part of an entity."""
 
             entity_type: string
-            entity_name: string | None
+            entity_name: string | None  # null: the default
 
-        class ValueData(Struct):
-            """DOC"""
+        class Value(Struct):
+            """One quota."""
 
-            key: string
+            key: string  # such as producer_byte_rate
             value: float64
 
-        entity: array[EntityData]
-        values: array[ValueData]
+        entity: array[Entity]
+        values: array[Value]
 
     throttle_time_ms: ThrottleTime
     error_code: Error
     error_message: ErrorMessage | None
-    entries: array[EntryData] | None
+    entries: array[Entry] | None  # null when there is an error

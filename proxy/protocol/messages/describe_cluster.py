@@ -1,4 +1,7 @@
-"""DescribeCluster (key 60): DOC"""
+"""DescribeCluster (key 60): the cluster's id, its brokers and its controller (KIP-700).
+
+From v1 on the same question can be put for controllers, to a controller: `brokers` then lists controllers (KIP-919).
+"""
 
 from proxy.protocol.api import DESCRIBE_CLUSTER
 from proxy.protocol.schema import Request, Response, Struct, since
@@ -18,18 +21,18 @@ from proxy.protocol.wire import (
 
 
 class DescribeClusterRequest(Request, api=DESCRIBE_CLUSTER):
-    """DOC"""
+    """What to tell of."""
 
     include_cluster_authorized_operations: bool
-    endpoint_type: int8 = since(1, default=1)
-    include_fenced_brokers: bool = since(2)
+    endpoint_type: int8 = since(1, default=1)  # 1: brokers, 2: controllers
+    include_fenced_brokers: bool = since(2)  # those that are registered, but not (yet, or any more) in use (KIP-1073)
 
 
 class DescribeClusterResponse(Response, api=DESCRIBE_CLUSTER):
-    """DOC"""
+    """The cluster as one node knows it."""
 
-    class DescribeClusterBroker(Struct):
-        """DOC"""
+    class Broker(Struct):
+        """A broker or controller, and where it listens."""
 
         broker_id: BrokerId
         host: Host
@@ -40,8 +43,8 @@ class DescribeClusterResponse(Response, api=DESCRIBE_CLUSTER):
     throttle_time_ms: ThrottleTime
     error_code: Error
     error_message: ErrorMessage | None = since(0, default=None)
-    endpoint_type: int8 = since(1, default=1)
+    endpoint_type: int8 = since(1, default=1)  # 1: brokers, 2: controllers
     cluster_id: ClusterId
-    controller_id: BrokerId = since(0, default=-1)
-    brokers: array[DescribeClusterBroker]
-    cluster_authorized_operations: AuthorizedOperations = since(0, default=-2147483648)
+    controller_id: BrokerId = since(0, default=-1)  # brokers of a KRaft cluster name any live broker here
+    brokers: array[Broker]
+    cluster_authorized_operations: AuthorizedOperations = since(0, default=-(2**31))  # the default: not asked for

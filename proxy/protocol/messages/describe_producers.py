@@ -1,48 +1,58 @@
-"""DescribeProducers (key 61): DOC"""
+"""DescribeProducers (key 61): the producers that lately wrote to partitions, and their open transactions (KIP-664)."""
 
 from proxy.protocol.api import DESCRIBE_PRODUCERS
 from proxy.protocol.schema import Request, Response, Struct, since
-from proxy.protocol.wire import Error, ErrorMessage, ProducerId, ThrottleTime, TopicName, array, int32, int64
+from proxy.protocol.wire import (
+    Error,
+    ErrorMessage,
+    PartitionIndex,
+    ProducerId,
+    ThrottleTime,
+    TopicName,
+    array,
+    int32,
+    int64,
+)
 
 
 class DescribeProducersRequest(Request, api=DESCRIBE_PRODUCERS):
-    """DOC"""
+    """The partitions to tell of."""
 
-    class TopicRequest(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic and its partitions."""
 
         name: TopicName
-        partition_indexes: array[int32]
+        partition_indexes: array[PartitionIndex]
 
-    topics: array[TopicRequest]
+    topics: array[Topic]
 
 
 class DescribeProducersResponse(Response, api=DESCRIBE_PRODUCERS):
-    """DOC"""
+    """Each partition's active producers."""
 
-    class TopicResponse(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic, as asked."""
 
-        class PartitionResponse(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """A partition's active producers."""
 
-            class ProducerState(Struct):
-                """DOC"""
+            class Producer(Struct):
+                """What the leader knows of one producer."""
 
                 producer_id: ProducerId
                 producer_epoch: int32
                 last_sequence: int32 = since(0, default=-1)
-                last_timestamp: int64 = since(0, default=-1)
+                last_timestamp: int64 = since(0, default=-1)  # ms since 1970
                 coordinator_epoch: int32
-                current_txn_start_offset: int64 = since(0, default=-1)
+                current_txn_start_offset: int64 = since(0, default=-1)  # -1: no open transaction
 
-            partition_index: int32
+            partition_index: PartitionIndex
             error_code: Error
             error_message: ErrorMessage | None = since(0, default=None)
-            active_producers: array[ProducerState]
+            active_producers: array[Producer]
 
         name: TopicName
-        partitions: array[PartitionResponse]
+        partitions: array[Partition] = since(0, mirrors="partition_indexes")
 
     throttle_time_ms: ThrottleTime
-    topics: array[TopicResponse]
+    topics: array[Topic] = since(0, mirrors="topics")

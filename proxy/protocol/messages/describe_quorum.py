@@ -1,4 +1,7 @@
-"""DescribeQuorum (key 55): DOC"""
+"""DescribeQuorum (key 55): the metadata quorum: its leader, voters and observers, and how far each is (KIP-595).
+
+From v2 on it tells where each voter listens, which is an address of the controllers' own network.
+"""
 
 from proxy.protocol.api import DESCRIBE_QUORUM
 from proxy.protocol.schema import Request, Response, Struct, since
@@ -7,6 +10,7 @@ from proxy.protocol.wire import (
     Error,
     ErrorMessage,
     Host,
+    PartitionIndex,
     Port16,
     TopicName,
     array,
@@ -18,60 +22,60 @@ from proxy.protocol.wire import (
 
 
 class DescribeQuorumRequest(Request, api=DESCRIBE_QUORUM):
-    """DOC"""
+    """The partitions to tell of."""
 
-    class TopicData(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic, which is always `__cluster_metadata`."""
 
-        class PartitionData(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """A partition, which is always 0."""
 
-            partition_index: int32
+            partition_index: PartitionIndex
 
         topic_name: TopicName
-        partitions: array[PartitionData]
+        partitions: array[Partition]
 
-    topics: array[TopicData]
+    topics: array[Topic]
 
 
 class ReplicaState(Struct):
-    """DOC"""
+    """How far one replica has come."""
 
     replica_id: BrokerId
     replica_directory_id: uuid = since(2)
     log_end_offset: int64
-    last_fetch_timestamp: int64 = since(1, default=-1)
-    last_caught_up_timestamp: int64 = since(1, default=-1)
+    last_fetch_timestamp: int64 = since(1, default=-1)  # ms since 1970 by the leader's clock, -1: not known
+    last_caught_up_timestamp: int64 = since(1, default=-1)  # when it last had all of the leader's log, -1: not known
 
 
 class DescribeQuorumResponse(Response, api=DESCRIBE_QUORUM):
-    """DOC"""
+    """The quorum as its leader sees it."""
 
-    class TopicData(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic, as asked."""
 
-        class PartitionData(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """A partition's leader and replicas."""
 
-            partition_index: int32
+            partition_index: PartitionIndex
             error_code: Error
             error_message: ErrorMessage | None = since(2)
-            leader_id: BrokerId
+            leader_id: BrokerId  # -1: not known
             leader_epoch: int32
             high_watermark: int64
             current_voters: array[ReplicaState]
             observers: array[ReplicaState]
 
         topic_name: TopicName
-        partitions: array[PartitionData]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
     class Node(Struct):
-        """DOC"""
+        """A node of the quorum."""
 
         class Listener(Struct):
-            """DOC"""
+            """Where it listens."""
 
-            name: string
+            name: string  # of the listener
             host: Host
             port: Port16
 
@@ -80,5 +84,5 @@ class DescribeQuorumResponse(Response, api=DESCRIBE_QUORUM):
 
     error_code: Error
     error_message: ErrorMessage | None = since(2)
-    topics: array[TopicData]
+    topics: array[Topic] = since(0, mirrors="topics")
     nodes: array[Node] = since(2)

@@ -1,55 +1,66 @@
-"""DescribeShareGroupOffsets (key 90): DOC"""
+"""DescribeShareGroupOffsets (key 90): where share groups start to read (KIP-932)."""
 
 from proxy.protocol.api import DESCRIBE_SHARE_GROUP_OFFSETS
 from proxy.protocol.schema import Request, Response, Struct, since
-from proxy.protocol.wire import Error, ErrorMessage, GroupId, ThrottleTime, TopicId, TopicName, array, int32, int64
+from proxy.protocol.wire import (
+    Error,
+    ErrorMessage,
+    GroupId,
+    PartitionIndex,
+    ThrottleTime,
+    TopicId,
+    TopicName,
+    array,
+    int32,
+    int64,
+)
 
 
 class DescribeShareGroupOffsetsRequest(Request, api=DESCRIBE_SHARE_GROUP_OFFSETS):
-    """DOC"""
+    """The groups and partitions to tell of."""
 
     class Group(Struct):
-        """DOC"""
+        """One group."""
 
         class Topic(Struct):
-            """DOC"""
+            """A topic and its partitions."""
 
             topic_name: TopicName
-            partitions: array[int32]
+            partitions: array[PartitionIndex]
 
         group_id: GroupId
-        topics: array[Topic] | None
+        topics: array[Topic] | None  # null: all that the group reads
 
     groups: array[Group]
 
 
 class DescribeShareGroupOffsetsResponse(Response, api=DESCRIBE_SHARE_GROUP_OFFSETS):
-    """DOC"""
+    """The groups' offsets."""
 
     class Group(Struct):
-        """DOC"""
+        """One group."""
 
         class Topic(Struct):
-            """DOC"""
+            """A topic, as asked."""
 
             class Partition(Struct):
-                """DOC"""
+                """One partition's start."""
 
-                partition_index: int32
-                start_offset: int64
+                partition_index: PartitionIndex
+                start_offset: int64  # -1: not yet known
                 leader_epoch: int32
-                lag: int64 = since(1, default=-1)
+                lag: int64 = since(1, default=-1)  # records still to be read, -1: not known (KIP-1226)
                 error_code: Error
                 error_message: ErrorMessage | None = since(0, default=None)
 
             topic_name: TopicName
             topic_id: TopicId
-            partitions: array[Partition]
+            partitions: array[Partition] = since(0, mirrors="partitions")
 
         group_id: GroupId
-        topics: array[Topic]
+        topics: array[Topic] = since(0, mirrors="topics")
         error_code: Error
         error_message: ErrorMessage | None = since(0, default=None)
 
     throttle_time_ms: ThrottleTime
-    groups: array[Group]
+    groups: array[Group] = since(0, mirrors="groups")

@@ -1,45 +1,60 @@
-"""DescribeTopicPartitions (key 75): DOC"""
+"""DescribeTopicPartitions (key 75): topics and their partitions, a page at a time (KIP-966).
+
+Topics come in the order of their names. A cursor names the partition with which the next page starts.
+"""
 
 from proxy.protocol.api import DESCRIBE_TOPIC_PARTITIONS
 from proxy.protocol.schema import Request, Response, Struct, since
-from proxy.protocol.wire import AuthorizedOperations, BrokerId, Error, ThrottleTime, TopicId, TopicName, array, int32
+from proxy.protocol.wire import (
+    AuthorizedOperations,
+    BrokerId,
+    Error,
+    PartitionIndex,
+    ThrottleTime,
+    TopicId,
+    TopicName,
+    array,
+    int32,
+)
 
 
 class DescribeTopicPartitionsRequest(Request, api=DESCRIBE_TOPIC_PARTITIONS):
-    """DOC"""
+    """The topics to tell of, and where to go on."""
 
-    class TopicRequest(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """One topic."""
 
         name: TopicName
 
     class Cursor(Struct):
-        """DOC"""
+        """The first partition to tell of."""
 
         topic_name: TopicName
-        partition_index: int32
+        partition_index: PartitionIndex
 
-    topics: array[TopicRequest]
+    topics: array[Topic]  # none: all
     response_partition_limit: int32 = since(0, default=2000)
     cursor: Cursor | None = since(0, default=None)
 
 
 class DescribeTopicPartitionsResponse(Response, api=DESCRIBE_TOPIC_PARTITIONS):
-    """DOC"""
+    """One page of topics."""
 
     class Topic(Struct):
-        """DOC"""
+        """One topic."""
 
         class Partition(Struct):
-            """DOC"""
+            """One partition and its replicas."""
 
             error_code: Error
-            partition_index: int32
-            leader_id: BrokerId
+            partition_index: PartitionIndex
+            leader_id: BrokerId  # -1: none
             leader_epoch: int32 = since(0, default=-1)
             replica_nodes: array[BrokerId]
             isr_nodes: array[BrokerId]
+            # Not in sync, but without loss of data if one became the leader.
             eligible_leader_replicas: array[BrokerId] | None = since(0, default=None)
+            # Who was in sync last, if nobody is eligible now.
             last_known_elr: array[BrokerId] | None = since(0, default=None)
             offline_replicas: array[BrokerId]
 
@@ -48,14 +63,14 @@ class DescribeTopicPartitionsResponse(Response, api=DESCRIBE_TOPIC_PARTITIONS):
         topic_id: TopicId
         is_internal: bool
         partitions: array[Partition]
-        topic_authorized_operations: AuthorizedOperations = since(0, default=-2147483648)
+        topic_authorized_operations: AuthorizedOperations = since(0, default=-(2**31))  # the default: not asked for
 
     class Cursor(Struct):
-        """DOC"""
+        """The first partition that did not fit in."""
 
         topic_name: TopicName
-        partition_index: int32
+        partition_index: PartitionIndex
 
     throttle_time_ms: ThrottleTime
-    topics: array[Topic]
-    next_cursor: Cursor | None = since(0, default=None)
+    topics: array[Topic] = since(0, mirrors="topics")
+    next_cursor: Cursor | None = since(0, default=None)  # null: that was all

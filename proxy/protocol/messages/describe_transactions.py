@@ -1,9 +1,10 @@
-"""DescribeTransactions (key 65): DOC"""
+"""DescribeTransactions (key 65): the state of some transactions, from their coordinator (KIP-664)."""
 
 from proxy.protocol.api import DESCRIBE_TRANSACTIONS
-from proxy.protocol.schema import Request, Response, Struct
+from proxy.protocol.schema import Request, Response, Struct, since
 from proxy.protocol.wire import (
     Error,
+    PartitionIndex,
     ProducerId,
     ThrottleTime,
     TopicName,
@@ -17,31 +18,31 @@ from proxy.protocol.wire import (
 
 
 class DescribeTransactionsRequest(Request, api=DESCRIBE_TRANSACTIONS):
-    """DOC"""
+    """The transactions to tell of."""
 
     transactional_ids: array[TransactionalId]
 
 
 class DescribeTransactionsResponse(Response, api=DESCRIBE_TRANSACTIONS):
-    """DOC"""
+    """Each transaction's state."""
 
-    class TransactionState(Struct):
-        """DOC"""
+    class Transaction(Struct):
+        """One transaction."""
 
-        class TopicData(Struct):
-            """DOC"""
+        class Topic(Struct):
+            """A topic and the partitions that take part."""
 
             topic: TopicName
-            partitions: array[int32]
+            partitions: array[PartitionIndex]
 
         error_code: Error
         transactional_id: TransactionalId
-        transaction_state: string
+        transaction_state: string  # such as Ongoing or CompleteCommit
         transaction_timeout_ms: int32
-        transaction_start_time_ms: int64
+        transaction_start_time_ms: int64  # since 1970
         producer_id: ProducerId
         producer_epoch: int16
-        topics: array[TopicData]
+        topics: array[Topic]
 
     throttle_time_ms: ThrottleTime
-    transaction_states: array[TransactionState]
+    transaction_states: array[Transaction] = since(0, mirrors="transactional_ids")

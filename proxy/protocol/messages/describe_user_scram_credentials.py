@@ -1,31 +1,34 @@
-"""DescribeUserScramCredentials (key 50): DOC"""
+"""DescribeUserScramCredentials (key 50): the SCRAM mechanisms by which users may log in (KIP-554).
+
+It never tells salts or passwords.
+"""
 
 from proxy.protocol.api import DESCRIBE_USER_SCRAM_CREDENTIALS
-from proxy.protocol.schema import Request, Response, Struct
+from proxy.protocol.schema import Request, Response, Struct, since
 from proxy.protocol.wire import Error, ErrorMessage, ThrottleTime, User, array, int8, int32
 
 
 class DescribeUserScramCredentialsRequest(Request, api=DESCRIBE_USER_SCRAM_CREDENTIALS):
-    """DOC"""
+    """The users to tell of."""
 
     class UserName(Struct):
-        """DOC"""
+        """One user."""
 
         name: User
 
-    users: array[UserName] | None
+    users: array[UserName] | None  # null or empty: all
 
 
 class DescribeUserScramCredentialsResponse(Response, api=DESCRIBE_USER_SCRAM_CREDENTIALS):
-    """DOC"""
+    """Each user's SCRAM credentials, as far as they may be told."""
 
-    class DescribeUserScramCredentialsResult(Struct):
-        """DOC"""
+    class Result(Struct):
+        """One user's credentials."""
 
         class CredentialInfo(Struct):
-            """DOC"""
+            """One credential."""
 
-            mechanism: int8
+            mechanism: int8  # 1: SCRAM-SHA-256, 2: SCRAM-SHA-512
             iterations: int32
 
         user: User
@@ -36,4 +39,4 @@ class DescribeUserScramCredentialsResponse(Response, api=DESCRIBE_USER_SCRAM_CRE
     throttle_time_ms: ThrottleTime
     error_code: Error
     error_message: ErrorMessage | None
-    results: array[DescribeUserScramCredentialsResult]
+    results: array[Result] = since(0, mirrors="users")

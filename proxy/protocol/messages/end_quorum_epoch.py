@@ -1,70 +1,82 @@
-"""EndQuorumEpoch (key 54): DOC"""
+"""EndQuorumEpoch (key 54): a leader of the metadata quorum resigns, and says who should follow (KIP-595)."""
 
 from proxy.protocol.api import END_QUORUM_EPOCH
 from proxy.protocol.schema import Request, Response, Struct, since, tagged, until
-from proxy.protocol.wire import BrokerId, ClusterId, Error, Host, Port16, TopicName, array, int32, string, uuid
+from proxy.protocol.wire import (
+    BrokerId,
+    ClusterId,
+    Error,
+    Host,
+    PartitionIndex,
+    Port16,
+    TopicName,
+    array,
+    int32,
+    string,
+    uuid,
+)
 
 
 class EndQuorumEpochRequest(Request, api=END_QUORUM_EPOCH):
-    """DOC"""
+    """Who resigns, and its successors in order of preference."""
 
-    class TopicData(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic, which is always `__cluster_metadata`."""
 
-        class PartitionData(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """A partition and the leader that resigns."""
 
-            class ReplicaInfo(Struct):
-                """DOC"""
+            class Candidate(Struct):
+                """A voter that may follow."""
 
                 candidate_id: BrokerId
                 candidate_directory_id: uuid
 
-            partition_index: int32
+            partition_index: PartitionIndex
             leader_id: BrokerId
             leader_epoch: int32
-            preferred_successors: array[int32] = until(0)
-            preferred_candidates: array[ReplicaInfo] = since(1)
+            preferred_successors: array[BrokerId] = until(0)
+            preferred_candidates: array[Candidate] = since(1)
 
         topic_name: TopicName
-        partitions: array[PartitionData]
+        partitions: array[Partition]
 
     class LeaderEndpoint(Struct):
-        """DOC"""
+        """Where the resigning leader listens."""
 
-        name: string
+        name: string  # of the listener
         host: Host
         port: Port16
 
     cluster_id: ClusterId | None = since(0, default=None)
-    topics: array[TopicData]
+    topics: array[Topic]
     leader_endpoints: array[LeaderEndpoint] = since(1)
 
 
 class EndQuorumEpochResponse(Response, api=END_QUORUM_EPOCH):
-    """DOC"""
+    """Whether the voter knew it as leader."""
 
-    class TopicData(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic, as asked."""
 
-        class PartitionData(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """The leader that the voter knows now."""
 
-            partition_index: int32
+            partition_index: PartitionIndex
             error_code: Error
-            leader_id: BrokerId
+            leader_id: BrokerId  # -1: not known
             leader_epoch: int32
 
         topic_name: TopicName
-        partitions: array[PartitionData]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
     class NodeEndpoint(Struct):
-        """DOC"""
+        """Where a leader named above listens."""
 
         node_id: BrokerId
         host: Host
         port: Port16
 
     error_code: Error
-    topics: array[TopicData]
+    topics: array[Topic] = since(0, mirrors="topics")
     node_endpoints: array[NodeEndpoint] = tagged(0, 1)

@@ -1,20 +1,24 @@
-"""Envelope (key 58): DOC"""
+"""Envelope (key 58): a broker passes a client's request on to the controller, with the client's principal (KIP-590).
+
+Whoever may send it can speak for anybody: only the controllers' listener accepts it.
+"""
 
 from proxy.protocol.api import ENVELOPE
 from proxy.protocol.schema import Request, Response, since
-from proxy.protocol.wire import Error
+from proxy.protocol.wire import ClientAddress, Error, PrincipalBytes
 
 
 class EnvelopeRequest(Request, api=ENVELOPE):
-    """DOC"""
+    """A request within a request."""
 
-    request_data: bytes
-    request_principal: bytes | None
-    client_host_address: bytes
+    request_data: bytes  # header and body of the inner request
+    request_principal: PrincipalBytes | None  # a DefaultPrincipalData, null where it could not be serialised
+    client_host_address: ClientAddress  # 4 or 16 bytes
 
 
 class EnvelopeResponse(Response, api=ENVELOPE):
-    """DOC"""
+    """The inner request's answer, or why it was not asked."""
 
+    # Header and body of the inner response; null when there is an error.
     response_data: bytes | None = since(0, default=None)
     error_code: Error

@@ -1,4 +1,4 @@
-"""FetchSnapshot (key 59): DOC"""
+"""FetchSnapshot (key 59): part of a snapshot of the metadata log, from some position on (KIP-630)."""
 
 from proxy.protocol.api import FETCH_SNAPSHOT
 from proxy.protocol.schema import Request, Response, Struct, since, tagged
@@ -7,8 +7,10 @@ from proxy.protocol.wire import (
     ClusterId,
     Error,
     Host,
+    PartitionIndex,
     Port16,
     Records,
+    ReplicaId,
     ThrottleTime,
     TopicName,
     array,
@@ -19,69 +21,69 @@ from proxy.protocol.wire import (
 
 
 class FetchSnapshotRequest(Request, api=FETCH_SNAPSHOT):
-    """DOC"""
+    """Where to read on in which snapshots."""
 
-    class TopicSnapshot(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic, which is always `__cluster_metadata`."""
 
-        class PartitionSnapshot(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """A partition and its snapshot."""
 
             class SnapshotId(Struct):
-                """DOC"""
+                """Which snapshot: the end of the log that it stands for."""
 
                 end_offset: int64
                 epoch: int32
 
-            partition: int32
+            partition: PartitionIndex
             current_leader_epoch: int32
             snapshot_id: SnapshotId
-            position: int64
+            position: int64  # bytes into the snapshot
             replica_directory_id: uuid = tagged(0, 1)
 
         name: TopicName
-        partitions: array[PartitionSnapshot]
+        partitions: array[Partition]
 
     cluster_id: ClusterId | None = tagged(0, 0, default=None)
-    replica_id: BrokerId = since(0, default=-1)
-    max_bytes: int32 = since(0, default=2147483647)
-    topics: array[TopicSnapshot]
+    replica_id: ReplicaId = since(0, default=-1)
+    max_bytes: int32 = since(0, default=2**31 - 1)
+    topics: array[Topic]
 
 
 class FetchSnapshotResponse(Response, api=FETCH_SNAPSHOT):
-    """DOC"""
+    """Pieces of snapshots."""
 
-    class TopicSnapshot(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic, as asked."""
 
-        class PartitionSnapshot(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """A piece of one partition's snapshot."""
 
             class SnapshotId(Struct):
-                """DOC"""
+                """Which snapshot: the end of the log that it stands for."""
 
                 end_offset: int64
                 epoch: int32
 
-            class LeaderIdAndEpoch(Struct):
-                """DOC"""
+            class Leader(Struct):
+                """The leader that the asked node knows."""
 
                 leader_id: BrokerId
                 leader_epoch: int32
 
-            index: int32
+            index: PartitionIndex  # the request calls it `partition`
             error_code: Error
             snapshot_id: SnapshotId
-            current_leader: LeaderIdAndEpoch = tagged(0, 0)
-            size: int64
-            position: int64
-            unaligned_records: Records
+            current_leader: Leader = tagged(0, 0)
+            size: int64  # of the whole snapshot, in bytes
+            position: int64  # bytes into the snapshot
+            unaligned_records: Records  # cut anywhere, also within a batch
 
         name: TopicName
-        partitions: array[PartitionSnapshot]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
     class NodeEndpoint(Struct):
-        """DOC"""
+        """Where a leader named above listens."""
 
         node_id: BrokerId
         host: Host
@@ -89,5 +91,5 @@ class FetchSnapshotResponse(Response, api=FETCH_SNAPSHOT):
 
     throttle_time_ms: ThrottleTime
     error_code: Error
-    topics: array[TopicSnapshot]
+    topics: array[Topic] = since(0, mirrors="topics")
     node_endpoints: array[NodeEndpoint] = tagged(0, 1)

@@ -1,4 +1,7 @@
-"""GetTelemetrySubscriptions (key 71): DOC"""
+"""GetTelemetrySubscriptions (key 71): which metrics of itself a client is to send, and how often (KIP-714).
+
+A broker knows a client by its connection: one that many clients share gets their push intervals wrong.
+"""
 
 from proxy.protocol.api import GET_TELEMETRY_SUBSCRIPTIONS
 from proxy.protocol.schema import Request, Response
@@ -6,20 +9,20 @@ from proxy.protocol.wire import Error, ThrottleTime, array, int8, int32, string,
 
 
 class GetTelemetrySubscriptionsRequest(Request, api=GET_TELEMETRY_SUBSCRIPTIONS):
-    """DOC"""
+    """The client that asks."""
 
-    client_instance_id: uuid
+    client_instance_id: uuid  # zero in the first request: the broker then makes one
 
 
 class GetTelemetrySubscriptionsResponse(Response, api=GET_TELEMETRY_SUBSCRIPTIONS):
-    """DOC"""
+    """What the client is to send."""
 
     throttle_time_ms: ThrottleTime
     error_code: Error
     client_instance_id: uuid
     subscription_id: int32
-    accepted_compression_types: array[int8]
+    accepted_compression_types: array[int8]  # in order of preference; the codes are those of record batches
     push_interval_ms: int32
     telemetry_max_bytes: int32
-    delta_temporality: bool
-    requested_metrics: array[string]
+    delta_temporality: bool  # send differences, not totals
+    requested_metrics: array[string]  # prefixes of names; a lone empty one: all; none: nothing is to be sent

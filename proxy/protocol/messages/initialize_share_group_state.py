@@ -1,44 +1,44 @@
-"""InitializeShareGroupState (key 83): DOC"""
+"""InitializeShareGroupState (key 83): let the share coordinator begin the state of share-partitions (KIP-932)."""
 
 from proxy.protocol.api import INITIALIZE_SHARE_GROUP_STATE
 from proxy.protocol.schema import Request, Response, Struct, since
-from proxy.protocol.wire import Error, ErrorMessage, GroupId, TopicId, array, int32, int64
+from proxy.protocol.wire import Error, ErrorMessage, GroupId, PartitionIndex, TopicId, array, int32, int64
 
 
 class InitializeShareGroupStateRequest(Request, api=INITIALIZE_SHARE_GROUP_STATE):
-    """DOC"""
+    """Where each share-partition starts."""
 
-    class InitializeStateData(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic and its partitions."""
 
-        class PartitionData(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """One share-partition's beginning."""
 
-            partition: int32
+            partition: PartitionIndex
             state_epoch: int32
-            start_offset: int64
+            start_offset: int64  # -1: not yet known
 
         topic_id: TopicId
-        partitions: array[PartitionData]
+        partitions: array[Partition]
 
     group_id: GroupId
-    topics: array[InitializeStateData]
+    topics: array[Topic]
 
 
 class InitializeShareGroupStateResponse(Response, api=INITIALIZE_SHARE_GROUP_STATE):
-    """DOC"""
+    """What was begun."""
 
-    class InitializeStateResult(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic, as asked."""
 
-        class PartitionResult(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """One share-partition's result."""
 
-            partition: int32
+            partition: PartitionIndex
             error_code: Error
             error_message: ErrorMessage | None = since(0, default=None)
 
         topic_id: TopicId
-        partitions: array[PartitionResult]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
-    results: array[InitializeStateResult]
+    results: array[Topic] = since(0, mirrors="topics")

@@ -1,4 +1,4 @@
-"""ListTransactions (key 66): DOC"""
+"""ListTransactions (key 66): the transactions that a coordinator knows (KIP-664)."""
 
 from proxy.protocol.api import LIST_TRANSACTIONS
 from proxy.protocol.schema import Request, Response, Struct, since
@@ -6,19 +6,20 @@ from proxy.protocol.wire import Error, ProducerId, ThrottleTime, TransactionalId
 
 
 class ListTransactionsRequest(Request, api=LIST_TRANSACTIONS):
-    """DOC"""
+    """Which transactions to list; an empty filter lets all pass."""
 
-    state_filters: array[string]
+    state_filters: array[string]  # such as Ongoing or CompleteCommit
     producer_id_filters: array[ProducerId]
-    duration_filter: int64 = since(1, default=-1)
+    duration_filter: int64 = since(1, default=-1)  # those that run for longer than this many ms, -1: any (KIP-994)
+    # An RE2 expression for the whole id; null or empty: any (KIP-1152).
     transactional_id_pattern: string | None = since(2, default=None)
 
 
 class ListTransactionsResponse(Response, api=LIST_TRANSACTIONS):
-    """DOC"""
+    """The transactions that pass, of this coordinator only."""
 
-    class TransactionState(Struct):
-        """DOC"""
+    class Transaction(Struct):
+        """One transaction."""
 
         transactional_id: TransactionalId
         producer_id: ProducerId
@@ -26,5 +27,5 @@ class ListTransactionsResponse(Response, api=LIST_TRANSACTIONS):
 
     throttle_time_ms: ThrottleTime
     error_code: Error
-    unknown_state_filters: array[string]
-    transaction_states: array[TransactionState]
+    unknown_state_filters: array[string]  # those of the request that are no states
+    transaction_states: array[Transaction]

@@ -1,47 +1,48 @@
-"""ReadShareGroupStateSummary (key 87): DOC"""
+"""ReadShareGroupStateSummary (key 87): where share-partitions start, from the share coordinator (KIP-932)."""
 
 from proxy.protocol.api import READ_SHARE_GROUP_STATE_SUMMARY
 from proxy.protocol.schema import Request, Response, Struct, since
-from proxy.protocol.wire import Error, ErrorMessage, GroupId, TopicId, array, int32, int64
+from proxy.protocol.wire import Error, ErrorMessage, GroupId, PartitionIndex, TopicId, array, int32, int64
 
 
 class ReadShareGroupStateSummaryRequest(Request, api=READ_SHARE_GROUP_STATE_SUMMARY):
-    """DOC"""
+    """The share-partitions to tell of."""
 
-    class ReadStateSummaryData(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic and its partitions."""
 
-        class PartitionData(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """One share-partition."""
 
-            partition: int32
+            partition: PartitionIndex
             leader_epoch: int32
 
         topic_id: TopicId
-        partitions: array[PartitionData]
+        partitions: array[Partition]
 
     group_id: GroupId
-    topics: array[ReadStateSummaryData]
+    topics: array[Topic]
 
 
 class ReadShareGroupStateSummaryResponse(Response, api=READ_SHARE_GROUP_STATE_SUMMARY):
-    """DOC"""
+    """Their summaries."""
 
-    class ReadStateSummaryResult(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic, as asked."""
 
-        class PartitionResult(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """One share-partition's summary."""
 
-            partition: int32
+            partition: PartitionIndex
             error_code: Error
             error_message: ErrorMessage | None = since(0, default=None)
             state_epoch: int32
-            leader_epoch: int32
+            leader_epoch: int32  # came into v0 before its release
             start_offset: int64
+            # Records past the start that are done with, -1: not known (KIP-1226).
             delivery_complete_count: int32 = since(1, default=-1)
 
         topic_id: TopicId
-        partitions: array[PartitionResult]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
-    results: array[ReadStateSummaryResult]
+    results: array[Topic] = since(0, mirrors="topics")

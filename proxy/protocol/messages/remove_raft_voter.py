@@ -1,4 +1,4 @@
-"""RemoveRaftVoter (key 81): DOC"""
+"""RemoveRaftVoter (key 81): take a controller out of the voters of the metadata quorum (KIP-853)."""
 
 from proxy.protocol.api import REMOVE_RAFT_VOTER
 from proxy.protocol.schema import Request, Response
@@ -6,7 +6,7 @@ from proxy.protocol.wire import BrokerId, ClusterId, Error, ErrorMessage, Thrott
 
 
 class RemoveRaftVoterRequest(Request, api=REMOVE_RAFT_VOTER):
-    """DOC"""
+    """The voter to remove."""
 
     cluster_id: ClusterId | None
     voter_id: BrokerId
@@ -14,7 +14,7 @@ class RemoveRaftVoterRequest(Request, api=REMOVE_RAFT_VOTER):
 
 
 class RemoveRaftVoterResponse(Response, api=REMOVE_RAFT_VOTER):
-    """DOC"""
+    """Whether it is removed."""
 
     throttle_time_ms: ThrottleTime
     error_code: Error

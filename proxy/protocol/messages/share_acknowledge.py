@@ -1,4 +1,4 @@
-"""ShareAcknowledge (key 79): DOC"""
+"""ShareAcknowledge (key 79): a member of a share group tells what became of records (KIP-932)."""
 
 from proxy.protocol.api import SHARE_ACKNOWLEDGE
 from proxy.protocol.schema import Request, Response, Struct, since
@@ -9,6 +9,7 @@ from proxy.protocol.wire import (
     GroupId,
     Host,
     MemberId,
+    PartitionIndex,
     Port,
     ThrottleTime,
     TopicId,
@@ -21,59 +22,60 @@ from proxy.protocol.wire import (
 
 
 class ShareAcknowledgeRequest(Request, api=SHARE_ACKNOWLEDGE):
-    """DOC"""
+    """What became of records."""
 
-    class AcknowledgeTopic(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic and its partitions."""
 
-        class AcknowledgePartition(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """A partition and its records."""
 
             class AcknowledgementBatch(Struct):
-                """DOC"""
+                """A range of offsets, and what became of them."""
 
                 first_offset: int64
-                last_offset: int64
+                last_offset: int64  # inclusive
+                # 0: gap, 1: accept, 2: release, 3: reject, 4: renew. One for each offset, or one for all of them.
                 acknowledge_types: array[int8]
 
-            partition_index: int32
+            partition_index: PartitionIndex
             acknowledgement_batches: array[AcknowledgementBatch]
 
         topic_id: TopicId
-        partitions: array[AcknowledgePartition]
+        partitions: array[Partition]
 
     group_id: GroupId | None = since(0, default=None)
     member_id: MemberId | None
-    share_session_epoch: int32
-    is_renew_ack: bool = since(2)
-    topics: array[AcknowledgeTopic]
+    share_session_epoch: int32  # -1 closes the session; 0, which opens one, is not for this API
+    is_renew_ack: bool = since(2)  # some acknowledgements renew the lock (KIP-1222)
+    topics: array[Topic]
 
 
 class ShareAcknowledgeResponse(Response, api=SHARE_ACKNOWLEDGE):
-    """DOC"""
+    """Whether the acknowledgements were taken."""
 
-    class ShareAcknowledgeTopicResponse(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic, as asked."""
 
-        class PartitionData(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """One partition's result."""
 
-            class LeaderIdAndEpoch(Struct):
-                """DOC"""
+            class Leader(Struct):
+                """The leader that the asked broker knows."""
 
                 leader_id: BrokerId
                 leader_epoch: int32
 
-            partition_index: int32
+            partition_index: PartitionIndex
             error_code: Error
             error_message: ErrorMessage | None = since(0, default=None)
-            current_leader: LeaderIdAndEpoch
+            current_leader: Leader
 
         topic_id: TopicId
-        partitions: array[PartitionData]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
     class NodeEndpoint(Struct):
-        """DOC"""
+        """Where a leader named above listens."""
 
         node_id: BrokerId
         host: Host
@@ -83,6 +85,6 @@ class ShareAcknowledgeResponse(Response, api=SHARE_ACKNOWLEDGE):
     throttle_time_ms: ThrottleTime
     error_code: Error
     error_message: ErrorMessage | None = since(0, default=None)
-    acquisition_lock_timeout_ms: int32 = since(2)
-    responses: array[ShareAcknowledgeTopicResponse]
+    acquisition_lock_timeout_ms: int32 = since(2)  # how long renewed locks hold
+    responses: array[Topic] = since(0, mirrors="topics")
     node_endpoints: array[NodeEndpoint]

@@ -1,4 +1,8 @@
-"""ShareFetch (key 78): DOC"""
+"""ShareFetch (key 78): records for a member of a share group, which acknowledges earlier ones on the way (KIP-932).
+
+A share session remembers what was asked: epoch 0 opens one, -1 closes it, and in between `topics` holds only what is
+new or acknowledged. v0 was the early access of 4.0; v2 adds the renewal of locks (KIP-1222).
+"""
 
 from proxy.protocol.api import SHARE_FETCH
 from proxy.protocol.schema import Request, Response, Struct, since, until
@@ -9,6 +13,7 @@ from proxy.protocol.wire import (
     GroupId,
     Host,
     MemberId,
+    PartitionIndex,
     Port,
     Records,
     ThrottleTime,
@@ -23,84 +28,86 @@ from proxy.protocol.wire import (
 
 
 class ShareFetchRequest(Request, api=SHARE_FETCH):
-    """DOC"""
+    """What to fetch and what to acknowledge."""
 
-    class FetchTopic(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic and its partitions."""
 
-        class FetchPartition(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """A partition to fetch from or to acknowledge records of."""
 
             class AcknowledgementBatch(Struct):
-                """DOC"""
+                """A range of offsets, and what became of them."""
 
                 first_offset: int64
-                last_offset: int64
+                last_offset: int64  # inclusive
+                # 0: gap, 1: accept, 2: release, 3: reject, 4: renew. One for each offset, or one for all of them.
                 acknowledge_types: array[int8]
 
-            partition_index: int32
+            partition_index: PartitionIndex
             partition_max_bytes: int32 = until(0)
             acknowledgement_batches: array[AcknowledgementBatch]
 
         topic_id: TopicId
-        partitions: array[FetchPartition]
+        partitions: array[Partition]
 
     class ForgottenTopic(Struct):
-        """DOC"""
+        """Partitions to take out of the session."""
 
         topic_id: TopicId
-        partitions: array[int32]
+        partitions: array[PartitionIndex]
 
     group_id: GroupId | None = since(0, default=None)
     member_id: MemberId | None
     share_session_epoch: int32
     max_wait_ms: int32
     min_bytes: int32
-    max_bytes: int32 = since(0, default=2147483647)
+    max_bytes: int32 = since(0, default=2**31 - 1)
     max_records: int32 = since(1)
     batch_size: int32 = since(1)
+    # 0: whole batches, which may exceed max_records, 1: never more than max_records (KIP-1206).
     share_acquire_mode: int8 = since(2)
-    is_renew_ack: bool = since(2)
-    topics: array[FetchTopic]
+    is_renew_ack: bool = since(2)  # some acknowledgements renew the lock: the other limits must then be zero
+    topics: array[Topic]
     forgotten_topics_data: array[ForgottenTopic]
 
 
 class ShareFetchResponse(Response, api=SHARE_FETCH):
-    """DOC"""
+    """Records, locked for this member."""
 
-    class ShareFetchableTopicResponse(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic's records."""
 
-        class PartitionData(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """A partition's records."""
 
-            class LeaderIdAndEpoch(Struct):
-                """DOC"""
+            class Leader(Struct):
+                """The leader that the asked broker knows."""
 
                 leader_id: BrokerId
                 leader_epoch: int32
 
             class AcquiredRecords(Struct):
-                """DOC"""
+                """A range of offsets that the member holds locked now."""
 
                 first_offset: int64
-                last_offset: int64
+                last_offset: int64  # inclusive
                 delivery_count: int16
 
-            partition_index: int32
+            partition_index: PartitionIndex
             error_code: Error
             error_message: ErrorMessage | None = since(0, default=None)
             acknowledge_error_code: Error
             acknowledge_error_message: ErrorMessage | None = since(0, default=None)
-            current_leader: LeaderIdAndEpoch
-            records: Records | None
+            current_leader: Leader
+            records: Records | None  # Kafka says that null is for v0 only; we take it in all
             acquired_records: array[AcquiredRecords]
 
         topic_id: TopicId
-        partitions: array[PartitionData]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
     class NodeEndpoint(Struct):
-        """DOC"""
+        """Where a leader named above listens."""
 
         node_id: BrokerId
         host: Host
@@ -110,6 +117,6 @@ class ShareFetchResponse(Response, api=SHARE_FETCH):
     throttle_time_ms: ThrottleTime
     error_code: Error
     error_message: ErrorMessage | None = since(0, default=None)
-    acquisition_lock_timeout_ms: int32 = since(1)
-    responses: array[ShareFetchableTopicResponse]
+    acquisition_lock_timeout_ms: int32 = since(1)  # how long the locks hold
+    responses: array[Topic] = since(0, mirrors="topics")
     node_endpoints: array[NodeEndpoint]

@@ -1,4 +1,4 @@
-"""ShareGroupDescribe (key 77): DOC"""
+"""ShareGroupDescribe (key 77): share groups and their members, as their coordinator knows them (KIP-932)."""
 
 from proxy.protocol.api import SHARE_GROUP_DESCRIBE
 from proxy.protocol.schema import Request, Response, Struct, since
@@ -10,6 +10,7 @@ from proxy.protocol.wire import (
     ErrorMessage,
     GroupId,
     MemberId,
+    PartitionIndex,
     ThrottleTime,
     TopicId,
     TopicName,
@@ -20,34 +21,34 @@ from proxy.protocol.wire import (
 
 
 class ShareGroupDescribeRequest(Request, api=SHARE_GROUP_DESCRIBE):
-    """DOC"""
+    """The groups to tell of."""
 
     group_ids: array[GroupId]
     include_authorized_operations: bool
 
 
 class TopicPartitions(Struct):
-    """DOC"""
+    """A topic and some of its partitions."""
 
     topic_id: TopicId
     topic_name: TopicName
-    partitions: array[int32]
+    partitions: array[PartitionIndex]
 
 
 class Assignment(Struct):
-    """DOC"""
+    """The partitions of one member."""
 
     topic_partitions: array[TopicPartitions]
 
 
 class ShareGroupDescribeResponse(Response, api=SHARE_GROUP_DESCRIBE):
-    """DOC"""
+    """The groups."""
 
-    class DescribedGroup(Struct):
-        """DOC"""
+    class Group(Struct):
+        """One group."""
 
         class Member(Struct):
-            """DOC"""
+            """One member."""
 
             member_id: MemberId
             rack_id: string | None = since(0, default=None)
@@ -60,12 +61,12 @@ class ShareGroupDescribeResponse(Response, api=SHARE_GROUP_DESCRIBE):
         error_code: Error
         error_message: ErrorMessage | None = since(0, default=None)
         group_id: GroupId
-        group_state: string
+        group_state: string  # such as Stable or Empty
         group_epoch: int32
         assignment_epoch: int32
         assignor_name: string
         members: array[Member]
-        authorized_operations: AuthorizedOperations = since(0, default=-2147483648)
+        authorized_operations: AuthorizedOperations = since(0, default=-(2**31))  # the default: not asked for
 
     throttle_time_ms: ThrottleTime
-    groups: array[DescribedGroup]
+    groups: array[Group] = since(0, mirrors="group_ids")

@@ -1,4 +1,7 @@
-"""ShareGroupHeartbeat (key 76): DOC"""
+"""ShareGroupHeartbeat (key 76): join, stay in and leave a share group (KIP-932).
+
+A member epoch of 0 joins, -1 leaves. Null stands for what has not changed since the last heartbeat.
+"""
 
 from proxy.protocol.api import SHARE_GROUP_HEARTBEAT
 from proxy.protocol.schema import Request, Response, Struct, since
@@ -7,6 +10,7 @@ from proxy.protocol.wire import (
     ErrorMessage,
     GroupId,
     MemberId,
+    PartitionIndex,
     ThrottleTime,
     TopicId,
     TopicName,
@@ -17,27 +21,27 @@ from proxy.protocol.wire import (
 
 
 class ShareGroupHeartbeatRequest(Request, api=SHARE_GROUP_HEARTBEAT):
-    """DOC"""
+    """A member's sign of life, and what changed for it."""
 
     group_id: GroupId
-    member_id: MemberId
+    member_id: MemberId  # made by the client itself
     member_epoch: int32
     rack_id: string | None = since(0, default=None)
     subscribed_topic_names: array[TopicName] | None = since(0, default=None)
 
 
 class TopicPartitions(Struct):
-    """DOC"""
+    """A topic and partitions that the member is to have."""
 
     topic_id: TopicId
-    partitions: array[int32]
+    partitions: array[PartitionIndex]
 
 
 class ShareGroupHeartbeatResponse(Response, api=SHARE_GROUP_HEARTBEAT):
-    """DOC"""
+    """The member's epoch, and what it is to have."""
 
     class Assignment(Struct):
-        """DOC"""
+        """All partitions that the member is to have."""
 
         topic_partitions: array[TopicPartitions]
 
@@ -47,4 +51,4 @@ class ShareGroupHeartbeatResponse(Response, api=SHARE_GROUP_HEARTBEAT):
     member_id: MemberId | None = since(0, default=None)
     member_epoch: int32
     heartbeat_interval_ms: int32
-    assignment: Assignment | None = since(0, default=None)
+    assignment: Assignment | None = since(0, default=None)  # null: unchanged

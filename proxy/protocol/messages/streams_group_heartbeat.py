@@ -1,4 +1,11 @@
-"""StreamsGroupHeartbeat (key 88): DOC"""
+"""StreamsGroupHeartbeat (key 88): join, stay in and leave a streams group (KIP-1071).
+
+The coordinator assigns the tasks. A member epoch of 0 joins, -1 leaves, -2 leaves for a while (static
+members). Null stands for what has not changed since the last heartbeat. The coordinator creates the changelog and
+repartition topics of the topology itself. v1 lets it ask for the topology's description (KIP-1331).
+Endpoints are those of the application's own interactive queries: no broker listens there, so they are plain strings
+and numbers here.
+"""
 
 from proxy.protocol.api import STREAMS_GROUP_HEARTBEAT
 from proxy.protocol.schema import Request, Response, Struct, since, until
@@ -7,6 +14,7 @@ from proxy.protocol.wire import (
     ErrorMessage,
     GroupId,
     MemberId,
+    PartitionIndex,
     ThrottleTime,
     TopicName,
     TopicRegex,
@@ -21,28 +29,28 @@ from proxy.protocol.wire import (
 
 
 class Endpoint(Struct):
-    """DOC"""
+    """Where an application instance answers its own queries."""
 
     host: string
     port: uint16
 
 
 class KeyValue(Struct):
-    """DOC"""
+    """A key and its value."""
 
     key: string
     value: string
 
 
 class TaskIds(Struct):
-    """DOC"""
+    """A subtopology and some of its partitions: tasks."""
 
     subtopology_id: string
     partitions: array[int32]
 
 
 class TaskOffset(Struct):
-    """DOC"""
+    """How far one task has come."""
 
     subtopology_id: string
     partition: int32
@@ -50,27 +58,27 @@ class TaskOffset(Struct):
 
 
 class TopicInfo(Struct):
-    """DOC"""
+    """An internal topic that the topology needs."""
 
     name: TopicName
-    partitions: int32
-    replication_factor: int16
+    partitions: int32  # 0: as many as the coordinator finds right
+    replication_factor: int16  # 0: the broker's default
     topic_configs: array[KeyValue]
 
 
 class StreamsGroupHeartbeatRequest(Request, api=STREAMS_GROUP_HEARTBEAT):
-    """DOC"""
+    """A member's sign of life, and what changed for it."""
 
     class Topology(Struct):
-        """DOC"""
+        """What the application computes, as far as the coordinator must know."""
 
         class Subtopology(Struct):
-            """DOC"""
+            """A part of the topology that shares no state with the others."""
 
             class CopartitionGroup(Struct):
-                """DOC"""
+                """Topics that must have equally many partitions."""
 
-                source_topics: array[int16]
+                source_topics: array[int16]  # these are places in the subtopology's arrays
                 source_topic_regex: array[int16]
                 repartition_source_topics: array[int16]
 
@@ -86,43 +94,43 @@ class StreamsGroupHeartbeatRequest(Request, api=STREAMS_GROUP_HEARTBEAT):
         subtopologies: array[Subtopology]
 
     group_id: GroupId
-    member_id: MemberId
+    member_id: MemberId  # made by the client itself
     member_epoch: int32
     endpoint_information_epoch: int32
-    instance_id: MemberId | None = since(0, default=None)
+    instance_id: MemberId | None = since(0, default=None)  # of a static member (KIP-345)
     rack_id: string | None = since(0, default=None)
-    rebalance_timeout_ms: int32 = since(0, default=-1)
+    rebalance_timeout_ms: int32 = since(0, default=-1)  # -1: unchanged
     topology: Topology | None = since(0, default=None)
     active_tasks: array[TaskIds] | None = since(0, default=None)
     standby_tasks: array[TaskIds] | None = since(0, default=None)
     warmup_tasks: array[TaskIds] | None = since(0, default=None)
-    process_id: string | None = since(0, default=None)
+    process_id: string | None = since(0, default=None)  # of the instance, which may have several members
     user_endpoint: Endpoint | None = since(0, default=None)
-    client_tags: array[KeyValue] | None = since(0, default=None)
+    client_tags: array[KeyValue] | None = since(0, default=None)  # for standby tasks on other racks
     task_offsets: array[TaskOffset] | None = since(0, default=None)
-    task_end_offsets: array[TaskOffset] | None = since(0, default=None)
+    task_end_offsets: array[TaskOffset] | None = since(0, default=None)  # of the changelog topics
     shutdown_application: bool
 
 
 class Status(Struct):
-    """DOC"""
+    """Something that keeps the group from working."""
 
-    status_code: int8
+    status_code: int8  # 0: stale topology, 1: missing source topics, 2: wrongly partitioned; ...
     status_detail: string
 
 
 class TopicPartition(Struct):
-    """DOC"""
+    """A topic and some of its partitions."""
 
     topic: TopicName
-    partitions: array[int32]
+    partitions: array[PartitionIndex]
 
 
 class StreamsGroupHeartbeatResponse(Response, api=STREAMS_GROUP_HEARTBEAT):
-    """DOC"""
+    """The member's epoch, and the tasks it is to have."""
 
     class EndpointToPartitions(Struct):
-        """DOC"""
+        """An application endpoint, and the partitions whose state is there."""
 
         user_endpoint: Endpoint
         active_partitions: array[TopicPartition]
@@ -134,9 +142,9 @@ class StreamsGroupHeartbeatResponse(Response, api=STREAMS_GROUP_HEARTBEAT):
     member_id: MemberId
     member_epoch: int32
     heartbeat_interval_ms: int32
-    acceptable_recovery_lag_legacy: int32 = until(0)
+    acceptable_recovery_lag_legacy: int32 = until(0)  # too narrow for a difference of offsets: v1 has it anew
     task_offset_interval_ms: int32
-    acceptable_recovery_lag: int64 = since(1, default=-1)
+    acceptable_recovery_lag: int64 = since(1, default=-1)  # in records
     status: array[Status] | None
     active_tasks: array[TaskIds] | None = since(0, default=None)
     standby_tasks: array[TaskIds] | None = since(0, default=None)

@@ -1,4 +1,9 @@
-"""StreamsGroupTopologyDescriptionUpdate (key 93): DOC"""
+"""StreamsGroupTopologyDescriptionUpdate (key 93): a streams group's topology, as its author wrote it.
+
+A member sends it for people to see (KIP-1331).
+The coordinator asks for it in StreamsGroupHeartbeat v1, and
+shows it in StreamsGroupDescribe v1. Brokers without a plugin that keeps it answer UNSUPPORTED_VERSION.
+"""
 
 from proxy.protocol.api import STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE
 from proxy.protocol.schema import Request, Response, Struct, since
@@ -17,39 +22,39 @@ from proxy.protocol.wire import (
 
 
 class TopologyDescriptionNode(Struct):
-    """DOC"""
+    """A source, processor or sink."""
 
     name: string
-    node_type: int8
+    node_type: int8  # 1: source, 2: processor, 3: sink
     source_topics: array[TopicName]
-    sink_topic: TopicName | None = since(0, default=None)
-    stores: array[string]
-    successors: array[string]
+    sink_topic: TopicName | None = since(0, default=None)  # null: chosen record by record, or no sink
+    stores: array[string]  # state stores that it uses
+    successors: array[string]  # nodes by name
 
 
 class TopologyDescriptionSubtopology(Struct):
-    """DOC"""
+    """Nodes that share no state with those of others."""
 
     subtopology_id: string
     nodes: array[TopologyDescriptionNode]
 
 
 class TopologyDescriptionGlobalStore(Struct):
-    """DOC"""
+    """A store that every instance has in full."""
 
     source: TopologyDescriptionNode
     processor: TopologyDescriptionNode
 
 
 class TopologyDescription(Struct):
-    """DOC"""
+    """The topology."""
 
     subtopologies: array[TopologyDescriptionSubtopology]
     global_stores: array[TopologyDescriptionGlobalStore]
 
 
 class StreamsGroupTopologyDescriptionUpdateRequest(Request, api=STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE):
-    """DOC"""
+    """A group's topology."""
 
     group_id: GroupId
     member_id: MemberId
@@ -58,7 +63,7 @@ class StreamsGroupTopologyDescriptionUpdateRequest(Request, api=STREAMS_GROUP_TO
 
 
 class StreamsGroupTopologyDescriptionUpdateResponse(Response, api=STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE):
-    """DOC"""
+    """Whether it was taken."""
 
     throttle_time_ms: ThrottleTime
     error_code: Error

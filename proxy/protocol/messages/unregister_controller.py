@@ -1,4 +1,4 @@
-"""UnregisterController (key 94): DOC"""
+"""UnregisterController (key 94): forget a controller that will not come back (KIP-1312)."""
 
 from proxy.protocol.api import UNREGISTER_CONTROLLER
 from proxy.protocol.schema import Request, Response
@@ -6,13 +6,13 @@ from proxy.protocol.wire import BrokerId, Error, ErrorMessage, ThrottleTime
 
 
 class UnregisterControllerRequest(Request, api=UNREGISTER_CONTROLLER):
-    """DOC"""
+    """The controller to forget."""
 
     controller_id: BrokerId
 
 
 class UnregisterControllerResponse(Response, api=UNREGISTER_CONTROLLER):
-    """DOC"""
+    """Whether it is forgotten."""
 
     throttle_time_ms: ThrottleTime
     error_code: Error

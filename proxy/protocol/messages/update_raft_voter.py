@@ -1,4 +1,7 @@
-"""UpdateRaftVoter (key 82): DOC"""
+"""UpdateRaftVoter (key 82): a voter of the metadata quorum tells its leader what has changed (KIP-853).
+
+That is where it listens, or which levels of kraft.version it supports.
+"""
 
 from proxy.protocol.api import UPDATE_RAFT_VOTER
 from proxy.protocol.schema import Request, Response, Struct, since, tagged
@@ -19,17 +22,17 @@ from proxy.protocol.wire import (
 
 
 class UpdateRaftVoterRequest(Request, api=UPDATE_RAFT_VOTER):
-    """DOC"""
+    """The voter as it is now."""
 
     class Listener(Struct):
-        """DOC"""
+        """Where the voter listens."""
 
-        name: string
+        name: string  # of the listener
         host: Host
         port: Port16
 
     class KRaftVersionFeature(Struct):
-        """DOC"""
+        """The levels of kraft.version that the voter supports."""
 
         min_supported_version: int16
         max_supported_version: int16
@@ -43,15 +46,15 @@ class UpdateRaftVoterRequest(Request, api=UPDATE_RAFT_VOTER):
 
 
 class UpdateRaftVoterResponse(Response, api=UPDATE_RAFT_VOTER):
-    """DOC"""
+    """Whether it is known now, and who leads."""
 
     class CurrentLeader(Struct):
-        """DOC"""
+        """The leader that the asked voter knows, and where it listens."""
 
         leader_id: BrokerId = since(0, default=-1)
         leader_epoch: int32 = since(0, default=-1)
         host: Host
-        port: Port
+        port: Port  # 32 bits wide, unlike the listeners' above
 
     throttle_time_ms: ThrottleTime
     error_code: Error

@@ -1,55 +1,56 @@
-"""WriteShareGroupState (key 85): DOC"""
+"""WriteShareGroupState (key 85): a share-partition's leader writes its state to the share coordinator (KIP-932)."""
 
 from proxy.protocol.api import WRITE_SHARE_GROUP_STATE
 from proxy.protocol.schema import Request, Response, Struct, since
-from proxy.protocol.wire import Error, ErrorMessage, GroupId, TopicId, array, int8, int16, int32, int64
+from proxy.protocol.wire import Error, ErrorMessage, GroupId, PartitionIndex, TopicId, array, int8, int16, int32, int64
 
 
 class WriteShareGroupStateRequest(Request, api=WRITE_SHARE_GROUP_STATE):
-    """DOC"""
+    """What has changed in which share-partitions."""
 
-    class WriteStateData(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic and its partitions."""
 
-        class PartitionData(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """One share-partition's changes."""
 
             class StateBatch(Struct):
-                """DOC"""
+                """A range of offsets that are in the same state."""
 
                 first_offset: int64
-                last_offset: int64
-                delivery_state: int8
+                last_offset: int64  # inclusive
+                delivery_state: int8  # 0: available, 2: acknowledged, 4: archived
                 delivery_count: int16
 
-            partition: int32
+            partition: PartitionIndex
             state_epoch: int32
             leader_epoch: int32
-            start_offset: int64
+            start_offset: int64  # -1: unchanged
+            # Records past the start that are done with, -1: not known (KIP-1226).
             delivery_complete_count: int32 = since(1, default=-1)
             state_batches: array[StateBatch]
 
         topic_id: TopicId
-        partitions: array[PartitionData]
+        partitions: array[Partition]
 
     group_id: GroupId
-    topics: array[WriteStateData]
+    topics: array[Topic]
 
 
 class WriteShareGroupStateResponse(Response, api=WRITE_SHARE_GROUP_STATE):
-    """DOC"""
+    """What was written."""
 
-    class WriteStateResult(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic, as asked."""
 
-        class PartitionResult(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """One share-partition's result."""
 
-            partition: int32
+            partition: PartitionIndex
             error_code: Error
             error_message: ErrorMessage | None = since(0, default=None)
 
         topic_id: TopicId
-        partitions: array[PartitionResult]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
-    results: array[WriteStateResult]
+    results: array[Topic] = since(0, mirrors="topics")
