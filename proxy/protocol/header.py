@@ -6,11 +6,9 @@ Rules:
 * A frame here starts after its four size bytes; what `request_frame` and `response_frame` make has them.
 """
 
-from __future__ import annotations
-
 import struct
 
-from proxy.protocol.api import APIS, Api
+from proxy.protocol.api import API_VERSIONS, APIS, Api
 from proxy.protocol.codec import BAD_BYTES, decode_prefix, encode, skipper
 from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.schema import Message, Request, Response, since
@@ -18,6 +16,7 @@ from proxy.protocol.wire import int16, int32, legacy_string
 
 KEY_AND_VERSION = struct.Struct(">hh")
 SIZE = struct.Struct(">i")
+UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 
 
 class RequestHeader(Message):
@@ -95,3 +94,11 @@ def response_frame(response: Response, version: int, correlation_id: int) -> byt
 
 def _frame(header: bytes, body: bytes) -> bytes:
     return SIZE.pack(len(header) + len(body)) + header + body
+
+
+def answered_version(api: Api, version: int, body: bytes | memoryview) -> int:
+    """The version that an answer is written in: the one asked for, except where the broker did not know it.
+
+    Only ApiVersions is answered even so: in v0, with error 35 (KIP-511), which a broker gives in no other case.
+    """
+    return 0 if api is API_VERSIONS and body[:2] == UNSUPPORTED_VERSION else version

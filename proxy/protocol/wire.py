@@ -90,6 +90,7 @@ PLAIN: dict[Any, Primitive] = {bool: BOOL, bytes: BYTES}
 
 AuthorizedOperations = Annotated[int, INT32, Meaning.AUTHORIZED_OPERATIONS]
 BrokerId = Annotated[int, INT32, Meaning.BROKER_ID]
+ClientAddress = Annotated[bytes, BYTES, Meaning.CLIENT_HOST]  # 4 or 16 bytes
 ClientHost = Annotated[str, STRING, Meaning.CLIENT_HOST]
 ClientId = Annotated[str, STRING, Meaning.CLIENT_ID]
 ClusterId = Annotated[str, STRING, Meaning.CLUSTER_ID]
@@ -103,6 +104,7 @@ PartitionIndex = Annotated[int, INT32, Meaning.PARTITION]
 Port = Annotated[int, INT32, Meaning.PORT]
 Port16 = Annotated[int, UINT16, Meaning.PORT]
 Principal = Annotated[str, STRING, Meaning.PRINCIPAL]
+PrincipalBytes = Annotated[bytes, BYTES, Meaning.PRINCIPAL]  # as a broker's principal serde writes it
 ProducerId = Annotated[int, INT64, Meaning.PRODUCER_ID]
 ReplicaId = Annotated[int, INT32, Meaning.REPLICA_ID]
 ResourceName = Annotated[str, STRING, Meaning.RESOURCE_NAME]
