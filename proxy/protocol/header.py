@@ -71,7 +71,7 @@ def request_body_offset(api: Api, version: int, data: bytes | memoryview, start:
 
 
 def read_response_header(api: Api, version: int, frame: bytes) -> tuple[ResponseHeader, int]:
-    """The header of a response to a request of this API and version, and where its body begins. Raises ProtocolError."""
+    """The header of the response to such a request, and where its body begins. Raises ProtocolError."""
     return decode_prefix(ResponseHeader, api.response_header(version), frame, 0)
 
 
