@@ -1,4 +1,4 @@
-"""Heartbeat (key 12): DOC"""
+"""Heartbeat (key 12): a member of a classic group is still there."""
 
 from proxy.protocol.api import HEARTBEAT
 from proxy.protocol.schema import Request, Response, since
@@ -6,7 +6,7 @@ from proxy.protocol.wire import Error, GroupId, MemberId, ThrottleTime, int32
 
 
 class HeartbeatRequest(Request, api=HEARTBEAT):
-    """DOC"""
+    """I am still here."""
 
     group_id: GroupId
     generation_id: int32
@@ -15,7 +15,7 @@ class HeartbeatRequest(Request, api=HEARTBEAT):
 
 
 class HeartbeatResponse(Response, api=HEARTBEAT):
-    """DOC"""
+    """Go on, or join again: REBALANCE_IN_PROGRESS."""
 
     throttle_time_ms: ThrottleTime = since(1)
     error_code: Error

@@ -1,4 +1,7 @@
-"""LeaveGroup (key 13): DOC"""
+"""LeaveGroup (key 13): members leave a classic group, without waiting for their session to end.
+
+From v3 on an administrator can send away many members at once, also by their instance id (KIP-345).
+"""
 
 from proxy.protocol.api import LEAVE_GROUP
 from proxy.protocol.schema import Request, Response, Struct, since, until
@@ -6,10 +9,10 @@ from proxy.protocol.wire import Error, GroupId, MemberId, ThrottleTime, array, s
 
 
 class LeaveGroupRequest(Request, api=LEAVE_GROUP):
-    """DOC"""
+    """These members leave."""
 
-    class MemberIdentity(Struct):
-        """DOC"""
+    class Member(Struct):
+        """A member that leaves."""
 
         member_id: MemberId
         group_instance_id: MemberId | None = since(0, default=None)
@@ -17,14 +20,14 @@ class LeaveGroupRequest(Request, api=LEAVE_GROUP):
 
     group_id: GroupId
     member_id: MemberId = until(2)
-    members: array[MemberIdentity] = since(3)
+    members: array[Member] = since(3)
 
 
 class LeaveGroupResponse(Response, api=LEAVE_GROUP):
-    """DOC"""
+    """Who has left."""
 
-    class MemberResponse(Struct):
-        """DOC"""
+    class Member(Struct):
+        """Whether one member has left."""
 
         member_id: MemberId
         group_instance_id: MemberId | None
@@ -32,4 +35,4 @@ class LeaveGroupResponse(Response, api=LEAVE_GROUP):
 
     throttle_time_ms: ThrottleTime = since(1)
     error_code: Error
-    members: array[MemberResponse] = since(3)
+    members: array[Member] = since(3, mirrors="members")

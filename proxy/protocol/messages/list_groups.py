@@ -1,4 +1,4 @@
-"""ListGroups (key 16): DOC"""
+"""ListGroups (key 16): the groups that one broker coordinates."""
 
 from proxy.protocol.api import LIST_GROUPS
 from proxy.protocol.schema import Request, Response, Struct, since
@@ -6,17 +6,17 @@ from proxy.protocol.wire import Error, GroupId, ThrottleTime, array, string
 
 
 class ListGroupsRequest(Request, api=LIST_GROUPS):
-    """DOC"""
+    """List the groups, perhaps only some (KIP-518, KIP-848)."""
 
-    states_filter: array[string] = since(4)
-    types_filter: array[string] = since(5)
+    states_filter: array[string] = since(4)  # empty: all
+    types_filter: array[string] = since(5)  # empty: all
 
 
 class ListGroupsResponse(Response, api=LIST_GROUPS):
-    """DOC"""
+    """The groups that the client may see."""
 
-    class ListedGroup(Struct):
-        """DOC"""
+    class Group(Struct):
+        """A group."""
 
         group_id: GroupId
         protocol_type: string
@@ -25,4 +25,4 @@ class ListGroupsResponse(Response, api=LIST_GROUPS):
 
     throttle_time_ms: ThrottleTime = since(1)
     error_code: Error
-    groups: array[ListedGroup]
+    groups: array[Group]

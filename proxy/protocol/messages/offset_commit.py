@@ -1,52 +1,69 @@
-"""OffsetCommit (key 8): DOC"""
+"""OffsetCommit (key 8): how far a group has read.
+
+v0 kept offsets in ZooKeeper, through any broker; all later versions go to the group's coordinator.
+v5 dropped the retention time of each commit (KIP-211), v7 brought static members (KIP-345), v9 the epochs of the new
+consumer groups (KIP-848), v10 topic ids instead of names.
+"""
 
 from proxy.protocol.api import OFFSET_COMMIT
 from proxy.protocol.schema import Request, Response, Struct, since, until
-from proxy.protocol.wire import Error, GroupId, MemberId, ThrottleTime, TopicId, TopicName, array, int32, int64, string
+from proxy.protocol.wire import (
+    Error,
+    GroupId,
+    MemberId,
+    PartitionIndex,
+    ThrottleTime,
+    TopicId,
+    TopicName,
+    array,
+    int32,
+    int64,
+    string,
+)
 
 
 class OffsetCommitRequest(Request, api=OFFSET_COMMIT):
-    """DOC"""
+    """Keep these offsets for the group."""
 
     class Topic(Struct):
-        """DOC"""
+        """A topic that the group reads."""
 
         class Partition(Struct):
-            """DOC"""
+            """A partition, and the offset to keep."""
 
-            partition_index: int32
-            committed_offset: int64
+            partition_index: PartitionIndex
+            committed_offset: int64  # the next to read, not the last read
             committed_leader_epoch: int32 = since(6, default=-1)
             commit_timestamp: int64 = since(1, 1, default=-1)
-            committed_metadata: string | None
+            committed_metadata: string | None  # whatever the application notes beside it
 
         name: TopicName = until(9)
         topic_id: TopicId = since(10)
         partitions: array[Partition]
 
     group_id: GroupId
-    generation_id_or_member_epoch: int32 = since(1, default=-1)
+    generation_id_or_member_epoch: int32 = since(1, default=-1)  # -1: the client is no member
     member_id: MemberId = since(1)
     group_instance_id: MemberId | None = since(7, default=None)
-    retention_time_ms: int64 = since(2, 4, default=-1)
+    retention_time_ms: int64 = since(2, 4, default=-1)  # -1: as the broker is configured
     topics: array[Topic]
 
 
 class OffsetCommitResponse(Response, api=OFFSET_COMMIT):
-    """DOC"""
+    """Which offsets are kept."""
 
     class Topic(Struct):
-        """DOC"""
+        """A topic of the request."""
 
         class Partition(Struct):
-            """DOC"""
+            """Whether the offset of one partition is kept."""
 
-            partition_index: int32
+            partition_index: PartitionIndex
             error_code: Error
 
         name: TopicName = until(9)
         topic_id: TopicId = since(10)
-        partitions: array[Partition]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
     throttle_time_ms: ThrottleTime = since(3)
-    topics: array[Topic]
+    topics: array[Topic] = since(0, mirrors="topics")

@@ -1,57 +1,63 @@
-"""StopReplica (key 5): DOC"""
+"""StopReplica (key 5): the controller tells a broker to stop replicating partitions, and perhaps to delete them.
+
+Spoken only in clusters with ZooKeeper; gone in 4.0. The request changed its shape twice: v0 has a row of partitions,
+v1 groups them by topic, v3 says for each whether to delete it (KIP-570). The response stayed a row.
+"""
 
 from proxy.protocol.api import STOP_REPLICA
 from proxy.protocol.schema import Request, Response, Struct, since, until
-from proxy.protocol.wire import BrokerId, Error, TopicName, array, int32, int64
+from proxy.protocol.wire import BrokerId, Error, PartitionIndex, TopicName, array, int32, int64
 
 
 class StopReplicaRequest(Request, api=STOP_REPLICA):
-    """DOC"""
+    """Stop replicating these partitions."""
 
-    class StopReplicaPartitionV0(Struct):
-        """DOC"""
+    class Partition(Struct):
+        """A partition, as v0 names it."""
 
         topic_name: TopicName
-        partition_index: int32
+        partition_index: PartitionIndex
 
-    class StopReplicaTopicV1(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic and its partitions, as v1 and v2 name them."""
 
         name: TopicName
-        partition_indexes: array[int32]
+        partition_indexes: array[PartitionIndex]
 
-    class StopReplicaTopicState(Struct):
-        """DOC"""
+    class TopicState(Struct):
+        """A topic and its partitions, from v3 on."""
 
-        class StopReplicaPartitionState(Struct):
-            """DOC"""
+        class PartitionState(Struct):
+            """A partition to stop."""
 
-            partition_index: int32
+            partition_index: PartitionIndex
             leader_epoch: int32 = since(0, default=-1)
             delete_partition: bool
 
         topic_name: TopicName
-        partition_states: array[StopReplicaPartitionState]
+        partition_states: array[PartitionState]
 
     controller_id: BrokerId
-    is_k_raft_controller: bool = since(4)
+    is_kraft_controller: bool = since(4, json="isKRaftController")  # on the way from ZooKeeper (KIP-866)
     controller_epoch: int32
     broker_epoch: int64 = since(1, default=-1)
     delete_partitions: bool = until(2)
-    ungrouped_partitions: array[StopReplicaPartitionV0] = until(0)
-    topics: array[StopReplicaTopicV1] = since(1, 2)
-    topic_states: array[StopReplicaTopicState] = since(3)
+    ungrouped_partitions: array[Partition] = until(0)
+    topics: array[Topic] = since(1, 2)
+    topic_states: array[TopicState] = since(3)
 
 
 class StopReplicaResponse(Response, api=STOP_REPLICA):
-    """DOC"""
+    """What the broker could stop."""
 
-    class StopReplicaPartitionError(Struct):
-        """DOC"""
+    class PartitionError(Struct):
+        """Whether one partition was stopped."""
 
         topic_name: TopicName
-        partition_index: int32
+        partition_index: PartitionIndex
         error_code: Error
 
     error_code: Error
-    partition_errors: array[StopReplicaPartitionError]
+    partition_errors: array[PartitionError] = since(
+        0, mirrors=("ungrouped_partitions", "topics.partition_indexes", "topic_states.partition_states")
+    )

@@ -1,4 +1,4 @@
-"""SyncGroup (key 14): DOC"""
+"""SyncGroup (key 14): the leader of a classic group says who does what, and every member hears its part."""
 
 from proxy.protocol.api import SYNC_GROUP
 from proxy.protocol.schema import Request, Response, Struct, since
@@ -6,13 +6,13 @@ from proxy.protocol.wire import Error, GroupId, MemberId, ThrottleTime, array, i
 
 
 class SyncGroupRequest(Request, api=SYNC_GROUP):
-    """DOC"""
+    """What is my part? From the leader also: this is everybody's."""
 
     class Assignment(Struct):
-        """DOC"""
+        """The part of one member."""
 
         member_id: MemberId
-        assignment: bytes
+        assignment: bytes  # of consumers the topics and partitions to read
 
     group_id: GroupId
     generation_id: int32
@@ -20,11 +20,11 @@ class SyncGroupRequest(Request, api=SYNC_GROUP):
     group_instance_id: MemberId | None = since(3, default=None)
     protocol_type: string | None = since(5, default=None)
     protocol_name: string | None = since(5, default=None)
-    assignments: array[Assignment]
+    assignments: array[Assignment]  # empty but from the leader
 
 
 class SyncGroupResponse(Response, api=SYNC_GROUP):
-    """DOC"""
+    """This is your part."""
 
     throttle_time_ms: ThrottleTime = since(1)
     error_code: Error

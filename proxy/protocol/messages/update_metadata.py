@@ -1,4 +1,8 @@
-"""UpdateMetadata (key 6): DOC"""
+"""UpdateMetadata (key 6): the controller tells a broker about all brokers and changed partitions.
+
+Spoken only in clusters with ZooKeeper; gone in 4.0. v0 has one address a broker, later versions one a listener; from
+v5 on the partitions are grouped by topic.
+"""
 
 from proxy.protocol.api import UPDATE_METADATA
 from proxy.protocol.schema import Request, Response, Struct, since, tagged, until
@@ -6,6 +10,7 @@ from proxy.protocol.wire import (
     BrokerId,
     Error,
     Host,
+    PartitionIndex,
     Port,
     TopicId,
     TopicName,
@@ -18,13 +23,13 @@ from proxy.protocol.wire import (
 )
 
 
-class UpdateMetadataPartitionState(Struct):
-    """DOC"""
+class PartitionState(Struct):
+    """A partition, its leader and its replicas."""
 
     topic_name: TopicName = until(4)
-    partition_index: int32
+    partition_index: PartitionIndex
     controller_epoch: int32
-    leader: BrokerId
+    leader: BrokerId  # -2: the topic is being deleted
     leader_epoch: int32
     isr: array[BrokerId]
     zk_version: int32
@@ -33,43 +38,43 @@ class UpdateMetadataPartitionState(Struct):
 
 
 class UpdateMetadataRequest(Request, api=UPDATE_METADATA):
-    """DOC"""
+    """This is what the cluster looks like now."""
 
-    class UpdateMetadataTopicState(Struct):
-        """DOC"""
+    class TopicState(Struct):
+        """A topic whose partitions changed."""
 
         topic_name: TopicName
         topic_id: TopicId = since(7)
-        partition_states: array[UpdateMetadataPartitionState]
+        partition_states: array[PartitionState]
 
-    class UpdateMetadataBroker(Struct):
-        """DOC"""
+    class Broker(Struct):
+        """A broker that is alive."""
 
-        class UpdateMetadataEndpoint(Struct):
-            """DOC"""
+        class Endpoint(Struct):
+            """Where one of its listeners listens."""
 
             port: Port
             host: Host
             listener: string = since(3)
-            security_protocol: int16
+            security_protocol: int16  # 0: PLAINTEXT, 1: SSL, 2: SASL_PLAINTEXT, 3: SASL_SSL
 
         id: BrokerId
         v0_host: Host = until(0)
         v0_port: Port = until(0)
-        endpoints: array[UpdateMetadataEndpoint] = since(1)
+        endpoints: array[Endpoint] = since(1)
         rack: string | None = since(2)
 
     controller_id: BrokerId
-    is_k_raft_controller: bool = since(8)
-    type: int8 = tagged(0, 8)
+    is_kraft_controller: bool = since(8, json="isKRaftController")  # on the way from ZooKeeper (KIP-866)
+    type: int8 = tagged(0, 8)  # 0: unknown, 1: some partitions, 2: all
     controller_epoch: int32
     broker_epoch: int64 = since(5, default=-1)
-    ungrouped_partition_states: array[UpdateMetadataPartitionState] = until(4)
-    topic_states: array[UpdateMetadataTopicState] = since(5)
-    live_brokers: array[UpdateMetadataBroker]
+    ungrouped_partition_states: array[PartitionState] = until(4)
+    topic_states: array[TopicState] = since(5)
+    live_brokers: array[Broker]
 
 
 class UpdateMetadataResponse(Response, api=UPDATE_METADATA):
-    """DOC"""
+    """Whether the broker took note."""
 
     error_code: Error
