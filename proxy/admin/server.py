@@ -1,0 +1,31 @@
+"""The admin side's server: Hypercorn in the trio loop that is there already."""
+
+import socket
+from functools import partial
+from typing import Any
+
+import trio
+from hypercorn.config import Config as HypercornConfig
+from hypercorn.trio import serve
+
+from proxy.admin.app import Source, application
+
+GRACE = 1.0  # seconds that an answer under way has when the proxy ends
+
+
+async def serve_admin(
+    listening: socket.socket,
+    source: Source,
+    workers: int,
+    task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Answer on a bound socket, which is taken over, until cancelled."""
+    settings = HypercornConfig()
+    settings.bind = [f"fd://{listening.detach()}"]
+    settings.accesslog = None
+    settings.errorlog = None
+    settings.graceful_timeout = GRACE
+    app: Any = application(source, workers)  # Starlette's messages are plain dicts, Hypercorn's typed ones
+    async with trio.open_nursery() as nursery:
+        await nursery.start(partial(serve, app, settings, shutdown_trigger=trio.sleep_forever))
+        task_status.started()

@@ -1,0 +1,96 @@
+"""Binding: a listening socket, or one line that says who has the port and what to change.
+
+Rules:
+* Nothing here waits: a port is open when `listen` returns.
+* With several workers the ports are shared (SO_REUSEPORT). That would also let a second proxy share them unnoticed,
+  so whoever starts the workers claims each port alone first (`claim`).
+* `::` listens for IPv4 too, as Java does; any other address for its own family.
+"""
+
+import errno
+import os
+import socket
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from proxy.core.topology import Endpoint
+
+BACKLOG = 1024  # clients come back all at once after a broker died
+LISTEN = "0A"  # the kernel's number for the state in /proc/net/tcp
+
+
+class BindError(Exception):
+    """A port that cannot be had: where, why, and what to do about it."""
+
+
+def listen(endpoint: Endpoint, option: str, shared: bool = False) -> list[socket.socket]:
+    """Listen on every address of `endpoint`. `option`: what a person would change. Raises BindError."""
+    with ExitStack() as undo:
+        sockets = []
+        for family, address in _addresses(endpoint, option):
+            listening = undo.enter_context(socket.socket(family, socket.SOCK_STREAM))
+            listening.setblocking(False)
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if shared:
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            if family == socket.AF_INET6:
+                listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, address[0] != "::")
+            try:
+                listening.bind(address)
+                listening.listen(BACKLOG)
+            except OSError as error:
+                raise BindError(_refused(endpoint, error, option)) from None
+            sockets.append(listening)
+        undo.pop_all()
+        return sockets
+
+
+def claim(endpoint: Endpoint, option: str) -> None:
+    """Make sure that nobody listens on `endpoint`, not even another proxy that shares. Raises BindError."""
+    for listening in listen(endpoint, option):
+        listening.close()
+
+
+def _addresses(endpoint: Endpoint, option: str) -> list[tuple[socket.AddressFamily, Any]]:
+    try:
+        found = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except socket.gaierror:
+        raise BindError(f"cannot listen on {endpoint}: no such host; change {option}") from None
+    return list(dict.fromkeys((family, address) for family, _, _, _, address in found))  # each once
+
+
+def _refused(endpoint: Endpoint, error: OSError, option: str) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"cannot listen on {endpoint}: {owner(endpoint.port)} has the port; stop it, or change {option}"
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"cannot listen on {endpoint}: this machine has no such address; change {option}"
+    if error.errno == errno.EACCES:
+        return f"cannot listen on {endpoint}: this user may not use the port; change {option} to 1024 or above"
+    return f"cannot listen on {endpoint}: {os.strerror(error.errno or 0).lower()}; change {option}"
+
+
+def owner(port: int) -> str:
+    """Who listens on a port of this machine, as far as this user may know."""
+    wanted = {f"socket:[{inode}]" for inode in _inodes(port)}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if any(os.readlink(descriptor) in wanted for descriptor in (process / "fd").iterdir()):
+                command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+                return f"process {process.name} ({command[:60]})"
+        except OSError:
+            continue  # another user's process, or one that ended meanwhile
+    return "another process"
+
+
+def _inodes(port: int) -> set[str]:
+    found = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        try:
+            lines = Path(table).read_text().splitlines()[1:]
+        except OSError:
+            continue  # not Linux, or no IPv6
+        for columns in map(str.split, lines):
+            if columns[3] == LISTEN and int(columns[1].rpartition(":")[2], 16) == port:
+                found.add(columns[9])
+    return found

@@ -1,0 +1,59 @@
+"""Dialling a broker: one connection or one reason, within a time limit.
+
+Rules:
+* What goes wrong is said in a few words a person can act on, with the address: `kafka-1:9092: connection refused`.
+* A socket that leaves here is a plain non-blocking one with TCP_NODELAY; whoever takes it closes it.
+"""
+
+import os
+import socket
+
+import trio
+
+from proxy.core.topology import Endpoint
+
+# trio limits unsent data to 16 KiB, which suits a task per connection; 0 is the kernel's default again.
+TCP_NOTSENT_LOWAT = getattr(socket, "TCP_NOTSENT_LOWAT", 25)
+KERNEL_DEFAULT = 0
+
+
+class UnreachableError(Exception):
+    """A broker that cannot be reached: where, and why. `stalled`: it neither accepted nor refused in time."""
+
+    def __init__(self, endpoint: Endpoint, why: str, *, stalled: bool = False) -> None:
+        super().__init__(f"{endpoint}: {why}")
+        self.endpoint = endpoint
+        self.why = why
+        self.stalled = stalled
+
+
+async def dial(endpoint: Endpoint, seconds: float) -> trio.SocketStream:
+    """A connection to `endpoint`. Raises UnreachableError."""
+    try:
+        with trio.fail_after(seconds):
+            return await trio.open_tcp_stream(endpoint.host, endpoint.port)
+    except trio.TooSlowError:
+        raise UnreachableError(endpoint, f"no answer within {seconds:g} s", stalled=True) from None
+    except OSError as error:
+        raise UnreachableError(endpoint, reason(error)) from None
+
+
+def reason(error: OSError) -> str:
+    """Why a connection failed, in the system's words."""
+    cause: BaseException = error.__cause__ or error
+    while isinstance(cause, BaseExceptionGroup):  # one for each address of the name; the first speaks for all
+        cause = cause.exceptions[0]
+    if isinstance(cause, socket.gaierror):
+        return "no such host"
+    if isinstance(cause, OSError) and cause.errno:
+        return os.strerror(cause.errno).lower()
+    return str(cause)
+
+
+def plain_socket(stream: trio.SocketStream) -> socket.socket:
+    """The stream's socket for use outside trio."""
+    plain = socket.socket(fileno=stream.socket.detach())
+    plain.setblocking(False)
+    plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    plain.setsockopt(socket.IPPROTO_TCP, TCP_NOTSENT_LOWAT, KERNEL_DEFAULT)
+    return plain

@@ -1,0 +1,111 @@
+"""Upstream: one cluster as this worker sees it. Its brokers are discovered, again and again.
+
+Rules:
+* Whoever answers first says who the brokers are: the brokers known from before are asked, then the bootstrap addresses.
+* Every topology of the cluster (one a listener) learns every broker; a broker that left is forgotten here, never there.
+* Upstream unreachable: tried again after 0.5 s, 1 s, ... 15 s. Before anything is known each try is a line in the log;
+  after that, the first failure and the recovery are.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import structlog
+import trio
+
+from proxy.core.topology import Endpoint, Topology
+from proxy.net.dial import UnreachableError
+from proxy.net.discovery import Cluster, discover
+from proxy.telemetry.counters import Counters
+
+log = structlog.get_logger()
+
+EVERY = 30.0  # seconds between two discoveries
+SOONEST = 1.0  # seconds between two, however often somebody asks
+FIRST_RETRY = 0.5
+LAST_RETRY = 15.0
+CANDIDATES = 8  # brokers asked before it counts as unreachable
+
+
+class Upstream:
+    """The brokers of one cluster. `topologies` are taught; `learned` is told after each discovery."""
+
+    def __init__(
+        self,
+        name: str,
+        bootstrap: Sequence[Endpoint],
+        topologies: Iterable[Topology],
+        seconds: float,
+        counters: Counters,
+        learned: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.name = name
+        self.brokers: dict[int, Endpoint] = {}
+        self.known = trio.Event()
+        self._bootstrap = tuple(bootstrap)
+        self._topologies = tuple(topologies)
+        self._seconds = seconds
+        self._counters = counters
+        self._learned = learned
+        self._asked = trio.Event()
+        self._turn = 0
+
+    def ask_again(self) -> None:
+        """Something changed, or may have: discover soon instead of in half a minute."""
+        self._asked.set()
+
+    def anybody(self) -> Iterator[Endpoint]:
+        """Where a client may begin: every broker, another one first each time, then the bootstrap addresses."""
+        brokers = [self.brokers[node_id] for node_id in sorted(self.brokers)]
+        self._turn += 1
+        first = self._turn % len(brokers) if brokers else 0
+        yield from dict.fromkeys((*brokers[first:], *brokers[:first], *self._bootstrap))
+
+    async def watch(self) -> None:
+        """Discover until cancelled."""
+        failures = 0
+        while True:
+            self._asked = trio.Event()
+            found = await self._discover(failures)
+            if found is None:
+                failures += 1
+                await trio.sleep(_pause(failures))
+                continue
+            if failures and self.known.is_set():
+                log.info("upstream reachable again", cluster=self.name)
+            failures = 0
+            self._learn(found)
+            await trio.sleep(SOONEST)
+            with trio.move_on_after(EVERY - SOONEST):
+                await self._asked.wait()
+
+    async def _discover(self, failures: int) -> Cluster | None:
+        tried = []
+        for _, endpoint in zip(range(CANDIDATES), self.anybody(), strict=False):
+            try:
+                return await discover(endpoint, self._seconds)
+            except UnreachableError as error:
+                tried.append(str(error))
+        self._counters.failed_discovery += 1
+        if not self.known.is_set() or not failures:
+            retry_in = f"{_pause(failures + 1):g}s"
+            log.warning("upstream unreachable", cluster=self.name, tried="; ".join(tried), retry_in=retry_in)
+        return None
+
+    def _learn(self, found: Cluster) -> None:
+        came = found.brokers.keys() - self.brokers.keys()
+        left = self.brokers.keys() - found.brokers.keys()
+        if self.known.is_set():
+            for node_id in sorted(came):
+                log.info("broker appeared", cluster=self.name, broker=node_id, at=str(found.brokers[node_id]))
+            for node_id in sorted(left):
+                log.warning("broker left", cluster=self.name, broker=node_id, was_at=str(self.brokers[node_id]))
+        self.brokers = found.brokers
+        for topology in self._topologies:
+            for node_id, (host, port) in found.brokers.items():
+                topology.learn(node_id, host, port)
+        self._learned()
+        self.known.set()
+
+
+def _pause(failures: int) -> float:
+    return min(FIRST_RETRY * 2.0 ** (failures - 1), LAST_RETRY)

@@ -1,0 +1,68 @@
+"""Measures: what the proxy counts, under which name and labels it is published, and what it means.
+
+Rules:
+* One line a count. Counts of one kind share an instrument and differ by one attribute: `limit`, `reason`.
+* Names are promises: dashboards and alerts hold on to them.
+"""
+
+from typing import NamedTuple
+
+
+class Measure(NamedTuple):
+    """One count: its name in a `Reading`, and its instrument and attributes."""
+
+    key: str
+    instrument: str
+    attributes: dict[str, str]
+
+
+class Instrument(NamedTuple):
+    """One published name. `grows`: a counter; otherwise a gauge."""
+
+    name: str
+    unit: str
+    description: str
+    grows: bool = True
+
+
+OPEN = "doorkeeper.connections.open"
+ACCEPTED = "doorkeeper.connections"
+BYTES = "doorkeeper.io"
+REQUESTS = "doorkeeper.requests"
+LIMITS = "doorkeeper.limits"
+FAULTS = "doorkeeper.faults"
+BROKERS = "doorkeeper.brokers"
+
+INSTRUMENTS = (
+    Instrument(OPEN, "{connection}", "Client connections that are open now.", grows=False),
+    Instrument(ACCEPTED, "{connection}", "Client connections accepted."),
+    Instrument(BYTES, "By", "Bytes read, by the side that sent them."),
+    Instrument(REQUESTS, "{request}", "Requests read from clients."),
+    Instrument(LIMITS, "1", "How often each limit was met."),
+    Instrument(FAULTS, "1", "What went wrong, by reason."),
+    Instrument(BROKERS, "{broker}", "Brokers known.", grows=False),
+)
+
+MEASURES = (
+    Measure("open", OPEN, {}),
+    Measure("accepted", ACCEPTED, {}),
+    Measure("bytes_from_clients", BYTES, {"from": "client"}),
+    Measure("bytes_from_brokers", BYTES, {"from": "broker"}),
+    Measure("requests", REQUESTS, {}),
+    Measure("over_connections", LIMITS, {"limit": "connections"}),
+    Measure("late_first_frame", LIMITS, {"limit": "first_frame"}),
+    Measure("idle", LIMITS, {"limit": "idle"}),
+    Measure("slow_dial", LIMITS, {"limit": "dial"}),
+    Measure("cut_by_drain", LIMITS, {"limit": "drain"}),
+    Measure("bad_frames", LIMITS, {"limit": "frame"}),
+    Measure("full_pipelines", LIMITS, {"limit": "in_flight"}),
+    Measure("failed_dial", FAULTS, {"reason": "broker_unreachable"}),
+    Measure("failed_discovery", FAULTS, {"reason": "cluster_unreachable"}),
+    Measure("ended_by_fault", FAULTS, {"reason": "connection_ended"}),
+    Measure("unknown_apis", FAULTS, {"reason": "unknown_api"}),
+    Measure("broken_pairs", FAULTS, {"reason": "unasked_answer"}),
+    Measure("undecodable", FAULTS, {"reason": "undecodable"}),
+    Measure("failed_handlers", FAULTS, {"reason": "handler_failed"}),
+    Measure("refused", FAULTS, {"reason": "refused_by_proxy"}),
+    Measure("brokers", BROKERS, {}),
+)
