@@ -1,0 +1,22 @@
+"""What Produce carries and Fetch brings: record batches, and the message sets that were before them."""
+
+from proxy.protocol.records.batch import RecordBatch, batches
+from proxy.protocol.records.compression import CompressionType
+from proxy.protocol.records.control import ControlType, EndTxnMarker, control_type
+from proxy.protocol.records.message_set import MessageSet
+from proxy.protocol.records.record import Header, Record
+from proxy.protocol.records.write import rewrite_batch, write_batch
+
+__all__ = [
+    "CompressionType",
+    "ControlType",
+    "EndTxnMarker",
+    "Header",
+    "MessageSet",
+    "Record",
+    "RecordBatch",
+    "batches",
+    "control_type",
+    "rewrite_batch",
+    "write_batch",
+]

@@ -1,0 +1,162 @@
+"""Record batches: the header that says what a batch is, and the records behind it, read only when asked for.
+
+    for batch in batches(partition.records):
+        if isinstance(batch, RecordBatch):
+            for record in batch.records():
+                ...
+
+Rules:
+* A batch is a view of the bytes that it came in. Nothing is copied, decompressed or checked before someone asks:
+  what nobody changes leaves as `data`, byte for byte.
+* Whoever wants other records writes another batch (`write.py`).
+* A length or a count is checked before it is believed; whatever is wrong is a ProtocolError.
+* The last batch of a Fetch answer may break off: the broker cuts at a size, the consumer drops what is not whole.
+  In a Produce request nothing may break off.
+
+Sources: KIP-98; org.apache.kafka.common.record.DefaultRecordBatch and ByteBufferLogInputStream.
+"""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from crc32c import crc32c
+
+from proxy.protocol.problem import ProtocolError
+from proxy.protocol.records.compression import LIMIT, CompressionType, compression_type, decompress
+from proxy.protocol.records.message_set import LEAST, MessageSet
+from proxy.protocol.records.record import Record, read_records
+
+MAGIC = 2
+MAGIC_AT = 16  # in a batch, and in a message of magic 0 or 1
+CRC_AT = 17
+CHECKED_AT = 21  # from here on the checksum counts
+
+HEADER = struct.Struct(">qiibIhiqqqhii")  # the fields of RecordBatch, from `base_offset` on
+_PREFIX = struct.Struct(">qi")  # offset and length, also of a message
+
+# The bits of the attributes.
+COMPRESSION = 0b111
+LOG_APPEND_TIME = 1 << 3
+TRANSACTIONAL = 1 << 4
+CONTROL = 1 << 5
+DELETE_HORIZON = 1 << 6
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class RecordBatch:
+    """A batch of magic 2: its header in Kafka's names, and a way to its records. `batches` finds them."""
+
+    data: memoryview  # all of the batch
+    position: int  # where it was found, for errors to name
+    base_offset: int
+    batch_length: int
+    partition_leader_epoch: int
+    magic: int
+    crc: int
+    attributes: int
+    last_offset_delta: int
+    base_timestamp: int
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    records_count: int
+
+    def __repr__(self) -> str:
+        return f"<RecordBatch of {self.records_count} records, offsets {self.base_offset} to {self.last_offset}>"
+
+    @property
+    def last_offset(self) -> int:
+        """The offset of the last record that the batch had when it was written; compaction may have dropped it."""
+        return self.base_offset + self.last_offset_delta
+
+    @property
+    def compression_type(self) -> CompressionType:
+        """How the records are compressed. Raises ProtocolError where Kafka knows no such type."""
+        try:
+            return compression_type(self.attributes & COMPRESSION)
+        except ProtocolError as error:
+            raise self._problem(error) from None
+
+    @property
+    def is_log_append_time(self) -> bool:
+        """Is `max_timestamp` the time of every record, as the broker took it?"""
+        return bool(self.attributes & LOG_APPEND_TIME)
+
+    @property
+    def is_transactional(self) -> bool:
+        """Do the records count only once their transaction commits?"""
+        return bool(self.attributes & TRANSACTIONAL)
+
+    @property
+    def is_control(self) -> bool:
+        """Are the records Kafka's own, as the end of a transaction is? Consumers never see them."""
+        return bool(self.attributes & CONTROL)
+
+    @property
+    def has_delete_horizon(self) -> bool:
+        """Is `base_timestamp` the time from which tombstones and markers may go (KIP-534)?"""
+        return bool(self.attributes & DELETE_HORIZON)
+
+    @property
+    def is_intact(self) -> bool:
+        """Does the checksum agree with the bytes?"""
+        return bool(crc32c(self.data[CHECKED_AT:]) == self.crc)
+
+    def records(self, limit: int = LIMIT) -> Iterator[Record]:
+        """The records, decompressed to at most `limit` bytes. Raises ProtocolError where they cannot be read.
+
+        Keys and values are slices of `data`, or of what was decompressed.
+        """
+        if self.records_count == 0:  # as compaction leaves it; not even the codec is looked at
+            return
+        try:
+            if self.records_count < 0:
+                raise ProtocolError(f"it counts {self.records_count} records")
+            data = decompress(self.attributes & COMPRESSION, self.data[HEADER.size :], limit)
+            records = read_records(data, self.records_count, self.base_offset, self.base_timestamp)
+            if self.is_log_append_time:
+                records = (record._replace(timestamp=self.max_timestamp) for record in records)
+            yield from records
+        except ProtocolError as error:
+            raise self._problem(error) from error
+
+    def _problem(self, error: ProtocolError) -> ProtocolError:
+        return ProtocolError(f"a record batch cannot be read: {error.what}", position=self.position)
+
+
+def batches(data: bytes | memoryview, *, partial: bool = False) -> Iterator[RecordBatch | MessageSet]:
+    """What `data` holds, in order; with `partial`, a last batch that breaks off is left out."""
+    view = memoryview(data)
+    at = messages = 0  # `messages`: where those began that no batch has ended yet
+    while (extent := _extent(view, at)) is not None:
+        magic, end = extent
+        if magic == MAGIC:
+            if messages < at:
+                yield MessageSet(view[messages:at], messages)
+            yield RecordBatch(view[at:end], at, *HEADER.unpack_from(view, at))
+            messages = end
+        at = end
+    if messages < at:
+        yield MessageSet(view[messages:at], messages)
+    if at < len(view) and not partial:
+        raise ProtocolError("the records break off", position=at)
+
+
+def _extent(view: memoryview, at: int) -> tuple[int, int] | None:
+    """The magic of the batch or message at `at`, and where it ends; None where the data ends before it does."""
+    left = len(view) - at
+    if left < _PREFIX.size:
+        return None
+    size: int = _PREFIX.unpack_from(view, at)[1]
+    if size < LEAST:
+        raise ProtocolError(f"a record batch has a length of {size}", position=at + 8)
+    if left <= MAGIC_AT:
+        return None
+    magic = view[at + MAGIC_AT]
+    if magic == MAGIC and _PREFIX.size + size < HEADER.size:
+        raise ProtocolError(f"a record batch has a length of {size}, less than its header", position=at + 8)
+    if magic > MAGIC:
+        raise ProtocolError(f"there are no record batches of magic {magic}", position=at + MAGIC_AT)
+    return None if left - _PREFIX.size < size else (magic, at + _PREFIX.size + size)

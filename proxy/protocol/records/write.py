@@ -1,0 +1,134 @@
+"""Writing record batches: new ones, and another one in the place of one that came.
+
+Rules:
+* A batch is written as Kafka's own producer writes it: the first record's time is the base, the checksum comes last.
+* A batch in another's place keeps all that its header promised to others: offsets, leader epoch, producer, sequence,
+  codec, transaction, and the kind of time.
+* What fits no field is a ProtocolError, and the fault is ours.
+
+Source: org.apache.kafka.common.record.MemoryRecordsBuilder.
+"""
+
+import struct
+from collections.abc import Iterable, Sequence
+
+from crc32c import crc32c
+
+from proxy.protocol.problem import Fault, ProtocolError
+from proxy.protocol.records.batch import (
+    CHECKED_AT,
+    COMPRESSION,
+    CONTROL,
+    CRC_AT,
+    HEADER,
+    LOG_APPEND_TIME,
+    MAGIC,
+    TRANSACTIONAL,
+    RecordBatch,
+)
+from proxy.protocol.records.compression import CompressionType, compress
+from proxy.protocol.records.record import NEXT, NO_TIMESTAMP, Record, write_record
+
+_PREFIX_SIZE = 12  # offset and length, which the length does not count
+_CRC = struct.Struct(">I")
+
+
+def write_batch(
+    records: Iterable[Record],
+    *,
+    base_offset: int = 0,
+    compression: CompressionType = CompressionType.NONE,
+    partition_leader_epoch: int = -1,
+    producer_id: int = -1,
+    producer_epoch: int = -1,
+    base_sequence: int = -1,
+    transactional: bool = False,
+    control: bool = False,
+) -> bytes:
+    """A new batch of these records, their times as the producer says them (CreateTime)."""
+    kept = _with_offsets(records, base_offset)
+    return _assemble(
+        kept,
+        base_offset=base_offset,
+        partition_leader_epoch=partition_leader_epoch,
+        attributes=compression | TRANSACTIONAL * transactional | CONTROL * control,
+        last_offset_delta=kept[-1].offset - base_offset if kept else 0,
+        base_timestamp=kept[0].timestamp if kept else NO_TIMESTAMP,
+        max_timestamp=max((record.timestamp for record in kept), default=NO_TIMESTAMP),
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+    )
+
+
+def rewrite_batch(batch: RecordBatch, records: Iterable[Record]) -> bytes:
+    """A batch of these records in the place of `batch`.
+
+    An idempotent producer's batch must keep its number of records: the broker counts the sequence by it.
+    """
+    kept = _with_offsets(records, batch.base_offset)
+    latest = max((record.timestamp for record in kept), default=batch.max_timestamp)
+    return _assemble(
+        kept,
+        base_offset=batch.base_offset,
+        partition_leader_epoch=batch.partition_leader_epoch,
+        attributes=batch.attributes,
+        last_offset_delta=batch.last_offset_delta,
+        base_timestamp=batch.base_timestamp,
+        max_timestamp=batch.max_timestamp if batch.attributes & LOG_APPEND_TIME else latest,
+        producer_id=batch.producer_id,
+        producer_epoch=batch.producer_epoch,
+        base_sequence=batch.base_sequence,
+    )
+
+
+def _with_offsets(records: Iterable[Record], following: int) -> list[Record]:
+    """Every record at its place: one that names no offset follows the one before it."""
+    kept = []
+    for record in records:
+        if record.offset == NEXT:
+            record = record._replace(offset=following)
+        following = record.offset + 1
+        kept.append(record)
+    return kept
+
+
+def _assemble(
+    records: Sequence[Record],
+    *,
+    base_offset: int,
+    partition_leader_epoch: int,
+    attributes: int,
+    last_offset_delta: int,
+    base_timestamp: int,
+    max_timestamp: int,
+    producer_id: int,
+    producer_epoch: int,
+    base_sequence: int,
+) -> bytes:
+    plain = bytearray()
+    for record in records:
+        write_record(plain, record, base_offset, base_timestamp)
+    body = compress(attributes & COMPRESSION, memoryview(plain))
+    try:
+        header = bytearray(
+            HEADER.pack(
+                base_offset,
+                HEADER.size - _PREFIX_SIZE + len(body),
+                partition_leader_epoch,
+                MAGIC,
+                0,
+                attributes,
+                last_offset_delta,
+                base_timestamp,
+                max_timestamp,
+                producer_id,
+                producer_epoch,
+                base_sequence,
+                len(records),
+            )
+        )
+    except struct.error as error:
+        raise ProtocolError(f"a record batch cannot be written: {error}", fault=Fault.OURS) from None
+    _CRC.pack_into(header, CRC_AT, crc32c(body, crc32c(header[CHECKED_AT:])))
+    return bytes(header) + body
