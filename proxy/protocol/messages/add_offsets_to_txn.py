@@ -1,4 +1,7 @@
-"""AddOffsetsToTxn (key 25): DOC"""
+"""AddOffsetsToTxn (key 25): a transaction will commit offsets of a group (KIP-98).
+
+Clients that know KIP-890 leave it out: TxnOffsetCommit v5 and later add the group by themselves.
+"""
 
 from proxy.protocol.api import ADD_OFFSETS_TO_TXN
 from proxy.protocol.schema import Request, Response
@@ -6,7 +9,7 @@ from proxy.protocol.wire import Error, GroupId, ProducerId, ThrottleTime, Transa
 
 
 class AddOffsetsToTxnRequest(Request, api=ADD_OFFSETS_TO_TXN):
-    """DOC"""
+    """Add the offsets of this group."""
 
     transactional_id: TransactionalId
     producer_id: ProducerId
@@ -15,7 +18,7 @@ class AddOffsetsToTxnRequest(Request, api=ADD_OFFSETS_TO_TXN):
 
 
 class AddOffsetsToTxnResponse(Response, api=ADD_OFFSETS_TO_TXN):
-    """DOC"""
+    """Whether they were added."""
 
     throttle_time_ms: ThrottleTime
     error_code: Error

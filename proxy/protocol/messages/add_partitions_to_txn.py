@@ -1,60 +1,72 @@
-"""AddPartitionsToTxn (key 24): DOC"""
+"""AddPartitionsToTxn (key 24): partitions that a transaction will write to (KIP-98).
+
+v0 to v3 are what clients say, of one transaction. From v4 on brokers say it to the coordinator, of many transactions,
+or only ask whether the partitions were added (KIP-890): no client has business with that.
+"""
 
 from proxy.protocol.api import ADD_PARTITIONS_TO_TXN
 from proxy.protocol.schema import Request, Response, Struct, since, until
-from proxy.protocol.wire import Error, ProducerId, ThrottleTime, TopicName, TransactionalId, array, int16, int32
+from proxy.protocol.wire import (
+    Error,
+    PartitionIndex,
+    ProducerId,
+    ThrottleTime,
+    TopicName,
+    TransactionalId,
+    array,
+    int16,
+)
 
 
-class AddPartitionsToTxnTopic(Struct):
-    """DOC"""
+class Topic(Struct):
+    """A topic to add."""
 
     name: TopicName
-    partitions: array[int32]
+    partitions: array[PartitionIndex]
 
 
 class AddPartitionsToTxnRequest(Request, api=ADD_PARTITIONS_TO_TXN):
-    """DOC"""
+    """Add these partitions."""
 
-    class AddPartitionsToTxnTransaction(Struct):
-        """DOC"""
+    class Transaction(Struct):
+        """A transaction, from v4 on."""
 
         transactional_id: TransactionalId
         producer_id: ProducerId
         producer_epoch: int16
         verify_only: bool
-        topics: array[AddPartitionsToTxnTopic]
+        topics: array[Topic]
 
-    transactions: array[AddPartitionsToTxnTransaction] = since(4)
+    transactions: array[Transaction] = since(4)
     v3_and_below_transactional_id: TransactionalId = until(3)
     v3_and_below_producer_id: ProducerId = until(3)
     v3_and_below_producer_epoch: int16 = until(3)
-    v3_and_below_topics: array[AddPartitionsToTxnTopic] = until(3)
+    v3_and_below_topics: array[Topic] = until(3)
 
 
-class AddPartitionsToTxnPartitionResult(Struct):
-    """DOC"""
+class TopicResult(Struct):
+    """A topic of the request."""
 
-    partition_index: int32
-    partition_error_code: Error
+    class Partition(Struct):
+        """Whether one partition was added."""
 
-
-class AddPartitionsToTxnTopicResult(Struct):
-    """DOC"""
+        partition_index: PartitionIndex
+        partition_error_code: Error
 
     name: TopicName
-    results_by_partition: array[AddPartitionsToTxnPartitionResult]
+    results_by_partition: array[Partition] = since(0, mirrors="partitions")
 
 
 class AddPartitionsToTxnResponse(Response, api=ADD_PARTITIONS_TO_TXN):
-    """DOC"""
+    """Which partitions were added."""
 
-    class AddPartitionsToTxnResult(Struct):
-        """DOC"""
+    class Transaction(Struct):
+        """A transaction of the request, from v4 on."""
 
         transactional_id: TransactionalId
-        topic_results: array[AddPartitionsToTxnTopicResult]
+        topic_results: array[TopicResult] = since(4, mirrors="topics")
 
     throttle_time_ms: ThrottleTime
     error_code: Error = since(4)
-    results_by_transaction: array[AddPartitionsToTxnResult] = since(4)
-    results_by_topic_v3_and_below: array[AddPartitionsToTxnTopicResult] = until(3)
+    results_by_transaction: array[Transaction] = since(4, mirrors="transactions")
+    results_by_topic_v3_and_below: array[TopicResult] = until(3, mirrors="v3_and_below_topics")

@@ -1,35 +1,39 @@
-"""AlterConfigs (key 33): DOC"""
+"""AlterConfigs (key 33): replace all settings of topics and brokers (KIP-133).
+
+What the request does not name falls back to its default. IncrementalAlterConfigs leaves the others alone.
+Resource types are those of DescribeConfigs.
+"""
 
 from proxy.protocol.api import ALTER_CONFIGS
-from proxy.protocol.schema import Request, Response, Struct
+from proxy.protocol.schema import Request, Response, Struct, since
 from proxy.protocol.wire import Error, ErrorMessage, ResourceName, ThrottleTime, array, int8, string
 
 
 class AlterConfigsRequest(Request, api=ALTER_CONFIGS):
-    """DOC"""
+    """These are the settings from now on."""
 
-    class AlterConfigsResource(Struct):
-        """DOC"""
+    class Resource(Struct):
+        """A resource and its settings."""
 
-        class AlterableConfig(Struct):
-            """DOC"""
+        class Config(Struct):
+            """A setting."""
 
             name: string
             value: string | None
 
         resource_type: int8
         resource_name: ResourceName
-        configs: array[AlterableConfig]
+        configs: array[Config]
 
-    resources: array[AlterConfigsResource]
+    resources: array[Resource]
     validate_only: bool
 
 
 class AlterConfigsResponse(Response, api=ALTER_CONFIGS):
-    """DOC"""
+    """Whose settings were replaced."""
 
-    class AlterConfigsResourceResponse(Struct):
-        """DOC"""
+    class Resource(Struct):
+        """Whether the settings of one resource were replaced."""
 
         error_code: Error
         error_message: ErrorMessage | None
@@ -37,4 +41,4 @@ class AlterConfigsResponse(Response, api=ALTER_CONFIGS):
         resource_name: ResourceName
 
     throttle_time_ms: ThrottleTime
-    responses: array[AlterConfigsResourceResponse]
+    responses: array[Resource] = since(0, mirrors="resources")

@@ -1,48 +1,51 @@
-"""AlterPartitionReassignments (key 45): DOC"""
+"""AlterPartitionReassignments (key 45): move partitions to other brokers, or stop moving them (KIP-455).
+
+v1 can forbid that a move changes the number of replicas (KIP-860).
+"""
 
 from proxy.protocol.api import ALTER_PARTITION_REASSIGNMENTS
 from proxy.protocol.schema import Request, Response, Struct, since
-from proxy.protocol.wire import BrokerId, Error, ErrorMessage, ThrottleTime, TopicName, array, int32
+from proxy.protocol.wire import BrokerId, Error, ErrorMessage, PartitionIndex, ThrottleTime, TopicName, array, int32
 
 
 class AlterPartitionReassignmentsRequest(Request, api=ALTER_PARTITION_REASSIGNMENTS):
-    """DOC"""
+    """Move these partitions."""
 
-    class ReassignableTopic(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic whose partitions move."""
 
-        class ReassignablePartition(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """A partition, and the brokers that shall replicate it."""
 
-            partition_index: int32
-            replicas: array[BrokerId] | None = since(0, default=None)
+            partition_index: PartitionIndex
+            replicas: array[BrokerId] | None = since(0, default=None)  # null: cancel the move under way
 
         name: TopicName
-        partitions: array[ReassignablePartition]
+        partitions: array[Partition]
 
     timeout_ms: int32 = since(0, default=60000)
     allow_replication_factor_change: bool = since(1, default=True)
-    topics: array[ReassignableTopic]
+    topics: array[Topic]
 
 
 class AlterPartitionReassignmentsResponse(Response, api=ALTER_PARTITION_REASSIGNMENTS):
-    """DOC"""
+    """Which moves have begun."""
 
-    class ReassignableTopicResponse(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic of the request."""
 
-        class ReassignablePartitionResponse(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """Whether the move of one partition has begun, or ended."""
 
-            partition_index: int32
+            partition_index: PartitionIndex
             error_code: Error
             error_message: ErrorMessage | None
 
         name: TopicName
-        partitions: array[ReassignablePartitionResponse]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
     throttle_time_ms: ThrottleTime
     allow_replication_factor_change: bool = since(1, default=True)
     error_code: Error
     error_message: ErrorMessage | None
-    responses: array[ReassignableTopicResponse]
+    responses: array[Topic] = since(0, mirrors="topics")

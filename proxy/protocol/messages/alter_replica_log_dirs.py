@@ -1,42 +1,45 @@
-"""AlterReplicaLogDirs (key 34): DOC"""
+"""AlterReplicaLogDirs (key 34): move replicas between the disks of one broker (KIP-113).
+
+The request goes by directory, the response by topic.
+"""
 
 from proxy.protocol.api import ALTER_REPLICA_LOG_DIRS
-from proxy.protocol.schema import Request, Response, Struct
-from proxy.protocol.wire import Error, ThrottleTime, TopicName, array, int32, string
+from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.wire import Error, PartitionIndex, ThrottleTime, TopicName, array, string
 
 
 class AlterReplicaLogDirsRequest(Request, api=ALTER_REPLICA_LOG_DIRS):
-    """DOC"""
+    """Keep these replicas in these directories."""
 
-    class AlterReplicaLogDir(Struct):
-        """DOC"""
+    class Dir(Struct):
+        """A directory, and what shall be in it."""
 
-        class AlterReplicaLogDirTopic(Struct):
-            """DOC"""
+        class Topic(Struct):
+            """A topic whose replicas move."""
 
             name: TopicName
-            partitions: array[int32]
+            partitions: array[PartitionIndex]
 
         path: string
-        topics: array[AlterReplicaLogDirTopic]
+        topics: array[Topic]
 
-    dirs: array[AlterReplicaLogDir]
+    dirs: array[Dir]
 
 
 class AlterReplicaLogDirsResponse(Response, api=ALTER_REPLICA_LOG_DIRS):
-    """DOC"""
+    """Which replicas move."""
 
-    class AlterReplicaLogDirTopicResult(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic of the request."""
 
-        class AlterReplicaLogDirPartitionResult(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """Whether the replica of one partition moves."""
 
-            partition_index: int32
+            partition_index: PartitionIndex
             error_code: Error
 
         topic_name: TopicName
-        partitions: array[AlterReplicaLogDirPartitionResult]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
     throttle_time_ms: ThrottleTime
-    results: array[AlterReplicaLogDirTopicResult]
+    results: array[Topic] = since(0, mirrors="dirs.topics")

@@ -1,4 +1,7 @@
-"""CreatePartitions (key 37): DOC"""
+"""CreatePartitions (key 37): more partitions for existing topics (KIP-195).
+
+v3 may be throttled topic by topic (KIP-599).
+"""
 
 from proxy.protocol.api import CREATE_PARTITIONS
 from proxy.protocol.schema import Request, Response, Struct, since
@@ -6,34 +9,34 @@ from proxy.protocol.wire import BrokerId, Error, ErrorMessage, ThrottleTime, Top
 
 
 class CreatePartitionsRequest(Request, api=CREATE_PARTITIONS):
-    """DOC"""
+    """Grow these topics."""
 
-    class CreatePartitionsTopic(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic to grow."""
 
-        class CreatePartitionsAssignment(Struct):
-            """DOC"""
+        class Assignment(Struct):
+            """The brokers that shall replicate one new partition."""
 
             broker_ids: array[BrokerId]
 
         name: TopicName
-        count: int32
-        assignments: array[CreatePartitionsAssignment] | None
+        count: int32  # of all partitions, the old ones included
+        assignments: array[Assignment] | None  # of the new ones, in order; null: the broker decides
 
-    topics: array[CreatePartitionsTopic]
+    topics: array[Topic]
     timeout_ms: int32
     validate_only: bool
 
 
 class CreatePartitionsResponse(Response, api=CREATE_PARTITIONS):
-    """DOC"""
+    """Which topics grew."""
 
-    class CreatePartitionsTopicResult(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """Whether one topic grew."""
 
         name: TopicName
         error_code: Error
         error_message: ErrorMessage | None = since(0, default=None)
 
     throttle_time_ms: ThrottleTime
-    results: array[CreatePartitionsTopicResult]
+    results: array[Topic] = since(0, mirrors="topics")

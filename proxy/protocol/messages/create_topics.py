@@ -1,4 +1,8 @@
-"""CreateTopics (key 19): DOC"""
+"""CreateTopics (key 19): new topics.
+
+v1 can check without creating, v4 takes -1 for the broker's own defaults (KIP-464), v5 answers with the configuration
+that the topic got (KIP-525), v6 may be throttled topic by topic (KIP-599), v7 answers with the topic's id.
+"""
 
 from proxy.protocol.api import CREATE_TOPICS
 from proxy.protocol.schema import Request, Response, Struct, since, tagged
@@ -6,6 +10,7 @@ from proxy.protocol.wire import (
     BrokerId,
     Error,
     ErrorMessage,
+    PartitionIndex,
     ThrottleTime,
     TopicId,
     TopicName,
@@ -18,45 +23,45 @@ from proxy.protocol.wire import (
 
 
 class CreateTopicsRequest(Request, api=CREATE_TOPICS):
-    """DOC"""
+    """Create these topics."""
 
-    class CreatableTopic(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic to create."""
 
-        class CreatableReplicaAssignment(Struct):
-            """DOC"""
+        class Assignment(Struct):
+            """The brokers that shall replicate one partition."""
 
-            partition_index: int32
-            broker_ids: array[BrokerId]
+            partition_index: PartitionIndex
+            broker_ids: array[BrokerId]  # the first is the preferred leader
 
-        class CreatableTopicConfig(Struct):
-            """DOC"""
+        class Config(Struct):
+            """A setting that differs from the broker's."""
 
             name: string
             value: string | None
 
         name: TopicName
-        num_partitions: int32
-        replication_factor: int16
-        assignments: array[CreatableReplicaAssignment]
-        configs: array[CreatableTopicConfig]
+        num_partitions: int32  # -1: as the broker is configured, or as the assignments say
+        replication_factor: int16  # likewise
+        assignments: array[Assignment]  # empty: the broker decides
+        configs: array[Config]
 
-    topics: array[CreatableTopic]
+    topics: array[Topic]
     timeout_ms: int32 = since(0, default=60000)
     validate_only: bool = since(1)
 
 
 class CreateTopicsResponse(Response, api=CREATE_TOPICS):
-    """DOC"""
+    """Which topics were created, and what they are like."""
 
-    class CreatableTopicResult(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """What became of one topic."""
 
-        class CreatableTopicConfigs(Struct):
-            """DOC"""
+        class Config(Struct):
+            """A setting in force for the topic."""
 
             name: string
-            value: string | None
+            value: string | None  # null: sensitive
             read_only: bool
             config_source: int8 = since(0, default=-1)
             is_sensitive: bool
@@ -65,10 +70,12 @@ class CreateTopicsResponse(Response, api=CREATE_TOPICS):
         topic_id: TopicId = since(7)
         error_code: Error
         error_message: ErrorMessage | None = since(1)
+        # Whoever may create a topic need not be allowed to see its configuration: then this says so, and the three
+        # below are -1, -1 and empty.
         topic_config_error_code: Error = tagged(0, 5)
         num_partitions: int32 = since(5, default=-1)
         replication_factor: int16 = since(5, default=-1)
-        configs: array[CreatableTopicConfigs] | None = since(5)
+        configs: array[Config] | None = since(5)
 
     throttle_time_ms: ThrottleTime = since(2)
-    topics: array[CreatableTopicResult]
+    topics: array[Topic] = since(0, mirrors="topics")

@@ -1,4 +1,7 @@
-"""DeleteAcls (key 31): DOC"""
+"""DeleteAcls (key 31): delete the ACLs that match filters.
+
+v1 brought patterns (KIP-290), v3 users as resources (KIP-373). Filters and numbers are those of DescribeAcls.
+"""
 
 from proxy.protocol.api import DELETE_ACLS
 from proxy.protocol.schema import Request, Response, Struct, since
@@ -6,10 +9,10 @@ from proxy.protocol.wire import Error, ErrorMessage, Principal, ResourceName, Th
 
 
 class DeleteAclsRequest(Request, api=DELETE_ACLS):
-    """DOC"""
+    """Delete the ACLs that match one of these filters."""
 
-    class DeleteAclsFilter(Struct):
-        """DOC"""
+    class Filter(Struct):
+        """Which ACLs to delete; null matches everything."""
 
         resource_type_filter: int8
         resource_name_filter: ResourceName | None
@@ -19,17 +22,17 @@ class DeleteAclsRequest(Request, api=DELETE_ACLS):
         operation: int8
         permission_type: int8
 
-    filters: array[DeleteAclsFilter]
+    filters: array[Filter]
 
 
 class DeleteAclsResponse(Response, api=DELETE_ACLS):
-    """DOC"""
+    """What was deleted, in the order of the filters."""
 
-    class DeleteAclsFilterResult(Struct):
-        """DOC"""
+    class FilterResult(Struct):
+        """What one filter matched."""
 
-        class DeleteAclsMatchingAcl(Struct):
-            """DOC"""
+        class MatchingAcl(Struct):
+            """An ACL that matched, and whether it was deleted."""
 
             error_code: Error
             error_message: ErrorMessage | None
@@ -43,7 +46,7 @@ class DeleteAclsResponse(Response, api=DELETE_ACLS):
 
         error_code: Error
         error_message: ErrorMessage | None
-        matching_acls: array[DeleteAclsMatchingAcl]
+        matching_acls: array[MatchingAcl]
 
     throttle_time_ms: ThrottleTime
-    filter_results: array[DeleteAclsFilterResult]
+    filter_results: array[FilterResult] = since(0, mirrors="filters")

@@ -1,4 +1,4 @@
-"""DeleteGroups (key 42): DOC"""
+"""DeleteGroups (key 42): forget groups without members, and their offsets (KIP-229)."""
 
 from proxy.protocol.api import DELETE_GROUPS
 from proxy.protocol.schema import Request, Response, Struct, since
@@ -6,20 +6,20 @@ from proxy.protocol.wire import Error, ErrorMessage, GroupId, ThrottleTime, arra
 
 
 class DeleteGroupsRequest(Request, api=DELETE_GROUPS):
-    """DOC"""
+    """Delete these groups."""
 
     groups_names: array[GroupId]
 
 
 class DeleteGroupsResponse(Response, api=DELETE_GROUPS):
-    """DOC"""
+    """Which groups are deleted."""
 
-    class DeletableGroupResult(Struct):
-        """DOC"""
+    class Group(Struct):
+        """Whether one group is deleted."""
 
         group_id: GroupId
         error_code: Error
         error_message: ErrorMessage | None = since(3, default=None)
 
     throttle_time_ms: ThrottleTime
-    results: array[DeletableGroupResult]
+    results: array[Group] = since(0, mirrors="groups_names")

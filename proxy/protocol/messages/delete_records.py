@@ -1,44 +1,44 @@
-"""DeleteRecords (key 21): DOC"""
+"""DeleteRecords (key 21): forget the records of partitions before some offset (KIP-107)."""
 
 from proxy.protocol.api import DELETE_RECORDS
-from proxy.protocol.schema import Request, Response, Struct
-from proxy.protocol.wire import Error, ThrottleTime, TopicName, array, int32, int64
+from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.wire import Error, PartitionIndex, ThrottleTime, TopicName, array, int32, int64
 
 
 class DeleteRecordsRequest(Request, api=DELETE_RECORDS):
-    """DOC"""
+    """Delete what lies before these offsets."""
 
-    class DeleteRecordsTopic(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic to delete from."""
 
-        class DeleteRecordsPartition(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """A partition, and the first offset to keep."""
 
-            partition_index: int32
-            offset: int64
+            partition_index: PartitionIndex
+            offset: int64  # -1: the high watermark, so all
 
         name: TopicName
-        partitions: array[DeleteRecordsPartition]
+        partitions: array[Partition]
 
-    topics: array[DeleteRecordsTopic]
+    topics: array[Topic]
     timeout_ms: int32
 
 
 class DeleteRecordsResponse(Response, api=DELETE_RECORDS):
-    """DOC"""
+    """Where the logs begin now."""
 
-    class DeleteRecordsTopicResult(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic of the request."""
 
-        class DeleteRecordsPartitionResult(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """Where the log of one partition begins now."""
 
-            partition_index: int32
-            low_watermark: int64
+            partition_index: PartitionIndex
+            low_watermark: int64  # the lowest log start of its replicas; -1 with an error
             error_code: Error
 
         name: TopicName
-        partitions: array[DeleteRecordsPartitionResult]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
     throttle_time_ms: ThrottleTime
-    topics: array[DeleteRecordsTopicResult]
+    topics: array[Topic] = since(0, mirrors="topics")

@@ -1,4 +1,9 @@
-"""DescribeConfigs (key 32): DOC"""
+"""DescribeConfigs (key 32): the settings of topics, brokers, groups and clients (KIP-133).
+
+v1 tells where a value comes from and what else it could be (KIP-226), v3 its type and documentation (KIP-569).
+A broker's settings name its own addresses: `advertised.listeners`, `controller.quorum.voters` and others.
+Resource types: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group.
+"""
 
 from proxy.protocol.api import DESCRIBE_CONFIGS
 from proxy.protocol.schema import Request, Response, Struct, since, until
@@ -6,43 +11,43 @@ from proxy.protocol.wire import Error, ErrorMessage, ResourceName, ThrottleTime,
 
 
 class DescribeConfigsRequest(Request, api=DESCRIBE_CONFIGS):
-    """DOC"""
+    """What are the settings of these resources?"""
 
-    class DescribeConfigsResource(Struct):
-        """DOC"""
+    class Resource(Struct):
+        """A resource to describe."""
 
         resource_type: int8
-        resource_name: ResourceName
-        configuration_keys: array[string] | None
+        resource_name: ResourceName  # of a broker its id; empty: the default of all brokers
+        configuration_keys: array[string] | None  # null: all
 
-    resources: array[DescribeConfigsResource]
+    resources: array[Resource]
     include_synonyms: bool = since(1)
     include_documentation: bool = since(3)
 
 
 class DescribeConfigsResponse(Response, api=DESCRIBE_CONFIGS):
-    """DOC"""
+    """The settings."""
 
-    class DescribeConfigsResult(Struct):
-        """DOC"""
+    class Result(Struct):
+        """A resource of the request."""
 
-        class DescribeConfigsResourceResult(Struct):
-            """DOC"""
+        class Config(Struct):
+            """A setting."""
 
-            class DescribeConfigsSynonym(Struct):
-                """DOC"""
+            class Synonym(Struct):
+                """Another setting that would be in force if those before it were not."""
 
                 name: string
-                value: string | None
+                value: string | None  # null: sensitive
                 source: int8
 
             name: string
-            value: string | None
+            value: string | None  # null: sensitive
             read_only: bool
-            config_source: int8 = since(1, default=-1)
+            config_source: int8 = since(1, default=-1)  # 5: Kafka's default
             is_default: bool = until(0)
             is_sensitive: bool
-            synonyms: array[DescribeConfigsSynonym] = since(1)
+            synonyms: array[Synonym] = since(1)
             config_type: int8 = since(3)
             documentation: string | None = since(3)
 
@@ -50,7 +55,7 @@ class DescribeConfigsResponse(Response, api=DESCRIBE_CONFIGS):
         error_message: ErrorMessage | None
         resource_type: int8
         resource_name: ResourceName
-        configs: array[DescribeConfigsResourceResult]
+        configs: array[Config]
 
     throttle_time_ms: ThrottleTime
-    results: array[DescribeConfigsResult]
+    results: array[Result] = since(0, mirrors="resources")

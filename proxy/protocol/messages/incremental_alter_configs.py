@@ -1,36 +1,39 @@
-"""IncrementalAlterConfigs (key 44): DOC"""
+"""IncrementalAlterConfigs (key 44): change some settings of resources, and leave the others alone (KIP-339).
+
+Resource types are those of DescribeConfigs.
+"""
 
 from proxy.protocol.api import INCREMENTAL_ALTER_CONFIGS
-from proxy.protocol.schema import Request, Response, Struct
+from proxy.protocol.schema import Request, Response, Struct, since
 from proxy.protocol.wire import Error, ErrorMessage, ResourceName, ThrottleTime, array, int8, string
 
 
 class IncrementalAlterConfigsRequest(Request, api=INCREMENTAL_ALTER_CONFIGS):
-    """DOC"""
+    """Change these settings."""
 
-    class AlterConfigsResource(Struct):
-        """DOC"""
+    class Resource(Struct):
+        """A resource whose settings change."""
 
-        class AlterableConfig(Struct):
-            """DOC"""
+        class Config(Struct):
+            """A change of one setting."""
 
             name: string
-            config_operation: int8
+            config_operation: int8  # 0: set, 1: delete, 2: append to a list, 3: subtract from it
             value: string | None
 
         resource_type: int8
         resource_name: ResourceName
-        configs: array[AlterableConfig]
+        configs: array[Config]
 
-    resources: array[AlterConfigsResource]
+    resources: array[Resource]
     validate_only: bool
 
 
 class IncrementalAlterConfigsResponse(Response, api=INCREMENTAL_ALTER_CONFIGS):
-    """DOC"""
+    """Whose settings were changed."""
 
-    class AlterConfigsResourceResponse(Struct):
-        """DOC"""
+    class Resource(Struct):
+        """Whether the settings of one resource were changed."""
 
         error_code: Error
         error_message: ErrorMessage | None
@@ -38,4 +41,4 @@ class IncrementalAlterConfigsResponse(Response, api=INCREMENTAL_ALTER_CONFIGS):
         resource_name: ResourceName
 
     throttle_time_ms: ThrottleTime
-    responses: array[AlterConfigsResourceResponse]
+    responses: array[Resource] = since(0, mirrors="resources")

@@ -1,41 +1,41 @@
-"""ListPartitionReassignments (key 46): DOC"""
+"""ListPartitionReassignments (key 46): the partitions that are moving (KIP-455)."""
 
 from proxy.protocol.api import LIST_PARTITION_REASSIGNMENTS
 from proxy.protocol.schema import Request, Response, Struct, since
-from proxy.protocol.wire import BrokerId, Error, ErrorMessage, ThrottleTime, TopicName, array, int32
+from proxy.protocol.wire import BrokerId, Error, ErrorMessage, PartitionIndex, ThrottleTime, TopicName, array, int32
 
 
 class ListPartitionReassignmentsRequest(Request, api=LIST_PARTITION_REASSIGNMENTS):
-    """DOC"""
+    """Which of these partitions are moving?"""
 
-    class ListPartitionReassignmentsTopics(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic to look at."""
 
         name: TopicName
-        partition_indexes: array[int32]
+        partition_indexes: array[PartitionIndex]
 
     timeout_ms: int32 = since(0, default=60000)
-    topics: array[ListPartitionReassignmentsTopics] | None = since(0, default=None)
+    topics: array[Topic] | None = since(0, default=None)  # null: all
 
 
 class ListPartitionReassignmentsResponse(Response, api=LIST_PARTITION_REASSIGNMENTS):
-    """DOC"""
+    """The moves under way."""
 
-    class OngoingTopicReassignment(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic with partitions that move."""
 
-        class OngoingPartitionReassignment(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """A partition that moves."""
 
-            partition_index: int32
-            replicas: array[BrokerId]
+            partition_index: PartitionIndex
+            replicas: array[BrokerId]  # the old ones and the new ones
             adding_replicas: array[BrokerId]
             removing_replicas: array[BrokerId]
 
         name: TopicName
-        partitions: array[OngoingPartitionReassignment]
+        partitions: array[Partition]
 
     throttle_time_ms: ThrottleTime
     error_code: Error
     error_message: ErrorMessage | None
-    topics: array[OngoingTopicReassignment]
+    topics: array[Topic]

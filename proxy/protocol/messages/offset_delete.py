@@ -1,20 +1,20 @@
-"""OffsetDelete (key 47): DOC"""
+"""OffsetDelete (key 47): forget how far a group has read (KIP-496). Never flexible."""
 
 from proxy.protocol.api import OFFSET_DELETE
-from proxy.protocol.schema import Request, Response, Struct
-from proxy.protocol.wire import Error, GroupId, ThrottleTime, TopicName, array, int32
+from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.wire import Error, GroupId, PartitionIndex, ThrottleTime, TopicName, array
 
 
 class OffsetDeleteRequest(Request, api=OFFSET_DELETE):
-    """DOC"""
+    """Forget the group's offsets of these partitions."""
 
     class Topic(Struct):
-        """DOC"""
+        """A topic to forget."""
 
         class Partition(Struct):
-            """DOC"""
+            """A partition to forget."""
 
-            partition_index: int32
+            partition_index: PartitionIndex
 
         name: TopicName
         partitions: array[Partition]
@@ -24,20 +24,20 @@ class OffsetDeleteRequest(Request, api=OFFSET_DELETE):
 
 
 class OffsetDeleteResponse(Response, api=OFFSET_DELETE):
-    """DOC"""
+    """Which offsets are forgotten."""
 
     class Topic(Struct):
-        """DOC"""
+        """A topic of the request."""
 
         class Partition(Struct):
-            """DOC"""
+            """Whether the offset of one partition is forgotten."""
 
-            partition_index: int32
+            partition_index: PartitionIndex
             error_code: Error
 
         name: TopicName
-        partitions: array[Partition]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
     error_code: Error
     throttle_time_ms: ThrottleTime
-    topics: array[Topic]
+    topics: array[Topic] = since(0, mirrors="topics")

@@ -1,46 +1,49 @@
-"""OffsetForLeaderEpoch (key 23): DOC"""
+"""OffsetForLeaderEpoch (key 23): where a leader's epoch ended in the log, to find where two logs part (KIP-101).
+
+Followers ask so, and from v2 on consumers too (KIP-320). v1 brought the epoch that the offset belongs to (KIP-279).
+"""
 
 from proxy.protocol.api import OFFSET_FOR_LEADER_EPOCH
 from proxy.protocol.schema import Request, Response, Struct, since
-from proxy.protocol.wire import Error, ReplicaId, ThrottleTime, TopicName, array, int32, int64
+from proxy.protocol.wire import Error, PartitionIndex, ReplicaId, ThrottleTime, TopicName, array, int32, int64
 
 
 class OffsetForLeaderEpochRequest(Request, api=OFFSET_FOR_LEADER_EPOCH):
-    """DOC"""
+    """Where did these epochs end?"""
 
-    class OffsetForLeaderTopic(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic to look in."""
 
-        class OffsetForLeaderPartition(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """A partition, and the epoch to look for."""
 
-            partition: int32
-            current_leader_epoch: int32 = since(2, default=-1)
+            partition: PartitionIndex
+            current_leader_epoch: int32 = since(2, default=-1)  # that the client knows; -1: do not compare
             leader_epoch: int32
 
         topic: TopicName
-        partitions: array[OffsetForLeaderPartition]
+        partitions: array[Partition]
 
-    replica_id: ReplicaId = since(3, default=-2)
-    topics: array[OffsetForLeaderTopic]
+    replica_id: ReplicaId = since(3, default=-2)  # -1: a consumer; -2: a debugging consumer
+    topics: array[Topic]
 
 
 class OffsetForLeaderEpochResponse(Response, api=OFFSET_FOR_LEADER_EPOCH):
-    """DOC"""
+    """Where the epochs ended."""
 
-    class OffsetForLeaderTopicResult(Struct):
-        """DOC"""
+    class Topic(Struct):
+        """A topic of the request."""
 
-        class EpochEndOffset(Struct):
-            """DOC"""
+        class Partition(Struct):
+            """Where the epoch ended in one partition."""
 
             error_code: Error
-            partition: int32
-            leader_epoch: int32 = since(1, default=-1)
+            partition: PartitionIndex
+            leader_epoch: int32 = since(1, default=-1)  # the largest that is not above the one asked for
             end_offset: int64 = since(0, default=-1)
 
         topic: TopicName
-        partitions: array[EpochEndOffset]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
     throttle_time_ms: ThrottleTime = since(2)
-    topics: array[OffsetForLeaderTopicResult]
+    topics: array[Topic] = since(0, mirrors="topics")

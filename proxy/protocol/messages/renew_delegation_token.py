@@ -1,4 +1,4 @@
-"""RenewDelegationToken (key 39): DOC"""
+"""RenewDelegationToken (key 39): let a token live on (KIP-48)."""
 
 from proxy.protocol.api import RENEW_DELEGATION_TOKEN
 from proxy.protocol.schema import Request, Response
@@ -6,14 +6,14 @@ from proxy.protocol.wire import Error, SecretBytes, ThrottleTime, int64
 
 
 class RenewDelegationTokenRequest(Request, api=RENEW_DELEGATION_TOKEN):
-    """DOC"""
+    """Renew the token with this HMAC."""
 
     hmac: SecretBytes
-    renew_period_ms: int64
+    renew_period_ms: int64  # -1: as the broker is configured
 
 
 class RenewDelegationTokenResponse(Response, api=RENEW_DELEGATION_TOKEN):
-    """DOC"""
+    """How long it lives now."""
 
     error_code: Error
     expiry_timestamp_ms: int64

@@ -1,4 +1,8 @@
-"""TxnOffsetCommit (key 28): DOC"""
+"""TxnOffsetCommit (key 28): how far a group has read, valid if the transaction is committed (KIP-98).
+
+v3 says which member commits, so that a fenced one cannot (KIP-447); from v5 on it adds the group to the transaction by
+itself, without AddOffsetsToTxn (KIP-890); v6 has topic ids instead of names.
+"""
 
 from proxy.protocol.api import TXN_OFFSET_COMMIT
 from proxy.protocol.schema import Request, Response, Struct, since, until
@@ -6,6 +10,7 @@ from proxy.protocol.wire import (
     Error,
     GroupId,
     MemberId,
+    PartitionIndex,
     ProducerId,
     ThrottleTime,
     TopicId,
@@ -20,16 +25,16 @@ from proxy.protocol.wire import (
 
 
 class TxnOffsetCommitRequest(Request, api=TXN_OFFSET_COMMIT):
-    """DOC"""
+    """Keep these offsets for the group, once the transaction is committed."""
 
     class Topic(Struct):
-        """DOC"""
+        """A topic that the group reads."""
 
         class Partition(Struct):
-            """DOC"""
+            """A partition, and the offset to keep."""
 
-            partition_index: int32
-            committed_offset: int64
+            partition_index: PartitionIndex
+            committed_offset: int64  # the next to read, not the last read
             committed_leader_epoch: int32 = since(2, default=-1)
             committed_metadata: string | None
 
@@ -48,20 +53,20 @@ class TxnOffsetCommitRequest(Request, api=TXN_OFFSET_COMMIT):
 
 
 class TxnOffsetCommitResponse(Response, api=TXN_OFFSET_COMMIT):
-    """DOC"""
+    """Which offsets are noted."""
 
     class Topic(Struct):
-        """DOC"""
+        """A topic of the request."""
 
         class Partition(Struct):
-            """DOC"""
+            """Whether the offset of one partition is noted."""
 
-            partition_index: int32
+            partition_index: PartitionIndex
             error_code: Error
 
         name: TopicName = until(5)
         topic_id: TopicId = since(6)
-        partitions: array[Partition]
+        partitions: array[Partition] = since(0, mirrors="partitions")
 
     throttle_time_ms: ThrottleTime
-    topics: array[Topic]
+    topics: array[Topic] = since(0, mirrors="topics")

@@ -1,51 +1,51 @@
-"""WriteTxnMarkers (key 27): DOC"""
+"""WriteTxnMarkers (key 27): a coordinator has the outcome of transactions written to their partitions (KIP-98)."""
 
 from proxy.protocol.api import WRITE_TXN_MARKERS
 from proxy.protocol.schema import Request, Response, Struct, since
-from proxy.protocol.wire import Error, ProducerId, TopicName, array, int8, int16, int32
+from proxy.protocol.wire import Error, PartitionIndex, ProducerId, TopicName, array, int8, int16, int32
 
 
 class WriteTxnMarkersRequest(Request, api=WRITE_TXN_MARKERS):
-    """DOC"""
+    """Write these markers."""
 
-    class WritableTxnMarker(Struct):
-        """DOC"""
+    class Marker(Struct):
+        """The outcome of one transaction."""
 
-        class WritableTxnMarkerTopic(Struct):
-            """DOC"""
+        class Topic(Struct):
+            """A topic that the transaction wrote to."""
 
             name: TopicName
-            partition_indexes: array[int32]
+            partition_indexes: array[PartitionIndex]
 
         producer_id: ProducerId
         producer_epoch: int16
-        transaction_result: bool
-        topics: array[WritableTxnMarkerTopic]
+        transaction_result: bool  # true: committed, false: aborted
+        topics: array[Topic]
         coordinator_epoch: int32
         transaction_version: int8 = since(2)
 
-    markers: array[WritableTxnMarker]
+    markers: array[Marker]
 
 
 class WriteTxnMarkersResponse(Response, api=WRITE_TXN_MARKERS):
-    """DOC"""
+    """Which markers were written."""
 
-    class WritableTxnMarkerResult(Struct):
-        """DOC"""
+    class Marker(Struct):
+        """A marker of the request."""
 
-        class WritableTxnMarkerTopicResult(Struct):
-            """DOC"""
+        class Topic(Struct):
+            """A topic of the marker."""
 
-            class WritableTxnMarkerPartitionResult(Struct):
-                """DOC"""
+            class Partition(Struct):
+                """Whether the marker was written to one partition."""
 
-                partition_index: int32
+                partition_index: PartitionIndex
                 error_code: Error
 
             name: TopicName
-            partitions: array[WritableTxnMarkerPartitionResult]
+            partitions: array[Partition] = since(0, mirrors="partition_indexes")
 
         producer_id: ProducerId
-        topics: array[WritableTxnMarkerTopicResult]
+        topics: array[Topic] = since(0, mirrors="topics")
 
-    markers: array[WritableTxnMarkerResult]
+    markers: array[Marker] = since(0, mirrors="markers")
