@@ -21,7 +21,7 @@ class Record(NamedTuple):
 def some_records(count: int) -> list[Record]:
     """Records as applications have them, and the odd ones."""
     dice = Random(7)
-    odd = [Record(None, None), Record(b"", b""), Record(b"tombstone", None), Record(None, b"\x00" * 5000)]
+    odd = [Record(None, b""), Record(b"", b""), Record(b"tombstone", None), Record(None, b"\x00" * 5000)]
     return odd + [
         Record(
             b"key-%d" % (n % 17),

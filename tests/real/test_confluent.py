@@ -7,11 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import (
-    AclBindingFilter,
-    AclOperation,
-    AclPermissionType,
     AdminClient,
     AlterConfigOpType,
     ConfigEntry,
@@ -19,30 +16,16 @@ from confluent_kafka.admin import (
     NewPartitions,
     NewTopic,
     OffsetSpec,
-    ResourcePatternType,
     ResourceType,
 )
 
 from tests.real.records import CODECS, PATIENCE, Record, digest, large_record, patiently, some_records
+from tests.real.topics import create, settings
 from tests.real.way import Way
 
 pytestmark = pytest.mark.real
 
 MB = 1024 * 1024
-
-
-def settings(way: Way, **more: Any) -> dict[str, Any]:
-    """librdkafka's settings; its own words have dots, keywords cannot."""
-    return {"bootstrap.servers": way.bootstrap, "log_level": 0, **{key.replace("_", "."): more[key] for key in more}}
-
-
-def create(way: Way, topic: str, partitions: int = 3, **config: str) -> str:
-    """A topic of this way alone; gives its name."""
-    name = way.unique(topic)
-    admin = AdminClient(settings(way))
-    config = {key.replace("_", "."): value for key, value in config.items()}
-    admin.create_topics([NewTopic(name, partitions, 3, config=config)], operation_timeout=30)[name].result()
-    return name
 
 
 def produce(way: Way, topic: str, records: Iterable[Record], **more: Any) -> list[tuple[int, int]]:
@@ -259,11 +242,7 @@ def test_the_admin_client_does_its_work(way: Way, same: Callable[[object], None]
 def test_admin_errors_are_the_brokers_own(way: Way, same: Callable[[object], None]) -> None:
     admin = AdminClient(settings(way))
     topic = create(way, "rd-errors", partitions=2)
-    everything = AclBindingFilter(
-        ResourceType.ANY, None, ResourcePatternType.ANY, None, None, AclOperation.ANY, AclPermissionType.ANY
-    )
     attempts = [
-        admin.describe_acls(everything),  # these brokers have no authorizer
         admin.create_topics([NewTopic(topic, 1, 1)])[topic],
         admin.create_topics([NewTopic("not a name", 1, 1)])["not a name"],
         admin.create_topics([NewTopic(way.unique("rd-nine"), 1, 9)])[way.unique("rd-nine")],
@@ -271,10 +250,6 @@ def test_admin_errors_are_the_brokers_own(way: Way, same: Callable[[object], Non
         admin.delete_topics([way.unique("rd-none")])[way.unique("rd-none")],
         admin.delete_consumer_groups([way.unique("rd-none")])[way.unique("rd-none")],
     ]
-    errors = []
-    for attempt in attempts:
-        with pytest.raises(KafkaException) as raised:
-            attempt.result()
-        error = raised.value.args[0]
-        errors.append((error.name(), way.plain(error.str())))
-    same(errors)
+    errors = [attempt.exception() for attempt in attempts]
+    same([way.plain(str(error)) for error in errors])
+    assert all(errors), errors

@@ -1,0 +1,23 @@
+"""Topics for scenarios, made with librdkafka whatever client the scenario is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from tests.real.way import Way
+
+
+def settings(way: Way, **more: Any) -> dict[str, Any]:
+    """librdkafka's settings; its own words have dots, keywords cannot."""
+    return {"bootstrap.servers": way.bootstrap, "log_level": 0, **{key.replace("_", "."): more[key] for key in more}}
+
+
+def create(way: Way, topic: str, partitions: int = 3, **config: str) -> str:
+    """A topic of this way alone; gives its name."""
+    name = way.unique(topic)
+    config = {key.replace("_", "."): value for key, value in config.items()}
+    admin = AdminClient(settings(way))
+    admin.create_topics([NewTopic(name, partitions, 3, config=config)], operation_timeout=30)[name].result()
+    return name
