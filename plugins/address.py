@@ -1,0 +1,126 @@
+"""Address: clients are given the proxy's addresses instead of the brokers'.
+
+Rules:
+* Wherever the schema says that a struct tells where a broker listens, in whatever API, the address is replaced.
+* A broker that is seen for the first time is made known before the client is told of it.
+* What is no address stays: node id -1 with an empty host and port -1 means "none".
+* The quorum's listeners (DescribeQuorum) are not the brokers' own: they are hidden behind the node's advertised
+  address, and an AddRaftVoter that names what was shown is turned back to what it stands for.
+* Configurations of brokers that spell addresses out are rewritten as text: see `config_values.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from plugins.config_values import BROKER, advertise_in
+from proxy.core.context import Context
+from proxy.core.decisions import Decision, Forward
+from proxy.core.plugin import Plugin, carrying, on_request, on_response
+from proxy.core.topology import Endpoint, Topology
+from proxy.protocol.messages.add_raft_voter import AddRaftVoterRequest
+from proxy.protocol.messages.describe_configs import DescribeConfigsResponse
+from proxy.protocol.messages.describe_quorum import DescribeQuorumResponse
+from proxy.protocol.schema import Response, Struct, StructType
+from proxy.protocol.wire import Meaning
+
+
+class Address(Plugin):
+    """Advertise the proxy's addresses instead of the brokers'."""
+
+    def __init__(self) -> None:
+        self._quorum: dict[tuple[int, str], Endpoint] = {}  # by node id and listener: where it really is
+
+    @on_response(carrying(Meaning.HOST))
+    def endpoints(self, ctx: Context, response: Response) -> Decision:
+        """Replace every broker's address in a response."""
+        if isinstance(response, DescribeQuorumResponse):
+            return self._hide_quorum(ctx.topology, response)
+        changed = 0
+        for struct, place in places(response):
+            changed += replace(ctx.topology, struct, place)
+        return Forward(response) if changed else None
+
+    def _hide_quorum(self, topology: Topology, response: DescribeQuorumResponse) -> Decision:
+        for node in response.nodes:
+            shown = topology.place(node.node_id)
+            for listener in node.listeners:
+                self._quorum[node.node_id, listener.name] = Endpoint(listener.host, listener.port)
+                listener.host, listener.port = shown
+        return Forward(response) if response.nodes else None
+
+    @on_request(AddRaftVoterRequest)
+    def voter(self, ctx: Context, request: AddRaftVoterRequest) -> Decision:
+        """Turn what DescribeQuorum showed back to what it stands for."""
+        shown = ctx.topology.place(request.voter_id)
+        for listener in request.listeners:
+            real = self._quorum.get((request.voter_id, listener.name))
+            if real is not None and (listener.host, listener.port) == shown:
+                listener.host, listener.port = real
+        return Forward(request)
+
+    @on_response(DescribeConfigsResponse, fields="results")
+    def configs(self, ctx: Context, response: DescribeConfigsResponse) -> Decision:
+        """Replace the addresses that brokers' configurations spell out."""
+        changed = False
+        for result in response.results:
+            if result.resource_type == BROKER and result.resource_name.isdecimal():
+                shown = ctx.topology.place(int(result.resource_name))
+                for config in result.configs:
+                    changed |= advertise_in(config, shown, ctx.topology)
+        return Forward(response) if changed else None
+
+
+class Place(NamedTuple):
+    """The names of the fields of a struct that say where a broker listens."""
+
+    node_id: str
+    host: str
+    port: str
+
+
+_PLACES: dict[type[Struct], tuple[Place | None, tuple[tuple[str, bool], ...]]] = {}
+
+
+def _look(cls: type[Struct]) -> tuple[Place | None, tuple[tuple[str, bool], ...]]:
+    """Where in this struct an address lies: in itself, and in which of its fields (is it an array?)."""
+    if cls not in _PLACES:
+        names = {field.meaning: field.name for field in reversed(cls.fields) if not field.is_array}
+        wanted = [names.get(meaning) for meaning in (Meaning.BROKER_ID, Meaning.HOST, Meaning.PORT)]
+        own = Place(*wanted) if all(wanted) else None  # type: ignore[arg-type]
+        inner = tuple(
+            (field.name, field.is_array)
+            for field in cls.fields
+            if isinstance(field.kind, StructType) and carries_address(field.kind)
+        )
+        _PLACES[cls] = own, inner
+    return _PLACES[cls]
+
+
+def carries_address(cls: type[Struct]) -> bool:
+    """Does this struct, or one inside it, say where a broker listens?"""
+    own, inner = _look(cls)
+    return bool(own or inner)
+
+
+def places(struct: Any) -> list[tuple[Any, Place]]:
+    """Every struct that says where a broker listens, from this one on down."""
+    own, inner = _look(type(struct))
+    found = [(struct, own)] if own else []
+    for name, is_array in inner:
+        value = getattr(struct, name)
+        for child in value if is_array else (value,):
+            if child is not None:
+                found += places(child)
+    return found
+
+
+def replace(topology: Topology, struct: Any, place: Place) -> bool:
+    """Give one broker's advertised address for its own. False where there is none to replace."""
+    node_id, host, port = (getattr(struct, name) for name in place)
+    if node_id < 0 or not host:
+        return False
+    advertised = topology.learn(node_id, host, port)
+    setattr(struct, place.host, advertised.host)
+    setattr(struct, place.port, advertised.port)
+    return True

@@ -1,0 +1,66 @@
+"""ApiVersions: clients are told what both the broker and the proxy speak.
+
+Rules:
+* The broker is asked first, in the client's own words: it judges the client's software name (KIP-511), cluster id and
+  node id (KIP-1242), and its features travel on unchanged (KIP-584).
+* A range is the broker's, cut at the newest version that the proxy can read. Its beginning stays: brokers 4.x advertise
+  Produce from 0 on although 3 is their oldest, since librdkafka stops compressing otherwise (KAFKA-18659).
+* What brokers and controllers say among themselves is not advertised.
+* A version that nobody here knows is answered in v0 with UNSUPPORTED_VERSION and the range of this one API (KIP-511).
+"""
+
+from __future__ import annotations
+
+from proxy.core.context import Context
+from proxy.core.decisions import Ask, Decision, Reply, Steps
+from proxy.core.plugin import Plugin, on_request, on_unsupported
+from proxy.protocol.api import API_VERSIONS, APIS
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from proxy.protocol.problem import ProtocolError
+
+WITHOUT_FEATURES = 2  # the newest version whose answer librdkafka's mock cluster can write
+
+
+class ApiVersions(Plugin):
+    """Advertise what both the broker and the proxy speak."""
+
+    @on_request(ApiVersionsRequest)
+    def negotiate(self, ctx: Context, request: ApiVersionsRequest) -> Steps:
+        """Ask the broker, and answer with what is common."""
+        if ctx.version > WITHOUT_FEATURES:
+            ctx.connection.software_name = request.client_software_name
+            ctx.connection.software_version = request.client_software_version
+        try:
+            response = yield Ask(request, ctx.version)
+        except ProtocolError:
+            response = yield Ask(request, min(ctx.version, WITHOUT_FEATURES))
+        if response.error_code == ErrorCode.UNSUPPORTED_VERSION and ctx.version:
+            response = yield Ask(request, min(ctx.version, newest(response)))
+        spoken = {entry.api_key: (entry.min_version, entry.max_version) for entry in response.api_keys}
+        ctx.connection.broker_versions = spoken
+        response.api_keys = common(response.api_keys)
+        return Reply(response)
+
+    @on_unsupported(ApiVersionsRequest)
+    def unknown_version(self, ctx: Context) -> Decision:
+        """The client is newer than we are."""
+        ours = ApiVersionsResponse.ApiVersion(api_key=API_VERSIONS.key, min_version=0, max_version=API_VERSIONS.newest)
+        return Reply(ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[ours]), version=0)
+
+
+def newest(response: ApiVersionsResponse) -> int:
+    """The newest version of ApiVersions itself that a broker said it knows; brokers before 2.4 do not say."""
+    return next((entry.max_version for entry in response.api_keys if entry.api_key == API_VERSIONS.key), 0)
+
+
+def common(theirs: list[ApiVersionsResponse.ApiVersion]) -> list[ApiVersionsResponse.ApiVersion]:
+    """What of the broker's ranges the proxy speaks too, for clients."""
+    ours = []
+    for entry in theirs:
+        api = APIS.get(entry.api_key)
+        if api is None or api.inter_broker or entry.min_version > api.newest:
+            continue
+        entry.max_version = min(entry.max_version, api.newest)
+        ours.append(entry)
+    return ours

@@ -1,0 +1,61 @@
+"""Config values: brokers' configurations spell addresses out as text, and DescribeConfigs shows them.
+
+Rules:
+* A listener's address becomes the one that clients are given for that broker; its name stays.
+* A quorum voter's becomes that of its node. Where there is only a name for a machine, the advertised host stands.
+* ZooKeeper has no advertised address: its value is hidden, as a broker hides a sensitive one.
+* What a synonym (the same setting from a file, or by default) says is treated alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from proxy.core.topology import Endpoint, Topology
+from proxy.protocol.messages.describe_configs import DescribeConfigsResponse
+
+BROKER = 4  # a resource type of DescribeConfigs
+
+Config = DescribeConfigsResponse.Result.Config
+Rewrite = Callable[[str, Endpoint, Topology], str | None]
+
+VOTER = re.compile(r"(\d+)@[^,\s]+")
+LISTENER = re.compile(r"://[^,\s]*")
+
+
+def _listeners(value: str, shown: Endpoint, topology: Topology) -> str:
+    return LISTENER.sub(f"://{shown}", value)
+
+
+def _voters(value: str, shown: Endpoint, topology: Topology) -> str:
+    return VOTER.sub(lambda voter: f"{voter[1]}@{topology.place(int(voter[1]))}", value)
+
+
+def _servers(value: str, shown: Endpoint, topology: Topology) -> str:
+    return str(shown) if value else value
+
+
+REWRITES: dict[str, Rewrite] = {
+    "advertised.host.name": lambda value, shown, topology: shown.host,
+    "advertised.listeners": _listeners,
+    "advertised.port": lambda value, shown, topology: str(shown.port),
+    "controller.quorum.bootstrap.servers": _servers,
+    "controller.quorum.voters": _voters,
+    "host.name": lambda value, shown, topology: shown.host if value else value,
+    "listeners": _listeners,
+    "port": lambda value, shown, topology: str(shown.port),
+    "zookeeper.connect": lambda value, shown, topology: None,
+}
+
+
+def advertise_in(config: Config, shown: Endpoint, topology: Topology) -> bool:
+    """Rewrite the addresses in one setting of the broker that clients know as `shown`. Gives whether there are any."""
+    rewrite = REWRITES.get(config.name)
+    if rewrite is None:
+        return False
+    settings: list[Config | Config.Synonym] = [config, *config.synonyms]
+    for setting in settings:
+        if setting.value is not None and setting.name in REWRITES:
+            setting.value = REWRITES[setting.name](setting.value, shown, topology)
+    return True
