@@ -78,9 +78,9 @@ def since(
     it may be null, where that is not every one; `json` its name in Kafka's JSON notation where that is not just its
     camel case.
 
-    `mirrors` names the request's array that this response array answers element by element: beside the structs that
-    the array around it mirrors, or at the top of the request. Where versions differ, several names: the one that is
-    on the wire counts. `"dirs.topics"` are the topics of all dirs, in one row.
+    `mirrors` names the request's array that this response array answers element by element: in the struct that the
+    array around it mirrors, or at the top of the request. Of several names those count that are on the wire in a
+    version: mostly one, and where more, one after the other. `"dirs.topics"` are the topics of all dirs, in one row.
     """
     return Declaration(first, last, None, default, nullable, mirrors, json)
 
@@ -109,7 +109,7 @@ class Field(NamedTuple):
     nullable: int | None  # the first version in which it may be null
     explicit_default: Any  # UNSET: the zero of its kind
     required: bool
-    mirrors: tuple[str, ...]  # dotted paths to the request's arrays; at most one is on the wire in any version
+    mirrors: tuple[str, ...]  # dotted paths to the request's arrays, one or more in each version
 
     def present(self, version: int) -> bool:
         """Is the field on the wire in `version`?"""

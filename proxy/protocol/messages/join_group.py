@@ -21,7 +21,7 @@ class JoinGroupRequest(Request, api=JOIN_GROUP):
 
     group_id: GroupId
     session_timeout_ms: int32
-    rebalance_timeout_ms: int32 = since(1, default=-1)  # up to v0 the session timeout stood for both
+    rebalance_timeout_ms: int32 = since(1, default=-1)  # in v0 the session timeout stands for both
     member_id: MemberId  # empty: not known yet
     group_instance_id: MemberId | None = since(5, default=None)
     protocol_type: string  # "consumer", "connect", ...

@@ -65,7 +65,7 @@ class MetadataResponse(Response, api=METADATA):
             offline_replicas: array[BrokerId] = since(5)
 
         error_code: Error
-        name: TopicName | None = since(0, nullable=12)  # null: asked for by an id that the broker does not know
+        name: TopicName | None = since(0, nullable=12)  # null: only the id is known, or the name is hidden
         topic_id: TopicId = since(10)
         is_internal: bool = since(1)
         partitions: array[Partition]
