@@ -1,0 +1,14 @@
+"""Kafka's own classes, started once for all tests that ask them."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.proxy.protocol.oracles.kafka import Kafka
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[Kafka]:
+    """The newest Kafka that there is."""
+    with Kafka("clients-4.4.0") as kafka:
+        yield kafka
