@@ -8,10 +8,12 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv6Address
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, GetCoreSchemaHandler, WithJsonSchema
 from pydantic_core import PydanticCustomError, core_schema
+
+from proxy.core.topology import Endpoint
 
 SIZE_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 10**3, "MB": 10**6, "GB": 10**9}
 DURATION_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -30,14 +32,10 @@ def wrong(fact: str, way_out: str) -> PydanticCustomError:
     return PydanticCustomError("wrong", "{message}", {"message": f"{fact}; {way_out}"})
 
 
-class Address(NamedTuple):
+class Address(Endpoint):
     """A host and a port; written `host:port`, an IPv6 host in brackets."""
 
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+    __slots__ = ()
 
     @property
     def is_wildcard(self) -> bool:

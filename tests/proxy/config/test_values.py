@@ -24,7 +24,7 @@ def test_an_address_reads_and_writes_back(text: str, expected: tuple[str, int]) 
 
 @pytest.mark.parametrize(
     "text",
-    ["", ":", ":9092", "a:", "a:0", "a:65536", "a:-1", "a:9 2", "[::1]", "[]:1", "[a:1]:1", "a b:1", "-a:1", "a:" + "9" * 99],
+    ["", ":", ":9092", "a:", "a:0", "a:65536", "a:-1", "a:9 2", "[::1]", "[]:1", "a b:1", "-a:1", "a:" + "9" * 99],
 )
 def test_what_is_no_address_is_refused_with_a_way_out(text: str) -> None:
     with pytest.raises(PydanticCustomError, match="; "):

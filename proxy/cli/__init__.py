@@ -1,0 +1,58 @@
+"""The command `doorkeeper`: one module a subcommand.
+
+# Exit codes: 0 fine; 1 what was asked is not so (an invalid file, bytes that are no message); 2 usage.
+# What was asked for goes to standard output; logs and complaints go to standard error.
+# A subcommand's module is imported when it runs, so that `--help` and completion answer at once.
+"""
+
+import importlib
+from difflib import get_close_matches
+
+import click
+
+COMMANDS = {
+    "run": "Stand between clients and brokers, as a configuration says.",
+    "check": "Say everything that is wrong with a configuration.",
+    "decode": "Show what bytes of the Kafka protocol say.",
+    "demo": "See it work: brokers, proxy and a client, all on this machine.",
+    "schema": "Print the JSON Schema of the configuration, for editors.",
+    "completion": "Print the script that completes this command in a shell.",
+}
+
+EPILOG = """\b
+Examples:
+  doorkeeper demo                      see it work, nothing else needed
+  doorkeeper check gateway.yaml        is this configuration right?
+  doorkeeper run gateway.yaml          stand in front of a cluster
+  doorkeeper decode 00000015...        what do these bytes say?
+  eval "$(doorkeeper completion bash)" complete commands and options
+"""
+
+
+class Commands(click.Group):
+    """The subcommands, each in the module of its name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        if cmd_name not in COMMANDS:
+            close = get_close_matches(cmd_name, COMMANDS, 1)
+            way_out = f'did you mean "{close[0]}"?' if close else "doorkeeper --help shows all of them"
+            raise click.UsageError(f'No such command "{cmd_name}"; {way_out}')
+        command: click.Command = importlib.import_module(f"proxy.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="doorkeeper", prog_name="doorkeeper")
+def main() -> None:
+    """Doorkeeper stands between Kafka clients and Kafka brokers, and speaks the protocol of both.
+
+    Clients connect to it as to a cluster, and are given its own addresses instead of the brokers'. Whatever
+    nobody asked it to change passes unread.
+    """

@@ -1,0 +1,174 @@
+"""`doorkeeper decode`: bytes of the Kafka protocol, in words.
+
+# One message never keeps the others from being shown: what is wrong is one line on standard error, and exit code 1.
+# With --json a frame gives {"requestHeader": ..., "request": ...}, as a broker's request log has it; a bare body gives
+# its message alone.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, NamedTuple
+
+import click
+import yaml
+
+from proxy.cli.material import Kind, MaterialError, Piece, Side, frames, is_one_frame, json_line, kind, unhex
+from proxy.protocol import ProtocolError, decode_request, decode_response, to_json
+from proxy.protocol.api import APIS
+from proxy.protocol.header import read_request_header, read_response_header
+
+JSON = dict[str, Any]
+HEX_AND_SPACE = frozenset(b"0123456789abcdefABCDEFx\\: \t\r\n")
+
+EPILOG = """\b
+Examples:
+  doorkeeper decode 00000012 0003 0001 00000007 0004 74657374 ffffffff
+  doorkeeper decode --file requests.bin
+  doorkeeper decode --file answers.bin --response Metadata:12
+  doorkeeper decode --bare --request ApiVersions:3 '02 61 02 62 00'
+  tcpdump ... | xxd -p | doorkeeper decode
+  echo '{"api": "Metadata", "version": 1, "side": "request", "hex": "ffffffff"}' | doorkeeper decode --json
+\b
+Frames of requests say what they are. Responses do not: tell which request they answer with --response.
+A JSON line has a body without header, and may name the API or give its key; "base64" may stand for "hex".
+\b
+Exit code: 0 if everything was readable, 1 if not (a line on standard error says where and why).
+"""
+
+
+@click.command("decode", epilog=EPILOG)
+@click.argument("digits", nargs=-1, metavar="[HEX]...")
+@click.option("-f", "--file", type=click.File("rb"), help="Read a file of frames, as they are on the wire.")
+@click.option("--request", metavar="API:VERSION", help="These are requests; needed with --bare only.")
+@click.option("--response", metavar="API:VERSION", help="These are responses to this API and version.")
+@click.option("--bare", is_flag=True, help="There is neither size nor header: the bytes are one body.")
+@click.option("--json", "as_json", is_flag=True, help="Print Kafka's own JSON notation, one message a line.")
+def command(
+    digits: tuple[str, ...], file: BinaryIO | None, request: str | None, response: str | None, bare: bool, as_json: bool
+) -> None:
+    """Show what bytes of the Kafka protocol say.
+
+    The bytes come as HEX, as a file of frames, or on standard input: hex, frames, or JSON lines.
+    """
+    if request and response:
+        raise click.UsageError("--request and --response exclude each other")
+    if bare and not (request or response):
+        raise click.UsageError("--bare needs --request or --response: a body does not say what it is")
+    if digits and file:
+        raise click.UsageError("give either HEX or --file")
+    try:
+        known = _known("request", request) or _known("response", response)
+        if digits:
+            pieces = _pieces(unhex("".join(digits)), known, bare, sized=False)
+        elif file:
+            pieces = _pieces(file.read(), known, bare, sized=True)
+        else:
+            pieces = _from_stdin(known, bare)
+    except MaterialError as error:
+        raise click.UsageError(str(error)) from None
+    sys.exit(_show(pieces, as_json))
+
+
+def _known(side: Side, text: str | None) -> Kind | None:
+    return kind(side, text) if text else None
+
+
+def _from_stdin(known: Kind | None, bare: bool) -> Iterator[Piece | MaterialError]:
+    stdin = sys.stdin.buffer
+    if stdin.isatty():
+        raise MaterialError("nothing to decode; give HEX, --file, or standard input")
+    data = stdin.read()
+    if data.lstrip().startswith(b"{"):
+        lines = enumerate(data.decode(errors="replace").splitlines(), 1)
+        return (_line_or_error(text, f"line {number}") for number, text in lines if text.strip())
+    if all(byte in HEX_AND_SPACE for byte in data):
+        return _pieces(unhex(data.decode()), known, bare, sized=False)
+    return _pieces(data, known, bare, sized=True)
+
+
+def _pieces(data: bytes, known: Kind | None, bare: bool, sized: bool) -> Iterator[Piece | MaterialError]:
+    """Everything in the input; what cannot be used stands in its place. `sized`: every frame has its size before it."""
+    if not data:
+        yield MaterialError("there is nothing to decode; give the bytes of a frame")
+    elif bare:
+        yield Piece("body", data, known, bare=True)
+    elif not sized and is_one_frame(data, known):
+        yield Piece("frame", data, known)
+    else:
+        try:
+            for label, frame in frames(data):
+                yield Piece(label, frame, known)
+        except MaterialError as error:
+            yield error
+
+
+def _line_or_error(text: str, label: str) -> Piece | MaterialError:
+    try:
+        return json_line(text, label)
+    except MaterialError as error:
+        return MaterialError(f"{label}: {error}")
+
+
+def _show(pieces: Iterable[Piece | MaterialError], as_json: bool) -> int:
+    """Print every piece; gives the exit code."""
+    code = 0
+    for piece in pieces:
+        try:
+            if isinstance(piece, MaterialError):
+                raise piece
+            shown = _read(piece)
+        except MaterialError as error:
+            code = 1
+            click.echo(error, err=True)
+        except ProtocolError as error:
+            code = 1
+            click.echo(f"{piece.label}: {error}" if isinstance(piece, Piece) else error, err=True)
+        else:
+            click.echo(_line(shown) if as_json else _readable(shown))
+    return code
+
+
+class Shown(NamedTuple):
+    """A message in Kafka's JSON notation, and its header, which is empty where there was none."""
+
+    of: Kind
+    message: JSON
+    header: JSON
+
+
+def _read(piece: Piece) -> Shown:
+    of = piece.kind
+    if of is not None and piece.bare:
+        return Shown(of, _message(of, piece.data), {})
+    if of is not None and of.side == "response":
+        answer, offset = read_response_header(of.api, of.version, piece.data)
+        return Shown(of, _message(of, piece.data[offset:]), to_json(answer, of.api.response_header(of.version)))
+    header, offset = read_request_header(piece.data)
+    of = Kind("request", APIS[header.request_api_key], header.request_api_version)
+    return Shown(of, _message(of, piece.data[offset:]), to_json(header, of.api.request_header(of.version)))
+
+
+def _message(of: Kind, body: bytes) -> JSON:
+    decode = decode_request if of.side == "request" else decode_response
+    return to_json(decode(of.api.key, of.version, body), of.version)
+
+
+def _line(shown: Shown) -> str:
+    side = shown.of.side
+    value = {f"{side}Header": shown.header, side: shown.message} if shown.header else shown.message
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _readable(shown: Shown) -> str:
+    """A line that says what it is, and the fields below as YAML."""
+    of, header = shown.of, shown.header
+    title = f"{of.api.name} v{of.version} {of.side}"
+    if "correlationId" in header:
+        title += f", correlation id {header['correlationId']}"
+    if header.get("clientId") is not None:
+        title += f", client id {json.dumps(header['clientId'], ensure_ascii=False)}"
+    if not shown.message:
+        return f"{title}, no fields"
+    fields = yaml.safe_dump(shown.message, sort_keys=False, allow_unicode=True, width=100)
+    return f"{title}\n" + "".join(f"  {line}\n" for line in fields.splitlines()).rstrip("\n")

@@ -1,0 +1,45 @@
+"""`doorkeeper run`: the proxy itself."""
+
+import sys
+
+import click
+
+from proxy import logs
+from proxy.config import ConfigError, load
+
+EPILOG = """\b
+A whole configuration:
+  clusters:
+    main: {bootstrap: [kafka-1:9092, kafka-2:9092]}
+  listeners:
+    clients:
+      cluster: main
+      bind: 0.0.0.0:9192            # clients begin here; broker N answers on 9192 + 1 + N
+      advertise: kafka.example.com  # what clients are told instead of the brokers' addresses
+\b
+It ends on SIGTERM or Ctrl-C, after the requests in flight are answered. README.md has every option.
+"""
+
+
+@click.command("run", epilog=EPILOG)
+@click.argument("file", type=click.Path())
+@click.option(
+    "--log",
+    "form",
+    type=click.Choice(["auto", "text", "json"]),
+    default="auto",
+    show_default=True,
+    help="How to log: text for people, JSON for machines; auto is text on a terminal, JSON elsewhere.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="Log every connection too.")
+def command(file: str, form: logs.Format, verbose: bool) -> None:
+    """Stand between clients and brokers, as the configuration FILE says."""
+    try:
+        config = load(file)
+    except ConfigError as error:
+        click.echo(error, err=True)
+        sys.exit(1)
+    logs.configure(form, verbose=verbose)
+    from proxy.net import supervisor
+
+    supervisor.run(config)

@@ -1,0 +1,23 @@
+"""`doorkeeper run`, up to where the network begins."""
+
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from proxy.cli import main
+
+
+def test_a_bad_file_is_told_in_full_and_nothing_starts(tmp_path: Path) -> None:
+    file = tmp_path / "gateway.yaml"
+    file.write_text("clusters: {main: {bootstrap: [kafka]}}\nlisteners: {a: {cluster: main}}\n")
+    result = CliRunner().invoke(main, ["run", str(file)])
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.splitlines() == [
+        f'{file}:1:31: "kafka" has no port; write "kafka:9092"',
+        f'{file}:2:16: "bind" is missing; write e.g. "bind: 0.0.0.0:9192"',
+    ]
+
+
+def test_without_a_file_it_is_a_usage_error() -> None:
+    assert CliRunner().invoke(main, ["run"]).exit_code == 2
