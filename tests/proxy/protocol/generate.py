@@ -1,0 +1,70 @@
+"""Messages made from the schema: every field that a version has, with values that are easy to get wrong."""
+
+import random
+
+from proxy.protocol.api import APIS
+from proxy.protocol.schema import Field, Message, Struct, StructType, blank
+from proxy.protocol.wire import BOOL, BYTES, FLOAT64, LEGACY_STRING, RECORDS, STRING, UUID
+
+INTEGERS = {"b": (8, True), "h": (16, True), "H": (16, False), "i": (32, True), "q": (64, True)}
+EVERY = [
+    (cls, version) for api in APIS.values() for cls in (api.request, api.response) for version in api.versions
+]  # each message class in each of its versions
+
+
+def make(cls, version: int, dice: random.Random):
+    """A message, or struct, with a value for each field that `version` has."""
+    struct = blank(cls)
+    for field in cls.fields:
+        if field.present(version) and (field.tag is None or dice.random() < 0.7):
+            setattr(struct, field.name, value(field, version, dice))
+    return struct
+
+
+def value(field: Field, version: int, dice: random.Random):
+    """A value for one field: null, empty, long, at the ends of its range."""
+    if field.may_be_null(version) and dice.random() < 0.2:
+        return None
+    if field.is_array:
+        return [
+            one(field, version, dice)
+            for _ in range(dice.choice([0, 1, 2, 3, 40]) if _number(field) else dice.randint(0, 3))
+        ]
+    return one(field, version, dice)
+
+
+def _number(field: Field) -> bool:
+    return not isinstance(field.kind, StructType) and field.kind.fmt in INTEGERS
+
+
+def one(field: Field, version: int, dice: random.Random):
+    """One value of a field's kind."""
+    kind = field.kind
+    if isinstance(kind, StructType):
+        return make(kind, version, dice)
+    if kind.fmt in INTEGERS:
+        bits, signed = INTEGERS[kind.fmt]
+        low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+        return dice.choice([low, high, 0, dice.randint(low, high)])
+    if kind is BOOL:
+        return dice.random() < 0.5
+    if kind is FLOAT64:
+        return dice.choice([0.0, -1.5, float("inf"), dice.random()])
+    if kind is UUID:
+        return dice.randbytes(16)
+    size = dice.choice([0, 1, 5, 126, 127, 128, 300])
+    if kind in (STRING, LEGACY_STRING):
+        return "".join(dice.choice("abcé日x") for _ in range(size))
+    assert kind in (BYTES, RECORDS)
+    return dice.randbytes(size)
+
+
+def structs_of(message: Message):
+    """Every struct in a message, itself first."""
+    found: list[Struct] = [message]
+    for struct in found:  # grows while we walk
+        for field in struct.fields:
+            if isinstance(field.kind, StructType) and struct.has(field.name):
+                inner = getattr(struct, field.name)
+                found += inner if field.is_array and inner is not None else [inner] if isinstance(inner, Struct) else []
+    return found
