@@ -1,0 +1,141 @@
+"""`python -m tests.bench`: Doorkeeper, nothing, and other proxies, side by side in one run."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from tests.bench import codec, perf_tools
+from tests.bench.compare import DIRECT, Line, compare
+from tests.bench.contenders import CONTENDERS, Contender
+from tests.bench.lane import Lane
+from tests.bench.processes import Machine
+from tests.bench.report import Verdict, comparison, judgement, verdicts
+from tests.bench.rig import RigError
+from tests.bench.workloads import WORKLOADS
+
+CODEC, PERF_TOOLS = "codec", "perf-tools"
+QUIET = 0.05  # of the machine: what other programs may take without a word
+PARTS = (*(workload.name for workload in WORKLOADS), CODEC, PERF_TOOLS)
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="One short round, without Kafka's perf tools.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="Samples of each workload; medians are reported.",
+)
+@click.option("--seconds", type=click.FloatRange(min=0.1), default=2.0, show_default=True, help="Length of a sample.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="NAME",
+    type=click.Choice(PARTS),
+    help=f"Measure only this; may be given again. One of: {', '.join(PARTS)}.",
+)
+@click.option(
+    "--against",
+    multiple=True,
+    metavar="NAME",
+    type=click.Choice([each.name for each in CONTENDERS]),
+    help="Measure only these contenders (and direct); may be given again. "
+    f"One of: {', '.join(each.name for each in CONTENDERS)}.",
+)
+@click.option("--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="Write all samples there.")
+@click.option("--strict", is_flag=True, help="Exit with 1 where a target is not met.")
+def main(
+    quick: bool,
+    rounds: int,
+    seconds: float,
+    only: Sequence[str],
+    against: Sequence[str],
+    file: Path | None,
+    strict: bool,
+) -> None:
+    """Measure Doorkeeper beside nothing ("direct") and beside other proxies.
+
+    The clients and the brokers are small C programs (gcc builds them on first use), so that Python is measured only
+    where Doorkeeper is. Absolute figures say much about the machine: read the shares of direct, the CPU time, and the
+    added latency. Whoever is not installed is left out, with a line that says how to install it.
+
+    \b
+    Everything, about 10 minutes:       python -m tests.bench
+    Half a minute:                      python -m tests.bench --quick
+    One line, against HAProxy alone:    python -m tests.bench --only 50x100 --against doorkeeper --against haproxy
+    """
+    if quick:
+        rounds, seconds = 1, min(seconds, 0.7)
+    chosen = [each for each in CONTENDERS if not against or each.name in (*against, DIRECT)]
+    wanted = only or [name for name in PARTS if not (quick and name == PERF_TOOLS)]
+    missing = {contender: hint for contender in chosen if (hint := contender.missing())}
+    present = [contender for contender in chosen if contender not in missing]
+    if set(wanted) != {CODEC}:
+        for contender, hint in missing.items():
+            click.echo(f"without {contender.name}: {hint}")
+    try:
+        found = measure(present, wanted, rounds, seconds, file)
+    except RigError as problem:
+        raise click.ClickException(str(problem)) from None
+    if found:
+        click.echo(f"\n{judgement(found)}")
+    if strict and not all(each.met for each in found):
+        sys.exit(1)
+
+
+def measure(
+    present: Sequence[Contender], wanted: Sequence[str], rounds: int, seconds: float, file: Path | None
+) -> list[Verdict]:
+    """Run the parts that are wanted and print their tables; gives what was held against a target."""
+    found: list[Verdict] = []
+    workloads = [each for each in WORKLOADS if each.name in wanted]
+    if workloads:
+        with tempfile.TemporaryDirectory(prefix="doorkeeper-bench-") as folder, ExitStack() as stack:
+            lanes = {each.name: stack.enter_context(Lane(each, Path(folder, each.name))) for each in present}
+            machine = Machine()
+            lines = compare(lanes, workloads, rounds, seconds, progress)
+            others = machine.taken_by_others()
+        progress("")
+        if others > QUIET:
+            click.echo(f"\nother programs took {others:.0%} of the machine: shares are lower than on an idle one")
+        for part in comparison(lines, list(lanes)):
+            click.echo(f"\n{part}")
+        found += verdicts(lines)
+        if file:
+            file.write_text(json.dumps([samples(line) for line in lines], indent=1))
+    if CODEC in wanted:
+        text, more = codec.measure()
+        click.echo(f"\n{text}")
+        found += more
+    if PERF_TOOLS in wanted:
+        click.echo(f"\n{perf_tools.measure(present, progress)}")
+        progress("")
+    return found
+
+
+def samples(line: Line) -> dict[str, object]:
+    """All that was measured of one workload, for other programs."""
+    return {
+        "workload": line.workload.name,
+        "rounds": [{name: asdict(sample) for name, sample in each.items()} for each in line.rounds],
+        "problems": dict(line.problems),
+    }
+
+
+def progress(text: str) -> None:
+    """What is being done, on a terminal alone."""
+    if sys.stderr.isatty():
+        click.echo(f"\r\033[K{text}", nl=False, err=True)
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m tests.bench")

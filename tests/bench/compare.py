@@ -1,0 +1,75 @@
+"""The comparison: every workload on every lane, in rounds, in an order that is shuffled anew each time.
+
+A shared machine is quicker at one moment and slower at the next. So a share is taken within a round, of what direct
+got in that round, and what is reported is the median over the rounds.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from tests.bench.lane import Lane, Sample
+from tests.bench.rig import RigError
+from tests.bench.workloads import Workload
+
+DIRECT = "direct"
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One workload's samples, round by round, by contender; `problems` are of those who failed at it."""
+
+    workload: Workload
+    rounds: Sequence[Mapping[str, Sample]]
+    problems: Mapping[str, str]
+
+    def value(self, contender: str, figure: str) -> float | None:
+        """The median of a figure; None where there is none."""
+        values = [getattr(samples[contender], figure) for samples in self.rounds if contender in samples]
+        return median(values) if values else None
+
+    def share(self, contender: str, figure: str) -> float | None:
+        """The median share of direct."""
+        shares = [
+            getattr(samples[contender], figure) / getattr(samples[DIRECT], figure)
+            for samples in self.rounds
+            if contender in samples and DIRECT in samples
+        ]
+        return median(shares) if shares else None
+
+    def added(self, contender: str, figure: str) -> float | None:
+        """The median of what is more than direct's."""
+        more = [
+            getattr(samples[contender], figure) - getattr(samples[DIRECT], figure)
+            for samples in self.rounds
+            if contender in samples and DIRECT in samples
+        ]
+        return median(more) if more else None
+
+
+def compare(
+    lanes: Mapping[str, Lane], workloads: Iterable[Workload], rounds: int, seconds: float, say: Say
+) -> list[Line]:
+    """Measure all; a contender that fails at a workload is left out of that line, and its problem kept."""
+    dice = random.Random()
+    lines = []
+    for workload in workloads:
+        taken: list[dict[str, Sample]] = []
+        problems: dict[str, str] = {}
+        for turn in range(rounds):
+            order = [name for name in lanes if name not in problems]
+            dice.shuffle(order)
+            samples: dict[str, Sample] = {}
+            for name in order:
+                say(f"{workload.title}: round {turn + 1} of {rounds}, {name}")
+                try:
+                    samples[name] = lanes[name].measure(seconds, workload.options)
+                except RigError as problem:
+                    problems[name] = str(problem)
+            taken.append(samples)
+        lines.append(Line(workload, taken, problems))
+    return lines

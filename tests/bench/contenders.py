@@ -1,0 +1,136 @@
+"""Who is measured: nothing between (`direct`), Doorkeeper, and other proxies where they are installed.
+
+Each contender says how it is started before given brokers, or in one line how to install what it lacks. All listen on
+`port` for bootstrap and on `port + 1 + N` for broker N.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.bench.rig import HOST, Address
+
+Upstream = Mapping[int, Address]  # node id -> where that broker listens
+
+
+class Contender:
+    """Nothing between clients and brokers; the others are kinds of it."""
+
+    name = "direct"
+    rewrites = True  # gives clients its own addresses; where not, the brokers must advertise the contender's
+    warmup = 0.0  # seconds of load before it is at its best
+
+    def missing(self) -> str | None:
+        """How to install it, in one line; None: it is there."""
+        return None
+
+    def command(self, folder: Path, upstream: Upstream, port: int) -> Sequence[str] | None:
+        """What to run; None: nothing."""
+        return None
+
+    def bootstrap(self, upstream: Upstream, port: int) -> Address:
+        return Address(HOST, port)
+
+
+class Direct(Contender):
+    def bootstrap(self, upstream: Upstream, port: int) -> Address:
+        return next(iter(upstream.values()))
+
+
+class Doorkeeper(Contender):
+    """`doorkeeper run` with the smallest configuration: address rewriting, one worker."""
+
+    name = "doorkeeper"
+
+    def command(self, folder: Path, upstream: Upstream, port: int) -> Sequence[str]:
+        file = folder / "gateway.yaml"
+        addresses = ", ".join(f'"{address}"' for address in upstream.values())
+        file.write_text(
+            f"clusters:\n  main: {{bootstrap: [{addresses}]}}\n"
+            f"listeners:\n  clients:\n    cluster: main\n    bind: {HOST}:{port}\n    advertise: {HOST}\n"
+        )
+        return [sys.executable, "-m", "proxy", "run", str(file)]
+
+
+class HAProxy(Contender):
+    """A TCP proxy that reads nothing, on one thread."""
+
+    name = "haproxy"
+    rewrites = False
+    option = ""
+
+    def missing(self) -> str | None:
+        return None if shutil.which("haproxy") else "install it with `apt-get install haproxy`"
+
+    def command(self, folder: Path, upstream: Upstream, port: int) -> Sequence[str]:
+        first = next(iter(upstream.values()))
+        listens = {port: first} | {port + 1 + node: address for node, address in upstream.items()}
+        file = folder / "haproxy.cfg"
+        file.write_text(
+            "global\n  maxconn 4096\n  nbthread 1\n"
+            f"defaults\n  mode tcp\n  timeout connect 5s\n  timeout client 1m\n  timeout server 1m\n  {self.option}\n"
+            + "".join(
+                f"listen on-{at}\n  bind {HOST}:{at}\n  server broker {address}\n" for at, address in listens.items()
+            )
+        )
+        return ["haproxy", "-db", "-f", str(file)]
+
+
+class HAProxySplice(HAProxy):
+    """The same, moving bytes inside the kernel."""
+
+    name = "haproxy-splice"
+    option = "option splice-auto"
+
+
+class KafkaProxy(Contender):
+    """grepplabs' kafka-proxy, in Go."""
+
+    name = "kafka-proxy"
+
+    def missing(self) -> str | None:
+        if shutil.which(self.name):
+            return None
+        return "run `go install github.com/grepplabs/kafka-proxy@latest` and add ~/go/bin to PATH"
+
+    def command(self, folder: Path, upstream: Upstream, port: int) -> Sequence[str]:
+        maps = [f"--bootstrap-server-mapping={address},{HOST}:{port + 1 + node}" for node, address in upstream.items()]
+        return [self.name, "server", "--http-disable", *maps]
+
+    def bootstrap(self, upstream: Upstream, port: int) -> Address:
+        return Address(HOST, port + 1 + min(upstream))
+
+
+class Kroxylicious(Contender):
+    """Kroxylicious, in Java on Netty, without filters."""
+
+    name = "kroxylicious"
+    warmup = 12.0
+
+    def missing(self) -> str | None:
+        if self.start_script.is_file():
+            return None
+        return "unpack its release (it needs Java 21) and set KROXYLICIOUS_HOME to that folder"
+
+    @property
+    def start_script(self) -> Path:
+        return Path(os.environ.get("KROXYLICIOUS_HOME", "/opt/kroxylicious"), "bin", "kroxylicious-start.sh")
+
+    def command(self, folder: Path, upstream: Upstream, port: int) -> Sequence[str]:
+        first, last = min(upstream), max(upstream)
+        file = folder / "kroxylicious.yaml"
+        file.write_text(
+            "virtualClusters:\n- name: bench\n"
+            f"  targetCluster: {{bootstrapServers: '{','.join(map(str, upstream.values()))}'}}\n"
+            "  gateways:\n  - name: default\n    portIdentifiesNode:\n"
+            f"      bootstrapAddress: {HOST}:{port}\n      nodeStartPort: {port + 1 + first}\n"
+            f"      nodeIdRanges: [{{name: all, start: {first}, end: {last}}}]\n"
+        )
+        return [str(self.start_script), "--config", str(file)]
+
+
+CONTENDERS: tuple[Contender, ...] = (Direct(), Doorkeeper(), HAProxy(), HAProxySplice(), KafkaProxy(), Kroxylicious())

@@ -1,0 +1,133 @@
+"""A lane: one contender at work, with brokers of its own; and one sample of a workload on it.
+
+All lanes of a comparison stand side by side for its whole length, so that every sample can be taken in any order;
+those that are not measured are idle.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from tests.bench.contenders import Contender
+from tests.bench.processes import cpu_seconds, memory_mb
+from tests.bench.rig import HOST, Address, Brokers, Result, RigError, load
+from tests.real.jars import CHECKOUT
+from tests.real.ports import free_block
+from tests.real.process import Program
+
+START = 60.0  # seconds until a contender must let a request through
+TOPICS, PARTITIONS = 100, 10
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One workload, once: what the clients saw, and what it cost the contender (0 for direct: it has no process)."""
+
+    result: Result
+    cpu_seconds: float
+    memory_mb: float
+
+    @property
+    def requests_per_s(self) -> float:
+        return self.result.requests_per_s
+
+    @property
+    def mb_per_s(self) -> float:
+        return self.result.mb_per_s
+
+    @property
+    def p50_us(self) -> float:
+        return self.result.p50_us
+
+    @property
+    def p99_us(self) -> float:
+        return self.result.p99_us
+
+    @property
+    def cpu_s_per_gb(self) -> float:
+        return self.cpu_seconds / (self.result.all_bytes / 1e9)
+
+    @property
+    def cpu_us_per_request(self) -> float:
+        return self.cpu_seconds / self.result.all_requests * 1e6
+
+
+class Proxy:
+    """One run of a contender before brokers that are there already; ready when a request passes."""
+
+    def __init__(self, contender: Contender, folder: Path, upstream: Mapping[int, Address], port: int) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.contender = contender
+        self.bootstrap = contender.bootstrap(upstream, port)
+        command = contender.command(folder, upstream, port)
+        log = folder / f"{contender.name}.log"
+        self.program = Program(contender.name, command, log, env={"PYTHONPATH": str(CHECKOUT)}) if command else None
+
+    def wait(self, topic: str) -> None:
+        """Until a request for `topic` comes back; RigError with its last lines where none does."""
+        until = time.monotonic() + START
+        while True:
+            try:
+                load(self.bootstrap, requests=1, warmup=0, topic=topic, api="apiversions")
+                return
+            except RigError as problem:
+                ended = self.program is not None and not self.program.running
+                if ended or time.monotonic() > until:
+                    said = self.program.tail() if self.program else ""
+                    raise RigError(f"{self.contender.name} does not serve: {problem}\n{said}".rstrip()) from None
+                time.sleep(0.1)
+
+    def measure(self, seconds: float, options: Mapping[str, str | float]) -> Sample:
+        pid = self.program.pid if self.program else None
+        before = cpu_seconds(pid) if pid else 0.0
+        result = load(self.bootstrap, seconds=seconds, **options)
+        return Sample(result, cpu_seconds(pid) - before if pid else 0.0, memory_mb(pid) if pid else 0.0)
+
+    def stop(self) -> None:
+        if self.program:
+            self.program.stop()
+
+
+class Lane:
+    """Dummy brokers and a contender before them; a context that ends both."""
+
+    def __init__(self, contender: Contender, folder: Path, brokers: int = 1) -> None:
+        self.contender = contender
+        self.folder = folder
+        self._brokers = brokers
+
+    def __enter__(self) -> Lane:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        port = free_block(1 + self._brokers, HOST)
+        faces = [Address(HOST, port + 1 + node) for node in range(self._brokers)]
+        self.brokers = Brokers(
+            self.folder / "brokers.log",
+            self._brokers,
+            TOPICS,
+            PARTITIONS,
+            advertised=() if self.contender.rewrites else faces,
+        )
+        try:
+            self.proxy = Proxy(self.contender, self.folder, dict(enumerate(self.brokers.addresses)), port)
+            try:
+                self.proxy.wait("bench-0")
+                if self.contender.warmup:
+                    self.measure(self.contender.warmup, {"connections": 10, "inflight": 5})
+            except BaseException:
+                self.proxy.stop()
+                raise
+        except BaseException:
+            self.brokers.stop()
+            raise
+        return self
+
+    def measure(self, seconds: float, options: Mapping[str, str | float]) -> Sample:
+        return self.proxy.measure(seconds, options)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.proxy.stop()
+        self.brokers.stop()

@@ -1,0 +1,60 @@
+"""What a contender costs: CPU seconds and memory of its process and of every process under it, read from /proc.
+
+A process's own time includes all its threads; time of a child that is gone is in its parent's account of children.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+TICKS = os.sysconf("SC_CLK_TCK")
+PAGE = os.sysconf("SC_PAGE_SIZE")
+# Fields of /proc/PID/stat, counted from the one after the name: that may hold spaces, so it is cut off first.
+PARENT, UTIME, STIME, CHILDREN_UTIME, CHILDREN_STIME = 1, 11, 12, 13, 14
+
+
+def tree(pid: int) -> dict[int, list[int]]:
+    """The numbers of /proc/PID/stat for the process and for all that descend from it."""
+    every: dict[int, list[int]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it ended meanwhile
+        every[int(path.parent.name)] = [0, *map(int, fields[1:])]
+    found = {pid: every[pid]}
+    while more := {child: every[child] for child in every.keys() - found.keys() if every[child][PARENT] in found}:
+        found |= more
+    return found
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time spent so far."""
+    spent = (UTIME, STIME, CHILDREN_UTIME, CHILDREN_STIME)
+    return sum(numbers[at] for numbers in tree(pid).values() for at in spent) / TICKS
+
+
+def memory_mb(pid: int) -> float:
+    """Resident memory now; what several processes share is counted once for each."""
+    pages = sum(int(Path(f"/proc/{process}/statm").read_text().split()[1]) for process in tree(pid))
+    return pages * PAGE / 1e6
+
+
+class Machine:
+    """The whole machine from now on: how much of it was taken by programs that are none of ours?"""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._busy, self._ours = self._spent()
+
+    def taken_by_others(self) -> float:
+        """The share of all processors, also what a hypervisor gave to other machines."""
+        busy, ours = self._spent()
+        there = (time.monotonic() - self._start) * (os.cpu_count() or 1)
+        return max(0.0, (busy - self._busy) - (ours - self._ours)) / there
+
+    def _spent(self) -> tuple[float, float]:
+        user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, Path("/proc/stat").read_text().split()[1:9])
+        return (user + nice + system + irq + softirq + steal) / TICKS, cpu_seconds(os.getpid())

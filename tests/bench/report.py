@@ -1,0 +1,90 @@
+"""The report: what each contender got of what direct got, what it cost, and which targets are met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tests.bench.compare import DIRECT, Line
+from tests.bench.workloads import Target
+
+MEASURED = "doorkeeper"  # whose targets these are
+UNITS = {"requests_per_s": "requests/s", "mb_per_s": "MB/s"}
+TARGETED = {"memory_mb": "MB resident after it", "cpu_s_per_gb": "CPU s/GB"}
+COSTS = {"CPU us a request": "cpu_us_per_request", "CPU s a GB": "cpu_s_per_gb", "MB resident after": "memory_mb"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One target, and what was reached."""
+
+    title: str
+    target: Target
+    value: float
+
+    @property
+    def met(self) -> bool:
+        return self.target.met(self.value)
+
+
+def verdicts(lines: Iterable[Line]) -> Iterator[Verdict]:
+    for line in lines:
+        target = line.workload.target
+        if target is None:
+            continue
+        value = (line.share if target.share else line.value)(MEASURED, target.figure)
+        if value is not None:
+            unit = "of direct" if target.share else TARGETED[target.figure]
+            yield Verdict(f"{line.workload.title}, {unit}", target, value)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Columns as wide as they must be; the first one to the left, the others to the right."""
+    every = [head, *rows]
+    widths = [max(len(row[column]) for row in every) for column in range(len(head))]
+
+    def line(row: Sequence[str]) -> str:
+        first, *rest = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        return "  ".join([row[0].ljust(len(first)), *rest])
+
+    return "\n".join(map(line, every))
+
+
+def number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def comparison(lines: Sequence[Line], names: Sequence[str]) -> Iterator[str]:
+    """The tables, one after the other."""
+    others = [name for name in names if name != DIRECT]
+    rated = [line for line in lines if line.workload.figure in UNITS]
+    timed = [line for line in lines if line.workload.figure not in UNITS]
+    if rated:
+        yield table(["share of direct", DIRECT, *others], [shares(line, others) for line in rated])
+    if timed:
+        rows = [added(line, figure, others) for line in timed for figure in ("p50_us", "p99_us")]
+        yield table(["added latency, us", DIRECT, *others], rows)
+    for title, figure in COSTS.items():
+        if others:
+            rows = [[line.workload.title, *(number(line.value(name, figure)) for name in others)] for line in lines]
+            yield table([title, *others], rows)
+    if problems := [f"{line.workload.title}: {each}" for line in lines for each in line.problems.values()]:
+        yield "\n".join(problems)
+
+
+def shares(line: Line, names: Iterable[str]) -> list[str]:
+    figure = line.workload.figure
+    absolute = f"{number(line.value(DIRECT, figure))} {UNITS[figure]}"
+    return [line.workload.title, absolute, *(number(line.share(name, figure)) for name in names)]
+
+
+def added(line: Line, figure: str, names: Iterable[str]) -> list[str]:
+    title = f"{line.workload.title}, {figure.removesuffix('_us')}"
+    return [title, number(line.value(DIRECT, figure)), *(number(line.added(name, figure)) for name in names)]
+
+
+def judgement(found: Sequence[Verdict]) -> str:
+    rows = [[each.title, str(each.target), number(each.value), "met" if each.met else "NOT MET"] for each in found]
+    return table(["target", "", "reached", ""], rows)

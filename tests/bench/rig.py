@@ -1,0 +1,105 @@
+"""The rig: the two compiled programs, built on first use, and how to run them.
+
+What is measured must not wait for Python, so the clients and the brokers are C. They are built into the cache folder
+under a name made from their source: an old build is never run for a new source.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from tests.real.jars import cache_folder
+from tests.real.process import Program
+
+SOURCES = Path(__file__).parent
+FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11")
+HOST = "127.0.0.1"
+START = 10.0  # seconds for the dummy brokers to listen; milliseconds are usual
+PATIENCE = 60.0  # seconds that a load may take beyond the time it was given
+
+
+class RigError(Exception):
+    """The rig cannot be built, or a load went wrong: one line says what."""
+
+
+@cache
+def built(program: str) -> Path:
+    """The program `load` or `broker`, compiled; RigError says in one line why it could not be."""
+    sources = [SOURCES / f"{program}.c", SOURCES / "kafka.h", SOURCES / "net.h"]
+    version = hashlib.sha256(b"".join(map(Path.read_bytes, sources)) + repr(FLAGS).encode()).hexdigest()[:12]
+    binary = cache_folder() / "bench" / f"{program}-{version}"
+    if binary.exists():
+        return binary
+    gcc = shutil.which("gcc")
+    if gcc is None:
+        raise RigError("the benchmark's programs are C: install gcc, on Debian with `apt-get install gcc libc6-dev`")
+    binary.parent.mkdir(parents=True, exist_ok=True)
+    fresh = binary.with_suffix(".new")
+    done = subprocess.run([gcc, *FLAGS, "-o", fresh, sources[0]], capture_output=True, text=True)
+    if done.returncode:
+        raise RigError(f"gcc could not build {sources[0]}:\n{done.stderr}")
+    fresh.rename(binary)  # whole or absent, also when two runs build at once
+    return binary
+
+
+@dataclass(frozen=True)
+class Address:
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+class Brokers:
+    """The dummy cluster: one process; `addresses` are where its brokers listen, by node id from 0."""
+
+    def __init__(
+        self, log: Path, brokers: int = 1, topics: int = 1, partitions: int = 3, advertised: Sequence[Address] = ()
+    ) -> None:
+        command = [str(built("broker")), f"--brokers={brokers}", f"--topics={topics}", f"--partitions={partitions}"]
+        command += [f"--advertise={address}" for address in advertised]
+        self.program = Program("dummy brokers", command, log)
+        ports = self.program.expect("ports", within=START).split()[1:]
+        self.addresses = [Address(HOST, int(port)) for port in ports]
+
+    def stop(self) -> None:
+        self.program.kill()
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one load found. `all_` counts the warm-up too: it is what the contender's CPU time was spent on."""
+
+    api: str
+    version: int
+    requests: int
+    seconds: float
+    requests_per_s: float
+    mb_per_s: float
+    p50_us: float
+    p99_us: float
+    max_us: float
+    all_requests: int
+    all_bytes: int
+
+
+def load(bootstrap: Address, **options: str | float) -> Result:
+    """Run the load generator (its options: `load --help`); RigError with its one line where an answer was wrong."""
+    command = [str(built("load")), f"--host={bootstrap.host}", f"--port={bootstrap.port}"]
+    command += [f"--{name}={value}" for name, value in options.items()]
+    patience = PATIENCE + float(options.get("seconds", 2))
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=patience)
+    except subprocess.TimeoutExpired:
+        raise RigError(f"the load generator did not come to an end in {patience:.0f} s") from None
+    if done.returncode:
+        raise RigError(done.stderr.strip() or f"the load generator ended with {done.returncode}")
+    return Result(**json.loads(done.stdout))
