@@ -1,0 +1,103 @@
+"""The tail of a large response: addresses are blanked, all else passes as it came, in whatever pieces it comes."""
+
+import contextlib
+import random
+
+import pytest
+
+from proxy.protocol.codec import decode, encode
+from proxy.protocol.messages.fetch import FetchResponse
+from proxy.protocol.messages.produce import ProduceResponse
+from proxy.protocol.messages.share_fetch import ShareFetchResponse
+from proxy.protocol.problem import ProtocolError
+from proxy.protocol.tail import LONGEST, Tail, ends_in_tags
+from tests.proxy.protocol.generate import make
+
+NAMES = ["node_endpoints"]
+
+
+def through(tail: Tail, body: bytes, sizes, skips: bool = False) -> bytes:
+    """What a client gets of a body that comes in pieces of these sizes; `skips`: what is unread goes by elsewhere."""
+    out, p = b"", 0
+    while p < len(body):
+        if skips and tail.unread:
+            n = min(tail.unread, len(body) - p)
+            tail.passed(n)
+            out += body[p : p + n]
+        else:
+            n = next(sizes)
+            out += b"".join(tail.feed(memoryview(body)[p : p + n]))
+        p += n
+    return out
+
+
+def cycle(dice: random.Random, choices: list[int]):
+    while True:
+        yield dice.choice(choices)
+
+
+@pytest.mark.parametrize("sizes", [[1], [7], [1 << 20], [1, 2, 50, 1000]], ids=str)
+@pytest.mark.parametrize("skips", [False, True])
+@pytest.mark.parametrize(("cls", "version"), [(FetchResponse, 16), (FetchResponse, 18), (ProduceResponse, 10)])
+def test_addresses_are_blanked_and_all_else_passes(cls, version, sizes, skips):
+    dice = random.Random(8)
+    for _ in range(20):
+        message = make(cls, version, dice)
+        message.unknown_tags = [(9, b"kept")]
+        message.node_endpoints = [cls.NodeEndpoint(node_id=1, host="inside", port=9092)]
+        body = encode(message, version)
+        out = through(Tail(cls, version, NAMES, len(body)), body, cycle(dice, sizes), skips)
+        assert len(out) == len(body)
+        assert b"inside" not in out
+        seen = decode(cls, version, out)
+        assert seen.node_endpoints == []
+        assert (9, b"kept") in seen.unknown_tags
+        seen.unknown_tags, message.node_endpoints = message.unknown_tags, []
+        assert seen == message
+
+
+def test_a_body_without_addresses_passes_byte_for_byte():
+    message = make(FetchResponse, 17, random.Random(9))
+    message.node_endpoints = []
+    body = encode(message, 17)
+    assert through(Tail(FetchResponse, 17, NAMES, len(body)), body, iter([len(body)])) == body
+
+
+def test_of_records_not_even_the_bytes_are_looked_at():
+    partition = FetchResponse.Topic.Partition(
+        partition_index=0, error_code=0, high_watermark=1, aborted_transactions=None, records=bytes(1 << 20)
+    )
+    body = encode(FetchResponse(responses=[FetchResponse.Topic(partitions=[partition])]), 17)
+    tail = Tail(FetchResponse, 17, NAMES, len(body))
+    list(tail.feed(memoryview(body)[:200]))
+    assert tail.unread > (1 << 20) - 200
+
+
+@pytest.mark.parametrize("cut", [1, 5, 30])
+def test_a_body_that_ends_before_its_last_field_is_the_brokers_fault(cut):
+    body = encode(make(FetchResponse, 17, random.Random(10)), 17)[:-cut]
+    with pytest.raises(ProtocolError, match="Fetch response v17"):
+        through(Tail(FetchResponse, 17, NAMES, len(body)), body, iter([len(body)]))
+
+
+def test_a_tail_that_never_ends_is_not_held_for_ever():
+    message = FetchResponse(responses=[])
+    message.unknown_tags = [(50, bytes(2 * LONGEST))]
+    body = encode(message, 17)
+    with pytest.raises(ProtocolError, match="bytes of tagged fields"):
+        through(Tail(FetchResponse, 17, NAMES, len(body)), body, iter([len(body)]))
+
+
+def test_mutated_bodies_pass_or_are_refused():
+    dice = random.Random(11)
+    for _ in range(2000):
+        body = bytearray(encode(make(FetchResponse, 17, dice), 17))
+        body[dice.randrange(len(body))] = dice.randrange(256)
+        with contextlib.suppress(ProtocolError):
+            out = through(Tail(FetchResponse, 17, NAMES, len(body)), bytes(body), cycle(dice, [3, 500]))
+            assert len(out) == len(body)
+
+
+def test_only_fields_behind_all_others_can_be_seen_to_in_passing():
+    assert ends_in_tags(FetchResponse, NAMES)
+    assert not ends_in_tags(ShareFetchResponse, NAMES)
