@@ -1,0 +1,71 @@
+"""Commands: what a link wants done. Only `net` carries them out, in the order given.
+
+Rules:
+* `data` of `ToBroker` and `ToClient` may lie in the buffer that was handed to the link: it is sent or copied before
+  that buffer is used again.
+* After `Close` nothing follows; what was given before it is still sent.
+"""
+
+from dataclasses import dataclass
+
+from proxy.core.events import Event
+from proxy.protocol.frame import Buffer
+
+
+@dataclass(slots=True)
+class ToBroker:
+    """Send these bytes to the broker."""
+
+    data: Buffer
+
+
+@dataclass(slots=True)
+class ToClient:
+    """Send these bytes to the client."""
+
+    data: Buffer
+
+
+@dataclass(slots=True)
+class Close:
+    """End both connections. `reason` is None where everything went well, otherwise a line for people."""
+
+    reason: str | None = None
+
+
+@dataclass(slots=True)
+class Wake:
+    """Call `link.wake(token)` after so many seconds."""
+
+    token: int
+    seconds: float
+
+
+@dataclass(slots=True)
+class PauseClient:
+    """Read nothing from the client until `ResumeClient`."""
+
+
+@dataclass(slots=True)
+class ResumeClient:
+    """Read from the client again."""
+
+
+@dataclass(slots=True)
+class PauseBroker:
+    """Read nothing from the broker until `ResumeBroker`."""
+
+
+@dataclass(slots=True)
+class ResumeBroker:
+    """Read from the broker again."""
+
+
+@dataclass(slots=True)
+class Emit:
+    """Tell those who watch."""
+
+    event: Event
+
+
+Command = ToBroker | ToClient | Close | Wake | PauseClient | ResumeClient | PauseBroker | ResumeBroker | Emit

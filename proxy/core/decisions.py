@@ -1,0 +1,60 @@
+"""Decisions: how a handler answers; and steps: what it may wait for before it does.
+
+A handler is a plain function that returns a decision, or a generator that yields steps and then returns one:
+
+    @on_request(MetadataRequest)
+    def metadata(self, ctx, request):
+        yield Sleep(0.1)
+        answer = yield Ask(DescribeClusterRequest())
+        return Reply(...)
+
+None means: I have nothing to change. If nobody has, the original bytes go on, whatever was done to the message.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+
+from proxy.protocol.schema import Message, Request, Response
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """Send this message on in place of the one that came."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Answer the request here; the broker never sees it. `version`: of the answer, where it is not the request's."""
+
+    message: Response
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Disconnect:
+    """End the connection. `reason` is a line for people."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep:
+    """Go on after so many seconds."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Ask the broker of this link, and go on with its answer. Without `version`: the newest that both know."""
+
+    request: Request
+    version: int | None = None
+
+
+Decision = Forward | Reply | Disconnect | None
+Step = Sleep | Ask
+Steps = Generator[Step, Any, Decision]

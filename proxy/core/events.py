@@ -1,0 +1,27 @@
+"""Events: what a link did that somebody may want to know. Facts only: how they are told is `net`'s business."""
+
+from dataclasses import dataclass
+
+from proxy.protocol.api import Api
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerFailed:
+    """A handler raised. Its request was refused, its response withheld: never was either passed on unseen."""
+
+    handler: str
+    api: Api
+    version: int
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Undecodable:
+    """A frame that a handler needed to see could not be read; it was not passed on."""
+
+    api: Api
+    version: int
+    error: Exception
+
+
+Event = HandlerFailed | Undecodable

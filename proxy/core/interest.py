@@ -1,0 +1,69 @@
+"""Interest: what is wanted of one message in one version, and by whom.
+
+Built once from the plugins in force; asked once a frame. What nobody wants has no Interest at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+from functools import cached_property
+
+from proxy.core.plugin import Handler
+from proxy.protocol.codec import Picker, decode, encode, picker
+from proxy.protocol.schema import Message
+
+
+class Level(IntEnum):
+    """How much of a frame is read."""
+
+    PASS = 0  # nothing: it flows on, whatever its size
+    HEAD = 1  # its leading fields, while it flows on
+    FIELDS = 2  # some top-level fields; the frame is assembled, the rest of it stays bytes
+    ALL = 3  # everything
+
+
+class Interest:
+    """Some handlers and the fields that they want of `cls` in `version`; `names` None: all fields."""
+
+    def __init__(
+        self, cls: type[Message], version: int, names: frozenset[str] | None, handlers: Iterable[Handler]
+    ) -> None:
+        self.cls = cls
+        self.version = version
+        self.names = names
+        self.handlers = tuple(handlers)
+
+    @property
+    def level(self) -> Level:
+        """How much of a frame is read."""
+        return Level.ALL if self.names is None else Level.FIELDS
+
+    @cached_property
+    def _picker(self) -> Picker[Message]:
+        return picker(self.cls, self.version, *sorted(self.names or ()))
+
+    def read(self, body: bytes) -> Message:
+        """The message, or the wanted fields of it. Raises ProtocolError."""
+        return decode(self.cls, self.version, body) if self.names is None else self._picker.decode(body)
+
+    def write(self, message: Message) -> bytes:
+        """The body of what `read` gave, or of a message that somebody made. Raises ProtocolError."""
+        if self.names is None or not message.has("opaque"):
+            return encode(message, self.version)
+        return self._picker.encode(message)
+
+
+def interest(cls: type[Message], version: int, handlers: Iterable[Handler]) -> Interest | None:
+    """What these handlers together want of `cls` in `version`."""
+    names: frozenset[str] | None = frozenset()
+    wanting = []
+    for handler in handlers:
+        wanted = handler.wish.of(cls)
+        if wanted is not None:
+            wanted = frozenset(name for name in wanted if cls.field[name].present(version))
+            if not wanted:
+                continue
+        wanting.append(handler)
+        names = None if names is None or wanted is None else names | wanted
+    return Interest(cls, version, names, wanting) if wanting else None

@@ -1,0 +1,176 @@
+"""Link: one client connection and its upstream connection, as a state machine. Bytes in, commands out.
+
+Rules:
+* No I/O, no clock, no dice, nothing async in here or in whatever is called from here.
+* Requests reach the broker, and answers the client, in the order in which they were asked.
+* Whatever ends the conversation from the client's side (it closed, it sent what no broker would take, a handler said
+  Disconnect) lets the answers to older requests out first. What ends it from the broker's side ends it at once.
+* After `Close` the link takes no more bytes and gives no more commands.
+
+    client -> Requests  -> broker        each lane owns a Splitter and looks at what somebody wants;
+    client <- Responses <- broker        InFlight is what both share
+"""
+
+from __future__ import annotations
+
+from proxy.core.commands import Close, Command, Emit, ToBroker, ToClient
+from proxy.core.context import Connection
+from proxy.core.decisions import Ask
+from proxy.core.events import Event
+from proxy.core.inflight import InFlight
+from proxy.core.limits import Counters, Limits
+from proxy.core.requests import Requests
+from proxy.core.responses import Responses
+from proxy.core.route import Routes
+from proxy.core.run import Question, Run, newest_common
+from proxy.protocol.frame import Buffer
+from proxy.protocol.header import request_frame
+
+NO_LIMITS_SET = Limits()
+
+
+class Link:
+    """One conversation. `closed` is True once it ended; `requests` and `responses` are its two lanes."""
+
+    __slots__ = (
+        "_asks",
+        "_ending",
+        "_reason",
+        "_sleeping",
+        "_tokens",
+        "closed",
+        "commands",
+        "connection",
+        "counters",
+        "inflight",
+        "limits",
+        "requests",
+        "responses",
+        "routes",
+    )
+
+    def __init__(
+        self,
+        connection: Connection,
+        routes: Routes,
+        limits: Limits = NO_LIMITS_SET,
+        counters: Counters | None = None,
+    ) -> None:
+        self.connection = connection
+        self.routes = routes
+        self.limits = limits
+        self.counters = counters or Counters()
+        self.inflight = InFlight()
+        self.commands: list[Command] = []
+        self.requests = Requests(self)
+        self.responses = Responses(self)
+        self.closed = False
+        self._ending = False  # nothing more comes from the client
+        self._reason: str | None = None
+        self._asks: list[Buffer] = []  # questions of ours that leave behind what was read so far
+        self._sleeping: dict[int, Run] = {}
+        self._tokens = 0
+
+    # What the network says. Each gives the commands that follow from it.
+
+    def receive_client(self, data: memoryview) -> list[Command]:
+        """Bytes from the client. They are only lent: send or copy what the commands refer to before the next call."""
+        commands = self.commands = []
+        for span in self.requests.feed(data):
+            commands.append(ToBroker(span))
+        if self.requests.splitter.held is not None:
+            self.requests.hold()
+            self._settle()
+        return commands
+
+    def receive_broker(self, data: memoryview) -> list[Command]:
+        """Bytes from the broker, lent likewise."""
+        commands = self.commands = []
+        for span in self.responses.feed(data):
+            commands.append(ToClient(span))
+        if self._ending or self.inflight.ours or self.responses.splitter.held is not None or self.requests.full:
+            self._settle()
+        return commands
+
+    def client_closed(self) -> list[Command]:
+        """The client will send nothing more; it may still read."""
+        self.commands = []
+        self._ending = True
+        self._settle()
+        return self.commands
+
+    def broker_closed(self) -> list[Command]:
+        """The broker is gone, and with it the conversation."""
+        self.commands = []
+        self.close("the broker closed the connection" if self.inflight.slots else None)
+        return self.commands
+
+    def wake(self, token: int) -> list[Command]:
+        """A Sleep is over."""
+        self.commands = []
+        run = self._sleeping.pop(token, None)
+        if run is not None:
+            run.go_on(None)
+            self._settle()
+        return self.commands
+
+    # What the lanes say.
+
+    def emit(self, event: Event) -> None:
+        """Tell those who watch."""
+        self.commands.append(Emit(event))
+
+    def to_broker(self, spans: list[Buffer]) -> None:
+        """Send these."""
+        self.commands += map(ToBroker, spans)
+
+    def to_client(self, spans: list[Buffer]) -> None:
+        """Send these."""
+        self.commands += map(ToClient, spans)
+
+    def answer(self, data: Buffer) -> None:
+        """An answer of ours to the youngest request: it leaves when all older ones have."""
+        if self.inflight.slots or not self.responses.idle:
+            self.inflight.settle(data)
+        else:
+            self.commands.append(ToClient(data))
+
+    def sleep(self, run: Run) -> int:
+        """A token for `wake()`, at which this run goes on."""
+        self._tokens += 1
+        self._sleeping[self._tokens] = run
+        return self._tokens
+
+    def ask(self, run: Run, ask: Ask) -> None:
+        """A question of ours: it leaves behind older requests, and its answer goes to `run`. Raises ProtocolError."""
+        if not run.may_ask:
+            raise TypeError("a response handler cannot Ask: the answer would have to overtake the response that waits")
+        version = newest_common(ask, self.connection.broker_versions.get(ask.request.api.key))
+        self._asks.append(request_frame(ask.request, version, 0, self.connection.client_id))
+        self.inflight.slots.append((0, Question(run, ask, version), None))
+
+    def end(self, reason: str | None) -> None:
+        """Take nothing more from the client, and close when all is answered."""
+        self._ending = True
+        self._reason = self._reason or reason
+
+    def close(self, reason: str | None) -> None:
+        """Close now."""
+        if self.closed:
+            return
+        self.closed = True
+        self.commands.append(Close(reason))
+        asking = [slot[1].run for slot in self.inflight.slots if isinstance(slot[1], Question)]
+        for run in (*self._sleeping.values(), *asking):
+            run.drop()
+        self._sleeping.clear()
+
+    def _settle(self) -> None:
+        """Do what became possible: answers that are due, requests that were held, questions of ours, the end."""
+        self.responses.settle()
+        self.requests.settle()
+        if self._asks:
+            self.to_broker(self._asks)
+            self._asks = []
+        if self._ending and not self.closed and self.requests.settled and self.responses.idle:
+            self.close(self._reason)

@@ -1,0 +1,105 @@
+"""Pipelines: handlers in order, requests downwards, responses upwards.
+
+Rules:
+* Every handler sees the message as the ones before it left it: the one that came, or the last one forwarded.
+* A `Reply` ends the way down. It goes up through the response handlers of the plugins that the request had passed, as
+  the broker's answer would have.
+* Both are generators: they yield the steps of the handlers that wait, and return what is to be done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from typing import Any
+
+from proxy.core.context import Context
+from proxy.core.decisions import Ask, Decision, Disconnect, Forward, Reply, Sleep, Step
+from proxy.core.plugin import Handler
+from proxy.core.route import Route
+from proxy.protocol.schema import Message, Response
+
+
+class HandlerError(Exception):
+    """A handler raised, or answered with what is no decision; `cause` says what."""
+
+    def __init__(self, handler: object, cause: Exception) -> None:
+        super().__init__(f"{handler}: {cause!r}")
+        self.handler = str(handler)
+        self.cause = cause
+
+
+def request_pipeline(route: Route, ctx: Context, message: Message) -> Generator[Step, Any, Decision]:
+    """Show a request to its handlers, top to bottom."""
+    forward: Forward | None = None
+    assert route.request is not None
+    for handler in route.request.handlers:
+        decision = yield from _decide(handler, ctx, message)
+        if isinstance(decision, Reply):
+            return (yield from _reply(route, ctx, decision, handler.position))
+        if isinstance(decision, Disconnect):
+            return decision
+        if decision is not None:
+            forward, message = decision, decision.message
+    return forward
+
+
+def response_pipeline(handlers: Iterable[Handler], ctx: Context, message: Message) -> Generator[Step, Any, Decision]:
+    """Show a response to its handlers, bottom to top."""
+    forward: Forward | None = None
+    for handler in handlers:
+        decision = yield from _decide(handler, ctx, message)
+        if isinstance(decision, Disconnect):
+            return decision
+        if isinstance(decision, Reply):
+            raise HandlerError(handler, TypeError("a response is changed with Forward, not with Reply"))
+        if decision is not None:
+            forward, message = decision, decision.message
+    return forward
+
+
+def _reply(route: Route, ctx: Context, reply: Reply, position: int) -> Generator[Step, Any, Decision]:
+    passed = [handler for handler in route.response.handlers if handler.position < position] if route.response else []
+    decision = yield from response_pipeline(passed, ctx, reply.message)
+    if isinstance(decision, Forward) and isinstance(decision.message, Response):
+        return Reply(decision.message, reply.version)
+    return decision or reply
+
+
+def _decide(handler: Handler, ctx: Context, message: Message) -> Generator[Step, Any, Decision]:
+    """One handler's decision. Whatever it raises becomes a HandlerError that names it."""
+    try:
+        decision = handler.call(ctx, message)
+        if handler.waits:
+            decision = yield from _checked(decision)
+    except Exception as error:
+        raise HandlerError(handler, error) from error
+    if decision is None or isinstance(decision, Disconnect):
+        return decision
+    if isinstance(decision, Forward):
+        if type(decision.message) is not type(message):
+            raise HandlerError(handler, TypeError(f"a {type(message).__name__} cannot become {decision.message!r}"))
+        return decision
+    if isinstance(decision, Reply):
+        if type(decision.message) is not ctx.api.response:
+            raise HandlerError(handler, TypeError(f"{ctx.api.name} is not answered with {decision.message!r}"))
+        return decision
+    raise HandlerError(handler, TypeError(f"{decision!r} is no decision"))
+
+
+def _checked(steps: Generator[Any, Any, Decision]) -> Generator[Step, Any, Decision]:
+    """The steps of one handler, each of which must be one."""
+    sent = None
+    while True:
+        try:
+            step = steps.send(sent)
+        except StopIteration as done:
+            decision: Decision = done.value
+            return decision
+        if not isinstance(step, Sleep | Ask):
+            steps.close()
+            raise TypeError(f"{step!r} is no step")
+        try:
+            sent = yield step
+        except GeneratorExit:
+            steps.close()
+            raise

@@ -1,0 +1,158 @@
+"""Plugins: one feature each, written as handlers of messages.
+
+    class Address(Plugin):
+        @on_response(MetadataResponse, fields="brokers")
+        def metadata(self, ctx: Context, response: MetadataResponse) -> Decision: ...
+
+        @on_response(carrying(Meaning.HOST))
+        def endpoints(self, ctx: Context, response: Response) -> Decision: ...
+
+Rules:
+* `fields` names the top-level fields that the handler looks at; the others stay unread. Without it the whole message is
+  decoded. In a version that has none of the fields the handler is not called.
+* `carrying()` stands for every message that has such a field somewhere, and for the top-level fields that lead to it.
+* Handlers of one message share what is read of it: a handler may find more fields read than it asked for.
+* A misspelt class or field raises TypeError when the plugin's module is imported.
+* Handlers of one plugin on one message run in the order in which they are written.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, ClassVar, TypeVar
+
+from proxy.protocol.api import Api
+from proxy.protocol.schema import Message, Request, Response, Struct, structs
+from proxy.protocol.wire import Meaning
+
+H = TypeVar("H", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Carrying:
+    """All messages that have a field of one of these meanings, at any depth."""
+
+    meanings: frozenset[Meaning]
+
+    def fields(self, cls: type[Message]) -> frozenset[str]:
+        """The top-level fields of `cls` in which such a field lies; all of them where one lies there itself."""
+        if any(field.meaning in self.meanings for field in cls.fields):
+            return frozenset(field.name for field in cls.fields)
+        return frozenset(field.name for field in cls.fields if self._within(field.kind, field.meaning))
+
+    def _within(self, kind: Any, meaning: Meaning | None) -> bool:
+        if isinstance(kind, type) and issubclass(kind, Struct):
+            return any(field.meaning in self.meanings for struct in structs(kind) for field in struct.fields)
+        return meaning in self.meanings
+
+
+def carrying(*meanings: Meaning) -> Carrying:
+    """For `on_request` and `on_response`: every message that has a field of one of these meanings."""
+    return Carrying(frozenset(meanings))
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a handler wants to see. `names` None: everything."""
+
+    side: type[Request] | type[Response]
+    what: type[Message] | Carrying
+    names: frozenset[str] | None
+
+    def of(self, cls: type[Message]) -> frozenset[str] | None:
+        """The fields wanted of this message, None for all of it, an empty set for nothing."""
+        if isinstance(self.what, Carrying):
+            return self.what.fields(cls)
+        return self.names if self.what is cls else frozenset()
+
+
+@dataclass(frozen=True)
+class Handler:
+    """A handler, bound to its plugin. `position` is the plugin's place in the order of the configuration."""
+
+    call: Callable[..., Any]
+    wish: Wish
+    position: int
+
+    @property
+    def waits(self) -> bool:
+        """May it yield steps?"""
+        return inspect.isgeneratorfunction(self.call)
+
+    def __str__(self) -> str:
+        return getattr(self.call, "__qualname__", repr(self.call))
+
+
+class Plugin:
+    """One feature. A subclass has handlers; what it needs to know it gets in its own constructor."""
+
+    wishes: ClassVar[dict[str, list[Wish]]] = {}
+    unsupported: ClassVar[dict[str, Api]] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        members = {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()}
+        cls.wishes = {name: list(member._wishes) for name, member in members.items() if hasattr(member, "_wishes")}
+        cls.unsupported = {
+            name: member._unsupported for name, member in members.items() if hasattr(member, "_unsupported")
+        }
+
+    def handlers(self, position: int = 0) -> Iterable[Handler]:
+        """All handlers, bound to this instance."""
+        for name, wishes in self.wishes.items():
+            for wish in wishes:
+                yield Handler(getattr(self, name), wish, position)
+
+
+def on_request(what: type[Request] | Carrying, fields: str | Iterable[str] | None = None) -> Callable[[H], H]:
+    """The handler looks at requests on their way to the broker."""
+    return _wish(Request, what, fields)
+
+
+def on_response(what: type[Response] | Carrying, fields: str | Iterable[str] | None = None) -> Callable[[H], H]:
+    """The handler looks at responses on their way to the client."""
+    return _wish(Response, what, fields)
+
+
+def on_unsupported(request: type[Request]) -> Callable[[H], H]:
+    """The handler is given (ctx) for a request of this API in a version that nobody knows; its body is not read."""
+
+    def mark(handler: H) -> H:
+        handler._unsupported = request.api  # type: ignore[attr-defined]
+        return handler
+
+    return mark
+
+
+def _wish(side: Any, what: Any, fields: str | Iterable[str] | None) -> Callable[[H], H]:
+    where = f"@on_{side.__name__.lower()}"
+    if isinstance(what, Carrying):
+        if fields is not None:
+            raise TypeError(f"{where}: carrying() says itself which fields; leave `fields` out")
+        wish = Wish(side, what, None)
+    else:
+        wish = Wish(side, what, _checked(where, side, what, fields))
+
+    def mark(handler: H) -> H:
+        vars(handler).setdefault("_wishes", []).insert(0, wish)  # decorators are applied from the last line up
+        return handler
+
+    return mark
+
+
+def _checked(where: str, side: Any, what: type[Message], fields: str | Iterable[str] | None) -> frozenset[str] | None:
+    """The names of the fields, all of which exist."""
+    if not (isinstance(what, type) and issubclass(what, side)):
+        raise TypeError(f"{where}: {getattr(what, '__name__', what)!r} is no {side.__name__} class")
+    if fields is None:
+        return None
+    names = frozenset(fields.split() if isinstance(fields, str) else fields)
+    for name in sorted(names - what.field.keys()):
+        close = get_close_matches(name, what.field, 1)
+        raise TypeError(
+            f"{where}: {what.__name__} has no field {name!r}" + (f"; did you mean {close[0]!r}?" if close else "")
+        )
+    return names

@@ -1,0 +1,100 @@
+"""Routes: what is done with the frames of each (api, version), found with one look into a table.
+
+Rules:
+* A route never changes once it is built; a new configuration has new ones. A request keeps its route until it is
+  answered, so that what is in flight ends under the rules it began with.
+* There is no route for what clients have no business with: an unknown api or version, and what brokers say to brokers.
+  Such a request closes its connection, as a broker would (hazard 8 of the wire).
+* Of a Produce request `acks` is always read: with acks 0 there is no answer to wait for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from proxy.core.interest import Interest, interest
+from proxy.core.plugin import Handler, Plugin
+from proxy.protocol import messages as _messages  # noqa: F401 (each api learns its classes)
+from proxy.protocol.api import APIS, PRODUCE, Api
+from proxy.protocol.codec import BAD_BYTES, Picker, picker, skipper
+from proxy.protocol.frame import SIZE
+from proxy.protocol.header import ResponseHeader
+from proxy.protocol.schema import Message, Request
+from proxy.protocol.tail import ends_in_tags
+
+
+class Route:
+    """One api in one version. `request` and `response` are None where the frame only passes."""
+
+    __slots__ = (
+        "_acks",
+        "_response_header",
+        "api",
+        "header_version",
+        "needs_look",
+        "request",
+        "requests",
+        "response",
+        "tail_only",
+        "version",
+    )
+
+    def __init__(self, api: Api, version: int, request: Interest | None, response: Interest | None) -> None:
+        self.api = api
+        self.version = version
+        self.request = request
+        self.response = response
+        self.header_version = api.request_header(version)
+        self.tail_only = (
+            response is not None and response.names is not None and ends_in_tags(api.response, response.names)
+        )
+        self.needs_look = request is not None or api is PRODUCE
+        self.requests = 0  # how many came; a plain number, read by whoever keeps the metrics
+        self._acks: Picker[Any] | None = None
+        self._response_header = skipper(ResponseHeader, api.response_header(version))
+
+    def acks(self, frame: memoryview, body: int) -> int | None:
+        """The acks of a Produce request, which may not be whole yet; None: more bytes are needed."""
+        if self._acks is None:  # compiled when the first such request comes
+            self._acks = picker(self.api.request, self.version, "acks")
+        request = self._acks.prefix(frame, body)
+        return None if request is None else int(request.acks)
+
+    def response_body(self, frame: bytes | memoryview) -> int | None:
+        """Where the body of a response begins that begins with `frame`; None: more bytes are needed."""
+        try:
+            body = self._response_header(frame, SIZE.size)
+        except BAD_BYTES:
+            return None
+        return body if body <= len(frame) else None
+
+
+class Routes:
+    """All routes of one snapshot. `table` is keyed by api key << 16 | version."""
+
+    def __init__(self, plugins: Iterable[Plugin] = (), apis: Iterable[Api] | None = None) -> None:
+        handlers: list[Handler] = []
+        self.unsupported: dict[int, Callable[..., Any]] = {}
+        for position, plugin in enumerate(plugins):
+            handlers += plugin.handlers(position)
+            for name, api in plugin.unsupported.items():
+                self.unsupported[api.key] = getattr(plugin, name)
+        self.table: dict[int, Route] = {}
+        for api in APIS.values() if apis is None else apis:
+            if api.inter_broker:
+                continue
+            down = _wanting(api.request, handlers)
+            up = _wanting(api.response, handlers)[::-1]
+            for version in api.versions:
+                request, response = interest(api.request, version, down), interest(api.response, version, up)
+                self.table[api.key << 16 | version] = Route(api, version, request, response)
+
+    def counts(self) -> Mapping[tuple[str, int], int]:
+        """Requests seen so far by api name and version."""
+        return {(route.api.name, route.version): route.requests for route in self.table.values() if route.requests}
+
+
+def _wanting(cls: type[Message], handlers: Iterable[Handler]) -> list[Handler]:
+    side = "request" if issubclass(cls, Request) else "response"
+    return [h for h in handlers if h.wish.side.side == side and h.wish.of(cls) != frozenset()]

@@ -1,0 +1,100 @@
+"""Runs: a pipeline on its way, carried from one step to the next.
+
+Rules:
+* A run is advanced by whoever brings what it waits for: `wake()` after a Sleep, the broker's answer after an Ask.
+* It ends exactly once, with a decision or with the error that ended it; a link that closes drops it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
+
+from proxy.core.commands import Wake
+from proxy.core.decisions import Ask, Decision, Step
+from proxy.core.pipeline import HandlerError
+from proxy.protocol.problem import Fault, ProtocolError
+
+if TYPE_CHECKING:
+    from proxy.core.link import Link
+
+Outcome = Decision | HandlerError
+WAITING: Any = object()
+
+
+class Run:
+    """One pipeline of one frame. `done` gets the outcome if it did not come at once."""
+
+    __slots__ = ("_done", "_link", "_steps", "may_ask")
+
+    def __init__(
+        self, link: Link, steps: Generator[Step, Any, Decision], done: Callable[[Outcome], None], *, may_ask: bool
+    ) -> None:
+        self._link = link
+        self._steps = steps
+        self._done = done
+        self.may_ask = may_ask
+
+    def start(self) -> Outcome:
+        """Advance to the first step: the outcome, or WAITING."""
+        return self._advance(self._steps.send, None)
+
+    def go_on(self, value: Any) -> None:
+        """What the last step waited for is there."""
+        self._finish(self._advance(self._steps.send, value))
+
+    def fail(self, error: Exception) -> None:
+        """What the last step waited for will not come."""
+        self._finish(self._advance(self._steps.throw, error))
+
+    def drop(self) -> None:
+        """The link is closed."""
+        self._steps.close()
+
+    def _finish(self, outcome: Outcome) -> None:
+        if outcome is not WAITING:
+            self._done(outcome)
+
+    def _advance(self, resume: Callable[[Any], Step], value: Any) -> Outcome:
+        try:
+            step = resume(value)
+        except StopIteration as end:
+            decision: Decision = end.value
+            return decision
+        except HandlerError as error:
+            return error
+        if isinstance(step, Ask):
+            try:
+                self._link.ask(self, step)
+            except (ProtocolError, TypeError) as error:
+                return self._advance(self._steps.throw, error)
+        else:
+            self._link.commands.append(Wake(self._link.sleep(self), step.seconds))
+        waiting: Outcome = WAITING
+        return waiting
+
+
+class Question:
+    """A slot's mark: the broker's answer is for one of our handlers, never for the client."""
+
+    __slots__ = ("ask", "run", "version")
+
+    response = True  # somebody wants it: `Responses` looks at this of every slot
+
+    def __init__(self, run: Run, ask: Ask, version: int) -> None:
+        self.run = run
+        self.ask = ask
+        self.version = version
+
+
+def newest_common(ask: Ask, spoken: tuple[int, int] | None) -> int:
+    """The version in which to ask: the newest that both sides know, where the broker said what it knows."""
+    if ask.version is not None:
+        return ask.version
+    api = ask.request.api
+    if spoken is None:
+        return api.newest
+    low, high = spoken
+    if low > api.newest:
+        raise ProtocolError(f"the broker speaks only versions from {low} on", fault=Fault.BROKER, api=api.name)
+    return min(api.newest, high)

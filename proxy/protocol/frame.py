@@ -1,0 +1,236 @@
+"""Frames in a stream: chunks in, the same bytes out, and only what somebody wants is looked at.
+
+Rules:
+* A frame is four bytes of size and as many bytes as they say. Its head is its first 12 bytes (a request's) or 8 (a
+  response's): size, api and version, correlation id.
+* `meet` is called once a frame, when its head is there. Its answer says who reads the frame: nobody (None), or a
+  `Reader`, which gets the frame whole, or span by span as it passes.
+* Every byte leaves once and in order, unless a reader gave other bytes instead. What nobody replaced leaves in as few
+  pieces as possible: a chunk that nobody touched is given back as it came.
+* Kept between chunks are: a head that was cut (at most 11 bytes), a frame that somebody wants whole, and what
+  came after a `HOLD`. None is longer than `longest`, or than one chunk.
+* What is no frame ends the stream: `problem` says why, what came before it still leaves.
+* A `Reader` gets a frame in place where it lies complete in one chunk. The chunk is only lent: copy what must last.
+
+A frame nobody wants costs one unpack and one call; nothing else may be added to that loop (0.5 us a frame).
+"""
+
+from collections.abc import Callable, Sequence
+from struct import Struct
+from typing import Any, Protocol
+
+from proxy.protocol.problem import Fault, ProtocolError
+
+Buffer = bytes | bytearray | memoryview
+
+# The api key and the version are read as one number, `key << 16 | version`: the tables of `core` are keyed by it.
+REQUEST_HEAD = Struct(">iIi")
+RESPONSE_HEAD = Struct(">ii")
+
+SIZE = Struct(">i")
+NO_LIMIT = 0x7FFFFFFF
+
+# What other protocols say first, where Kafka has a size.
+FOREIGN = {
+    b"GET ": "HTTP",
+    b"POST": "HTTP",
+    b"PUT ": "HTTP",
+    b"HEAD": "HTTP",
+    b"OPTI": "HTTP",
+    b"CONN": "HTTP",
+    b"PRI ": "HTTP/2",
+    b"HTTP": "HTTP",
+    b"SSH-": "SSH",
+    **{bytes((22, 3, minor, high)): "TLS" for minor in range(5) for high in range(66)},
+    **{bytes((21, 3, minor, 0)): "TLS" for minor in range(5)},
+}
+
+
+class Hold(tuple[Buffer, ...]):
+    """The class of HOLD, which stands where a reader or an outcome could."""
+
+    whole, blind = True, 0
+
+    def read(self, span: memoryview, last: bool) -> None:
+        """Never called."""
+
+
+HOLD = Hold()  # from `meet`: this frame must not begin yet. From `read`: its outcome is not known yet.
+
+
+class Reader(Protocol):
+    """Who wants a frame. `whole`: in one piece; otherwise span by span, in order, as it passes."""
+
+    whole: bool
+    blind: int  # after a span: so many of the next bytes need not be shown (they may never be seen by this process)
+
+    def read(self, span: memoryview, last: bool) -> Sequence[Buffer] | None:
+        """Look at a span; answer None (it goes on as it is), what goes instead, or HOLD (whole frames only)."""
+
+
+Meet = Callable[[Any, memoryview, int], Reader | None]
+
+
+class Splitter:
+    """One direction of one connection.
+
+    `passing` is how many of the next bytes nobody will look at: whoever can move them without reading them says so
+    with `passed()`.
+    """
+
+    __slots__ = (
+        "_carry",
+        "_fault",
+        "_gathered",
+        "_head_size",
+        "_least",
+        "_left",
+        "_longest",
+        "_meet",
+        "_reader",
+        "_unpack",
+        "begun",
+        "held",
+        "passing",
+        "problem",
+    )
+
+    def __init__(self, head: Struct, meet: Meet, fault: Fault, *, longest: int = NO_LIMIT) -> None:
+        self._unpack = head.unpack_from
+        self._head_size = head.size
+        self._least = head.size - SIZE.size
+        self._longest = longest
+        self._meet = meet
+        self._fault = fault
+        self.passing = 0
+        self.begun = False  # a whole frame came
+        self._carry = b""
+        self._reader: Reader | None = None
+        self._left = 0  # bytes of the reader's frame that are to come, beyond `passing`
+        self._gathered: bytearray | None = None
+        self.held: bytearray | None = None  # what waits for resume(); nothing more should be fed until then
+        self.problem: ProtocolError | None = None  # what ended the stream: it is no Kafka
+
+    @property
+    def between(self) -> bool:
+        """Did all frames that began also leave?"""
+        return not self.passing and self._reader is None
+
+    def passed(self, count: int) -> None:
+        """So many of the passing bytes went another way."""
+        self.passing -= count
+
+    def resume(self, instead: Sequence[Buffer] = ()) -> list[Buffer]:
+        """Go on after a HOLD; `instead` is the outcome of the frame that waited."""
+        held, self.held = self.held, None
+        return [*instead, *self.feed(memoryview(held))] if held else list(instead)
+
+    def feed(self, data: memoryview) -> list[Buffer]:
+        """Take the next bytes of the stream; gives those that leave now."""
+        if self.held is not None:
+            self.held += data
+            return []
+        if self._carry:
+            data, self._carry = memoryview(bytearray(self._carry) + data), b""
+        end = len(data)
+        if self.passing >= end:
+            self.passing -= end
+            self.begun = self.begun or self.between
+            return [data]
+        out: list[Buffer] = []
+        start, pos = 0, self.passing  # data[start:pos] is what passes and was not yet put into `out`
+        self.passing = 0
+        if self._reader is not None:
+            start, pos = self._serve(data, start, pos, out)
+            if self.held is not None:
+                return out
+        head_size, least, longest, unpack, meet = self._head_size, self._least, self._longest, self._unpack, self._meet
+        while end - pos >= head_size:
+            head = unpack(data, pos)
+            length = head[0]
+            if not least <= length <= longest:
+                self.problem, self.held, end = self._no_frame(data[pos:]), bytearray(), pos
+                break
+            reader = meet(head, data, pos)
+            if reader is None:
+                stop = pos + SIZE.size + length
+                if stop <= end:
+                    pos = stop
+                    continue
+                self.passing = stop - end
+                pos = end
+                break
+            if reader is HOLD:
+                self.held = bytearray(data[pos:])
+                end = pos
+                break
+            self._reader, self._left = reader, SIZE.size + length
+            start, pos = self._serve(data, start, pos, out)
+            if self.held is not None:
+                return out
+        if pos < end:
+            self._carry = bytes(data[pos:end])
+            if end - pos >= SIZE.size and not least <= SIZE.unpack_from(self._carry)[0] <= longest:
+                self.problem, self.held = self._no_frame(data[pos:]), bytearray()
+        if start < pos:
+            out.append(data if pos - start == len(data) else data[start:pos])
+            self.begun = self.begun or self.between
+        return out
+
+    def _serve(self, data: memoryview, start: int, pos: int, out: list[Buffer]) -> tuple[int, int]:
+        """Show the reader what came of its frame; gives the new (start, pos)."""
+        reader, end = self._reader, len(data)
+        while reader is not None and pos < end and self.held is None:
+            stop = min(pos + self._left, end)
+            self._left -= stop - pos
+            last = not self._left
+            if reader.whole and not (last and self._gathered is None):
+                start = self._flush(data, start, pos, out, stop)
+                instead: Sequence[Buffer] | None = self._gather(reader, data[pos:stop], last)
+            else:
+                instead = reader.read(data[pos:stop], last)
+            if last:
+                reader = self._reader = None
+                self.begun = True
+            if instead is not None:
+                start = self._flush(data, start, pos, out, stop)
+                if instead is HOLD:
+                    self.held = bytearray(data[stop:])
+                    return end, end
+                out.extend(instead)
+            pos = stop
+            if reader is not None and reader.blind:
+                blind = min(reader.blind, self._left - 1)  # the reader is always shown the last byte
+                self._left -= blind
+                pos = min(stop + blind, end)
+                self.passing = blind - (pos - stop)
+        return start, pos
+
+    def _gather(self, reader: Reader, span: memoryview, last: bool) -> Sequence[Buffer]:
+        """Assemble a frame that was cut; nothing of it leaves before its reader has seen it."""
+        self._gathered = self._gathered or bytearray()
+        self._gathered += span
+        if not last:
+            return ()
+        frame, self._gathered = memoryview(self._gathered), None
+        instead = reader.read(frame, True)
+        return (frame,) if instead is None else instead
+
+    @staticmethod
+    def _flush(data: memoryview, start: int, pos: int, out: list[Buffer], stop: int) -> int:
+        if start < pos:
+            out.append(data[start:pos])
+        return stop
+
+    def _no_frame(self, rest: memoryview) -> ProtocolError:
+        """Why these four bytes are no size of a frame."""
+        size = SIZE.unpack_from(rest)[0]
+        foreign = FOREIGN.get(bytes(rest[: SIZE.size]))
+        if foreign:
+            return self._problem(f"this is {foreign}, not Kafka")
+        if size < self._least:
+            return self._problem(f"a frame of {size:,} bytes cannot be")
+        return self._problem(f"a frame of {size:,} bytes, over the limit of {self._longest:,}")
+
+    def _problem(self, what: str) -> ProtocolError:
+        return ProtocolError(what, fault=self._fault)
