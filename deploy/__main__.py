@@ -1,0 +1,47 @@
+"""`python3 -m deploy demo|test`: everything from a clean clone to seeing it work, or to all tests passing.
+
+# Standard library only: this runs before anything is installed.
+# Nothing outside the clone is changed: packages go into .venv, what the tests fetch into .cache.
+# What the machine lacks and this cannot install is one line: what, and how.
+"""
+
+from __future__ import annotations
+
+import sys
+
+OLDEST = (3, 11)
+USAGE = """\
+usage: python3 -m deploy COMMAND
+
+  demo            see it work: brokers, the proxy, and a client, all on this machine
+  test [ARGS...]  run all checks and tests; ARGS go to pytest (e.g. -k config)
+
+The first run makes .venv and installs what is needed; later runs only do so when pyproject.toml changed.
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run a command; gives the exit code: 0 fine, 1 not so, 2 usage."""
+    if sys.version_info < OLDEST:
+        print(f"Python {OLDEST[0]}.{OLDEST[1]} or newer is needed, and this is {sys.version.split()[0]}; "
+              "try e.g.: apt-get install python3.11 && python3.11 -m deploy demo", file=sys.stderr)
+        return 1
+    from deploy import checks, environment
+
+    command, *rest = arguments or [""]
+    try:
+        if command == "demo":
+            return environment.ready("demo").run("-m", "proxy", "demo", *rest)
+        if command == "test":
+            return checks.run(environment.ready("test"), rest)
+    except environment.CannotError as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    print(USAGE, end="", file=sys.stdout if command in ("-h", "--help", "help") else sys.stderr)
+    return 0 if command in ("-h", "--help", "help") else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

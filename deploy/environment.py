@@ -1,0 +1,97 @@
+"""The environment: a `.venv` in the clone with everything in it, made once and renewed when pyproject.toml changes.
+
+# Debian and Ubuntu leave `ensurepip` out of Python: the venv is made without pip, and the machine's installs into it.
+# A stamp says for which pyproject.toml and which Python an environment was filled; another one is filled anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# What an extra brings along: who has the one needs not install the other.
+INCLUDES = {"demo": ("demo", "test"), "test": ("test",)}
+OLDEST_PIP = (22, 3)  # the first that can install into another environment (--python)
+PIP_IS_MISSING = "pip is missing; install it and run this again: apt-get install python3-pip"
+
+
+class CannotError(Exception):
+    """The environment cannot be made: one line, what is missing and how to get it."""
+
+
+class Environment:
+    """A virtual environment of this clone."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.python = folder / "bin" / "python"
+
+    def run(self, *arguments: str) -> int:
+        """Run Python in it, in the clone; gives the exit code."""
+        binaries = f"{self.folder / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+        surroundings = os.environ | {"VIRTUAL_ENV": str(self.folder), "PATH": binaries}
+        return subprocess.run([str(self.python), *arguments], cwd=ROOT, env=surroundings, check=False).returncode
+
+    def _stamp(self, extra: str) -> Path:
+        return self.folder / f".filled-for-{extra}"
+
+    def is_filled(self, extra: str, wanted: str) -> bool:
+        """Does it have everything for `extra`, as `wanted` (a fingerprint) says?"""
+        stamps = (self._stamp(name) for name in INCLUDES[extra])
+        return self.python.exists() and any(stamp.exists() and stamp.read_text() == wanted for stamp in stamps)
+
+    def fill(self, extra: str, wanted: str) -> None:
+        """Make it if need be, and install this clone with `extra` into it. Raises CannotError."""
+        if not self.python.exists():
+            say(f"making {self.folder.relative_to(ROOT)}")
+            venv.create(self.folder, with_pip=False, symlinks=True, clear=self.folder.exists())
+        say(f"installing what the {extra} needs (once; takes a while)")
+        install = ["install", "--quiet", "--disable-pip-version-check", "--no-input", "--editable", f".[{extra}]"]
+        if subprocess.run([*self._pip(), *install], cwd=ROOT, check=False).returncode:
+            raise CannotError("pip could not install everything; its lines above say why (is the network there?)")
+        self._stamp(extra).write_text(wanted)
+
+    def _pip(self) -> list[str]:
+        """The command of a pip that installs into this environment: its own, the machine's, or Python's bundled one."""
+        if _succeeds(str(self.python), "-m", "pip", "--version"):
+            return [str(self.python), "-m", "pip"]
+        if _machine_pip() >= OLDEST_PIP:
+            return [sys.executable, "-m", "pip", "--python", str(self.python)]
+        if importlib.util.find_spec("ensurepip") and _succeeds(str(self.python), "-m", "ensurepip"):
+            return [str(self.python), "-m", "pip"]
+        raise CannotError(PIP_IS_MISSING)
+
+
+def ready(extra: str) -> Environment:
+    """The clone's environment with everything for `extra` in it. Raises CannotError."""
+    environment, wanted = Environment(ROOT / ".venv"), fingerprint()
+    if not environment.is_filled(extra, wanted):
+        environment.fill(extra, wanted)
+    return environment
+
+
+def fingerprint() -> str:
+    """What an environment depends on."""
+    declared = (ROOT / "pyproject.toml").read_bytes()
+    return f"{hashlib.sha256(declared).hexdigest()} {sys.version_info.major}.{sys.version_info.minor}\n"
+
+
+def say(what: str) -> None:
+    """Tell the person what takes so long."""
+    print(f"deploy: {what}", flush=True)
+
+
+def _machine_pip() -> tuple[int, ...]:
+    version = subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True, text=True, check=False)
+    numbers = version.stdout.split()[1].split(".")[:2] if version.returncode == 0 else ()
+    return tuple(int(number) for number in numbers if number.isdigit())
+
+
+def _succeeds(*command: str) -> bool:
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
