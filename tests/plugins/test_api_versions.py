@@ -1,0 +1,96 @@
+"""ApiVersions: what clients are told that they may speak."""
+
+import pytest
+
+from plugins.api_versions import ApiVersions, common
+from proxy.core.context import Connection, Context
+from proxy.core.decisions import Reply
+from proxy.core.topology import Endpoint, Topology
+from proxy.protocol.api import API_VERSIONS, APIS, ENVELOPE, FETCH, PRODUCE, VOTE
+from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from proxy.protocol.problem import ProtocolError
+
+Entry = ApiVersionsResponse.ApiVersion
+
+
+def entry(key, low, high):
+    return Entry(api_key=key, min_version=low, max_version=high)
+
+
+def context(version):
+    topology = Topology(lambda node_id: Endpoint("outside", node_id))
+    return Context(Connection(("127.0.0.1", 1), "clients", "main", topology), API_VERSIONS, version, 1)
+
+
+def converse(version, answers):
+    """The questions that the broker is asked in turn, and what the client is told in the end."""
+    ctx = context(version)
+    steps = ApiVersions().negotiate(ctx, ApiVersionsRequest(client_software_name="me", client_software_version="1"))
+    asked = [next(steps)]
+    for answer in answers:
+        try:
+            asked.append(steps.throw(answer) if isinstance(answer, Exception) else steps.send(answer))
+        except StopIteration as end:
+            return [ask.version for ask in asked], end.value, ctx
+    raise AssertionError(f"one question too many: {asked[-1]}")
+
+
+def test_a_range_ends_where_the_proxy_or_the_broker_ends_and_begins_where_the_broker_says():
+    ranges = common([entry(PRODUCE.key, 0, 99), entry(FETCH.key, 4, 11)])
+    assert [(e.min_version, e.max_version) for e in ranges] == [(0, PRODUCE.newest), (4, 11)]
+
+
+def test_what_only_brokers_say_or_nobody_knows_is_not_advertised():
+    assert common([entry(VOTE.key, 0, 1), entry(ENVELOPE.key, 0, 0), entry(500, 0, 0), entry(FETCH.key, 99, 100)]) == []
+
+
+def test_the_broker_is_asked_in_the_clients_words_and_its_features_travel_on():
+    answer = ApiVersionsResponse(error_code=0, api_keys=[entry(FETCH.key, 4, 17)])
+    answer.finalized_features = [
+        ApiVersionsResponse.FinalizedFeature(name="group.version", max_version_level=1, min_version_level=1)
+    ]
+    asked, decision, ctx = converse(4, [answer])
+    assert asked == [4]
+    assert isinstance(decision, Reply)
+    assert decision.message.finalized_features == answer.finalized_features
+    assert decision.version is None
+    assert ctx.connection.software_name == "me"
+    assert ctx.connection.broker_versions == {FETCH.key: (4, 17)}
+
+
+@pytest.mark.parametrize(("keys", "then"), [([entry(18, 0, 3)], 3), ([], 0)])
+def test_a_broker_that_does_not_know_the_clients_version_is_asked_in_one_that_it_knows(keys, then):
+    asked, decision, _ = converse(
+        5,
+        [
+            ApiVersionsResponse(error_code=35, api_keys=keys),
+            ApiVersionsResponse(error_code=0, api_keys=[entry(1, 0, 5)]),
+        ],
+    )
+    assert asked == [5, then]
+    assert decision.message.api_keys == [entry(1, 0, 5)]
+
+
+def test_an_answer_that_cannot_be_read_is_asked_for_again_without_features():
+    asked, decision, _ = converse(
+        3, [ProtocolError("malformed"), ApiVersionsResponse(error_code=0, api_keys=[entry(1, 0, 5)])]
+    )
+    assert asked == [3, 2]
+    assert isinstance(decision, Reply)
+
+
+def test_the_brokers_refusal_is_the_clients():
+    _, decision, _ = converse(3, [ApiVersionsResponse(error_code=42, api_keys=[])])
+    assert decision.message.error_code == 42
+
+
+def test_a_client_newer_than_all_is_told_the_versions_of_this_one_api_in_v0():
+    decision = ApiVersions().unknown_version(context(99))
+    assert isinstance(decision, Reply)
+    assert decision.version == 0
+    assert decision.message == ApiVersionsResponse(error_code=35, api_keys=[entry(18, 0, 5)])
+
+
+def test_every_api_for_clients_is_advertised_if_the_broker_has_it():
+    everything = [entry(api.key, 0, api.newest) for api in APIS.values()]
+    assert {e.api_key for e in common(everything)} == {api.key for api in APIS.values() if not api.inter_broker}
