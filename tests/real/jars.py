@@ -76,7 +76,7 @@ def retrieve(coordinate: str, into: Path) -> None:
     command = [java()]
     if TRUSTSTORE.is_file():
         command.append(f"-Djavax.net.ssl.trustStore={TRUSTSTORE}")
-    command += ["-jar", str(ivy()), "-cache", str(cache_folder() / "ivy"), "-confs", "default"]
+    command += ["-jar", str(pyspark_jar("ivy-*.jar")), "-cache", str(cache_folder() / "ivy"), "-confs", "default"]
     command += ["-dependency", *coordinate.split(":"), "-retrieve", f"{into}/[artifact]-[revision].[ext]"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
@@ -92,9 +92,10 @@ def reason(output: str) -> str:
     return telling[0] if telling else "Ivy gave no reason; is this machine online?"
 
 
-def ivy() -> Path:
+def pyspark_jar(pattern: str) -> Path:
+    """A jar that PySpark's wheel carries."""
     found = importlib.util.find_spec("pyspark")
     for place in found.submodule_search_locations or () if found else ():
-        for jar in Path(place, "jars").glob("ivy-*.jar"):
+        for jar in Path(place, "jars").glob(pattern):
             return jar
-    raise NoJarsError("no Ivy to fetch Kafka's jars with: run `pip install pyspark`, whose wheel carries it")
+    raise NoJarsError(f"no {pattern} at hand: run `pip install pyspark`, whose wheel carries it")

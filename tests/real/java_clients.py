@@ -1,0 +1,109 @@
+"""Java clients, driven from Python: one JVM for each version of `kafka-clients`, reached by py4j.
+
+Nothing is compiled: objects are made and called by their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+
+from tests.real.jars import classpath, pyspark_jar
+from tests.real.java import java
+from tests.real.records import patiently
+from tests.real.way import Way
+
+JVM = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
+BYTES = "org.apache.kafka.common.serialization.ByteArray"
+
+
+def each(iterable: Any) -> Iterator[Any]:
+    """The things in a Java Iterable, of which Python itself knows only lists, sets and maps."""
+    return iter(iterable.iterator())
+
+
+class JavaClients:
+    """The clients of one Kafka release, in a JVM of their own."""
+
+    def __init__(self, release: str) -> None:
+        self.release = release
+        port = launch_gateway(
+            classpath=classpath(f"clients-{release}"),
+            jarpath=str(pyspark_jar("py4j-*.jar")),
+            java_path=java(),
+            javaopts=JVM,
+            die_on_exit=True,
+        )
+        self._gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port, auto_convert=True))
+        self.jvm: Any = self._gateway.jvm
+
+    def close(self) -> None:
+        self._gateway.shutdown()
+
+    @property
+    def clients(self) -> Any:
+        """The package `org.apache.kafka.clients`."""
+        return self.jvm.org.apache.kafka.clients
+
+    def settings(self, way: Way, more: Mapping[str, Any]) -> Any:
+        """A client's Properties; Python's `linger_ms=5` is Kafka's `linger.ms`."""
+        properties = self.jvm.java.util.Properties()
+        properties.setProperty("bootstrap.servers", way.bootstrap)
+        for name, value in more.items():
+            properties.setProperty(
+                name.replace("_", "."), str(value).lower() if isinstance(value, bool) else str(value)
+            )
+        return properties
+
+    @contextmanager
+    def producer(self, way: Way, **more: Any) -> Iterator[Any]:
+        more = {"key_serializer": BYTES + "Serializer", "value_serializer": BYTES + "Serializer", **more}
+        producer = self.clients.producer.KafkaProducer(self.settings(way, more))
+        try:
+            yield producer
+        finally:
+            producer.close()
+
+    @contextmanager
+    def consumer(self, way: Way, group: str, topic: str, share: bool = False, **more: Any) -> Iterator[Any]:
+        more = {
+            "key_deserializer": BYTES + "Deserializer",
+            "value_deserializer": BYTES + "Deserializer",
+            "group_id": way.unique(group),
+            **more,
+        }
+        if not share:
+            more = {"auto_offset_reset": "earliest", **more}
+        kind = self.clients.consumer.KafkaShareConsumer if share else self.clients.consumer.KafkaConsumer
+        consumer = kind(self.settings(way, more))
+        try:
+            consumer.subscribe([topic])
+            yield consumer
+        finally:
+            consumer.close()
+
+    @contextmanager
+    def admin(self, way: Way) -> Iterator[Any]:
+        admin = self.clients.admin.AdminClient.create(self.settings(way, {}))
+        try:
+            yield admin
+        finally:
+            admin.close()
+
+    def record(self, topic: str, value: bytes | None, key: bytes | None = None, partition: int | None = None) -> Any:
+        return self.clients.producer.ProducerRecord(topic, partition, key, value)
+
+    def poll(self, consumer: Any, milliseconds: int = 300) -> list[Any]:
+        return list(each(consumer.poll(self.jvm.java.time.Duration.ofMillis(milliseconds))))
+
+    def take(self, consumer: Any, count: int) -> list[Any]:
+        """At least so many records."""
+        records: list[Any] = []
+        for _ in patiently(f"{count} records"):
+            records += self.poll(consumer)
+            if len(records) >= count:
+                break
+        return records

@@ -1,0 +1,55 @@
+"""Kafka's own command line tools, each a Java program of its own, as people run them."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import NamedTuple
+
+from tests.real.cluster import JARS
+from tests.real.jars import classpath
+from tests.real.java import java
+from tests.real.way import Way
+
+TOOLS = "org.apache.kafka.tools."
+PLACES = {
+    "ConfigCommand": "kafka.admin.",
+    "ConsumerGroupCommand": TOOLS + "consumer.group.",
+    "ShareGroupCommand": TOOLS + "consumer.group.",
+    "ConsoleConsumer": TOOLS + "consumer.",
+    "ConsoleShareConsumer": TOOLS + "consumer.",
+    "ReassignPartitionsCommand": TOOLS + "reassign.",
+}
+# A tool lives for a second: nothing is worth optimising.
+JVM = ("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"
+PATIENCE = 120.0
+
+
+class Outcome(NamedTuple):
+    """What a tool came to; `text` is what it printed, without what differs between the ways."""
+
+    exit_code: int
+    text: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.text.splitlines()
+
+
+def tool(way: Way, name: str, *arguments: object, given: str = "") -> Outcome:
+    """Run a tool against the cluster, with `given` on its standard input."""
+    main = PLACES.get(name, TOOLS) + name
+    asked = [str(argument) for argument in arguments]
+    # Where a tool has commands of its own, its parser wants the address before them, but one tool after.
+    place = 1 if name == "ClusterTool" else 0
+    asked[place:place] = ["--bootstrap-server", way.bootstrap]
+    command = [java(), *JVM, QUIET, "-cp", classpath(JARS), main, *asked]
+    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=PATIENCE)
+    return Outcome(done.returncode, way.plain(done.stdout + done.stderr))
+
+
+def works(way: Way, name: str, *arguments: object, given: str = "") -> Outcome:
+    """Run a tool that must not fail."""
+    outcome = tool(way, name, *arguments, given=given)
+    assert outcome.exit_code == 0, f"{name} {arguments}:\n{outcome.text}"
+    return outcome
