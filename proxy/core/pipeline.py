@@ -87,19 +87,20 @@ def _decide(handler: Handler, ctx: Context, message: Message) -> Generator[Step,
 
 
 def _checked(steps: Generator[Any, Any, Decision]) -> Generator[Step, Any, Decision]:
-    """The steps of one handler, each of which must be one."""
-    sent = None
-    while True:
-        try:
-            step = steps.send(sent)
-        except StopIteration as done:
-            decision: Decision = done.value
-            return decision
-        if not isinstance(step, Sleep | Ask):
-            steps.close()
-            raise TypeError(f"{step!r} is no step")
-        try:
-            sent = yield step
-        except GeneratorExit:
-            steps.close()
-            raise
+    """The steps of one handler, each of which must be one. What is sent or thrown in reaches the handler."""
+    resume, value = steps.send, None
+    try:
+        while True:
+            try:
+                step = resume(value)
+            except StopIteration as done:
+                decision: Decision = done.value
+                return decision
+            if not isinstance(step, Sleep | Ask):
+                raise TypeError(f"{step!r} is no step")
+            try:
+                resume, value = steps.send, (yield step)
+            except Exception as error:
+                resume, value = steps.throw, error
+    finally:
+        steps.close()
