@@ -13,6 +13,7 @@ import pyspark
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 from py4j.protocol import Py4JJavaError
 
+from proxy.protocol.schema import Message
 from tests.real.jars import classpath, jars
 from tests.real.java import java
 
@@ -45,10 +46,51 @@ class Kafka:
     def __exit__(self, *_: object) -> None:
         self.gateway.shutdown()
 
-    def has(self, name: str) -> bool:
-        """Is there a class of this name?"""
+    def message(self, cls: type[Message]) -> Any:
+        """A new instance of Kafka's class for this message; None where this release has none."""
+        assert cls.api is not None
+        kinds = self.common.message.ApiMessageType
         try:
-            self.java.lang.Class.forName(name)
+            kind = kinds.fromApiKey(cls.api.key)
+            return kind.newRequest() if cls.side == "request" else kind.newResponse()
         except Py4JJavaError:
-            return False
-        return True
+            return None
+
+    def versions(self, cls: type[Message]) -> range:
+        """The versions that Kafka's class for this message reads and writes."""
+        message = self.message(cls)
+        if message is None:
+            return range(0)
+        return range(message.lowestSupportedVersion(), message.highestSupportedVersion() + 1)
+
+    def read(self, cls: type[Message], version: int, body: bytes) -> Any:
+        """Kafka's message, of which all of `body` was read."""
+        message = self.message(cls)
+        buffer = self.java.nio.ByteBuffer.wrap(body)
+        message.read(self.common.protocol.ByteBufferAccessor(buffer), version)
+        assert buffer.remaining() == 0, f"Kafka left {buffer.remaining()} bytes of {cls.title()} v{version} unread"
+        return message
+
+    def write(self, message: Any, version: int) -> bytes:
+        """The bytes of Kafka's message."""
+        protocol = self.common.protocol
+        size, cache = protocol.MessageSizeAccumulator(), protocol.ObjectSerializationCache()
+        message.addSize(size, cache, version)
+        buffer = self.java.nio.ByteBuffer.allocate(size.totalSize())
+        message.write(protocol.ByteBufferAccessor(buffer), cache, version)
+        return bytes(buffer.array())
+
+    def to_json(self, message: Any, version: int) -> str:
+        """What Kafka's request log would say."""
+        return str(self._converter(message).write(message, version).toString())
+
+    def from_json(self, cls: type[Message], text: str, version: int) -> Any:
+        """Kafka's message that this JSON describes."""
+        node = self._jackson().readTree(text)
+        return self._converter(self.message(cls)).read(node, version)
+
+    def _converter(self, message: Any) -> Any:
+        return getattr(self.common.message, message.getClass().getSimpleName() + "JsonConverter")
+
+    def _jackson(self) -> Any:
+        return self.gateway.jvm.com.fasterxml.jackson.databind.ObjectMapper()
