@@ -14,14 +14,14 @@ GRACE = 1.0  # seconds that an answer under way has when the proxy ends
 
 
 async def serve_admin(
-    listening: socket.socket,
+    listening: list[socket.socket],
     source: Source,
     workers: int,
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Answer on a bound socket, which is taken over, until cancelled."""
+    """Answer on bound sockets, which are taken over, until cancelled."""
     settings = HypercornConfig()
-    settings.bind = [f"fd://{listening.detach()}"]
+    settings.bind = [f"fd://{bound.detach()}" for bound in listening]
     settings.accesslog = None
     settings.errorlog = None
     settings.graceful_timeout = GRACE

@@ -24,7 +24,7 @@ class BindError(Exception):
     """A port that cannot be had: where, why, and what to do about it."""
 
 
-def listen(endpoint: Endpoint, option: str, shared: bool = False) -> list[socket.socket]:
+def listen(endpoint: Endpoint, option: str, *, shared: bool = False) -> list[socket.socket]:
     """Listen on every address of `endpoint`. `option`: what a person would change. Raises BindError."""
     with ExitStack() as undo:
         sockets = []
@@ -56,18 +56,18 @@ def _addresses(endpoint: Endpoint, option: str) -> list[tuple[socket.AddressFami
     try:
         found = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except socket.gaierror:
-        raise BindError(f"cannot listen on {endpoint}: no such host; change {option}") from None
+        raise BindError(f"{endpoint}: no such host; change {option}") from None
     return list(dict.fromkeys((family, address) for family, _, _, _, address in found))  # each once
 
 
 def _refused(endpoint: Endpoint, error: OSError, option: str) -> str:
     if error.errno == errno.EADDRINUSE:
-        return f"cannot listen on {endpoint}: {owner(endpoint.port)} has the port; stop it, or change {option}"
+        return f"{endpoint}: {owner(endpoint.port)} has the port; stop it, or change {option}"
     if error.errno == errno.EADDRNOTAVAIL:
-        return f"cannot listen on {endpoint}: this machine has no such address; change {option}"
+        return f"{endpoint}: this machine has no such address; change {option}"
     if error.errno == errno.EACCES:
-        return f"cannot listen on {endpoint}: this user may not use the port; change {option} to 1024 or above"
-    return f"cannot listen on {endpoint}: {os.strerror(error.errno or 0).lower()}; change {option}"
+        return f"{endpoint}: this user may not use the port; change {option} to 1024 or above"
+    return f"{endpoint}: {os.strerror(error.errno or 0).lower()}; change {option}"
 
 
 def owner(port: int) -> str:

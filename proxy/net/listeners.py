@@ -34,17 +34,15 @@ Accepted = Callable[[socket.socket, tuple[str, int], int | None], None]
 class Listener:
     """All ports of one listener. `accepted` is given each connection, its peer and the id of the broker it is for."""
 
-    def __init__(
-        self, name: str, bind: Endpoint, advertised_host: str, accepted: Accepted, shared: bool = False
-    ) -> None:
+    def __init__(self, name: str, bind: Endpoint, advertised_host: str, *, shared: bool = False) -> None:
         self.name = name
         self.bind = bind
         self.ports: dict[int, int] = {}  # the ports that are open, by node id
+        self.accepted: Accepted
         self._advertised_host = advertised_host
-        self._accepted = accepted
         self._shared = shared
         self._sockets: list[socket.socket] = []
-        self._nursery: trio.Nursery | None = None
+        self._nursery: trio.Nursery
 
     def advertise(self, node_id: int) -> Endpoint:
         """What clients are told of a broker."""
@@ -71,13 +69,12 @@ class Listener:
         self.ports[node_id] = port
 
     def _open(self, endpoint: Endpoint, option: str, node_id: int | None) -> None:
-        for listening in listen(endpoint, option, self._shared):
+        for listening in listen(endpoint, option, shared=self._shared):
             self._sockets.append(listening)
-            if self._nursery is not None:
-                self._nursery.start_soon(self._accept, listening, node_id)
+            self._nursery.start_soon(self._accept, listening, node_id)
 
     async def serve(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Accept on every port that is opened from now on; when cancelled, close all."""
+        """Accept on every port that is opened once this has started; when cancelled, close all."""
         try:
             async with trio.open_nursery() as self._nursery:
                 task_status.started()
@@ -103,7 +100,7 @@ class Listener:
                     break  # otherwise that one connection was gone before it was accepted
                 client.setblocking(False)
                 client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                self._accepted(client, _address(peer), node_id)
+                self.accepted(client, _address(peer), node_id)
 
 
 def _address(peer: Any) -> tuple[str, int]:

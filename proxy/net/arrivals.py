@@ -1,0 +1,110 @@
+"""Arrivals: from `accept` to a link. The way in of every client of one listener.
+
+Rules:
+* A connection counts from here until both of its sockets are closed; one over the limit is closed at once.
+* The broker is dialled before a link exists. One that refuses, is gone or stalls gives the client what a dead broker
+  would, a closed connection, and a line in the log that says which.
+* A client that begins at the bootstrap port may be served by any broker: the next one is tried while there is time.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import structlog
+import trio
+
+from proxy.config import Limits
+from proxy.core.context import Connection
+from proxy.core.limits import Counters as LinkCounters
+from proxy.core.limits import Limits as LinkLimits
+from proxy.core.link import Link
+from proxy.core.route import Routes
+from proxy.core.topology import Endpoint, Topology
+from proxy.net.dial import UnreachableError, dial, plain_socket
+from proxy.net.reactor import Reactor
+from proxy.net.upstream import Upstream
+from proxy.telemetry.counters import Counters
+
+log = structlog.get_logger()
+
+COMPLAIN_EVERY = 10.0  # seconds between two lines about too many connections
+
+
+@dataclass
+class Worker:
+    """What all connections of a worker share."""
+
+    limits: Limits
+    reactor: Reactor
+    dialling: trio.Nursery
+    counters: Counters
+    link_counters: LinkCounters
+    complained: float = float("-inf")  # when a line about too many connections was written last
+
+
+class Arrivals:
+    """The clients of one listener, on their way to a broker of its cluster."""
+
+    def __init__(self, listener: str, topology: Topology, upstream: Upstream, routes: Routes, worker: Worker) -> None:
+        self._listener = listener
+        self._topology = topology
+        self._upstream = upstream
+        self._routes = routes
+        self._worker = worker
+        self._limits = LinkLimits(worker.limits.frame, worker.limits.in_flight)
+
+    def accepted(self, client: socket.socket, peer: tuple[str, int], broker_id: int | None) -> None:
+        """A client came to the port of a broker, or (None) to the bootstrap port."""
+        worker = self._worker
+        if worker.counters.open >= worker.limits.connections:
+            client.close()
+            worker.counters.over_connections += 1
+            self._complain(peer)
+            return
+        worker.counters.accepted += 1
+        worker.counters.open += 1
+        worker.dialling.start_soon(self._connect, client, peer, broker_id)
+
+    def _complain(self, peer: tuple[str, int]) -> None:
+        """Once in a while: clients that are refused come again at once."""
+        now = trio.current_time()
+        if now - self._worker.complained >= COMPLAIN_EVERY:
+            self._worker.complained = now
+            most = self._worker.limits.connections
+            log.warning("connection refused", why=f"{most} are open (limits.connections)", client=str(Endpoint(*peer)))
+
+    async def _connect(self, client: socket.socket, peer: tuple[str, int], broker_id: int | None) -> None:
+        broker = None
+        try:
+            broker = await self._reach(broker_id)
+        except UnreachableError as error:
+            self._worker.counters.failed_dial += not error.stalled
+            self._worker.counters.slow_dial += error.stalled
+            self._upstream.ask_again()
+            log.warning("broker unreachable", why=str(error), broker=broker_id, client=str(Endpoint(*peer)))
+        finally:
+            if broker is None:  # also when the proxy is about to end
+                self._worker.counters.open -= 1
+                client.close()
+        if broker is not None:
+            connection = Connection(peer, self._listener, self._upstream.name, self._topology, broker_id)
+            link = Link(connection, self._routes, self._limits, self._worker.link_counters)
+            self._worker.reactor.adopt(client, plain_socket(broker), link)
+
+    async def _reach(self, broker_id: int | None) -> trio.SocketStream:
+        """A connection to that broker, or to any. Raises UnreachableError."""
+        candidates: Iterable[Endpoint] = self._upstream.anybody()
+        if broker_id is not None:
+            candidates = (self._topology.brokers[broker_id].real,)
+        until = trio.current_time() + self._worker.limits.dial
+        failed: UnreachableError | None = None
+        for endpoint in candidates:
+            try:
+                return await dial(endpoint, max(0.0, until - trio.current_time()))
+            except UnreachableError as error:
+                failed = failed or error
+        assert failed is not None, "a cluster has bootstrap addresses"
+        raise failed

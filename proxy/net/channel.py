@@ -1,0 +1,76 @@
+"""Channel: what a supervisor and a worker say to each other, over a socket pair.
+
+Rules:
+* The supervisor speaks first: the settings of the worker, pickled (it is the same program, run by the same user).
+* After that, lines of JSON. The worker says `{"ready": report}` once; it answers each `{}` with `{"report": report}`.
+* Either end closing means that the process at it is gone: a worker whose supervisor is gone ends.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import socket
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+import trio
+
+from proxy.config import Config
+
+SIZE = struct.Struct(">I")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a worker is told at its start."""
+
+    config: Config
+    worker: int
+    log: Any  # the form of the log, as `proxy.logs` has it
+    verbose: bool
+
+
+def receive_settings(channel: socket.socket) -> Settings:
+    """The first thing on a channel, before anything async. Raises EOFError when the supervisor is gone already."""
+    with channel.makefile("rb") as stream:
+        head = stream.read(SIZE.size)
+        if len(head) < SIZE.size:
+            raise EOFError("the supervisor is gone")
+        settings: Settings = pickle.loads(stream.read(SIZE.unpack(head)[0]))
+    return settings
+
+
+class Lines:
+    """One end of the pair."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(channel))
+        self._rest = b""
+
+    async def send_settings(self, settings: Settings) -> None:
+        """Raises trio.BrokenResourceError when the other end is gone; `send` likewise."""
+        data = pickle.dumps(settings)
+        await self._stream.send_all(SIZE.pack(len(data)) + data)
+
+    async def send(self, line: dict[str, Any]) -> None:
+        await self._stream.send_all(json.dumps(line).encode() + b"\n")
+
+    async def receive(self) -> dict[str, Any] | None:
+        """The next line; None when the other end is gone."""
+        while b"\n" not in self._rest:
+            try:
+                data = await self._stream.receive_some()
+            except trio.BrokenResourceError:
+                return None
+            if not data:
+                return None
+            self._rest += data
+        line, _, self._rest = self._rest.partition(b"\n")
+        values: dict[str, Any] = json.loads(line)
+        return values
+
+    async def aclose(self) -> None:
+        """Close this end, and so tell the other."""
+        await self._stream.aclose()

@@ -1,0 +1,177 @@
+"""Gateway: one worker. Listeners, upstreams, reactor and limits, from the first port to the last answer.
+
+Rules:
+* No port is open before the brokers are known: until then clients are refused, as by a broker that is down.
+* The port of a broker opens when the broker is learned, whoever learned it: discovery, or the rewriting of an answer.
+* Drain: no port accepts, requests in flight are answered, and after `limits.drain` what is left is cut.
+* A port that cannot be had before the gateway is ready ends it (BindError); later it is an error in the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import partial
+
+import structlog
+import trio
+
+from plugins.address import Address
+from plugins.api_versions import ApiVersions
+from proxy.config import Config
+from proxy.core.limits import Counters as LinkCounters
+from proxy.core.route import Routes
+from proxy.core.topology import Broker, Endpoint, Topology
+from proxy.net.arrivals import Arrivals, Worker
+from proxy.net.bind import BindError
+from proxy.net.conversation import Conversation
+from proxy.net.limits import enforce
+from proxy.net.listeners import Listener
+from proxy.net.process import Started
+from proxy.net.reactor import Reactor
+from proxy.net.upstream import Upstream
+from proxy.telemetry.counters import Counters
+from proxy.telemetry.report import Report, Reports
+
+log = structlog.get_logger()
+
+
+class Gateway:
+    """Everything that one worker does. `shared`: other workers listen on the same ports."""
+
+    def __init__(self, config: Config, *, shared: bool = False) -> None:
+        self.config = config
+        self.counters = Counters()
+        self.link_counters = LinkCounters()
+        self.ready = False
+        self._shared = shared
+        self._reactor = Reactor(self._ended)
+        self._left = trio.Event()  # set when a link is over
+        self._accepting = trio.CancelScope()
+        self._listeners: dict[str, Listener] = {}
+        self._topologies: dict[str, Topology] = {}  # by listener
+        self._upstreams: dict[str, Upstream] = {}  # by cluster
+        self._routes: dict[str, Routes] = {}  # by cluster
+        self._missing: set[tuple[str, int]] = set()  # ports that could not be had, by listener and node id
+
+    def stop(self) -> None:
+        """Accept no more, let requests in flight be answered, and let `run` return."""
+        self._accepting.cancel()
+
+    async def run(self, started: Started) -> None:
+        """Serve until `stop`; `started` is called when all ports are open. Raises BindError, in a group."""
+        async with trio.open_nursery() as nursery:
+            await nursery.start(self._reactor.run)
+            nursery.start_soon(enforce, self.config.limits, self._reactor.conversations, self.counters)
+            with self._accepting:
+                await self._accept(started)
+            self.ready = False
+            await self._drain()
+            nursery.cancel_scope.cancel()
+
+    async def _accept(self, started: Started) -> None:
+        async with trio.open_nursery() as nursery:
+            worker = Worker(self.config.limits, self._reactor, nursery, self.counters, self.link_counters)
+            for name in self.config.clusters:
+                self._set_up(name, worker)
+            for listener in self._listeners.values():
+                await nursery.start(listener.serve)
+            for upstream in self._upstreams.values():
+                nursery.start_soon(upstream.watch)
+            for upstream in self._upstreams.values():
+                await upstream.known.wait()
+            for listener in self._listeners.values():
+                listener.open_bootstrap()
+            self.ready = True
+            started(self.report())
+            await trio.sleep_forever()
+
+    def _set_up(self, cluster: str, worker: Worker) -> None:
+        """The upstream of a cluster, and its listeners, whose ports are not open yet."""
+        config = self.config
+        plugins = [use.plugin(use.options) for use in config.plugins]
+        self._routes[cluster] = routes = Routes([Address(), ApiVersions(), *plugins])
+        names = [name for name, listener in config.listeners.items() if listener.cluster == cluster]
+        topologies = [self._topology(name) for name in names]
+        bootstrap = [Endpoint(*address) for address in config.clusters[cluster].bootstrap]
+        upstream = Upstream(cluster, bootstrap, topologies, config.limits.dial, self.counters, self._open_missing)
+        self._upstreams[cluster] = upstream
+        for name, topology in zip(names, topologies, strict=True):
+            self._listeners[name].accepted = Arrivals(name, topology, upstream, routes, worker).accepted
+
+    def _topology(self, name: str) -> Topology:
+        declared = self.config.listeners[name]
+        listener = Listener(name, Endpoint(*declared.bind), declared.advertised_host, shared=self._shared)
+        topology = Topology(listener.advertise, partial(self._appeared, listener), self._moved)
+        self._listeners[name], self._topologies[name] = listener, topology
+        return topology
+
+    def _appeared(self, listener: Listener, broker: Broker) -> None:
+        """A broker was learned: its port is open when this returns."""
+        if self._accepting.cancel_called:
+            return  # an answer on its way out while the proxy ends
+        self._upstreams[self.config.listeners[listener.name].cluster].ask_again()
+        try:
+            listener.open(broker.node_id)
+        except BindError as error:
+            if not self.ready:
+                raise
+            if (listener.name, broker.node_id) not in self._missing:
+                self._missing.add((listener.name, broker.node_id))
+                log.error("no port for a broker", why=str(error), listener=listener.name, broker=broker.node_id)
+
+    def _moved(self, broker: Broker) -> None:
+        log.info("broker moved", broker=broker.node_id, to=str(broker.real))
+
+    def _open_missing(self) -> None:
+        """Ports that could not be had may be free by now."""
+        for name, node_id in tuple(self._missing):
+            self._appeared(self._listeners[name], self._topologies[name].brokers[node_id])
+            if node_id in self._listeners[name].ports:
+                self._missing.remove((name, node_id))
+
+    def _ended(self, conversation: Conversation, reason: str | None) -> None:
+        """A link is over, and its sockets are closed."""
+        self.counters.open -= 1
+        self._left.set()
+        connection = conversation.link.connection
+        client, broker = str(Endpoint(*connection.client)), connection.broker_id
+        if reason is None:
+            log.debug("connection closed", client=client, listener=connection.listener, broker=broker)
+        else:
+            self.counters.ended_by_fault += 1
+            log.warning("connection ended", why=reason, client=client, listener=connection.listener, broker=broker)
+
+    async def _drain(self) -> None:
+        """Let what is in flight be answered; cut what is not in time."""
+        conversations, seconds = self._reactor.conversations, self.config.limits.drain
+        self._reactor.drain()
+        if conversations:
+            log.info("draining", connections=len(conversations), within=f"{seconds:g}s")
+        with trio.move_on_after(seconds):
+            while conversations:
+                self._left = trio.Event()
+                await self._left.wait()
+        self.counters.cut_by_drain += len(conversations)
+        for conversation in list(conversations):
+            self._reactor.end(conversation, f"not answered within {seconds:g} s (limits.drain)")
+
+    async def reports(self) -> Reports:
+        """This worker is the only one."""
+        return {0: self.report()}
+
+    def report(self) -> Report:
+        """What this worker says about itself."""
+        reading = asdict(self.counters) | asdict(self.link_counters)
+        reading["bytes_from_clients"] = self._reactor.bytes_from_clients
+        reading["bytes_from_brokers"] = self._reactor.bytes_from_brokers
+        reading["requests"] = sum(sum(routes.counts().values()) for routes in self._routes.values())
+        reading["brokers"] = sum(len(upstream.brokers) for upstream in self._upstreams.values())
+        clusters = {
+            name: {str(node_id): str(endpoint) for node_id, endpoint in upstream.brokers.items()}
+            for name, upstream in self._upstreams.items()
+        }
+        listening = {
+            name: {str(node_id): port for node_id, port in listener.ports.items()}
+            for name, listener in self._listeners.items()
+        }
+        return Report(self.ready, listening, clusters, reading)

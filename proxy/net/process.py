@@ -1,0 +1,77 @@
+"""Process: whatever serves, from its start to the signal that ends it.
+
+Rules:
+* SIGTERM and Ctrl-C end it cleanly: what is in flight is answered, the exit code is 0. A second one ends it at once.
+* What keeps it from starting is one line in the log, not a traceback.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import structlog
+import trio
+
+from proxy.net.bind import BindError
+from proxy.telemetry.report import Report, Reports
+
+log = structlog.get_logger()
+
+DONE = 0
+CUT = 1  # ended at once, whatever was in flight
+CANNOT_START = 3  # and has said why
+
+Started = Callable[[Report], None]
+
+
+class Serving(Protocol):
+    """A gateway, or several workers."""
+
+    async def run(self, started: Started) -> None:
+        """Serve until stopped; `started` is called once all ports are open."""
+
+    def stop(self) -> None:
+        """Let `run` end when what is in flight is answered."""
+
+    async def reports(self) -> Reports:
+        """What each worker says about itself."""
+
+
+class StartError(Exception):
+    """What serves cannot start; the reason is for people."""
+
+
+async def serve(serving: Serving, started: Started) -> int:
+    """Serve until a signal comes. Gives the exit code."""
+    code = CUT
+    try:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(_obey_signals, serving, nursery.cancel_scope)
+            await serving.run(started)
+            code = DONE
+            nursery.cancel_scope.cancel()
+    except* (BindError, StartError) as group:
+        code = CANNOT_START
+        for error in leaves(group):
+            log.error("cannot start", why=str(error))
+    return code
+
+
+async def _obey_signals(serving: Serving, everything: trio.CancelScope, task_status: trio.TaskStatus[None]) -> None:
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        task_status.started()
+        log.info("ending", signal=signal.Signals(await anext(signals)).name, way_out="a second one ends at once")
+        serving.stop()
+        log.warning("ending at once", signal=signal.Signals(await anext(signals)).name)
+        everything.cancel()
+
+
+def leaves(group: BaseExceptionGroup[Exception]) -> Iterator[Exception]:
+    """The exceptions of a group, and of the groups in it."""
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from leaves(error)
+        else:
+            yield error

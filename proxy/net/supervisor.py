@@ -1,0 +1,72 @@
+"""Supervisor: the process that was started. Alone it is the worker; otherwise it keeps `workers` of them.
+
+Rules:
+* What would keep every worker from starting is found here, once: ports that others have, too few open files.
+* The admin side is here, whoever serves: there is one port, and it speaks for all workers.
+"""
+
+from __future__ import annotations
+
+import resource
+import socket
+from functools import partial
+
+import structlog
+import trio
+
+from proxy.config import Config, Limits
+from proxy.core.topology import Endpoint
+from proxy.net.bind import BindError, claim, listen
+from proxy.net.channel import Settings
+from proxy.net.gateway import Gateway
+from proxy.net.process import CANNOT_START, CUT, Serving, serve
+from proxy.net.workers import Workers
+from proxy.telemetry.report import Report
+
+log = structlog.get_logger()
+
+SPARE_FILES = 1000  # besides the two of each connection: ports, pipes, logs, discovery
+
+
+def run(config: Config, log_form: str = "auto", *, verbose: bool = False) -> int:
+    """Serve until a signal comes. Gives the exit code: 0 after a clean end, 1 where it could not start or was cut."""
+    try:
+        for name, listener in config.listeners.items():
+            claim(Endpoint(*listener.bind), f"listeners.{name}.bind")
+        admin = listen(Endpoint(*config.admin.bind), "admin.bind") if config.admin else []
+    except BindError as error:
+        log.error("cannot start", why=str(error))
+        return CUT
+    _allow_open_files(config.limits)
+    code = trio.run(_run, config, Settings(config, 0, log_form, verbose), admin)
+    return CUT if code == CANNOT_START else code
+
+
+async def _run(config: Config, settings: Settings, admin: list[socket.socket]) -> int:
+    serving: Serving = Gateway(config) if config.workers == 1 else Workers(settings)
+    async with trio.open_nursery() as nursery:
+        if admin:
+            from proxy.admin.server import serve_admin  # a proxy without it saves 0.2 s and 10 MB
+
+            await nursery.start(serve_admin, admin, serving.reports, config.workers)
+        code = await serve(serving, partial(_announce, config))
+        nursery.cancel_scope.cancel()
+    return code
+
+
+def _announce(config: Config, report: Report) -> None:
+    """Once everything is open: people, tests and scripts wait for this line."""
+    for name, listener in config.listeners.items():
+        brokers = ", ".join(f"{node_id} at {port}" for node_id, port in report.listening[name].items())
+        log.info("listening", listener=name, bind=str(listener.bind), brokers=brokers, workers=config.workers)
+
+
+def _allow_open_files(limits: Limits) -> None:
+    wanted = 2 * limits.connections + SPARE_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    if most < wanted and "connections" in limits.model_fields_set:  # nobody asked for the default
+        way_out = f"raise the hard limit to {wanted} (ulimit -Hn), or lower limits.connections"
+        log.warning("too few open files for limits.connections", hard_limit=hard, way_out=way_out)

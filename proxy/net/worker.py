@@ -1,0 +1,52 @@
+"""Worker: one of several processes on the same ports, as its supervisor starts it: `python -m proxy.net.worker FD`.
+
+It serves as a single process would; beside that it reports through its channel, and ends when the supervisor is gone.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+
+import structlog
+import trio
+
+from proxy import logs
+from proxy.net.channel import Lines, Settings, receive_settings
+from proxy.net.gateway import Gateway
+from proxy.net.process import serve
+from proxy.telemetry.report import Report
+
+
+async def work(settings: Settings, channel: socket.socket) -> int:
+    """Serve until told to end. Gives the exit code."""
+    gateway = Gateway(settings.config, shared=True)
+    lines = Lines(channel)
+    async with trio.open_nursery() as nursery:
+
+        def started(report: Report) -> None:
+            nursery.start_soon(lines.send, {"ready": report.as_json()})
+
+        nursery.start_soon(_answer, gateway, lines)
+        code = await serve(gateway, started)
+        nursery.cancel_scope.cancel()
+    return code
+
+
+async def _answer(gateway: Gateway, lines: Lines) -> None:
+    while await lines.receive() is not None:
+        await lines.send({"report": gateway.report().as_json()})
+    gateway.stop()
+
+
+def main() -> int:
+    """Gives the exit code."""
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    settings = receive_settings(channel)
+    logs.configure(settings.log, verbose=settings.verbose)
+    structlog.contextvars.bind_contextvars(worker=settings.worker)
+    return trio.run(work, settings, channel)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,165 @@
+"""Workers: several processes on the same ports, each a gateway of its own; one that dies is replaced.
+
+Rules:
+* A worker that cannot start, and says why, ends everything; so do five deaths in a row before a worker was ready.
+* A worker that dies later is replaced: at once if it had served for a while, otherwise after 0.5 s, 1 s, ... 30 s.
+* A worker has a process group of its own: Ctrl-C reaches the supervisor alone, which then tells the workers.
+* A worker ends with its supervisor, however that ended: the channel between them closes.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+
+import structlog
+import trio
+
+from proxy.net.channel import Lines, Settings
+from proxy.net.process import CANNOT_START, Started, StartError
+from proxy.telemetry.report import Report, Reports
+
+log = structlog.get_logger()
+
+STEADY = 10.0  # seconds that a worker must have served to be replaced at once
+FIRST_PAUSE = 0.5
+LAST_PAUSE = 30.0
+MOST_DEATHS = 5  # in a row, before it was ready
+ANSWER_WITHIN = 1.0  # seconds that a worker has for a report
+
+
+class Child:
+    """One worker while it lives."""
+
+    def __init__(self, process: trio.Process, lines: Lines) -> None:
+        self.process = process
+        self.lines = lines
+        self.ready: Report | None = None
+        self._lock = trio.Lock()
+        self._answers, self._answer = trio.open_memory_channel[Report](1)
+
+    async def listen(self, ready: trio.Event) -> None:
+        """Take what the worker says; `ready` is set when it is."""
+        while (line := await self.lines.receive()) is not None:
+            if "ready" in line:
+                self.ready = Report.of(line["ready"])
+                ready.set()
+            else:
+                with suppress(trio.WouldBlock):  # nobody took the last one: it was late
+                    self._answers.send_nowait(Report.of(line["report"]))
+
+    async def report(self) -> Report:
+        """What it says about itself; not ready if it says nothing."""
+        async with self._lock:
+            with trio.move_on_after(ANSWER_WITHIN):
+                with suppress(trio.WouldBlock):
+                    self._answer.receive_nowait()  # one that came late
+                with suppress(trio.BrokenResourceError):
+                    await self.lines.send({})
+                    return await self._answer.receive()
+        return Report(ready=False)
+
+
+class Workers:
+    """All workers of one proxy."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._children: dict[int, Child] = {}
+        self._ready = [trio.Event() for _ in range(settings.config.workers)]
+        self._stopping = trio.Event()
+
+    async def run(self, started: Started) -> None:
+        """Keep them running until `stop`. Raises StartError, in a group."""
+        async with trio.open_nursery() as nursery:
+            for worker in range(self._settings.config.workers):
+                nursery.start_soon(self._keep, worker)
+            nursery.start_soon(self._announce, started)
+
+    def stop(self) -> None:
+        """Tell all to end."""
+        self._stopping.set()
+        for child in self._children.values():
+            child.process.terminate()
+
+    async def reports(self) -> Reports:
+        """What they say about themselves."""
+        found: Reports = {}
+
+        async def ask(worker: int, child: Child) -> None:
+            found[worker] = await child.report()
+
+        async with trio.open_nursery() as nursery:
+            for worker, child in sorted(self._children.items()):
+                nursery.start_soon(ask, worker, child)
+        return dict(sorted(found.items()))
+
+    async def _announce(self, started: Started) -> None:
+        for ready in self._ready:
+            await ready.wait()
+        reports = [child.ready for child in self._children.values() if child.ready is not None]
+        if reports:
+            started(reports[0])
+
+    async def _keep(self, worker: int) -> None:
+        deaths = 0
+        while True:
+            began = trio.current_time()
+            code = await self._live(worker)
+            if self._stopping.is_set():
+                return
+            lived = trio.current_time() - began
+            was_ready = self._ready[worker].is_set()
+            deaths = 1 if was_ready and lived >= STEADY else deaths + 1
+            if not was_ready and (code == CANNOT_START or deaths >= MOST_DEATHS):
+                raise StartError(f"worker {worker} {_end(code)}" + f" {deaths} times" * (deaths > 1))
+            pause = 0.0 if lived >= STEADY else min(FIRST_PAUSE * 2.0 ** (deaths - 1), LAST_PAUSE)
+            log.error("worker died", worker=worker, why=_end(code), replaced_in=f"{pause:g}s")
+            with trio.move_on_after(pause):
+                await self._stopping.wait()
+                return
+
+    async def _live(self, worker: int) -> int:
+        """One life of a worker, from its start to its exit code."""
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            command = [sys.executable, "-P", "-m", "proxy.net.worker", str(theirs.fileno())]
+            # However we came to find our modules, the worker finds the same ones.
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+            start = partial(
+                trio.run_process,
+                command,
+                env=environment,
+                pass_fds=(theirs.fileno(),),
+                process_group=0,
+                check=False,
+                deliver_cancel=_kill,
+            )
+            async with trio.open_nursery() as nursery:
+                process: trio.Process = await nursery.start(start)
+                theirs.close()
+                child = self._children[worker] = Child(process, Lines(ours))
+                nursery.start_soon(child.listen, self._ready[worker])
+                if self._stopping.is_set():
+                    process.terminate()
+                with suppress(trio.BrokenResourceError):  # it died already
+                    await child.lines.send_settings(replace(self._settings, worker=worker))
+                code = await process.wait()
+                del self._children[worker]
+                nursery.cancel_scope.cancel()
+        return code
+
+
+async def _kill(process: trio.Process) -> None:
+    process.kill()
+
+
+def _end(code: int) -> str:
+    if code == CANNOT_START:
+        return "could not start"
+    return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"exited with code {code}"
