@@ -42,4 +42,4 @@ def command(file: str, form: logs.Format, verbose: bool) -> None:
     logs.configure(form, verbose=verbose)
     from proxy.net import supervisor
 
-    supervisor.run(config)
+    sys.exit(supervisor.run(config, form, verbose=verbose))

@@ -1,6 +1,6 @@
 """Configuration: one YAML file -> an immutable `Config`; every problem at once, each with its place and a way out."""
 
-from proxy.config.load import examine, load
+from proxy.config.load import examine, examine_text, load
 from proxy.config.model import Admin, Cluster, Config, Limits, Listener
 from proxy.config.plugins import PluginUse
 from proxy.config.problems import ConfigError, Problem
@@ -17,5 +17,6 @@ __all__ = [
     "PluginUse",
     "Problem",
     "examine",
+    "examine_text",
     "load",
 ]

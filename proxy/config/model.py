@@ -162,6 +162,6 @@ class Config(Section):
     )
     admin: Admin | None = Field(
         default=None,
-        description="The HTTP side; accepted, but nothing serves it yet.",
+        description="The HTTP side: `/health` and `/metrics`, about all workers; off unless given.",
         examples=["{bind: 127.0.0.1:9190}"],
     )

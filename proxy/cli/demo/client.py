@@ -1,0 +1,83 @@
+"""The client: confluent-kafka, knowing the proxy's address and nothing else, and what its own statistics say."""
+
+import json
+from collections import Counter, defaultdict
+from typing import Any
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from proxy.cli.demo.stage import NotSeen
+
+TOPIC = "orders"
+SECONDS = 30.0
+STATISTICS_EVERY = 100  # milliseconds
+
+
+class Traffic:
+    """What a client did, as it says itself: requests by their kind, for each address that it talked to."""
+
+    def __init__(self) -> None:
+        self._latest: dict[str, dict[str, Any]] = {}  # by client: what it said last; its counts only grow
+
+    def note(self, statistics: str) -> None:
+        """Take in one report of librdkafka's statistics."""
+        report = json.loads(statistics)
+        self._latest[report["name"]] = report["brokers"]
+
+    @property
+    def requests(self) -> dict[str, Counter[str]]:
+        """How many requests of each kind went to each address."""
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
+        for brokers in self._latest.values():
+            for broker in brokers.values():
+                counts[broker["nodename"]].update({api: count for api, count in broker["req"].items() if count})
+        return {address: sent for address, sent in counts.items() if sent}
+
+
+def configuration(bootstrap: str, traffic: Traffic) -> dict[str, Any]:
+    """What any client of the proxy needs: its address."""
+    return {
+        "bootstrap.servers": bootstrap,
+        "stats_cb": traffic.note,
+        "statistics.interval.ms": STATISTICS_EVERY,
+        "log_level": 0,
+    }
+
+
+def produce(producer: Producer, messages: list[bytes]) -> Counter[int]:
+    """Write all messages; gives how many were acknowledged in each partition. Raises NotSeen."""
+    acknowledged = Counter[int]()
+    errors: list[str] = []
+
+    def delivered(error: object, message: Any) -> None:
+        if error is not None:
+            errors.append(str(error))
+        else:
+            acknowledged[message.partition()] += 1
+
+    for message in messages:
+        producer.produce(TOPIC, message, key=message, on_delivery=delivered)
+    left = producer.flush(SECONDS)
+    if errors or left or acknowledged.total() != len(messages):
+        why = errors[0] if errors else f"{left} are waiting after {SECONDS:g} s"
+        raise NotSeen(f"an acknowledgement of each of {len(messages)} messages: {why}")
+    return acknowledged
+
+
+def consume(bootstrap: str, traffic: Traffic, partitions: list[int], expected: int) -> list[bytes]:
+    """Read the partitions from their beginning until `expected` messages came. Raises NotSeen."""
+    consumer = Consumer(configuration(bootstrap, traffic) | {"group.id": "demo", "enable.auto.commit": False})
+    try:
+        consumer.assign([TopicPartition(TOPIC, partition, 0) for partition in partitions])
+        found: list[bytes] = []
+        while len(found) < expected:
+            message = consumer.poll(SECONDS)
+            if message is None:
+                raise NotSeen(f"message {len(found) + 1} of {expected} within {SECONDS:g} s")
+            if message.error():
+                raise NotSeen(f"message {len(found) + 1} of {expected}: {message.error()}")
+            found.append(message.value() or b"")
+        consumer.poll(3 * STATISTICS_EVERY / 1000)  # for a last report of its statistics
+        return found
+    finally:
+        consumer.close()

@@ -1,0 +1,120 @@
+"""The stage: three brokers, and the proxy in front of them as a process of its own, as a user would run it."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from confluent_kafka import Producer
+
+HOST = "127.0.0.1"
+BROKERS = 3
+SECONDS_TO_START = 30.0
+SECONDS_TO_STOP = 15.0
+SECONDS_BETWEEN_LOOKS = 0.05
+
+CONFIGURATION = """\
+clusters:
+  main: {{bootstrap: [{bootstrap}]}}
+listeners:
+  clients:
+    cluster: main
+    bind: {host}:{port}
+    advertise: {host}
+"""
+
+
+class NotSeen(Exception):  # noqa: N818 - the word of this demo
+    """What should have happened in this run and did not."""
+
+
+class Stage(NamedTuple):
+    """What is running: the brokers' own addresses, the proxy's, and the configuration that joins them."""
+
+    brokers: dict[int, str]
+    proxy: str
+    configuration: str
+
+
+@contextmanager
+def stage() -> Iterator[Stage]:
+    """Brokers and proxy, up when this is entered and gone when it is left. Raises NotSeen."""
+    # The producer is never used as one: as long as it lives, its mock cluster does.
+    cluster = Producer({"test.mock.num.brokers": BROKERS, "log_level": 0})
+    brokers = addresses(cluster)
+    port = free_port(brokers)
+    text = CONFIGURATION.format(bootstrap=next(iter(brokers.values())), host=HOST, port=port)
+    with TemporaryDirectory(prefix="doorkeeper-demo-") as folder:
+        file = Path(folder, "gateway.yaml")
+        file.write_text(text)
+        with _proxy(file, port):
+            yield Stage(brokers, f"{HOST}:{port}", text)
+    del cluster
+
+
+def addresses(client: Producer) -> dict[int, str]:
+    """The brokers as this client is told of them. Raises NotSeen."""
+    try:
+        known = client.list_topics(timeout=SECONDS_TO_START).brokers
+    except Exception as error:
+        raise NotSeen(f"an answer to Metadata: {error}") from None
+    return {node_id: f"{broker.host}:{broker.port}" for node_id, broker in sorted(known.items())}
+
+
+def free_port(node_ids: dict[int, str]) -> int:
+    """A port that is free together with those that brokers of these ids will answer on."""
+    for _ in range(100):
+        with socket.socket() as first:
+            first.bind((HOST, 0))
+            port: int = first.getsockname()[1]
+        if all(_is_free(port + 1 + node_id) for node_id in node_ids):
+            return port
+    raise NotSeen("free ports on this machine")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as one:
+        try:
+            one.bind((HOST, port))
+        except (OSError, OverflowError):
+            return False
+    return True
+
+
+@contextmanager
+def _proxy(file: Path, port: int) -> Iterator[None]:
+    log = file.with_name("doorkeeper.log")
+    command = [sys.executable, "-m", "proxy", "run", str(file), "--log", "text"]
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
+    try:
+        _until_it_answers(process, port, log)
+        yield
+        process.send_signal(signal.SIGTERM)
+        if process.wait(SECONDS_TO_STOP) != 0:
+            raise NotSeen(f"a clean end of the proxy; it said:\n{log.read_text()}")
+    except subprocess.TimeoutExpired:
+        raise NotSeen(f"an end of the proxy within {SECONDS_TO_STOP:g} s; it said:\n{log.read_text()}") from None
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _until_it_answers(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+    deadline = time.monotonic() + SECONDS_TO_START
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            socket.create_connection((HOST, port), timeout=1).close()
+        except OSError:
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+        else:
+            return
+    raise NotSeen(f"the proxy listening on port {port}; it said:\n{log.read_text()}")

@@ -1,0 +1,77 @@
+"""The steps of the demo, in the order in which somebody gets to know the proxy."""
+
+from collections import Counter
+from collections.abc import Callable
+
+from confluent_kafka import Producer
+
+from proxy.cli.demo.client import TOPIC, Traffic, configuration, consume, produce
+from proxy.cli.demo.stage import BROKERS, NotSeen, Stage, addresses, stage
+
+MESSAGES = 1000
+
+Say = Callable[[str], None]
+
+
+def play(say: Say) -> None:
+    """All steps. Raises NotSeen at the first that does not show what it should."""
+    say("Doorkeeper stands between Kafka clients and Kafka brokers. Here are all three, on this machine.\n")
+    traffic = Traffic()
+    with stage() as scene:
+        _introduce(scene, say)
+        producer = Producer(configuration(scene.proxy, traffic))
+        told = _addresses(scene, producer, say)
+        _messages(scene, producer, traffic, say)
+        _nothing_went_around(scene, told, traffic, say)
+    say("\nEvery step was seen to work. Next: README.md, and doorkeeper run --help")
+
+
+def _introduce(scene: Stage, say: Say) -> None:
+    if len(scene.brokers) != BROKERS:
+        raise NotSeen(f"{BROKERS} brokers; there are {len(scene.brokers)}")
+    say(f"1. {BROKERS} brokers are up, each on a port of its own.")
+    say("2. doorkeeper run gateway.yaml is up in front of them. The whole configuration:\n")
+    for line in scene.configuration.splitlines():
+        say(f"      {line}")
+
+
+def _addresses(scene: Stage, client: Producer, say: Say) -> dict[int, str]:
+    say(f"\n3. A client that knows only {scene.proxy} asks where the brokers are:\n")
+    told = addresses(client)
+    if told.keys() != scene.brokers.keys():
+        raise NotSeen(f"the same brokers through the proxy: {sorted(told)} instead of {sorted(scene.brokers)}")
+    say("                 they say            the client is told")
+    for node_id, real in scene.brokers.items():
+        say(f"      broker {node_id}   {real:<19} {told[node_id]}")
+    for address in told.values():
+        if address in scene.brokers.values():
+            raise NotSeen(f"a rewritten address: the client was told {address}, which is a broker's own")
+    return told
+
+
+def _messages(scene: Stage, producer: Producer, traffic: Traffic, say: Say) -> None:
+    sent = [f"order {number}".encode() for number in range(MESSAGES)]
+    written = produce(producer, sent)
+    producer.poll(1.0)  # for a last report of its statistics
+    spread = ", ".join(f"{count} in {partition}" for partition, count in sorted(written.items()))
+    say(f'\n4. It produces {MESSAGES} messages to topic "{TOPIC}"; the brokers acknowledge all.')
+    say(f"   By partition: {spread}.")
+    found = consume(scene.proxy, traffic, sorted(written), len(sent))
+    if Counter(found) != Counter(sent):
+        raise NotSeen("the same messages coming back as were sent")
+    say(f"   Another client consumes them: {len(found)} came back, each once, as it was sent.")
+
+
+def _nothing_went_around(scene: Stage, told: dict[int, str], traffic: Traffic, say: Say) -> None:
+    names = {address: f"broker {node_id}" for node_id, address in told.items()} | {scene.proxy: "bootstrap"}
+    say("\n5. What passed through the proxy, as the clients counted it:\n")
+    for address, requests in sorted(traffic.requests.items()):
+        if address not in names:
+            raise NotSeen(f"every request going to the proxy: {requests.total()} went to {address}")
+        counts = ", ".join(f"{count} {api}" for api, count in sorted(requests.items()))
+        say(f"      {address:<19} {names[address]:<10} {counts}")
+    seen = {api for requests in traffic.requests.values() for api in requests}
+    for api in ("Metadata", "Produce", "Fetch"):
+        if api not in seen:
+            raise NotSeen(f"a {api} request among what the clients counted")
+    say("\n   None went to a broker's own address.")

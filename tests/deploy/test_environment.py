@@ -1,0 +1,54 @@
+"""The environment of a clone."""
+
+import subprocess
+import venv
+from pathlib import Path
+
+import pytest
+
+from deploy.environment import INCLUDES, ROOT, Environment, fingerprint
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Environment:
+    venv.create(tmp_path / "venv", with_pip=False, symlinks=True)
+    return Environment(tmp_path / "venv")
+
+
+def test_an_environment_is_filled_once_for_each_pyproject(environment: Environment) -> None:
+    assert not environment.is_filled("demo", "one")
+    (environment.folder / ".filled-for-demo").write_text("one")
+    assert environment.is_filled("demo", "one")
+    assert not environment.is_filled("demo", "two")
+    assert not environment.is_filled("test", "one")
+
+
+def test_who_has_what_the_tests_need_has_what_the_demo_needs(environment: Environment) -> None:
+    (environment.folder / ".filled-for-test").write_text("one")
+    assert environment.is_filled("demo", "one")
+    assert set(INCLUDES) == {"demo", "test"}
+
+
+def test_an_environment_that_is_gone_is_not_filled(tmp_path: Path) -> None:
+    (tmp_path / ".filled-for-demo").write_text("one")
+    assert not Environment(tmp_path).is_filled("demo", "one")
+
+
+def test_a_program_runs_in_the_clone_with_the_environment_first_in_its_path(
+    environment: Environment, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = "import os, sys; print(os.getcwd(), os.environ['PATH'].split(':')[0], sys.prefix)"
+    assert environment.run("-c", program) == 0
+    assert capfd.readouterr().out.split() == [str(ROOT), str(environment.folder / "bin"), str(environment.folder)]
+    assert environment.run("-c", "raise SystemExit(3)") == 3
+
+
+def test_the_machines_pip_can_install_into_an_environment_without_one(environment: Environment) -> None:
+    command = [*environment._pip(), "list", "--format=freeze", "--disable-pip-version-check"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == ""
+
+
+def test_a_fingerprint_depends_on_the_declarations_and_on_python() -> None:
+    digest, version = fingerprint().split()
+    assert len(digest) == 64
+    assert version.startswith("3.")

@@ -1,0 +1,19 @@
+"""The demo, as a person sees it: with real brokers, a real proxy and a real client."""
+
+import re
+import subprocess
+import sys
+
+from proxy.cli.demo.steps import MESSAGES
+
+
+def test_the_demo_shows_every_step_and_ends_well() -> None:
+    command = [sys.executable, "-m", "proxy", "demo"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stderr == ""
+    rows = re.findall(r"^ +broker (\d) +(\S+:\d+) +(\S+:\d+)$", result.stdout, re.MULTILINE)
+    assert [node_id for node_id, _, _ in rows] == ["1", "2", "3"]
+    assert not {real for _, real, _ in rows} & {told for _, _, told in rows}
+    assert f"{MESSAGES} came back" in result.stdout
+    assert "None went to a broker's own address." in result.stdout
