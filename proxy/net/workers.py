@@ -30,6 +30,7 @@ STEADY = 10.0  # seconds that a worker must have served to be replaced at once
 FIRST_PAUSE = 0.5
 LAST_PAUSE = 30.0
 MOST_DEATHS = 5  # in a row, before it was ready
+GRACE = 5.0  # seconds beyond the time to drain, after which a worker that was told to end is killed
 ANSWER_WITHIN = 1.0  # seconds that a worker has for a report
 
 
@@ -76,10 +77,21 @@ class Workers:
 
     async def run(self, started: Started) -> None:
         """Keep them running until `stop`. Raises StartError, in a group."""
-        async with trio.open_nursery() as nursery:
-            for worker in range(self._settings.config.workers):
-                nursery.start_soon(self._keep, worker)
-            nursery.start_soon(self._announce, started)
+        async with trio.open_nursery() as around:
+            around.start_soon(self._announce, started)
+            around.start_soon(self._insist)
+            async with trio.open_nursery() as nursery:
+                for worker in range(self._settings.config.workers):
+                    nursery.start_soon(self._keep, worker)
+            around.cancel_scope.cancel()
+
+    async def _insist(self) -> None:
+        """A worker that hangs does not keep the proxy from ending."""
+        await self._stopping.wait()
+        await trio.sleep(self._settings.config.limits.drain + GRACE)
+        for worker, child in self._children.items():
+            log.error("worker does not end", worker=worker)
+            child.process.kill()
 
     def stop(self) -> None:
         """Tell all to end."""
