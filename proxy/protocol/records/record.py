@@ -90,7 +90,7 @@ def _bytes(data: memoryview, at: int, end: int) -> tuple[memoryview | None, int]
     if size < 0:
         return None, at
     if size > end - at:
-        raise ProtocolError(f"{size} bytes of it end past it")
+        raise ProtocolError(f"a key, value or header of {size} bytes ends past it")
     return data[at : at + size], at + size
 
 

@@ -21,6 +21,7 @@ from proxy.protocol.records import (
     write_batch,
 )
 from tests.proxy.protocol.oracles.kafka import Kafka, KafkaRefusedError
+from tests.proxy.protocol.records.some import contents, only
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # kafka-python 3.0 reads its schemas in a deprecated way
@@ -40,23 +41,6 @@ CODECS = list(CompressionType)
 
 def places(records: list[Record], base_offset: int) -> list[Record]:
     return [record._replace(offset=base_offset + n) for n, record in enumerate(records)]
-
-
-def only(data: bytes) -> RecordBatch:
-    (batch,) = batches(data)
-    assert isinstance(batch, RecordBatch)
-    return batch
-
-
-def contents(batch: RecordBatch) -> list[Record]:
-    return [
-        record._replace(
-            key=None if record.key is None else bytes(record.key),
-            value=None if record.value is None else bytes(record.value),
-            headers=tuple(Header(name, None if value is None else bytes(value)) for name, value in record.headers),
-        )
-        for record in batch.records()
-    ]
 
 
 def internal(kafka: Kafka) -> Any:
