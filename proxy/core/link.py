@@ -93,16 +93,18 @@ class Link:
         return commands
 
     def client_closed(self) -> list[Command]:
-        """The client will send nothing more; it may still read."""
+        """The client will send nothing more. It may still read, unless it left in the middle of a request."""
         self.commands = []
         self._ending = True
+        if not self.requests.splitter.between:
+            self.close(None)
         self._settle()
         return self.commands
 
     def broker_closed(self) -> list[Command]:
         """The broker is gone, and with it the conversation."""
         self.commands = []
-        self.close("the broker closed the connection" if self.inflight.slots else None)
+        self.close("the broker closed the connection with requests in flight" if self.inflight.slots else None)
         return self.commands
 
     def wake(self, token: int) -> list[Command]:

@@ -1,0 +1,65 @@
+"""Frames for playbooks: a request of some api, its answer, and small plugins that want them."""
+
+from __future__ import annotations
+
+from proxy.protocol.frame import SIZE
+from proxy.protocol.header import request_frame, response_frame
+from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
+from proxy.protocol.schema import Request, Response
+
+V = 4  # a version that every api here has, under the newest headers
+
+
+def asking(request: Request, number: int, version: int = V, client_id: str | None = "app") -> bytes:
+    """A request as a client sends it; `number` is its correlation id."""
+    return request_frame(request, version, number, client_id)
+
+
+def answering(response: Response, number: int, version: int = V) -> bytes:
+    """The broker's answer to it."""
+    return response_frame(response, version, number)
+
+
+def heartbeat(number: int, group: str = "g") -> bytes:
+    """A Heartbeat: nobody wants it unless a test says so."""
+    return asking(HeartbeatRequest(group_id=group, generation_id=1, member_id="m"), number)
+
+
+def heartbeat_answer(number: int, error: int = 0) -> bytes:
+    """Its answer."""
+    return answering(HeartbeatResponse(error_code=error), number)
+
+
+def metadata(number: int) -> bytes:
+    """A Metadata request for all topics."""
+    return asking(MetadataRequest(topics=None), number)
+
+
+def metadata_answer(number: int, host: str = "kafka-1", port: int = 9092) -> bytes:
+    """Its answer: one broker, no topics."""
+    broker = MetadataResponse.Broker(node_id=1, host=host, port=port)
+    return answering(MetadataResponse(brokers=[broker], topics=[]), number)
+
+
+def produce(number: int, acks: int, records: bytes = b"r" * 30, version: int = 9) -> bytes:
+    """A Produce request for one partition."""
+    partition = ProduceRequest.Topic.Partition(index=0, records=records)
+    topic = ProduceRequest.Topic(name="orders", partition_data=[partition])
+    return asking(ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[topic]), number, version)
+
+
+def produce_answer(number: int, version: int = 9) -> bytes:
+    """Its answer: nothing to say."""
+    return answering(ProduceResponse(responses=[]), number, version)
+
+
+def cut(frame: bytes, at: int) -> tuple[bytes, bytes]:
+    """A frame in two pieces."""
+    return frame[:at], frame[at:]
+
+
+def body_of(frame: bytes, skip: int) -> bytes:
+    """What follows the first bytes of a frame."""
+    return frame[SIZE.size + skip :]

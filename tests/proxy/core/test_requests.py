@@ -1,0 +1,249 @@
+"""Requests that somebody wants: what their handlers make of them, and what happens when that goes wrong."""
+
+from typing import Any
+
+import pytest
+
+from proxy.core.commands import Close, Emit, PauseClient, ResumeClient, ToBroker, ToClient, Wake
+from proxy.core.context import Context
+from proxy.core.decisions import Ask, Decision, Forward, Reply, Sleep, Steps
+from proxy.core.events import HandlerFailed, Undecodable
+from proxy.core.link import Link
+from proxy.core.plugin import Plugin, on_request, on_unsupported
+from proxy.core.route import Routes
+from proxy.protocol.api import HEARTBEAT, PRODUCE
+from proxy.protocol.codec import decode
+from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from proxy.protocol.messages.metadata import MetadataRequest
+from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
+from tests.proxy.core.frames import (
+    answering,
+    asking,
+    heartbeat,
+    heartbeat_answer,
+    metadata,
+    metadata_answer,
+    produce,
+    produce_answer,
+)
+from tests.proxy.core.playbook import ANY, Broker, Client, Playbook, Time, connection
+
+BOOM = ValueError("boom")
+
+
+class EmitAny(Emit):
+    """Tells whatever it is."""
+
+    def __init__(self) -> None:
+        super().__init__(None)  # type: ignore[arg-type]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Emit)
+
+
+class Handling(Plugin):
+    """Does with Heartbeats what the test says."""
+
+    def __init__(self, do: Any) -> None:
+        self.do = do
+        self.seen: list[Any] = []
+
+    @on_request(HeartbeatRequest, fields="group_id")
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Decision:
+        self.seen.append((ctx.client_id, ctx.correlation_id, ctx.api, ctx.version, request.group_id))
+        if isinstance(self.do, Exception):
+            raise self.do
+        decision: Decision = self.do(request) if callable(self.do) else self.do
+        return decision
+
+
+class Waiting(Plugin):
+    """Lets Heartbeats wait."""
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        yield Sleep(1.5)
+        return None
+
+
+class Inquiring(Plugin):
+    """Asks for the coordinator before a Heartbeat may pass, and tells the broker its name."""
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        answer = yield Ask(FindCoordinatorRequest(coordinator_keys=["g"]), version=4)
+        request.group_id = answer.coordinators[0].key
+        return Forward(request)
+
+
+class Failing(Plugin):
+    """Raises on everything that it sees."""
+
+    @on_request(HeartbeatRequest)
+    @on_request(ProduceRequest, fields="acks")
+    @on_request(MetadataRequest)
+    def anything(self, ctx: Context, request: Any) -> Decision:
+        raise BOOM
+
+
+class Newer(Plugin):
+    """Answers ApiVersions requests of the future."""
+
+    @on_unsupported(ApiVersionsRequest)
+    def unknown(self, ctx: Context) -> Decision:
+        return Reply(ApiVersionsResponse(error_code=35, api_keys=[]), version=0)
+
+
+def renamed(request: HeartbeatRequest) -> Decision:
+    request.group_id = "another, longer one"
+    return Forward(request)
+
+
+def test_a_handler_sees_the_fields_it_wants_and_who_asks() -> None:
+    plugin = Handling(None)
+    assert Playbook(plugin, byte_by_byte=False) >> Client(heartbeat(1, "mine")) << ToBroker(heartbeat(1, "mine"))
+    assert plugin.seen == [("app", 1, HEARTBEAT, 4, "mine")]
+
+
+def test_without_a_decision_the_original_bytes_go_on() -> None:
+    def changed_in_passing(request: HeartbeatRequest) -> None:
+        request.group_id = "never sent"
+
+    assert Playbook(Handling(changed_in_passing)) >> Client(heartbeat(1)) << ToBroker(heartbeat(1))
+
+
+def test_what_a_handler_forwards_takes_the_place_of_what_came() -> None:
+    assert (
+        Playbook(Handling(renamed))
+        >> Client(metadata(1) + heartbeat(2) + metadata(3))
+        << ToBroker(metadata(1) + heartbeat(2, "another, longer one") + metadata(3))
+        >> Broker(metadata_answer(1) + heartbeat_answer(2) + metadata_answer(3))
+        << ToClient(metadata_answer(1) + heartbeat_answer(2) + metadata_answer(3))
+    )
+
+
+def test_a_reply_may_take_the_place_of_the_broker() -> None:
+    answer = HeartbeatResponse(error_code=27)
+    playbook = Playbook(Handling(Reply(answer)))
+    assert playbook >> Client(heartbeat(1)) << ToClient(heartbeat_answer(1, 27))
+    assert playbook.counters.refused == 1
+
+
+def test_all_that_follows_waits_with_a_request_that_waits() -> None:
+    assert (
+        Playbook(Waiting())
+        >> Client(metadata(1) + heartbeat(2) + metadata(3) + heartbeat(4))
+        << ToBroker(metadata(1))
+        << Wake(0, 1.5)
+        << PauseClient()
+        >> Broker(metadata_answer(1))
+        << ToClient(metadata_answer(1))
+        >> Time()
+        << ToBroker(heartbeat(2) + metadata(3))
+        << Wake(0, 1.5)
+        >> Time()
+        << ToBroker(heartbeat(4))
+        << ResumeClient()
+    )
+
+
+def test_a_question_of_ours_goes_behind_older_requests_and_its_answer_not_to_the_client() -> None:
+    question = asking(FindCoordinatorRequest(coordinator_keys=["g"]), 0, 4)
+    coordinator = FindCoordinatorResponse.Coordinator(
+        key="found", node_id=1, host="h", port=1, error_code=0, error_message=None
+    )
+    assert (
+        Playbook(Inquiring())
+        >> Client(metadata(1) + heartbeat(2) + metadata(3))
+        << ToBroker(metadata(1) + question)
+        << PauseClient()
+        >> Broker(metadata_answer(1) + answering(FindCoordinatorResponse(coordinators=[coordinator]), 0))
+        << ToBroker(heartbeat(2, "found") + metadata(3))
+        << ToClient(metadata_answer(1))
+        << ResumeClient()
+        >> Broker(heartbeat_answer(2) + metadata_answer(3))
+        << ToClient(heartbeat_answer(2) + metadata_answer(3))
+    )
+
+
+def test_a_handler_that_raises_refuses_its_request() -> None:
+    failed = HandlerFailed("Failing.anything", HEARTBEAT, 4, BOOM)
+    playbook = Playbook(Failing())
+    assert playbook >> Client(heartbeat(1)) << ToClient(heartbeat_answer(1, error=-1)) << Emit(failed)
+    assert playbook.counters.failed_handlers == 1
+
+
+def test_a_handler_that_raises_on_acks_0_ends_it() -> None:
+    assert (
+        Playbook(Failing())
+        >> Client(produce(1, acks=0))
+        << Emit(HandlerFailed("Failing.anything", PRODUCE, 9, BOOM))
+        << PauseClient()
+        << Close(ANY)
+    )
+
+
+def test_what_cannot_be_read_is_not_passed_on() -> None:
+    frame = bytearray(heartbeat(1))
+    frame[18] = 200  # a group id longer than the frame
+    plugin = Handling(None)
+    link = Link(connection(), Routes([plugin]))
+    first, *_, last = link.receive_client(memoryview(frame))
+    assert isinstance(first, Emit)
+    assert isinstance(first.event, Undecodable)
+    assert isinstance(last, Close)
+    assert "Heartbeat" in str(last.reason)
+    assert plugin.seen == []
+
+
+def test_acks_0_is_answered_by_nobody_even_when_a_handler_replies() -> None:
+    class Refusing(Plugin):
+        @on_request(ProduceRequest, fields="topic_data")
+        def produce(self, ctx: Context, request: ProduceRequest) -> Decision:
+            return Reply(ProduceResponse(responses=[]))
+
+    assert (
+        Playbook(Refusing()) >> Client(produce(1, acks=0)) >> Client(produce(2, acks=1)) << ToClient(produce_answer(2))
+    )
+
+
+@pytest.mark.parametrize("acks", [0, 1, -1])
+@pytest.mark.parametrize("size", [0, 30, 100_000])
+def test_acks_are_read_however_the_request_is_cut(acks: int, size: int) -> None:
+    frame = produce(1, acks, b"r" * size)
+    for at in (12, 13, 20, 22, 25, len(frame) - 1):
+        link = Link(connection(), Routes())
+        given = [*link.receive_client(memoryview(frame[:at])), *link.receive_client(memoryview(frame[at:]))]
+        assert b"".join(bytes(command.data) for command in given if isinstance(command, ToBroker)) == frame
+        assert len(link.inflight.slots) == (acks != 0)
+
+
+def test_a_produce_request_without_acks_ends_it() -> None:
+    frame = b"\0\0\0\x0c\0\0\0\3\0\0\0\1\xff\xff\xff\xff"
+    assert Playbook(byte_by_byte=False) >> Client(frame) << EmitAny() << PauseClient() << Close(ANY)
+
+
+def test_a_version_of_the_future_is_answered_where_a_plugin_knows_how() -> None:
+    future = b"\0\0\0\x0c\0\x12\0\x63\0\0\0\7\0\0\0\0"
+    answer = b"\0\0\0\x0a\0\0\0\7\0\x23\0\0\0\0"
+    assert Playbook(Newer()) >> Client(future + heartbeat(8)) << ToBroker(heartbeat(8)) << ToClient(answer)
+
+
+def test_a_version_that_cannot_be_answered_ends_it() -> None:
+    class Broken(Plugin):
+        @on_unsupported(ApiVersionsRequest)
+        def unknown(self, ctx: Context) -> Decision:
+            raise BOOM
+
+    future = b"\0\0\0\x0c\0\x12\0\x63\0\0\0\7\0\0\0\0"
+    assert Playbook(Broken(), byte_by_byte=False) >> Client(future) << EmitAny() << PauseClient() << Close(ANY)
+
+
+def test_the_header_of_a_client_is_kept_when_its_request_is_rewritten() -> None:
+    frame = asking(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), 1, client_id=None)
+    (command,) = Link(connection(), Routes([Handling(renamed)])).receive_client(memoryview(frame))
+    assert isinstance(command, ToBroker)
+    assert bytes(command.data[4:15]) == frame[4:15]
+    assert decode(HeartbeatRequest, 4, bytes(command.data[15:])).group_id == "another, longer one"

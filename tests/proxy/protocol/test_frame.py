@@ -1,0 +1,219 @@
+"""A splitter is fed whole, byte by byte, and in any pieces; what it gives and whom it shows what is always the same."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.protocol.frame import HOLD, NO_LIMIT, REQUEST_HEAD, SIZE, Buffer, Reader, Splitter
+from proxy.protocol.problem import Fault
+
+BIG = 100_000
+
+
+def frame(number: int, length: int = 20, api: int = 3) -> bytes:
+    return REQUEST_HEAD.pack(length, api << 16 | 1, number) + bytes((number + i) % 251 for i in range(length - 8))
+
+
+class Whole:
+    """Gets whole frames, and answers with what `say` gives."""
+
+    whole, blind = True, 0
+
+    def __init__(self, say: Callable[[bytes], Any] = lambda frame: None) -> None:
+        self.frames: list[bytes] = []
+        self.say = say
+
+    def read(self, span: memoryview, last: bool) -> Any:
+        assert last
+        self.frames.append(bytes(span))
+        return self.say(self.frames[-1])
+
+
+class Spans:
+    """Gets frames span by span, and looks away for `blind` bytes after the first."""
+
+    whole = False
+
+    def __init__(self, blind: int = 0) -> None:
+        self.seen = b""
+        self.frames = 0
+        self.blind = blind
+
+    def read(self, span: memoryview, last: bool) -> None:
+        self.seen += span
+        self.frames += last
+
+
+class Stream:
+    """A splitter whose wanted frames are those of api 7, and everything that left it."""
+
+    def __init__(self, reader: Reader | None = None, longest: int = NO_LIMIT) -> None:
+        self.met: list[int] = []
+        self.reader = reader
+        self.splitter = Splitter(REQUEST_HEAD, self.meet, Fault.CLIENT, longest=longest)
+        self.out = b""
+        self.kept = 0
+
+    def meet(self, head: tuple[int, int, int], data: memoryview, pos: int) -> Reader | None:
+        assert REQUEST_HEAD.unpack_from(data, pos) == head
+        if head[1] >> 16 == 7 and self.reader is HOLD:
+            return HOLD
+        self.met.append(head[2])
+        return self.reader if head[1] >> 16 == 7 else None
+
+    def feed(self, data: bytes, step: int = NO_LIMIT) -> "Stream":
+        for start in range(0, len(data), step):
+            lent = bytearray(data[start : start + step])
+            self.leave(self.splitter.feed(memoryview(lent)))
+        return self
+
+    def leave(self, spans: Sequence[Buffer]) -> None:
+        self.out += b"".join(map(bytes, spans))
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 11, 12, 13, 50, NO_LIMIT])
+def test_what_nobody_wants_leaves_as_it_came(step: int) -> None:
+    data = frame(1) + frame(2, 8) + frame(3, 5000) + frame(4)
+    stream = Stream().feed(data, step)
+    assert stream.out == data
+    assert stream.met == [1, 2, 3, 4]
+    assert stream.splitter.between
+
+
+def test_a_chunk_that_nobody_wants_leaves_in_one_piece_without_a_copy() -> None:
+    data = memoryview(bytearray(frame(1) + frame(2) + frame(3, BIG)[:500]))
+    (span,) = Stream().splitter.feed(data)
+    assert span is data
+
+
+def test_of_a_cut_head_only_the_head_is_kept() -> None:
+    stream = Stream()
+    (span,) = stream.splitter.feed(memoryview(frame(1) + frame(2)[:11]))
+    assert bytes(span) == frame(1)
+    assert b"".join(map(bytes, stream.splitter.feed(memoryview(frame(2)[11:13])))) == frame(2)[:13]
+
+
+def test_a_large_frame_says_how_much_of_it_passes() -> None:
+    stream = Stream().feed(frame(1, BIG)[:1000])
+    assert stream.splitter.passing == BIG + SIZE.size - 1000
+    stream.splitter.passed(BIG - 1000)
+    stream.feed(frame(1, BIG)[-4:] + frame(2))
+    assert stream.met == [1, 2]
+
+
+@pytest.mark.parametrize("step", [1, 12, 13, 50, NO_LIMIT])
+def test_a_wanted_frame_is_read_whole_and_what_it_became_takes_its_place(step: int) -> None:
+    reader = Whole(lambda frame: [b"<", b">"])
+    stream = Stream(reader).feed(frame(1) + frame(2, 30, api=7) + frame(3) + frame(4, 30, api=7), step)
+    assert stream.out == frame(1) + b"<>" + frame(3) + b"<>"
+    assert reader.frames == [frame(2, 30, api=7), frame(4, 30, api=7)]
+
+
+@pytest.mark.parametrize("step", [1, 12, 13, 50, NO_LIMIT])
+def test_a_wanted_frame_that_stays_leaves_as_it_came(step: int) -> None:
+    data = frame(1) + frame(2, 30, api=7) + frame(3)
+    assert Stream(Whole()).feed(data, step).out == data
+
+
+def test_a_wanted_frame_that_stays_does_not_cut_the_chunk() -> None:
+    data = memoryview(bytearray(frame(1) + frame(2, 30, api=7) + frame(3)))
+    (span,) = Stream(Whole()).splitter.feed(data)
+    assert span is data
+
+
+def test_nothing_of_a_wanted_frame_leaves_before_it_is_whole() -> None:
+    stream = Stream(Whole()).feed(frame(1) + frame(2, 30, api=7)[:-1])
+    assert stream.out == frame(1)
+
+
+@pytest.mark.parametrize("step", [1, 12, 13, 50, NO_LIMIT])
+@pytest.mark.parametrize("blind", [0, 5, NO_LIMIT])
+def test_a_reader_of_spans_sees_its_frame_while_it_passes(step: int, blind: int) -> None:
+    reader = Spans(blind)
+    data = frame(1) + frame(2, 300, api=7) + frame(3)
+    stream = Stream(reader).feed(data, step)
+    assert stream.out == data
+    assert stream.met == [1, 2, 3]
+    assert reader.frames == 1
+    assert blind or reader.seen == frame(2, 300, api=7)
+
+
+def test_what_a_reader_is_blind_to_need_not_come_here() -> None:
+    reader = Spans(blind=NO_LIMIT)
+    wanted = frame(2, BIG, api=7)
+    stream = Stream(reader).feed(wanted[:1000])
+    assert stream.splitter.passing == len(wanted) - 1000 - 1, "the last byte is always shown"
+    stream.splitter.passed(stream.splitter.passing)
+    stream.feed(wanted[-1:] + frame(3))
+    assert stream.met == [2, 3]
+
+
+@pytest.mark.parametrize("step", [1, 13, NO_LIMIT])
+def test_a_frame_that_waits_holds_up_all_that_follows(step: int) -> None:
+    stream = Stream(Whole(lambda frame: HOLD)).feed(frame(1) + frame(2, api=7) + frame(3) + frame(4), step)
+    assert stream.out == frame(1)
+    assert stream.splitter.held is not None
+    stream.leave(stream.splitter.resume([b"?"]))
+    assert stream.out == frame(1) + b"?" + frame(3) + frame(4)
+    assert stream.splitter.held is None
+
+
+@pytest.mark.parametrize("step", [1, 13, NO_LIMIT])
+def test_a_frame_that_must_not_begin_yet_is_met_again(step: int) -> None:
+    stream = Stream(HOLD).feed(frame(1) + frame(2, api=7) + frame(3), step)
+    assert stream.out == frame(1)
+    stream.reader = None
+    stream.leave(stream.splitter.resume())
+    assert stream.out == frame(1) + frame(2, api=7) + frame(3)
+    assert stream.met == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (SIZE.pack(-1), "a frame of -1 bytes cannot be"),
+        (SIZE.pack(7), "a frame of 7 bytes cannot be"),
+        (SIZE.pack(5001), "a frame of 5,001 bytes, over the limit of 5,000"),
+        (b"GET / HTTP/1.1\r\n", "this is HTTP, not Kafka"),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "this is TLS, not Kafka"),
+        (b"SSH-2.0-OpenSSH", "this is SSH, not Kafka"),
+    ],
+)
+@pytest.mark.parametrize("step", [1, NO_LIMIT])
+def test_what_is_no_frame_ends_the_stream(data: bytes, why: str, step: int) -> None:
+    stream = Stream(longest=5000).feed(frame(1) + data, step)
+    assert stream.out == frame(1), "what came before still leaves"
+    assert str(stream.splitter.problem) == why
+    assert stream.splitter.held is not None
+
+
+def test_it_has_begun_when_a_whole_frame_came() -> None:
+    stream = Stream().feed(frame(1, 50)[:30])
+    assert not stream.splitter.begun
+    assert stream.feed(frame(1, 50)[30:]).splitter.begun
+    assert Stream().feed(frame(1)).splitter.begun
+    assert Stream(Whole()).feed(frame(1, api=7)).splitter.begun
+
+
+@given(
+    frames=st.lists(st.tuples(st.integers(8, 60), st.sampled_from([3, 7])), max_size=8),
+    cuts=st.lists(st.integers(0, 400), max_size=12),
+    kind=st.sampled_from(["nobody", "whole", "spans", "blind"]),
+)
+def test_how_a_stream_is_cut_makes_no_difference(frames: list[tuple[int, int]], cuts: list[int], kind: str) -> None:
+    data = b"".join(frame(number, length, api) for number, (length, api) in enumerate(frames))
+    readers: dict[str, Callable[[], Reader | None]] = {
+        "nobody": lambda: None,
+        "whole": lambda: Whole(lambda frame: None if len(frame) % 2 else [frame[::-1]]),
+        "spans": Spans,
+        "blind": lambda: Spans(7),
+    }
+    whole, pieces = Stream(readers[kind]()).feed(data), Stream(readers[kind]())
+    edges = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
+    for start, end in zip(edges, edges[1:], strict=False):
+        pieces.feed(data[start:end])
+    assert pieces.out == whole.out
+    assert pieces.met == whole.met == list(range(len(frames)))
