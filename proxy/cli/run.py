@@ -5,7 +5,7 @@ import sys
 import click
 
 from proxy import logs
-from proxy.config import ConfigError, load
+from proxy.config import examine
 
 EPILOG = """\b
 A whole configuration:
@@ -34,10 +34,10 @@ It ends on SIGTERM or Ctrl-C, after the requests in flight are answered. README.
 @click.option("-v", "--verbose", is_flag=True, help="Log every connection too.")
 def command(file: str, form: logs.Format, verbose: bool) -> None:
     """Stand between clients and brokers, as the configuration FILE says."""
-    try:
-        config = load(file)
-    except ConfigError as error:
-        click.echo(error, err=True)
+    config, problems = examine(file)
+    for problem in problems:
+        click.echo(problem, err=True)
+    if config is None:
         sys.exit(1)
     logs.configure(form, verbose=verbose)
     from proxy.net import supervisor
