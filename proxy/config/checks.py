@@ -6,21 +6,14 @@
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import NamedTuple
 
 from proxy.config.model import Config
-from proxy.config.places import Path
-from proxy.config.values import LAST_PORT, Address, nearest
+from proxy.config.values import LAST_PORT, Address
+from proxy.text.places import Path
+from proxy.text.problems import Finding
+from proxy.text.words import nearest
 
 ROOM = 10
-
-
-class Finding(NamedTuple):
-    """A problem by the path of the option to change."""
-
-    path: Path
-    message: str
-    warning: bool = False
 
 
 def findings(config: Config) -> Iterator[Finding]:

@@ -8,18 +8,14 @@ message offers where the option is missing or wrong. A configuration never chang
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, Strict
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Strict
 
 from proxy.config.plugins import PluginEntry
-from proxy.config.values import Address, Host, Seconds, Size
+from proxy.config.values import Address, Host
+from proxy.text.file import Section
+from proxy.text.quantities import Seconds, Size
 
 T = TypeVar("T")
-
-
-class Section(BaseModel):
-    """A mapping with known options; any other key is a mistake."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Named(Mapping[str, T], Generic[T]):

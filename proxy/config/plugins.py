@@ -17,10 +17,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, WithJsonSchema, create_model
 
-from proxy.config.values import nearest, shown, wrong
+from proxy.text.words import nearest, shown, wrong
 
 GROUP = "doorkeeper.plugins"
-ALWAYS_THERE = "address"
+ALWAYS_THERE = frozenset({"address", "api_versions"})
 BUILT_IN: dict[str, str] = {}
 
 
@@ -37,6 +37,11 @@ class PluginUse:
     name: str
     plugin: type[Any]
     options: BaseModel
+
+    @staticmethod
+    def declaration(name: str) -> type[BaseModel]:
+        """What stands under a plugin's name in the file."""
+        return options_class(plugin_class(name))
 
 
 def known() -> Mapping[str, str]:
@@ -62,7 +67,7 @@ def _entry(value: object) -> PluginUse:
     if not isinstance(entry, dict) or len(entry) != 1:
         raise wrong(f"{shown(value)} is not one plugin", 'write "- name: {options}", one plugin to each "-"')
     name, given = next(iter(entry.items()))
-    if name == ALWAYS_THERE:
+    if name in ALWAYS_THERE:
         raise wrong(f'"{name}" is always there', "leave it out")
     try:
         plugin = plugin_class(name)

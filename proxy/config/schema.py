@@ -10,7 +10,7 @@ from typing import Any
 
 from proxy.config.model import Config
 from proxy.config.plugins import BUILT_IN, options_class, plugin_class
-from proxy.config.values import FROM_ENVIRONMENT
+from proxy.text.quantities import FROM_ENVIRONMENT
 
 SHIPPED = Path(__file__).parent.parent / "gateway.schema.json"
 

@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from proxy.config import Config, ConfigError, examine, load
 from proxy.config.load import examine_text
@@ -19,6 +21,9 @@ listeners:
 MAIN = "{bootstrap: [kafka-1:9092]}"
 LISTENERS = "{clients: {cluster: main, bind: 0.0.0.0:9192, advertise: kafka.example.com}}"
 START = 'begin with "clusters:" and "listeners:" (doorkeeper run --help shows a whole file)'
+# What breaks a file in interesting ways.
+PIECES = ["", " ", "\n", "\t", ":", ": ", "- ", "[", "]", "{", "}", '"', "'", "#", "&a ", "*a", "!!str ", "? ", "| "]
+PIECES += ["${A}", "${B}", "${", "$", "---\n", "...\n", "%YAML 1.2\n", "~", "1", "x" * 99, "\x00", "\u2028", "\ud800"]
 
 
 def instead(old: str, new: str, text: str = GOOD) -> str:
@@ -179,10 +184,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "bare port": (instead("0.0.0.0:9192", "9192"), ['6:11: 9192 is not an address; write "host:port"']),
     "one address where a list must stand": (
         instead("[kafka-1:9092]", "kafka-1:9092"),
-        [
-            '2:21: "bootstrap" is "kafka-1:9092", not a list; '
-            'write e.g. "bootstrap: [kafka-1:9092, kafka-2:9092]"'
-        ],
+        ['2:21: "bootstrap" is "kafka-1:9092", not a list; write e.g. "bootstrap: [kafka-1:9092, kafka-2:9092]"'],
     ),
     "no bootstrap address": (
         instead("[kafka-1:9092]", "[]"),
@@ -364,6 +366,20 @@ def test_examine_gives_the_problems_of_a_missing_file_too(tmp_path: Path) -> Non
     config, problems = examine(tmp_path / "none.yaml")
     assert config is None
     assert len(problems) == 1
+
+
+@given(st.lists(st.tuples(st.integers(0, len(GOOD)), st.integers(0, 9), st.sampled_from(PIECES)), max_size=4))
+def test_whatever_a_file_says_the_answer_is_a_configuration_or_problems(edits: list[tuple[int, int, str]]) -> None:
+    text = GOOD
+    for start, length, piece in edits:
+        text = text[:start] + piece + text[start + length :]
+    config, problems = examine_text(text, "g.yaml", {"A": "1"})
+    assert config is not None or problems
+    for problem in problems:
+        assert "\n" not in str(problem)
+        assert "; " in problem.message
+        assert problem.place is not None
+        assert problem.place.line <= text.count("\n") + 1
 
 
 def test_a_byte_order_mark_is_no_part_of_the_file(tmp_path: Path) -> None:

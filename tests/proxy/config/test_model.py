@@ -7,7 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from proxy.config import Config
 from proxy.config.model import Limits, Section
-from proxy.config.values import seconds, size
+from proxy.text.quantities import seconds, size
 
 SMALL = {
     "clusters": {"main": {"bootstrap": ["kafka:9092"]}},

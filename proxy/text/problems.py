@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from proxy.config.places import Place
+from proxy.text.places import Path, Place
 
 
 class Problem(NamedTuple):
-    """One thing wrong with a file. A warning does not keep the proxy from starting."""
+    """One thing wrong with a file. A warning does not keep the file from being used."""
 
     file: str
     place: Place | None
@@ -19,7 +19,15 @@ class Problem(NamedTuple):
         return f"{where}: {'warning: ' if self.warning else ''}{self.message}"
 
 
-class ConfigError(Exception):
+class Finding(NamedTuple):
+    """A problem by the path of the value to change, wherever that stands."""
+
+    path: Path
+    message: str
+    warning: bool = False
+
+
+class BadFileError(Exception):
     """A file that cannot be used, with every reason why."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:

@@ -4,8 +4,8 @@ from enum import StrEnum
 
 from pydantic import BaseModel, Field, ValidationError
 
-from proxy.config.explain import explained
-from proxy.config.places import read
+from proxy.text.explain import explained
+from proxy.text.places import read
 
 
 class Level(StrEnum):

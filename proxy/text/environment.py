@@ -14,7 +14,9 @@ Environment = Mapping[str, str]
 _REFERENCE = re.compile(r"\$\$|\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}\n]*))?\}|(?P<broken>\$\{)")
 # What YAML would read as its own inside an unquoted reference, and private characters that stand in for it.
 _SHIELD = {ord(character): 0xF0000 + ord(character) for character in "{}[],:#&*!|>%@`"}
-_UNSHIELD = {shield: character for character, shield in _SHIELD.items()}
+# What YAML 1.1, and with it PyYAML, takes for the end of a line; YAML 1.2 and every editor do not.
+_NO_BREAKS = {character: 0xF0000 + character for character in (0x85, 0x2028, 0x2029)}
+_UNSHIELD = {shield: character for character, shield in (_SHIELD | _NO_BREAKS).items()}
 
 
 class Unset(NamedTuple):
@@ -26,7 +28,12 @@ class Unset(NamedTuple):
 
 def shield(text: str) -> str:
     """The text of a file with its references made plain words of the same length, so that YAML passes them unread."""
-    return _REFERENCE.sub(lambda match: match[0].translate(_SHIELD), text)
+    return _REFERENCE.sub(lambda match: match[0].translate(_SHIELD), text).translate(_NO_BREAKS)
+
+
+def unshield(text: str) -> str:
+    """What stood in the file."""
+    return text.translate(_UNSHIELD)
 
 
 def substitute(text: str, environment: Environment) -> tuple[str, list[Unset]]:
@@ -47,4 +54,4 @@ def substitute(text: str, environment: Environment) -> tuple[str, list[Unset]]:
             unset.append(Unset(match.start(), f'environment variable "{name}" is not set; {way_out}'))
         return environment.get(name, "")
 
-    return _REFERENCE.sub(value, text.translate(_UNSHIELD)), unset
+    return _REFERENCE.sub(value, unshield(text)), unset

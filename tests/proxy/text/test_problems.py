@@ -1,7 +1,7 @@
 """A problem as one line."""
 
-from proxy.config.places import Place
-from proxy.config.problems import ConfigError, Problem
+from proxy.text.places import Place
+from proxy.text.problems import BadFileError, Problem
 
 
 def test_a_problem_is_a_place_a_fact_and_a_way_out() -> None:
@@ -10,5 +10,5 @@ def test_a_problem_is_a_place_a_fact_and_a_way_out() -> None:
 
 
 def test_an_error_has_every_problem() -> None:
-    error = ConfigError(Problem("g.yaml", Place(line, 1), "fact; way out") for line in (1, 2))
+    error = BadFileError(Problem("g.yaml", Place(line, 1), "fact; way out") for line in (1, 2))
     assert str(error) == "g.yaml:1:1: fact; way out\ng.yaml:2:1: fact; way out"

@@ -5,7 +5,7 @@ The parser speaks of tokens; a person has a file in front of them, and wants to 
 
 import yaml
 
-from proxy.config.places import Place
+from proxy.text.places import Place
 
 # A part of what the parser says -> a fact and a way out; the first that fits.
 _SAYINGS = (

@@ -2,8 +2,8 @@
 
 import yaml
 
-from proxy.config.places import Place, read
-from proxy.config.syntax import described, place_after
+from proxy.text.places import Place, read
+from proxy.text.syntax import described, place_after
 
 
 def complaint(text: str) -> tuple[Place, str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proxy.config.environment import shield, substitute
+from proxy.text.environment import shield, substitute, unshield
 
 ENVIRONMENT = {"HOST": "kafka", "EMPTY": "", "YAML": "a: [b]"}
 
@@ -37,3 +37,9 @@ def test_a_shielded_text_is_as_long_as_it_was_and_nothing_in_it_is_yaml() -> Non
     text = "[${A:-b: {c}, # d}]"
     assert len(shield(text)) == len(text)
     assert not set("{:") & set(shield("${A:-b:9}"))
+
+
+def test_what_only_yaml_1_1_takes_for_a_line_break_is_a_character() -> None:
+    text = "a\u2028b\x85c\u2029"
+    assert len(shield(text).splitlines()) == 1
+    assert unshield(shield(text)) == text

@@ -14,9 +14,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticUndefined
 
-from proxy.config.places import Path, Place, Reading
-from proxy.config.plugins import PluginUse, options_class, plugin_class
-from proxy.config.values import nearest, nearest_word, shown
+from proxy.text.places import Path, Place, Reading
+from proxy.text.words import nearest, nearest_word, shown
 
 # The start of pydantic's error type -> what the value should have been.
 EXPECTED = {
@@ -109,8 +108,8 @@ def _declaration(root: type[BaseModel], path: Path) -> tuple[Any, FieldInfo | No
         if _is_section(kind):
             option = kind.model_fields.get(str(part))
             kind = option.annotation if option else None
-        elif kind is PluginUse:
-            option, kind = None, options_class(plugin_class(str(part)))
+        elif hasattr(kind, "declaration"):  # what stands under a name is known to the kind alone
+            option, kind = None, kind.declaration(str(part))
         else:
             option, kind = None, next((inner for inner in get_args(kind) if inner is not str), None)
         if get_origin(kind) is Annotated:

@@ -1,6 +1,6 @@
 """A file as plain values, and the place of each."""
 
-from proxy.config.places import Place, plain, read
+from proxy.text.places import Place, plain, read
 
 TEXT = """\
 clusters:

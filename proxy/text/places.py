@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from proxy.config.environment import Environment, shield, substitute
+from proxy.text.environment import Environment, shield, substitute, unshield
 
 Path = tuple[str | int, ...]
 
@@ -117,8 +117,9 @@ class _Values:
     def mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            key, place = key_node.value, Place.of(key_node.start_mark)
-            if not isinstance(key_node, yaml.ScalarNode):
+            place = Place.of(key_node.start_mark)
+            key = unshield(key_node.value) if isinstance(key_node, yaml.ScalarNode) else None
+            if key is None:
                 self.reading.note(place, 'a list or a mapping stands where a name must; write "name: value"')
             elif key == "<<":
                 self.reading.note(place, '"<<" merges another part of the file; write that part out')

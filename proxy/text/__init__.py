@@ -1,0 +1,1 @@
+"""Files that people write, and what is said to people about them: places, problems, nearest words."""

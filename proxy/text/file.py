@@ -1,0 +1,111 @@
+"""A file that a person writes: its text, its values by declared sections, and everything wrong with it at once.
+
+# What can be read is read on, so that all problems are said together; a file with a problem gives no value.
+# A problem stands where the person has to change something. Warnings pass.
+"""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Generic, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from proxy.text import syntax
+from proxy.text.environment import Environment
+from proxy.text.explain import explained
+from proxy.text.places import Place, Reading, read
+from proxy.text.problems import BadFileError, Finding, Problem
+
+
+class Section(BaseModel):
+    """A mapping with known options; any other key is a mistake."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Root = TypeVar("Root", bound=Section)
+
+
+@dataclass
+class Examined(Generic[Root]):
+    """What a text came to."""
+
+    name: str
+    reading: Reading = field(default_factory=Reading)
+    value: Root | None = None
+    problems: list[Problem] = field(default_factory=list)
+
+    def note(self, findings: Iterable[Finding]) -> None:
+        """More that is wrong, by the paths of the values to change."""
+        for path, message, warning in findings:
+            self.problems.append(Problem(self.name, self.reading.place(path), message, warning))
+
+    def result(self) -> tuple[Root | None, list[Problem]]:
+        """The value, unless the file cannot be used, and all problems and warnings in the order of the file."""
+        self.problems.sort(key=lambda problem: problem.place or Place(0, 0))
+        usable = all(problem.warning for problem in self.problems)
+        return self.value if usable else None, self.problems
+
+
+@dataclass(frozen=True)
+class Form(Generic[Root]):
+    """One kind of file: what it declares, what people call it, how it begins, and its largest size in bytes."""
+
+    root: type[Root]
+    what: str
+    start: str
+    largest: int
+
+    def text(self, name: str) -> str:
+        """The text of a file. Raises BadFileError with the one reason why there is none."""
+        try:
+            with open(name, "rb") as opened:
+                content = opened.read(self.largest + 1)
+        except FileNotFoundError:
+            raise _refused(name, None, "there is no such file; check the path") from None
+        except IsADirectoryError:
+            inside = sorted(found.name for pattern in ("*.yaml", "*.yml") for found in FilePath(name).glob(pattern))
+            way_out = f'did you mean "{FilePath(name) / inside[0]}"?' if inside else "give the path of a YAML file"
+            raise _refused(name, None, f"this is a folder; {way_out}") from None
+        except OSError as error:
+            raise _refused(name, None, f"cannot be read ({error.strerror}); check its permissions") from None
+        if len(content) > self.largest:
+            fact = f"larger than {self.largest >> 20} MiB"
+            raise _refused(name, None, f"{fact}; this is no {self.what}, check the path")
+        try:
+            return content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            place = syntax.place_after(content[: error.start].decode("utf-8-sig"))
+            raise _refused(name, place, "not UTF-8 text; save the file as UTF-8") from None
+
+    def examine(self, text: str, name: str, environment: Environment = os.environ) -> Examined[Root]:
+        """The values of a text, as far as they are right, and its problems so far."""
+        examined: Examined[Root] = Examined(name)
+        try:
+            reading = examined.reading = read(text, environment)
+        except yaml.YAMLError as error:
+            examined.problems.append(Problem(name, *syntax.described(error, text)))
+            return examined
+        if reading.value is None and not reading.problems:
+            reading.note(Place(1, 1), f"the file is empty; {self.start}")
+        else:
+            examined.value = self._validated(reading)
+        examined.problems += [Problem(name, place, message) for place, message in reading.problems]
+        return examined
+
+    def _validated(self, reading: Reading) -> Root | None:
+        if not isinstance(reading.value, dict):
+            reading.note(Place(1, 1), f"the file is no mapping of options; {self.start}")
+            return None
+        try:
+            return self.root.model_validate(reading.value)
+        except ValidationError as error:
+            reading.problems += explained(error, self.root, reading)
+            return None
+
+
+def _refused(name: str, place: Place | None, message: str) -> BadFileError:
+    return BadFileError([Problem(name, place, message)])

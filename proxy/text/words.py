@@ -1,0 +1,44 @@
+"""Words for people: a refusal, a value as it is shown, and the valid word that a misspelt one stands for.
+
+A refusal is "fact; way out". Whoever validates raises it, and it is printed as it is, after its place.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+from pydantic_core import PydanticCustomError
+
+
+def wrong(fact: str, way_out: str) -> PydanticCustomError:
+    """A refusal in our own words: "fact; way out"."""
+    return PydanticCustomError("wrong", "{message}", {"message": f"{fact}; {way_out}"})
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: as YAML writes it, and short."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, (list, tuple)):
+        return "a list"
+    text = str(value) if len(str(value)) <= 60 else f"{str(value)[:57]}..."
+    return f'"{text}"' if isinstance(value, str) else text
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The way out of a misspelt word: the nearest valid one, or all of them; "" if there is none."""
+    words = sorted(known)
+    close = nearest_word(word, words)
+    if close:
+        return f'did you mean "{close}"?'
+    return f"known here: {', '.join(words)}" if words else ""
+
+
+def nearest_word(word: str, known: Iterable[str]) -> str | None:
+    """The valid word that a misspelt one most likely stands for, in any case and with "-" for "_"."""
+    folded = {candidate.lower(): candidate for candidate in known}
+    close = difflib.get_close_matches(word.lower().replace("-", "_"), folded, n=1, cutoff=0.6)
+    return folded[close[0]] if close else None
