@@ -106,10 +106,10 @@ def measure(
             others = machine.taken_by_others()
         progress("")
         if others > QUIET:
-            click.echo(f"\nother programs took {others:.0%} of the machine: shares are lower than on an idle one")
+            click.echo(f"\nother programs took {others:.0%} of the machine: see the shares by CPU time")
         for part in comparison(lines, list(lanes)):
             click.echo(f"\n{part}")
-        found += verdicts(lines)
+        found += verdicts(lines, others > QUIET)
         if file:
             file.write_text(json.dumps([samples(line) for line in lines], indent=1))
     if CODEC in wanted:

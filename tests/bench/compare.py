@@ -1,7 +1,8 @@
 """The comparison: every workload on every lane, in rounds, in an order that is shuffled anew each time.
 
 A shared machine is quicker at one moment and slower at the next. So a share is taken within a round, of what direct
-got in that round, and what is reported is the median over the rounds.
+got in that round, and what is reported is the median over the rounds. Where other programs take a part of the
+processors all the same, the share that the CPU time allows is the truer one.
 """
 
 from __future__ import annotations
@@ -34,21 +35,21 @@ class Line:
 
     def share(self, contender: str, figure: str) -> float | None:
         """The median share of direct."""
-        shares = [
-            getattr(samples[contender], figure) / getattr(samples[DIRECT], figure)
-            for samples in self.rounds
-            if contender in samples and DIRECT in samples
-        ]
-        return median(shares) if shares else None
+        return self._beside_direct(contender, figure, lambda own, direct: own / direct)
+
+    def share_by_cpu(self, contender: str) -> float | None:
+        """The share of direct that the CPU time allows, whatever other programs took of the processors meanwhile."""
+        return self._beside_direct(contender, "slower_us_per_request", lambda own, direct: min(direct / own, 1.0))
 
     def added(self, contender: str, figure: str) -> float | None:
         """The median of what is more than direct's."""
-        more = [
-            getattr(samples[contender], figure) - getattr(samples[DIRECT], figure)
-            for samples in self.rounds
-            if contender in samples and DIRECT in samples
-        ]
-        return median(more) if more else None
+        return self._beside_direct(contender, figure, lambda own, direct: own - direct)
+
+    def _beside_direct(self, contender: str, figure: str, compared: Callable[[float, float], float]) -> float | None:
+        pairs = [(each[contender], each[DIRECT]) for each in self.rounds if contender in each and DIRECT in each]
+        return (
+            median(compared(getattr(own, figure), getattr(direct, figure)) for own, direct in pairs) if pairs else None
+        )
 
 
 def compare(

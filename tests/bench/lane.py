@@ -1,11 +1,15 @@
 """A lane: one contender at work, with brokers of its own; and one sample of a workload on it.
 
+Clients and brokers together have one processor, a contender another. So direct has no more of the machine than the
+others have beside theirs, and a share says how far a contender's processor keeps up with clients and brokers.
+
 All lanes of a comparison stand side by side for its whole length, so that every sample can be taken in any order;
 those that are not measured are idle.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 
 from tests.bench.contenders import Contender
-from tests.bench.processes import cpu_seconds, memory_mb
+from tests.bench.processes import cpu_seconds, memory_mb, on_processor
 from tests.bench.rig import HOST, Address, Brokers, Result, RigError, load
 from tests.real.jars import CHECKOUT
 from tests.real.ports import free_block
@@ -21,14 +25,19 @@ from tests.real.process import Program
 
 START = 60.0  # seconds until a contender must let a request through
 TOPICS, PARTITIONS = 100, 10
+OURS, THEIRS = 0, 1  # processors: of clients and brokers, of contenders
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One workload, once: what the clients saw, and what it cost the contender (0 for direct: it has no process)."""
+    """One workload, once: what the clients saw, and what it cost the contender (0 for direct: it has no process).
+
+    `rig_seconds` is the CPU time of clients and brokers.
+    """
 
     result: Result
     cpu_seconds: float
+    rig_seconds: float
     memory_mb: float
 
     @property
@@ -55,17 +64,30 @@ class Sample:
     def cpu_us_per_request(self) -> float:
         return self.cpu_seconds / self.result.all_requests * 1e6
 
+    @property
+    def slower_us_per_request(self) -> float:
+        """CPU time on the processor that limits: the contender's, or that of clients and brokers."""
+        return max(self.cpu_seconds, self.rig_seconds) / self.result.all_requests * 1e6
+
 
 class Proxy:
     """One run of a contender before brokers that are there already; ready when a request passes."""
 
-    def __init__(self, contender: Contender, folder: Path, upstream: Mapping[int, Address], port: int) -> None:
+    def __init__(
+        self,
+        contender: Contender,
+        folder: Path,
+        upstream: Mapping[int, Address],
+        port: int,
+        processor: int | None = None,
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.contender = contender
         self.bootstrap = contender.bootstrap(upstream, port)
         command = contender.command(folder, upstream, port)
         log = folder / f"{contender.name}.log"
-        self.program = Program(contender.name, command, log, env={"PYTHONPATH": str(CHECKOUT)}) if command else None
+        with on_processor(processor):
+            self.program = Program(contender.name, command, log, env={"PYTHONPATH": str(CHECKOUT)}) if command else None
 
     def wait(self, topic: str) -> None:
         """Until a request for `topic` comes back; RigError with its last lines where none does."""
@@ -82,10 +104,17 @@ class Proxy:
                 time.sleep(0.1)
 
     def measure(self, seconds: float, options: Mapping[str, str | float]) -> Sample:
-        pid = self.program.pid if self.program else None
-        before = cpu_seconds(pid) if pid else 0.0
-        result = load(self.bootstrap, seconds=seconds, **options)
-        return Sample(result, cpu_seconds(pid) - before if pid else 0.0, memory_mb(pid) if pid else 0.0)
+        everything, contender = cpu_seconds(os.getpid()), self.cpu_seconds
+        with on_processor(OURS):
+            result = load(self.bootstrap, seconds=seconds, **options)
+        spent = self.cpu_seconds - contender
+        rig = cpu_seconds(os.getpid()) - everything - spent
+        return Sample(result, spent, rig, memory_mb(self.program.pid) if self.program else 0.0)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """What it spent since it was started."""
+        return cpu_seconds(self.program.pid) if self.program else 0.0
 
     def stop(self) -> None:
         if self.program:
@@ -104,15 +133,11 @@ class Lane:
         self.folder.mkdir(parents=True, exist_ok=True)
         port = free_block(1 + self._brokers, HOST)
         faces = [Address(HOST, port + 1 + node) for node in range(self._brokers)]
-        self.brokers = Brokers(
-            self.folder / "brokers.log",
-            self._brokers,
-            TOPICS,
-            PARTITIONS,
-            advertised=() if self.contender.rewrites else faces,
-        )
+        advertised = () if self.contender.rewrites else faces
+        with on_processor(OURS):
+            self.brokers = Brokers(self.folder / "brokers.log", self._brokers, TOPICS, PARTITIONS, advertised)
         try:
-            self.proxy = Proxy(self.contender, self.folder, dict(enumerate(self.brokers.addresses)), port)
+            self.proxy = Proxy(self.contender, self.folder, dict(enumerate(self.brokers.addresses)), port, THEIRS)
             try:
                 self.proxy.wait("bench-0")
                 if self.contender.warmup:

@@ -16,7 +16,6 @@ from statistics import median
 from tests.bench.compare import DIRECT
 from tests.bench.contenders import Contender
 from tests.bench.lane import Proxy
-from tests.bench.processes import cpu_seconds
 from tests.bench.report import number, table
 from tests.bench.rig import HOST, Address, RigError
 from tests.real.cluster import JARS, Cluster
@@ -61,13 +60,12 @@ def through(
 ) -> Iterable[tuple[str, float, float]]:
     """One round on one way: tool, MB/s, CPU seconds a GB of the proxy."""
     proxy = Proxy(contender, folder, upstream, free_block(2 + max(upstream), HOST))
-    pid = proxy.program.pid if proxy.program else None
     try:
         proxy.wait(topic)
         for tool, run in zip(TOOLS, (produce, consume), strict=True):
-            before = cpu_seconds(pid) if pid else 0.0
+            before = proxy.cpu_seconds
             rate = run(str(proxy.bootstrap), topic)
-            yield tool, rate, (cpu_seconds(pid) - before if pid else 0.0) / GB
+            yield tool, rate, (proxy.cpu_seconds - before) / GB
     finally:
         proxy.stop()
 

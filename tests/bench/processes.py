@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -40,6 +42,18 @@ def memory_mb(pid: int) -> float:
     """Resident memory now; what several processes share is counted once for each."""
     pages = sum(int(Path(f"/proc/{process}/statm").read_text().split()[1]) for process in tree(pid))
     return pages * PAGE / 1e6
+
+
+@contextmanager
+def on_processor(processor: int | None) -> Iterator[None]:
+    """What is started in here stays on one processor: the n-th of those that we may use, counted round. None: on any."""
+    before = os.sched_getaffinity(0)
+    if processor is not None:
+        os.sched_setaffinity(0, {sorted(before)[processor % len(before)]})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 class Machine:

@@ -27,14 +27,19 @@ class Verdict:
         return self.target.met(self.value)
 
 
-def verdicts(lines: Iterable[Line]) -> Iterator[Verdict]:
+def verdicts(lines: Iterable[Line], busy: bool) -> Iterator[Verdict]:
+    """What Doorkeeper reached of its targets; on a `busy` machine shares are judged by CPU time."""
     for line in lines:
         target = line.workload.target
         if target is None:
             continue
-        value = (line.share if target.share else line.value)(MEASURED, target.figure)
+        if not target.share:
+            value, unit = line.value(MEASURED, target.figure), TARGETED[target.figure]
+        elif busy:
+            value, unit = line.share_by_cpu(MEASURED), "of direct by CPU time"
+        else:
+            value, unit = line.share(MEASURED, target.figure), "of direct"
         if value is not None:
-            unit = "of direct" if target.share else TARGETED[target.figure]
             yield Verdict(f"{line.workload.title}, {unit}", target, value)
 
 
@@ -63,6 +68,9 @@ def comparison(lines: Sequence[Line], names: Sequence[str]) -> Iterator[str]:
     timed = [line for line in lines if line.workload.figure not in UNITS]
     if rated:
         yield table(["share of direct", DIRECT, *others], [shares(line, others) for line in rated])
+        allowed = [[line.workload.title, *(number(line.share_by_cpu(name)) for name in others)] for line in rated]
+        if others:
+            yield table(["share of direct by CPU time", *others], allowed)
     if timed:
         rows = [added(line, figure, others) for line in timed for figure in ("p50_us", "p99_us")]
         yield table(["added latency, us", DIRECT, *others], rows)
