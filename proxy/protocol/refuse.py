@@ -165,7 +165,8 @@ class Refusal(NamedTuple):
             if left[field.name] is not None or field.may_be_null(self.version):
                 setattr(answer, field.name, left[field.name])
         elif (asked := identity(field, self.version, chain)) is not None:
-            setattr(answer, field.name, asked.value)
+            if asked.value is not None or field.may_be_null(self.version):
+                setattr(answer, field.name, asked.value)
 
     def says(self, field: Field, about: frozenset[Meaning] | None = None) -> bool:
         """Is there an error field in the elements of `field` or deeper, in a struct that is `about` one of these?"""

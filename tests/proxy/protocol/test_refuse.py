@@ -130,6 +130,13 @@ def test_a_metadata_answer_says_the_error_for_each_topic() -> None:
     ]
 
 
+@pytest.mark.parametrize(("version", "name"), [(10, ""), (12, None)])
+def test_a_topic_asked_for_by_id_has_no_name_in_the_answer(version: int, name: str | None) -> None:
+    request = MetadataRequest(topics=[MetadataRequest.Topic(topic_id=b"o" * 16, name=None)])
+    (topic,) = answer(METADATA, version, request, DENIED).topics
+    assert (topic.topic_id, topic.name, topic.error_code) == (b"o" * 16, name, DENIED)
+
+
 def test_a_coordinator_that_is_refused_has_no_address() -> None:
     old = answer(FIND_COORDINATOR, 3, FindCoordinatorRequest(key="group"), GROUP_DENIED)
     assert (old.error_code, old.node_id, old.host, old.port) == (GROUP_DENIED, -1, "", -1)
