@@ -4,18 +4,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.proxy.protocol.oracles.kafka import Kafka
+from tests.proxy.protocol.oracles.kafka import NEWEST, OLDER, Kafka
 
 
 @pytest.fixture(scope="session")
 def kafka() -> Iterator[Kafka]:
     """The newest Kafka that there is."""
-    with Kafka("clients-4.4.0") as kafka:
+    with Kafka(NEWEST) as kafka:
         yield kafka
 
 
 @pytest.fixture(scope="session")
 def older_kafka() -> Iterator[Kafka]:
     """The last Kafka that still had what 4.0 dropped."""
-    with Kafka("clients-3.9.1") as kafka:
+    with Kafka(OLDER) as kafka:
         yield kafka

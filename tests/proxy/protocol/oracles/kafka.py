@@ -10,20 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import pyspark
-from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+from py4j.java_gateway import GatewayParameters, JavaGateway, get_field, launch_gateway
 from py4j.protocol import Py4JJavaError
 
+from proxy.protocol.api import Api
 from proxy.protocol.schema import Message
 from tests.real.jars import classpath, jars
 from tests.real.java import java
 
+NEWEST, OLDER = "clients-4.4.0", "clients-3.9.1"
 JACKSON = "kafka-4.3.1"  # kafka-clients does not bring what its JSON converters need; the broker's jars do
 
 KafkaRefusedError = Py4JJavaError
 
 
 class Kafka:
-    """One release of kafka-clients, running. `with Kafka("clients-4.4.0") as kafka: kafka.common.message...`"""
+    """One release of kafka-clients, running. `with Kafka(NEWEST) as kafka: kafka.common.message...`"""
 
     def __init__(self, clients: str) -> None:
         (py4j_jar,) = Path(pyspark.__file__).parent.glob("jars/py4j-*.jar")
@@ -37,6 +39,7 @@ class Kafka:
             die_on_exit=True,
         )
         self.gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port, auto_convert=True))
+        self.newest = clients == NEWEST
         self.java: Any = self.gateway.jvm.java
         self.common: Any = self.gateway.jvm.org.apache.kafka.common
 
@@ -79,6 +82,17 @@ class Kafka:
         buffer = self.java.nio.ByteBuffer.allocate(size.totalSize())
         message.write(protocol.ByteBufferAccessor(buffer), cache, version)
         return bytes(buffer.array())
+
+    def refuse(self, api: Api, version: int, body: bytes, error: int) -> bytes:
+        """The body of Kafka's answer that refuses the request which `body` is."""
+        protocol, requests = self.common.protocol, self.common.requests
+        data = self.java.nio.ByteBuffer.wrap(body)
+        if self.newest:
+            data = protocol.ByteBufferAccessor(data)
+        parsed = requests.AbstractRequest.parseRequest(protocol.ApiKeys.forId(api.key), version, data)
+        request = get_field(parsed, "request")
+        response = request.getErrorResponse(0, protocol.Errors.forCode(error).exception())
+        return self.write(response.data(), version)
 
     def to_json(self, message: Any, version: int) -> str:
         """What Kafka's request log would say."""
