@@ -164,9 +164,10 @@ class Refusal(NamedTuple):
         elif field.name in left:
             if left[field.name] is not None or field.may_be_null(self.version):
                 setattr(answer, field.name, left[field.name])
-        elif (asked := identity(field, self.version, chain)) is not None:
-            if asked.value is not None or field.may_be_null(self.version):
-                setattr(answer, field.name, asked.value)
+        elif (asked := identity(field, self.version, chain)) is not None and (
+            asked.value is not None or field.may_be_null(self.version)
+        ):
+            setattr(answer, field.name, asked.value)
 
     def says(self, field: Field, about: frozenset[Meaning] | None = None) -> bool:
         """Is there an error field in the elements of `field` or deeper, in a struct that is `about` one of these?"""
