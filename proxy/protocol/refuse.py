@@ -7,8 +7,9 @@ Rules:
   It stands there nevertheless where the request names none: a refusal is never silent if the answer has a place for it.
 * All else is left at its default, except what Kafka leaves otherwise (`LEFT`).
 
-Source: AbstractRequest.getErrorResponse of Kafka 4.4.0 and 3.9.1. Brokers differ from it in what they say about topics,
-which is the second rule here; Fetch answers have session id 0, so that a client starts a session with a full request.
+Source: AbstractRequest.getErrorResponse of Kafka 4.4.0 and 3.9.1, and for errors about topics what a 4.3.1 broker
+answers. Ours differ in this: Fetch answers have session id 0, so that the client begins a session with a full request;
+ListPartitionReassignments and DescribeUserScramCredentials do not repeat what was asked without saying what is wrong.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One real broker that denies everything to one user, and a client that sends it what Kafka's own clients never would."""
+"""A real broker that denies everything to one user, and a client that asks what Kafka's own clients never would."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def asking(cls: Any, version: int, known: dict[Meaning, Any]) -> Any:
 
 
 def one(field: Field, version: int, known: dict[Meaning, Any]) -> Any:
-    if field.meaning is Meaning.TOPIC_NAME and field.may_be_null(version):
+    if field.meaning is Meaning.TOPIC_NAME and field.may_be_null(version) and not field.is_array:
         return None  # where a topic can be named by its id, it is
     if field.meaning in known:
         return known[field.meaning]
