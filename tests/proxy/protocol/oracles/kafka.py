@@ -69,10 +69,14 @@ class Kafka:
     def read(self, cls: type[Message], version: int, body: bytes) -> Any:
         """Kafka's message, of which all of `body` was read."""
         message = self.message(cls)
+        self.fill(message, version, body)
+        return message
+
+    def fill(self, message: Any, version: int, body: bytes) -> None:
+        """Let Kafka's message read all of `body`."""
         buffer = self.java.nio.ByteBuffer.wrap(body)
         message.read(self.common.protocol.ByteBufferAccessor(buffer), version)
-        assert buffer.remaining() == 0, f"Kafka left {buffer.remaining()} bytes of {cls.title()} v{version} unread"
-        return message
+        assert buffer.remaining() == 0, f"Kafka left {buffer.remaining()} bytes of v{version} unread"
 
     def write(self, message: Any, version: int) -> bytes:
         """The bytes of Kafka's message."""
