@@ -18,9 +18,9 @@ SHIPPED = Path(__file__).parent.parent / "gateway.schema.json"
 def schema() -> dict[str, Any]:
     """The schema as plain values."""
     whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema()}
-    entries = [_entry(name, whole["$defs"]) for name in sorted(BUILT_IN)]
-    if entries:
-        whole["properties"]["plugins"]["items"] = {"anyOf": entries}
+    if BUILT_IN:
+        entries = [_entry(name, whole["$defs"]) for name in sorted(BUILT_IN)]
+        whole["properties"]["plugins"]["items"] = {"anyOf": [*entries, {"enum": sorted(BUILT_IN)}]}
     for name in ("plugins", "limits"):  # may be left empty: "plugins:" and nothing after it
         whole["properties"][name] = {"anyOf": [whole["properties"][name], {"type": "null"}]}
     result: dict[str, Any] = _with_environment(whole)
