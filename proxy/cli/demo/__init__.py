@@ -22,7 +22,7 @@ def command() -> None:
     try:
         import confluent_kafka as _  # noqa: F401 - the extra [demo]
     except ImportError:
-        click.echo("the demo needs a Kafka client; pip install 'doorkeeper[demo]'", err=True)
+        click.echo("the demo needs a Kafka client; pip install confluent-kafka", err=True)
         sys.exit(1)
     from proxy.cli.demo.stage import NotSeen
     from proxy.cli.demo.steps import play
