@@ -4,6 +4,7 @@
  * nothing. Its rules:
  *   - a frame is answered when its last byte is there; only its first HEAD bytes are kept, the others are dropped, so a
  *     Produce or Fetch must be about one partition, named within those bytes (the load generator's are);
+ *   - every answer is a send of its own, as a broker's: it serves one request of a connection at a time;
  *   - a Fetch is answered with one batch of one record, whose value has as many bytes as the partition's max bytes;
  *   - node ids are 0 .. brokers - 1; partition P of a topic is led by node P modulo brokers;
  *   - a client that sends what cannot be read is disconnected, with one line on standard error.
@@ -320,7 +321,7 @@ static bool consume(conn *c, const uint8_t *data, size_t size) {
             c->size = 4 + load_uint(c->head, 4);
             if (c->size < 12 || c->size > 128u << 20) return false;
         } else if (c->got == c->size) {
-            if (!answer_frame(c)) return false;
+            if (!answer_frame(c) || !flush(c)) return false;
             c->got = c->size = 0;
         }
     }
@@ -338,7 +339,7 @@ static bool serve(conn *c, uint32_t events) {
         fprintf(stderr, "broker: a request that cannot be answered (api %d)\n", (int)load_uint(c->head + 4, 2));
         return false;
     }
-    return flush(c);
+    return true;
 }
 
 static void welcome(int listener) {

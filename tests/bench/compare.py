@@ -68,7 +68,7 @@ def compare(
             for name in order:
                 say(f"{workload.title}: round {turn + 1} of {rounds}, {name}")
                 try:
-                    samples[name] = lanes[name].measure(seconds, workload.options)
+                    samples[name] = lanes[name].measure(workload, seconds)
                 except RigError as problem:
                     problems[name] = str(problem)
             taken.append(samples)

@@ -1,8 +1,5 @@
 """A lane: one contender at work, with brokers of its own; and one sample of a workload on it.
 
-Clients and brokers together have one processor, a contender another. So direct has no more of the machine than the
-others have beside theirs, and a share says how far a contender's processor keeps up with clients and brokers.
-
 All lanes of a comparison stand side by side for its whole length, so that every sample can be taken in any order;
 those that are not measured are idle.
 """
@@ -17,8 +14,9 @@ from pathlib import Path
 from types import TracebackType
 
 from tests.bench.contenders import Contender
-from tests.bench.processes import cpu_seconds, memory_mb, on_processor
+from tests.bench.processes import cpu_seconds, memory_mb, place, started_on
 from tests.bench.rig import HOST, Address, Brokers, Result, RigError, load
+from tests.bench.workloads import Workload
 from tests.real.jars import CHECKOUT
 from tests.real.ports import free_block
 from tests.real.process import Program
@@ -73,21 +71,13 @@ class Sample:
 class Proxy:
     """One run of a contender before brokers that are there already; ready when a request passes."""
 
-    def __init__(
-        self,
-        contender: Contender,
-        folder: Path,
-        upstream: Mapping[int, Address],
-        port: int,
-        processor: int | None = None,
-    ) -> None:
+    def __init__(self, contender: Contender, folder: Path, upstream: Mapping[int, Address], port: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.contender = contender
         self.bootstrap = contender.bootstrap(upstream, port)
         command = contender.command(folder, upstream, port)
         log = folder / f"{contender.name}.log"
-        with on_processor(processor):
-            self.program = Program(contender.name, command, log, env={"PYTHONPATH": str(CHECKOUT)}) if command else None
+        self.program = Program(contender.name, command, log, env={"PYTHONPATH": str(CHECKOUT)}) if command else None
 
     def wait(self, topic: str) -> None:
         """Until a request for `topic` comes back; RigError with its last lines where none does."""
@@ -102,14 +92,6 @@ class Proxy:
                     said = self.program.tail() if self.program else ""
                     raise RigError(f"{self.contender.name} does not serve: {problem}\n{said}".rstrip()) from None
                 time.sleep(0.1)
-
-    def measure(self, seconds: float, options: Mapping[str, str | float]) -> Sample:
-        everything, contender = cpu_seconds(os.getpid()), self.cpu_seconds
-        with on_processor(OURS):
-            result = load(self.bootstrap, seconds=seconds, **options)
-        spent = self.cpu_seconds - contender
-        rig = cpu_seconds(os.getpid()) - everything - spent
-        return Sample(result, spent, rig, memory_mb(self.program.pid) if self.program else 0.0)
 
     @property
     def cpu_seconds(self) -> float:
@@ -134,14 +116,13 @@ class Lane:
         port = free_block(1 + self._brokers, HOST)
         faces = [Address(HOST, port + 1 + node) for node in range(self._brokers)]
         advertised = () if self.contender.rewrites else faces
-        with on_processor(OURS):
-            self.brokers = Brokers(self.folder / "brokers.log", self._brokers, TOPICS, PARTITIONS, advertised)
+        self.brokers = Brokers(self.folder / "brokers.log", self._brokers, TOPICS, PARTITIONS, advertised)
         try:
-            self.proxy = Proxy(self.contender, self.folder, dict(enumerate(self.brokers.addresses)), port, THEIRS)
+            self.proxy = Proxy(self.contender, self.folder, dict(enumerate(self.brokers.addresses)), port)
             try:
                 self.proxy.wait("bench-0")
                 if self.contender.warmup:
-                    self.measure(self.contender.warmup, {"connections": 10, "inflight": 5})
+                    load(self.proxy.bootstrap, seconds=self.contender.warmup, connections=10, inflight=5)
             except BaseException:
                 self.proxy.stop()
                 raise
@@ -150,8 +131,19 @@ class Lane:
             raise
         return self
 
-    def measure(self, seconds: float, options: Mapping[str, str | float]) -> Sample:
-        return self.proxy.measure(seconds, options)
+    def measure(self, workload: Workload, seconds: float) -> Sample:
+        """One sample; RigError where an answer was wrong."""
+        ours, theirs = (OURS, THEIRS) if workload.apart else (None, None)
+        program = self.proxy.program
+        place(self.brokers.program.pid, ours)
+        if program:
+            place(program.pid, theirs)
+        everything, contender = cpu_seconds(os.getpid()), self.proxy.cpu_seconds
+        with started_on(ours):
+            result = load(self.proxy.bootstrap, seconds=seconds, **workload.options)
+        spent = self.proxy.cpu_seconds - contender
+        rig = cpu_seconds(os.getpid()) - everything - spent
+        return Sample(result, spent, rig, memory_mb(program.pid) if program else 0.0)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.proxy.stop()

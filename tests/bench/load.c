@@ -15,7 +15,7 @@
 #include <getopt.h>
 #include <sys/timerfd.h>
 
-enum { MOST_NODES = 64, SUB = 32, BUCKETS = 64 * SUB, OPEN_LOOP_RING = 1 << 16, SEND_AT_ONCE = 1 << 20 };
+enum { MOST_NODES = 64, SUB = 32, BUCKETS = 64 * SUB, OPEN_LOOP_RING = 1 << 16 };
 
 static struct {
     const char *host, *api_name, *topic;
@@ -32,8 +32,8 @@ static const struct { const char *name; int api, version; } APIS[] = {
 typedef struct {
     int fd, index;
     bool full;
-    uint8_t *frames;                    /* copies of the request, which leave in one send */
-    size_t copies, frame_size, out, out_end;
+    uint8_t *frame;                     /* the request; `out` bytes of it are sent */
+    size_t frame_size, out;
     int64_t *due;                       /* when request n fell due: due[n & mask] */
     uint64_t mask, fallen_due, asked, answered;
     uint8_t head[8];                    /* of the answer that is arriving */
@@ -296,11 +296,8 @@ static void open_conn(conn *c, int index) {
     c->due = need(calloc(ring, sizeof *c->due));
     c->mask = ring - 1;
     c->frame_size = w.len;
-    c->copies = SEND_AT_ONCE / w.len < (size_t)ask.inflight ? SEND_AT_ONCE / w.len : (size_t)ask.inflight;
-    if (!c->copies) c->copies = 1;
-    c->frames = need(malloc(c->copies * w.len));
-    for (size_t i = 0; i < c->copies; i++) memcpy(c->frames + i * w.len, w.data, w.len);
-    free(w.data);
+    c->out = w.len;
+    c->frame = w.data;
 }
 
 /* ---- the run ---- */
@@ -319,18 +316,16 @@ static void fall_due(conn *c, int64_t when) {
     open_requests++;
 }
 
+/* Every request is a send of its own, as with real clients. */
 static void flush(conn *c) {
     bool full = false;
     while (!full) {
-        if (c->out == c->out_end) {
-            uint64_t waiting = c->fallen_due - c->asked, room = (uint64_t)ask.inflight - (c->asked - c->answered);
-            uint64_t leaving = waiting < room ? waiting : room;
-            if (leaving > c->copies) leaving = c->copies;
-            if (!leaving) break;
-            for (uint64_t i = 0; i < leaving; i++) store(c->frames + i * c->frame_size + 8, correlation_id(c, c->asked++), 4);
-            c->out = 0, c->out_end = leaving * c->frame_size;
+        if (c->out == c->frame_size) {
+            if (c->asked == c->fallen_due || c->asked - c->answered == (uint64_t)ask.inflight) break;
+            store(c->frame + 8, correlation_id(c, c->asked++), 4);
+            c->out = 0;
         }
-        ssize_t sent = send(c->fd, c->frames + c->out, c->out_end - c->out, 0);
+        ssize_t sent = send(c->fd, c->frame + c->out, c->frame_size - c->out, 0);
         if (sent < 0 && !would_block()) die("send: %s", strerror(errno));
         if (sent > 0) c->out += (size_t)sent;
         full = sent < 0;

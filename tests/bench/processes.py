@@ -44,16 +44,29 @@ def memory_mb(pid: int) -> float:
     return pages * PAGE / 1e6
 
 
+EVERY = sorted(os.sched_getaffinity(0))  # the processors that we may use
+
+
+def processors(which: int | None) -> set[int]:
+    """One processor, counted round; None: all of them."""
+    return set(EVERY) if which is None else {EVERY[which % len(EVERY)]}
+
+
+def place(pid: int, which: int | None) -> None:
+    """From now on these processes run there, with all their threads."""
+    for process in tree(pid):
+        for task in Path(f"/proc/{process}/task").iterdir():
+            os.sched_setaffinity(int(task.name), processors(which))
+
+
 @contextmanager
-def on_processor(processor: int | None) -> Iterator[None]:
-    """What is started in here stays on one processor: the n-th of those that we may use, counted round. None: on any."""
-    before = os.sched_getaffinity(0)
-    if processor is not None:
-        os.sched_setaffinity(0, {sorted(before)[processor % len(before)]})
+def started_on(which: int | None) -> Iterator[None]:
+    """What is started in here runs there."""
+    os.sched_setaffinity(0, processors(which))
     try:
         yield
     finally:
-        os.sched_setaffinity(0, before)
+        os.sched_setaffinity(0, processors(None))
 
 
 class Machine:
