@@ -27,7 +27,7 @@ Examples:
   doorkeeper decode --file requests.bin
   doorkeeper decode --file answers.bin --response Metadata:12
   doorkeeper decode --bare --request ApiVersions:3 '02 61 02 62 00'
-  tcpdump ... | xxd -p | doorkeeper decode
+  xxd -p requests.bin | doorkeeper decode
   echo '{"api": "Metadata", "version": 1, "side": "request", "hex": "ffffffff"}' | doorkeeper decode --json
 \b
 Frames of requests say what they are. Responses do not: tell which request they answer with --response.

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
 
 from proxy.cli import main
 from proxy.protocol import to_json
@@ -136,6 +138,15 @@ def test_a_version_that_does_not_exist_is_one_line() -> None:
     result = decode("--bare", "--request", "Metadata:99", "00")
     assert result.exit_code == 1
     assert result.stderr == "body: Metadata request: knows versions 0 to 13, not 99\n"
+
+
+@given(st.binary(max_size=60) | st.binary(max_size=40).map(lambda tail: ASK[:12] + tail))
+def test_any_bytes_give_a_message_or_lines(data: bytes) -> None:
+    for arguments in ([], ["--response", "Metadata:12"], ["--bare", "--request", "Produce:9"]):
+        result = decode(*arguments, stdin=data)
+        assert result.exit_code in (0, 1, 2), data
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        assert result.exit_code == 0 or result.stderr
 
 
 @pytest.mark.parametrize("length", range(len(ANSWER)))
