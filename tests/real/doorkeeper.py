@@ -62,13 +62,12 @@ class Doorkeeper:
 
     def __enter__(self) -> Doorkeeper:
         with ExitStack() as stack:
-            command = [sys.executable, "-m", "proxy", "run", str(self.file)]
+            command = [sys.executable, "-m", "proxy", "run", str(self.file), "--log", "text"]
             self.program = Program(
                 "doorkeeper", command, self.folder / "doorkeeper.log", env={"PYTHONPATH": str(CHECKOUT)}
             )
             stack.callback(self.program.stop)
-            for port in self.ports:
-                self.program.expect(str(port), within=START)
+            self.program.expect("listening", str(self.port), within=START)
             stack.enter_context(self.relay)
             self._stack = stack.pop_all()
         return self
