@@ -1,7 +1,7 @@
 """Logs: one line an event; readable on a terminal, JSON everywhere else.
 
 # An event is a plain sentence without values ("broker does not answer"); what it is about stands in named
-# fields beside it.
+# fields beside it, those that hold for a whole connection bound once (`structlog.get_logger().bind(client=...)`).
 # A field whose name speaks of a secret is never written, whatever it holds.
 # Logs go to standard error, so that standard output stays for what a command was asked for.
 """
@@ -43,11 +43,6 @@ def configure(form: Format = "auto", *, verbose: bool = False, stream: TextIO | 
         logger_factory=structlog.WriteLoggerFactory(out),
         cache_logger_on_first_use=False,
     )
-
-
-def log(**fields: object) -> Any:
-    """A logger that writes these fields with every event: what a connection is, for all that happens on it."""
-    return structlog.get_logger().bind(**fields)
 
 
 def _without_secrets(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -24,7 +24,7 @@ def logging_as_before() -> Iterator[None]:
 def test_a_line_is_json_where_nobody_watches() -> None:
     out = io.StringIO()
     logs.configure(stream=out)
-    logs.log(listener="clients", broker=1).info("client connected", client="10.0.0.1:5")
+    structlog.get_logger().bind(listener="clients", broker=1).info("client connected", client="10.0.0.1:5")
     (line,) = out.getvalue().splitlines()
     event = json.loads(line)
     assert list(event)[:3] == ["timestamp", "level", "event"]
@@ -36,7 +36,7 @@ def test_a_line_is_json_where_nobody_watches() -> None:
 def test_a_line_is_readable_on_a_terminal() -> None:
     out = Terminal()
     logs.configure(stream=out)
-    logs.log(listener="clients").warning("broker does not answer")
+    structlog.get_logger().bind(listener="clients").warning("broker does not answer")
     assert "broker does not answer" in out.getvalue()
     assert "{" not in out.getvalue()
 
@@ -44,17 +44,17 @@ def test_a_line_is_readable_on_a_terminal() -> None:
 def test_json_can_be_asked_for_on_a_terminal_and_text_elsewhere() -> None:
     terminal, file = Terminal(), io.StringIO()
     logs.configure("json", stream=terminal)
-    logs.log().info("started")
+    structlog.get_logger().info("started")
     assert json.loads(terminal.getvalue())["event"] == "started"
     logs.configure("text", stream=file)
-    logs.log().info("started")
+    structlog.get_logger().info("started")
     assert file.getvalue().rstrip().endswith("started")
 
 
 def test_a_secret_is_never_written() -> None:
     out = io.StringIO()
     logs.configure(stream=out)
-    logs.log(password="hunter2").info("x", sasl_auth_bytes=b"hunter2", ssl_privateKey="hunter2", token="hunter2")
+    structlog.get_logger().bind(password="hunter2").info("x", sasl_auth_bytes=b"hunter2", ssl_privateKey="hunter2", token="hunter2")
     assert "hunter2" not in out.getvalue()
     assert out.getvalue().count("***") == 4
 
@@ -62,17 +62,17 @@ def test_a_secret_is_never_written() -> None:
 def test_what_json_cannot_write_is_written_as_text() -> None:
     out = io.StringIO()
     logs.configure(stream=out)
-    logs.log().info("x", error=ValueError("no"), data=b"\\xff")
+    structlog.get_logger().info("x", error=ValueError("no"), data=b"\\xff")
     assert "no" in json.loads(out.getvalue())["error"]
 
 
 def test_debug_lines_are_for_those_who_ask() -> None:
     out = io.StringIO()
     logs.configure(stream=out)
-    logs.log().debug("detail")
+    structlog.get_logger().debug("detail")
     assert out.getvalue() == ""
     logs.configure(verbose=True, stream=out)
-    logs.log().debug("detail")
+    structlog.get_logger().debug("detail")
     assert "detail" in out.getvalue()
 
 
@@ -82,6 +82,6 @@ def test_an_exception_stays_on_one_line_of_json() -> None:
     try:
         raise RuntimeError("broken")
     except RuntimeError:
-        logs.log().exception("handler failed")
+        structlog.get_logger().exception("handler failed")
     (line,) = out.getvalue().splitlines()
     assert json.loads(line)["exception"][0]["exc_value"] == "broken"
