@@ -19,6 +19,7 @@ from proxy.core.topology import Endpoint
 from proxy.net.dial import UnreachableError, dial
 from proxy.protocol.api import METADATA
 from proxy.protocol.codec import picker
+from proxy.protocol.frame import FOREIGN
 from proxy.protocol.header import read_response_header, request_frame
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
@@ -82,7 +83,7 @@ async def _ask(stream: trio.SocketStream, request: Request, version: int, expect
         await stream.send_all(request_frame(request, version, correlation_id=0, client_id=CLIENT_ID))
         (size,) = SIZE.unpack(await _exactly(stream, SIZE.size))
         if not 0 <= size <= LARGEST:
-            raise ProtocolError(f"a response cannot have {size} bytes")
+            raise ProtocolError(f"it answered with {FOREIGN.get(SIZE.pack(size), 'something else')}")
         frame = await _exactly(stream, size)
     except trio.BrokenResourceError:
         raise _EndedError from None

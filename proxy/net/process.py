@@ -21,6 +21,7 @@ log = structlog.get_logger()
 
 DONE = 0
 CUT = 1  # ended at once, whatever was in flight
+ECHO = 0.3  # seconds in which a second signal is the first again: `timeout` and some shells send it twice
 CANNOT_START = 3  # and has said why
 
 Started = Callable[[Report], None]
@@ -40,7 +41,7 @@ class Serving(Protocol):
 
 
 class StartError(Exception):
-    """What serves cannot start; the reason is for people."""
+    """What serves cannot start; the reason is for people. Without one it has been said already."""
 
 
 async def serve(serving: Serving, started: Started) -> int:
@@ -55,7 +56,8 @@ async def serve(serving: Serving, started: Started) -> int:
     except* (BindError, StartError) as group:
         code = CANNOT_START
         for error in leaves(group):
-            log.error("cannot start", why=str(error))
+            if str(error):
+                log.error("cannot start", why=str(error))
     return code
 
 
@@ -64,8 +66,11 @@ async def _obey_signals(serving: Serving, everything: trio.CancelScope, task_sta
         task_status.started()
         log.info("ending", signal=signal.Signals(await anext(signals)).name, way_out="a second one ends at once")
         serving.stop()
-        log.warning("ending at once", signal=signal.Signals(await anext(signals)).name)
-        everything.cancel()
+        stopped = trio.current_time()
+        async for number in signals:
+            if trio.current_time() - stopped > ECHO:
+                log.warning("ending at once", signal=signal.Signals(number).name)
+                everything.cancel()
 
 
 def leaves(group: BaseExceptionGroup[Exception]) -> Iterator[Exception]:

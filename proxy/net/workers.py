@@ -128,8 +128,10 @@ class Workers:
             lived = trio.current_time() - began
             was_ready = self._ready[worker].is_set()
             deaths = 1 if was_ready and lived >= STEADY else deaths + 1
-            if not was_ready and (code == CANNOT_START or deaths >= MOST_DEATHS):
-                raise StartError(f"worker {worker} {_end(code)}" + f" {deaths} times" * (deaths > 1))
+            if code == CANNOT_START and not was_ready:
+                raise StartError  # the worker said why
+            if deaths >= MOST_DEATHS and not was_ready:
+                raise StartError(f"worker {worker} died {deaths} times before it was ready; the last one {_end(code)}")
             pause = 0.0 if lived >= STEADY else min(FIRST_PAUSE * 2.0 ** (deaths - 1), LAST_PAUSE)
             log.error("worker died", worker=worker, why=_end(code), replaced_in=f"{pause:g}s")
             with trio.move_on_after(pause):
@@ -172,6 +174,4 @@ async def _kill(process: trio.Process) -> None:
 
 
 def _end(code: int) -> str:
-    if code == CANNOT_START:
-        return "could not start"
     return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"exited with code {code}"

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import os
+import socket
+
+import pytest
+
+from proxy.core.topology import Endpoint
+from proxy.net.bind import BindError, claim, listen, owner
+from tests.proxy.net.scripted import LOOPBACK
+from tests.real.ports import free_port
+
+
+@pytest.fixture
+def taken():
+    with socket.create_server((LOOPBACK, 0)) as sock:
+        yield sock.getsockname()[1]
+
+
+def test_a_taken_port_is_said_with_its_owner_and_what_to_change(taken: int) -> None:
+    with pytest.raises(BindError) as raised:
+        listen(Endpoint(LOOPBACK, taken), "listeners.clients.bind")
+    said = str(raised.value)
+    assert said.startswith(f"{LOOPBACK}:{taken}: process {os.getpid()} (")
+    assert said.endswith("has the port; stop it, or change listeners.clients.bind")
+
+
+def test_nobody_is_named_where_nobody_is_known() -> None:
+    assert owner(free_port(LOOPBACK)) == "another process"
+
+
+def test_an_address_of_another_machine_is_said_to_be_one() -> None:
+    with pytest.raises(BindError, match=r"^192\.0\.2\.1:9192: this machine has no such address; change admin\.bind$"):
+        listen(Endpoint("192.0.2.1", 9192), "admin.bind")
+
+
+def test_a_name_without_address_is_said_to_be_one() -> None:
+    with pytest.raises(BindError, match="no such host; change admin.bind"):
+        listen(Endpoint("nowhere.invalid", 9192), "admin.bind")
+
+
+def test_workers_share_a_port() -> None:
+    endpoint = Endpoint(LOOPBACK, free_port(LOOPBACK))
+    sockets = listen(endpoint, "", shared=True) + listen(endpoint, "", shared=True)
+    assert len(sockets) == 2
+    for sock in sockets:
+        sock.close()
+
+
+def test_another_proxy_that_shares_is_found_by_a_claim() -> None:
+    endpoint = Endpoint(LOOPBACK, free_port(LOOPBACK))
+    for sock in listen(endpoint, "", shared=True):
+        with sock, pytest.raises(BindError, match="has the port"):
+            claim(endpoint, "listeners.clients.bind")
+    claim(endpoint, "listeners.clients.bind")
+
+
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="no IPv6 here")
+def test_the_ipv6_wildcard_takes_ipv4_clients_too() -> None:
+    (sock,) = listen(Endpoint("::", free_port(LOOPBACK)), "")
+    with sock, socket.create_connection((LOOPBACK, sock.getsockname()[1])):
+        pass
+
+
+def test_nothing_stays_open_when_one_of_several_addresses_is_taken(monkeypatch: pytest.MonkeyPatch, taken: int) -> None:
+    free = free_port(LOOPBACK)
+    both = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (LOOPBACK, port)) for port in (free, taken)]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **named: both)
+    with pytest.raises(BindError):
+        listen(Endpoint("two-addresses", 0), "")
+    monkeypatch.undo()
+    claim(Endpoint(LOOPBACK, free), "")

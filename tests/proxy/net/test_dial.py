@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import socket
+
+import pytest
+import trio
+
+from proxy.core.topology import Endpoint
+from proxy.net.dial import UnreachableError, dial, plain_socket
+from tests.proxy.net.scripted import LOOPBACK, Broker
+from tests.real.ports import free_port
+
+
+async def test_a_socket_for_the_reactor_is_plain_and_without_trios_settings(broker: Broker) -> None:
+    with plain_socket(await dial(broker.endpoint, 5)) as plain:
+        assert type(plain) is socket.socket
+        assert not plain.getblocking()
+        assert plain.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        assert plain.getsockopt(socket.IPPROTO_TCP, 25) == 0  # TCP_NOTSENT_LOWAT
+
+
+async def test_a_closed_port_is_said_with_its_address() -> None:
+    port = free_port(LOOPBACK)
+    with pytest.raises(UnreachableError) as raised:
+        await dial(Endpoint(LOOPBACK, port), 5)
+    assert str(raised.value) == f"{LOOPBACK}:{port}: connection refused"
+    assert not raised.value.stalled
+
+
+async def test_a_host_without_address_is_said_in_words() -> None:
+    with pytest.raises(UnreachableError, match=r"^nowhere\.invalid:9092: no such host$"):
+        await dial(Endpoint("nowhere.invalid", 9092), 5)
+
+
+async def test_a_broker_that_does_not_accept_is_left_after_the_time_limit() -> None:
+    # A listening socket whose queue is full drops what comes: nobody answers.
+    with socket.create_server((LOOPBACK, 0), backlog=0) as full:
+        endpoint = Endpoint(*full.getsockname())
+        async with trio.open_nursery() as nursery:
+            for _ in range(4):  # they wait in the queue, or for it
+                nursery.start_soon(_connect, endpoint)
+            with pytest.raises(UnreachableError) as raised:
+                await dial_until_full(endpoint)
+            nursery.cancel_scope.cancel()
+    assert raised.value.stalled
+    assert "no answer within 0.05 s" in str(raised.value)
+
+
+async def _connect(endpoint: Endpoint) -> None:
+    async with await trio.open_tcp_stream(*endpoint):
+        await trio.sleep_forever()
+
+
+async def dial_until_full(endpoint: Endpoint) -> None:
+    while True:
+        await trio.sleep(0)
+        stream = await dial(endpoint, 0.05)
+        await stream.aclose()
