@@ -3,6 +3,7 @@
 # An event is a plain sentence without values ("broker does not answer"); what it is about stands in named
 # fields beside it, those that hold for a whole connection bound once (`structlog.get_logger().bind(client=...)`).
 # A field whose name speaks of a secret is never written, whatever it holds.
+# What a client says of itself reaches a terminal without its control characters.
 # Logs go to standard error, so that standard output stays for what a command was asked for.
 """
 
@@ -28,7 +29,7 @@ def configure(form: Format = "auto", *, verbose: bool = False, stream: TextIO | 
     text = form == "text" or (form == "auto" and out.isatty())
     ending: list[Any]
     if text:
-        ending = [structlog.dev.ConsoleRenderer(colors=out.isatty(), pad_event_to=40)]
+        ending = [_printable, structlog.dev.ConsoleRenderer(colors=out.isatty(), pad_event_to=40)]
     else:
         ending = [structlog.processors.dict_tracebacks, _in_order, structlog.processors.JSONRenderer(default=str)]
     structlog.configure(
@@ -49,6 +50,13 @@ def _without_secrets(logger: object, method: str, event: MutableMapping[str, Any
     for name in event:
         if _SECRET.search(name):
             event[name] = "***"
+    return event
+
+
+def _printable(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    for name, value in event.items():
+        if isinstance(value, str) and not value.isprintable():
+            event[name] = value.encode("unicode_escape").decode()
     return event
 
 

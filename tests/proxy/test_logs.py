@@ -54,7 +54,8 @@ def test_json_can_be_asked_for_on_a_terminal_and_text_elsewhere() -> None:
 def test_a_secret_is_never_written() -> None:
     out = io.StringIO()
     logs.configure(stream=out)
-    structlog.get_logger().bind(password="hunter2").info("x", sasl_auth_bytes=b"hunter2", ssl_privateKey="hunter2", token="hunter2")
+    log = structlog.get_logger().bind(password="hunter2")
+    log.info("x", sasl_auth_bytes=b"hunter2", ssl_privateKey="hunter2", token="hunter2")
     assert "hunter2" not in out.getvalue()
     assert out.getvalue().count("***") == 4
 
@@ -64,6 +65,15 @@ def test_what_json_cannot_write_is_written_as_text() -> None:
     logs.configure(stream=out)
     structlog.get_logger().info("x", error=ValueError("no"), data=b"\\xff")
     assert "no" in json.loads(out.getvalue())["error"]
+
+
+def test_what_a_client_says_cannot_write_to_the_terminal() -> None:
+    out = Terminal()
+    logs.configure(stream=out)
+    structlog.get_logger().info("x", client_id="a\n\x1b[2Jb", other="\N{SNOWMAN}")
+    assert "\\n\\x1b[2Jb" in out.getvalue()
+    assert out.getvalue().count("\n") == 1
+    assert "\N{SNOWMAN}" in out.getvalue()
 
 
 def test_debug_lines_are_for_those_who_ask() -> None:
