@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from proxy.config import Limits
 from proxy.net.limits import enforce
@@ -11,7 +12,6 @@ from proxy.telemetry.counters import Counters
 
 LIMITS = Limits.model_validate({"first_frame": "30s", "idle": "10m"})
 counters = Counters()
-pytestmark = pytest.mark.usefixtures("autojump_clock")
 
 
 @dataclass(eq=False)
@@ -39,7 +39,9 @@ async def connections(nursery: trio.Nursery) -> set[Connection]:
     return found
 
 
-async def test_a_client_that_never_asks_is_ended_in_time(connections: set[Connection]) -> None:
+async def test_a_client_that_never_asks_is_ended_in_time(
+    connections: set[Connection], autojump_clock: MockClock
+) -> None:
     silent, before = Connection(connections), counters.late_first_frame
     await trio.sleep(29)
     assert silent.ended is None
@@ -51,7 +53,9 @@ async def test_a_client_that_never_asks_is_ended_in_time(connections: set[Connec
     assert counters.late_first_frame == before + 1
 
 
-async def test_a_client_that_asked_may_be_quiet_up_to_the_idle_limit(connections: set[Connection]) -> None:
+async def test_a_client_that_asked_may_be_quiet_up_to_the_idle_limit(
+    connections: set[Connection], autojump_clock: MockClock
+) -> None:
     quiet, before = Connection(connections, begun=True), counters.idle
     await trio.sleep(599)
     assert quiet.ended is None
@@ -63,7 +67,9 @@ async def test_a_client_that_asked_may_be_quiet_up_to_the_idle_limit(connections
     assert counters.idle == before + 1
 
 
-async def test_whoever_says_something_now_and_then_stays(connections: set[Connection]) -> None:
+async def test_whoever_says_something_now_and_then_stays(
+    connections: set[Connection], autojump_clock: MockClock
+) -> None:
     lively = Connection(connections, begun=True)
     for _ in range(10):
         await trio.sleep(500)
@@ -71,7 +77,9 @@ async def test_whoever_says_something_now_and_then_stays(connections: set[Connec
     assert lively.ended is None
 
 
-async def test_bytes_that_are_no_request_yet_do_not_buy_time(connections: set[Connection]) -> None:
+async def test_bytes_that_are_no_request_yet_do_not_buy_time(
+    connections: set[Connection], autojump_clock: MockClock
+) -> None:
     dripping = Connection(connections)
     for _ in range(35):
         dripping.active = trio.current_time()
