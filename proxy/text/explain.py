@@ -85,7 +85,12 @@ def _meant(root: type[BaseModel], path: Path) -> Path:
 
 def _options(root: type[BaseModel], path: Path) -> dict[str, FieldInfo]:
     kind, _ = _declaration(root, path)
-    return kind.model_fields if _is_section(kind) else {}
+    return _fields(kind) if _is_section(kind) else {}
+
+
+def _fields(section: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The options of a section, by the names that stand in a file."""
+    return {option.alias or name: option for name, option in section.model_fields.items()}
 
 
 def _example(root: type[BaseModel], path: Path) -> str:
@@ -106,7 +111,7 @@ def _declaration(root: type[BaseModel], path: Path) -> tuple[Any, FieldInfo | No
     option: FieldInfo | None = None
     for part in path:
         if _is_section(kind):
-            option = kind.model_fields.get(str(part))
+            option = _fields(kind).get(str(part))
             kind = option.annotation if option else None
         elif hasattr(kind, "declaration"):  # what stands under a name is known to the kind alone
             option, kind = None, kind.declaration(str(part))

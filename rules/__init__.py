@@ -1,0 +1,20 @@
+"""The rule language: one YAML file -> an immutable snapshot of rules, which decides, and can say why."""
+
+from rules.conditions import Client
+from rules.load import RulesError, examine, examine_text, load
+from rules.snapshot import Decision, Rule, Snapshot, Why
+from rules.vocabulary import Operation, ResourceType
+
+__all__ = [
+    "Client",
+    "Decision",
+    "Operation",
+    "ResourceType",
+    "Rule",
+    "RulesError",
+    "Snapshot",
+    "Why",
+    "examine",
+    "examine_text",
+    "load",
+]

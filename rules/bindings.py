@@ -1,0 +1,89 @@
+"""Bindings: ACLs as Kafka keeps them, each one principal, one host, one operation and one pattern.
+
+# A rule of ours stands for every combination of what it lists; `rules` finds the few rules that stand for exactly the
+# bindings that there are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+from rules.hosts import Host
+from rules.model import RESOURCES, Acl
+from rules.values import Pattern
+from rules.vocabulary import WILDCARD, Operation, Permission, ResourceType
+
+Resource = tuple[ResourceType, Pattern]
+OPTION = {kind: option for option, kind in RESOURCES.items()}
+
+
+class Binding(NamedTuple):
+    """One ACL of Kafka's."""
+
+    kind: ResourceType
+    pattern: Pattern
+    principal: str
+    host: str
+    operation: Operation
+    permission: Permission
+
+
+def bindings(acl: Acl) -> Iterator[Binding]:
+    """What a rule says in Kafka's terms. A condition of ours (`acl.ours`) cannot be said in them."""
+    hosts = [host.text for host in acl.from_ or (Host(WILDCARD),)]
+    for (kind, pattern), principal, host, operation in product(acl.resources(), acl.principals, hosts, acl.to):
+        yield Binding(kind, pattern, principal, host, operation, acl.permission)
+
+
+def rules(of: Iterable[Binding]) -> list[Acl]:
+    """The rules that say what these bindings say, no more and no less, in the order of their principals."""
+    return [
+        _rule(permission, principal, operations, resources, hosts)
+        for (permission, principal, operations, resources), hosts in _by_hosts(_by_operations(of)).items()
+    ]
+
+
+Alike = tuple[Permission, str, frozenset[Operation], frozenset[Resource]]
+
+
+def _by_operations(of: Iterable[Binding]) -> dict[tuple[Permission, str, str, frozenset[Operation]], set[Resource]]:
+    """Resources with which somebody, from one host, may do the same."""
+    operations: defaultdict[tuple[Permission, str, str, Resource], set[Operation]] = defaultdict(set)
+    for one in sorted(of, key=_order):
+        operations[one.permission, one.principal, one.host, (one.kind, one.pattern)].add(one.operation)
+    result: defaultdict[tuple[Permission, str, str, frozenset[Operation]], set[Resource]] = defaultdict(set)
+    for (permission, principal, host, resource), some in operations.items():
+        result[permission, principal, host, frozenset(some)].add(resource)
+    return result
+
+
+def _by_hosts(
+    of: dict[tuple[Permission, str, str, frozenset[Operation]], set[Resource]],
+) -> dict[Alike, list[str]]:
+    """Hosts from which somebody may do the same with the same."""
+    result: defaultdict[Alike, list[str]] = defaultdict(list)
+    for (permission, principal, host, operations), resources in of.items():
+        result[permission, principal, operations, frozenset(resources)].append(host)
+    return result
+
+
+def _rule(
+    permission: Permission,
+    principal: str,
+    operations: frozenset[Operation],
+    resources: frozenset[Resource],
+    hosts: list[str],
+) -> Acl:
+    options: dict[str, Any] = {permission.word.lower(): (principal,), "to": tuple(sorted(operations))}
+    for kind, pattern in sorted(resources):
+        options[OPTION[kind]] = (*options.get(OPTION[kind], ()), pattern)
+    if hosts != [WILDCARD]:
+        options["from_"] = tuple(Host(host) for host in hosts)
+    return Acl.model_construct(**options)
+
+
+def _order(one: Binding) -> tuple[Any, ...]:
+    return (one.principal, one.permission, one.kind, one.pattern.name, one.pattern.type, one.host, one.operation)

@@ -1,0 +1,85 @@
+"""Hosts: addresses as Java prints them, and networks.
+
+# Kafka compares a host as text with `InetAddress.getHostAddress()`: IPv6 in eight groups of hex without leading
+# zeros, never shortened (0:0:0:0:0:0:0:1); an IPv4 address inside IPv6 is plain IPv4. What Java never prints never
+# matches.
+# A network (10.0.0.0/8) is ours: it holds an address of its own family, whatever its spelling.
+"""
+
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import NamedTuple
+
+from proxy.text.words import shown, wrong
+from rules.vocabulary import WILDCARD
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+
+class Host(NamedTuple):
+    """Where a client may come from: an address as text, or a network, or anywhere (`*`)."""
+
+    text: str
+    network: Network | None = None
+
+    @property
+    def is_anywhere(self) -> bool:
+        return self.text == WILDCARD
+
+    @property
+    def written(self) -> str | dict[str, str]:
+        """As it stands in a file."""
+        looks_like_more = "/" in self.text or not self.text
+        return {"literal": self.text} if self.network is None and looks_like_more else self.text
+
+    def holds(self, host: str) -> bool:
+        """Whether a client at this address, as Java prints it, is meant."""
+        if self.network is None:
+            return self.text in (WILDCARD, host)
+        at = address(host)
+        return at is not None and at in self.network
+
+
+def parse(value: object) -> Host:
+    """Read `*`, an address, a network in CIDR notation, or `{literal: text}` for a text that may look like one."""
+    if isinstance(value, dict):
+        text = value.get("literal")
+        if len(value) != 1 or not isinstance(text, str):
+            raise wrong("a mapping is no host", 'write "10.1.2.3", "10.0.0.0/8" or "{literal: text}"')
+        return Host(text)
+    if not isinstance(value, str) or not value:
+        raise wrong(f"{shown(value)} is not a host", 'write an address, a network as "10.0.0.0/8", or "*"')
+    return Host(value, _network(value)) if "/" in value else Host(value)
+
+
+def _network(text: str) -> Network:
+    try:
+        meant = ip_network(text, strict=False)
+    except ValueError:
+        raise wrong(f'"{text}" is not a network', 'write e.g. "10.0.0.0/8" or "fd00::/8"') from None
+    try:
+        return ip_network(text)
+    except ValueError:
+        raise wrong(f'"{text}" is an address inside a network', f'write "{meant}"') from None
+
+
+@lru_cache(4096)
+def address(text: str) -> Address | None:
+    """The address that a text spells, in any spelling; None for anything else."""
+    try:
+        return ip_address(text)
+    except ValueError:
+        return None
+
+
+def java_text(text: str) -> str:
+    """An address as Java prints it, which is what rules are compared with; other text as it is."""
+    at = address(text)
+    if not isinstance(at, IPv6Address):
+        return text
+    if at.ipv4_mapped:
+        return str(at.ipv4_mapped)
+    plain, percent, scope = text.partition("%")
+    groups = ":".join(f"{int(group, 16):x}" for group in IPv6Address(plain).exploded.split(":"))
+    return f"{groups}{percent}{scope}"

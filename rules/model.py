@@ -1,0 +1,111 @@
+"""The rules of who may do what, as one file says them: declared once.
+
+A person reads the declaration, and a file is held against it. Every option has a description and an example, which is
+what a message offers where the option is missing or wrong. Nothing here changes once it is loaded.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, StrictBool
+
+from proxy.text.file import Section
+from rules.hours import Hours
+from rules.values import Clusters, Hosts, Mechanisms, Names, Operations, Pattern, Patterns, Principals
+from rules.vocabulary import Permission, ResourceType
+
+# What a rule is about: an option for each type of resource.
+RESOURCES = {
+    "topics": ResourceType.TOPIC,
+    "groups": ResourceType.GROUP,
+    "cluster": ResourceType.CLUSTER,
+    "transactional_ids": ResourceType.TRANSACTIONAL_ID,
+    "delegation_tokens": ResourceType.DELEGATION_TOKEN,
+    "users": ResourceType.USER,
+}
+# Conditions that Kafka's own ACLs lack.
+OURS = ("client_id", "listener", "mechanism", "tls", "during")
+
+
+class Acl(Section):
+    """One rule: who is allowed or denied to do what, with what, and from where."""
+
+    allow: Principals | None = Field(default=None, description="Who may.", examples=["User:alice"])
+    deny: Principals | None = Field(
+        default=None, description="Who may not, whatever else is allowed.", examples=["User:*"]
+    )
+    to: Operations = Field(description="What they do.", examples=["[Read, Describe]"])
+    topics: Patterns | None = Field(default=None, description="With which topics.", examples=["[orders, payments-*]"])
+    groups: Patterns | None = Field(default=None, description="With which groups.", examples=["alice-*"])
+    cluster: Clusters | None = Field(default=None, description="With the cluster itself.", examples=["true"])
+    transactional_ids: Patterns | None = Field(
+        default=None, description="With which transactional ids.", examples=["alice-*"]
+    )
+    delegation_tokens: Patterns | None = Field(
+        default=None, description="With which delegation tokens, by their ids.", examples=['"*"']
+    )
+    users: Patterns | None = Field(
+        default=None, description="With which users' delegation tokens.", examples=["User:alice"]
+    )
+    from_: Hosts | None = Field(
+        default=None,
+        alias="from",
+        description="From where: addresses as Java prints them, networks; without it, anywhere.",
+        examples=["10.0.0.0/8"],
+    )
+    client_id: Patterns | None = Field(
+        default=None, description="With which client ids. A client chooses its own.", examples=["alice-*"]
+    )
+    listener: Names | None = Field(
+        default=None, description="Through which listeners, by their names.", examples=["clients"]
+    )
+    mechanism: Mechanisms | None = Field(
+        default=None, description="Having authenticated by which SASL mechanism.", examples=["SCRAM-SHA-512"]
+    )
+    tls: StrictBool | None = Field(default=None, description="With TLS, or without.", examples=["true"])
+    during: Hours | None = Field(default=None, description="When.", examples=["{days: Mon-Fri, hours: 08:00-18:00}"])
+
+    @property
+    def permission(self) -> Permission:
+        return Permission.ALLOW if self.deny is None else Permission.DENY
+
+    @property
+    def principals(self) -> tuple[str, ...]:
+        return (self.deny if self.deny is not None else self.allow) or ()
+
+    def resources(self) -> Iterator[tuple[ResourceType, Pattern]]:
+        """Everything that the rule is about."""
+        for option, kind in RESOURCES.items():
+            for pattern in getattr(self, option) or ():
+                yield kind, pattern
+
+    @property
+    def ours(self) -> tuple[str, ...]:
+        """The conditions of this rule that Kafka's own ACLs lack."""
+        networks = ("from",) if any(host.network for host in self.from_ or ()) else ()
+        return networks + tuple(option for option in OURS if getattr(self, option) is not None)
+
+
+def _left_empty(value: Any) -> Any:
+    """`acls:` with nothing under it says the same as no `acls:` at all."""
+    return () if value is None else value
+
+
+class AclFile(Section):
+    """One file of rules of who may do what."""
+
+    super_users: Annotated[Principals | tuple[()], BeforeValidator(_left_empty)] = Field(
+        default=(),
+        description="Who may do everything, whatever the rules say. Kafka's `super.users`.",
+        examples=["[User:admin]"],
+    )
+    unmatched: Literal["deny", "allow"] = Field(
+        default="deny",
+        description="What holds for a resource that no rule names. Kafka's `allow.everyone.if.no.acl.found`.",
+        examples=["deny"],
+    )
+    acls: Annotated[tuple[Acl, ...], BeforeValidator(_left_empty)] = Field(
+        default=(),
+        description="The rules, in any order: a deny wins.",
+        examples=["[{allow: User:alice, to: Read, topics: orders}]"],
+    )

@@ -1,0 +1,148 @@
+"""Rules that can never match: warnings, for whoever wrote them thinks that they do something.
+
+# Only what holds for every client and every broker is told: a rule that merely never matched is another matter.
+"""
+
+import re
+from collections.abc import Iterator
+
+from proxy.text.places import Path
+from proxy.text.problems import Finding
+from rules.hosts import Host, address, java_text
+from rules.model import RESOURCES, Acl, AclFile
+from rules.shelf import Shelf
+from rules.values import Pattern
+from rules.vocabulary import ASKED, CLUSTER_NAME, EVERYBODY, Operation, PatternType, Permission, ResourceType, answers
+
+LONGEST_TOPIC = 249
+_NOT_IN_TOPICS = re.compile(r"[^a-zA-Z0-9._-]")
+
+
+def findings(file: AclFile) -> Iterator[Finding]:
+    """Every part of a rule that can never match."""
+    denied = Denied(file)
+    for index, acl in enumerate(file.acls):
+        path = ("acls", index)
+        yield from _operations(path, acl)
+        yield from _principals(path, acl, file.super_users)
+        yield from _names(path, acl)
+        for number, host in enumerate(acl.from_ or ()):
+            if fact := _of_host(host):
+                yield Finding((*path, "from", number), fact, warning=True)
+        if acl.permission is Permission.ALLOW and (by := denied.whole(acl)) is not None:
+            fact = f'this never allows anything: rule {by + 1} under "acls" denies it all'
+            yield Finding(path, f"{fact}; take one of the two out", warning=True)
+
+
+def _operations(path: Path, acl: Acl) -> Iterator[Finding]:
+    kinds = {option: kind for option, kind in RESOURCES.items() if getattr(acl, option)}
+    asked = {kind: sum(1 << operation for operation in ASKED[kind]) for kind in kinds.values()}
+    idle = 0
+    for index, operation in enumerate(acl.to):
+        if not any(answers(acl.permission, operation) & some for some in asked.values()):
+            idle += 1
+            fact = f"no broker asks for {operation.word} of {_listed(kinds)}"
+            known = sorted({known.word for kind in kinds.values() for known in ASKED[kind]})
+            yield Finding((*path, "to", index), f"{fact}; it asks for {', '.join(known)}", warning=True)
+    every = sum(1 << n for n in range(16) if any(answers(acl.permission, it) & 1 << n for it in acl.to))
+    for option, kind in kinds.items():
+        if idle < len(acl.to) and not every & asked[kind]:
+            known = sorted(known.word for known in ASKED[kind])
+            fact = f"no broker asks for {', '.join(it.word for it in acl.to)} of {option}"
+            yield Finding((*path, option), f"{fact}; it asks for {', '.join(known)}", warning=True)
+
+
+def _listed(options: dict[str, ResourceType]) -> str:
+    return " or ".join(options)
+
+
+def _principals(path: Path, acl: Acl, super_users: tuple[str, ...]) -> Iterator[Finding]:
+    option = acl.permission.word.lower()
+    for index, principal in enumerate(acl.principals):
+        kind, _, name = principal.partition(":")
+        if principal in super_users:
+            message = f'"{principal}" is a super user, whom no rule concerns; leave it out here or there'
+        elif principal != EVERYBODY and name == "*":
+            message = f'"{principal}" is somebody of the name "*"; "{EVERYBODY}" is everybody, of every type'
+        elif kind != "User" and kind.lower() == "user":
+            message = f'no client has the type "{kind}"; did you mean "User:{name}"?'
+        else:
+            continue
+        yield Finding((*path, option, index), message, warning=True)
+
+
+def _of_host(host: Host) -> str | None:
+    if host.network is not None or host.is_anywhere:
+        return None
+    if address(host.text) is None:
+        return f'no client comes from "{host.text}", hosts are addresses; write e.g. "127.0.0.1"'
+    if java_text(host.text) != host.text:
+        return f'hosts are compared as Java prints them, not as "{host.text}"; write "{java_text(host.text)}"'
+    return None
+
+
+def _names(path: Path, acl: Acl) -> Iterator[Finding]:
+    for option, kind in RESOURCES.items():
+        for index, pattern in enumerate(getattr(acl, option) or ()):
+            if fact := _of_name(kind, pattern):
+                yield Finding((*path, option, index), fact, warning=True)
+
+
+def _of_name(kind: ResourceType, pattern: Pattern) -> str | None:
+    if pattern.is_every:
+        return None
+    if kind is ResourceType.CLUSTER and not pattern.holds(CLUSTER_NAME):
+        return f'the cluster has the name "{CLUSTER_NAME}" in every broker; write "cluster: true"'
+    literal = pattern.type is PatternType.LITERAL
+    if kind is ResourceType.USER and literal and ":" not in pattern.name:
+        return f'"{pattern.name}" has no type; write "User:{pattern.name}"'
+    if kind is not ResourceType.TOPIC:
+        return None
+    if wrong := _NOT_IN_TOPICS.search(pattern.name):
+        return f"no topic has a \"{wrong[0]}\" in its name; names have letters, digits, '.', '_' and '-'"
+    if len(pattern.name) > LONGEST_TOPIC or (literal and pattern.name in ("", ".", "..")):
+        return f"no topic has this name; names have 1 to {LONGEST_TOPIC} characters, and are neither '.' nor '..'"
+    return None
+
+
+class Denied:
+    """What is denied whatever the conditions: where that is all that a rule allows, the rule does nothing."""
+
+    def __init__(self, file: AclFile) -> None:
+        self.shelves: dict[tuple[ResourceType, str], Shelf[int]] = {}
+        self.acls = file.acls
+        for index, acl in enumerate(file.acls):
+            if acl.permission is Permission.DENY and not acl.ours and _from_anywhere(acl):
+                for kind, pattern in acl.resources():
+                    for principal in acl.principals:
+                        self.shelves.setdefault((kind, principal), Shelf()).put(pattern, index)
+        for shelf in self.shelves.values():
+            shelf.close()
+
+    def whole(self, acl: Acl) -> int | None:
+        """The index of the last rule that it takes to deny all that a rule allows; None if something is left."""
+        last = None
+        for kind, pattern in acl.resources():
+            for principal in acl.principals:
+                last = self._denying(acl, kind, pattern, principal)
+                if last is None:
+                    return None
+        return last
+
+    def _denying(self, acl: Acl, kind: ResourceType, pattern: Pattern, principal: str) -> int | None:
+        left = {
+            operation
+            for operation in ASKED[kind]
+            if any(answers(Permission.ALLOW, it) >> operation & 1 for it in acl.to)
+        }
+        for who in (principal, EVERYBODY):
+            shelf = self.shelves.get((kind, who))
+            for index in shelf.covering(pattern) if shelf else ():
+                left -= {operation for operation in left if {operation, Operation.ALL} & set(self.acls[index].to)}
+                if not left:
+                    return index
+        return None
+
+
+def _from_anywhere(acl: Acl) -> bool:
+    return acl.from_ is None or any(host.is_anywhere for host in acl.from_)

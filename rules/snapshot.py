@@ -1,0 +1,171 @@
+"""Decisions: who may do what, by the rules that are in force, as Kafka's StandardAuthorizer decides.
+
+# A super user may do everything. Else a deny that matches wins, else an allow that matches holds.
+# Where neither matches: `unmatched` decides, but only for a resource that no rule names, whoever's rule that is and
+# whatever it is about.
+# A rule matches by principal (its own or User:*), operation (`vocabulary.answers`), name and conditions. A condition
+# on what is not known of the client holds in a deny and does not in an allow.
+# A client that is called `User:*` itself is refused, unless it is a super user: Kafka's authorizer throws.
+# A snapshot never changes; another file is another snapshot.
+
+For speed (the benchmark holds it): rules are found by type, principal and name, a prefix by the lengths that there are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Container, Iterable, Iterator, Mapping
+from enum import Enum
+from typing import NamedTuple
+
+from proxy.text.places import Place
+from rules.conditions import Client, conditions
+from rules.model import Acl, AclFile
+from rules.shelf import Shelf
+from rules.values import EVERY, Pattern
+from rules.vocabulary import EVERYBODY, Operation, PatternType, Permission, ResourceType, answers
+
+# Kafka asks for a topic of this name before it looks at the rules one by one (Authorizer.authorizeByResourceType).
+HARDCODE = "hardcode"
+
+
+class Why(Enum):
+    """What decided."""
+
+    SUPER_USER = "a super user"
+    DENIED = "a rule that denies"
+    ALLOWED = "a rule that allows"
+    NOT_ALLOWED = "no rule allows it"
+    UNMATCHED = "no rule names it"
+    NOBODY = "nobody can be everybody"
+
+
+class Decision(NamedTuple):
+    """The answer to one question, and what gave it: a rule, or the place of another part of the file."""
+
+    allowed: bool
+    why: Why
+    rule: Rule | None = None
+    place: Place | None = None
+
+
+class Rule:
+    """One entry under `acls`, ready to be asked."""
+
+    __slots__ = ("acl", "conditions", "decision", "deny", "index", "mask", "named", "place")
+
+    def __init__(self, index: int, acl: Acl, place: Place) -> None:
+        self.index = index
+        self.acl = acl
+        self.place = place
+        self.deny = acl.permission is Permission.DENY
+        self.mask = 0  # the operations that it answers for
+        self.named = 0  # the operations that it names; by resource type, Kafka knows nothing of implied ones
+        for operation in acl.to:
+            self.mask |= answers(acl.permission, operation)
+            self.named |= answers(Permission.DENY, operation)
+        self.conditions = conditions(acl)
+        self.decision = Decision(not self.deny, Why.DENIED if self.deny else Why.ALLOWED, self, place)
+
+    def admits(self, client: Client, at: float | None) -> bool:
+        """Whether the conditions hold for this client at this moment."""
+        for condition in self.conditions:
+            holds = condition(client, at)
+            if not (self.deny if holds is None else holds):
+                return False
+        return True
+
+
+class Snapshot:
+    """The rules in force. `id` names them in records: files that say the same have the same."""
+
+    def __init__(
+        self, file: AclFile, rules: Iterable[Rule], super_users: Mapping[str, Place], unmatched: Place | None
+    ) -> None:
+        self.file = file
+        self.rules = tuple(rules)
+        self.id = hashlib.sha256(repr(file).encode()).hexdigest()[:12]
+        # Whose answer is the same whatever they ask.
+        self._settled = {EVERYBODY: Decision(False, Why.NOBODY)} | {
+            principal: Decision(True, Why.SUPER_USER, place=place) for principal, place in super_users.items()
+        }
+        self._unmatched = Decision(file.unmatched == "allow", Why.UNMATCHED, place=unmatched)
+        self._not_allowed = Decision(False, Why.NOT_ALLOWED)
+        self._shelves: dict[int, dict[str, Shelf[Rule]]] = {kind: {} for kind in ResourceType}
+        self._anybodys: dict[int, Shelf[Rule]] = {kind: Shelf() for kind in ResourceType}
+        for rule in self.rules:
+            for kind, pattern in rule.acl.resources():
+                self._anybodys[kind].put(pattern, rule)
+                for principal in rule.acl.principals:
+                    self._shelves[kind].setdefault(principal, Shelf()).put(pattern, rule)
+        for kind in ResourceType:
+            for shelf in (self._anybodys[kind], *self._shelves[kind].values()):
+                shelf.close()
+
+    def decide(
+        self, client: Client, operation: Operation, kind: ResourceType, name: str, at: float | None = None
+    ) -> Decision:
+        """Whether a client may do this with the resource of this name. `at`: seconds since 1970 UTC, if known."""
+        principal = client.principal
+        if principal in self._settled:
+            return self._settled[principal]
+        bit = 1 << operation
+        shelves = self._shelves[kind]
+        allowed: Decision | None = None
+        for who in (principal, EVERYBODY):
+            if (shelf := shelves.get(who)) is None:
+                continue
+            for rule in shelf.about(name):
+                if rule.mask & bit and (not rule.conditions or rule.admits(client, at)):
+                    if rule.deny:
+                        return rule.decision
+                    allowed = allowed or rule.decision
+        return allowed or self._default(kind, name)
+
+    def _default(self, kind: ResourceType, name: str) -> Decision:
+        return self._not_allowed if self._anybodys[kind].about(name) else self._unmatched
+
+    def decide_by_type(
+        self, client: Client, operation: Operation, kind: ResourceType, at: float | None = None
+    ) -> Decision:
+        """Whether a client may do this with any resource of a type at all (KIP-679).
+
+        Kafka's own, with its limits: operations imply nothing here, and a deny of every name by an empty prefix is not
+        seen.
+        """
+        first = self.decide(client, operation, kind, HARDCODE, at)
+        if first.allowed or first.why is Why.NOBODY:
+            return first
+        matching = [
+            (pattern, rule)
+            for who in (client.principal, EVERYBODY)
+            if (shelf := self._shelves[kind].get(who)) is not None
+            for pattern, rule in shelf.all()
+            if rule.named & 1 << operation and rule.admits(client, at)
+        ]
+        denied = {pattern: rule for pattern, rule in matching if rule.deny}
+        if EVERY in denied:
+            return denied[EVERY].decision
+        allowed = [(pattern, rule) for pattern, rule in matching if not rule.deny]
+        for pattern, rule in allowed:
+            if pattern == EVERY or not _dominated(pattern, denied):
+                return rule.decision
+        for pattern, _ in allowed:
+            return _dominating(pattern, denied).decision
+        return self._not_allowed
+
+
+def _dominated(pattern: Pattern, denied: Container[Pattern]) -> bool:
+    return any(other in denied for other in _dominators(pattern))
+
+
+def _dominating(pattern: Pattern, denied: Mapping[Pattern, Rule]) -> Rule:
+    return next(denied[other] for other in _dominators(pattern) if other in denied)
+
+
+def _dominators(pattern: Pattern) -> Iterator[Pattern]:
+    """The patterns that, denied, take away all of this one: itself, and each of its beginnings."""
+    if pattern.type is PatternType.LITERAL:
+        yield pattern
+    for length in range(1, len(pattern.name) + 1):
+        yield Pattern(PatternType.PREFIXED, pattern.name[:length])

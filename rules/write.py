@@ -1,0 +1,85 @@
+"""Writing rules as a person would: what `load` reads back is the same.
+
+# One value stands alone, several in brackets. A text is quoted where YAML, or a reference to the environment, would
+# read something else into it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from proxy.text.places import plain
+from rules import hours
+from rules.hosts import Host
+from rules.hours import Hours
+from rules.model import Acl, AclFile
+from rules.values import Pattern
+from rules.vocabulary import CLUSTER_NAME, Operation, PatternType
+
+_BARE = re.compile(r"[A-Za-z0-9_./](?:[A-Za-z0-9_./@+*:-]*[A-Za-z0-9_./@+*-])?")
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "$": "$$"}
+_CLUSTER = Pattern(PatternType.LITERAL, CLUSTER_NAME)
+
+
+def file_text(file: AclFile) -> str:
+    """A whole file."""
+    lines = []
+    if file.super_users:
+        lines.append(f"super_users: {inline(file.super_users)}")
+    lines.append(f"unmatched: {file.unmatched}")
+    lines.append("acls:")
+    for acl in file.acls:
+        lines += entry(acl)
+    return "\n".join(lines) + "\n"
+
+
+def entry(acl: Acl) -> list[str]:
+    """The lines of one rule."""
+    lines = [f"{name}: {inline(value)}" for name, value in _options(acl)]
+    return [f"  {'  ' if number else '- '}{line}" for number, line in enumerate(lines)]
+
+
+def on_one_line(acl: Acl) -> str:
+    """A rule as one mapping in braces."""
+    return "{" + ", ".join(f"{name}: {inline(value)}" for name, value in _options(acl)) + "}"
+
+
+def _options(acl: Acl) -> Iterator[tuple[str, Any]]:
+    for name, option in type(acl).model_fields.items():
+        value = getattr(acl, name)
+        if value is None:
+            continue
+        if name == "cluster" and value == (_CLUSTER,):
+            value = True
+        yield option.alias or name, value
+
+
+def inline(value: Any) -> str:
+    """A value in one line of YAML."""
+    if isinstance(value, (Pattern, Host)):
+        value = value.written
+    elif isinstance(value, Operation):
+        value = value.word
+    elif isinstance(value, Hours):
+        value = hours.written(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name}: {inline(inner)}" for name, inner in value.items()) + "}"
+    if isinstance(value, (tuple, list)):
+        inside = [inline(inner) for inner in value]
+        return inside[0] if len(inside) == 1 else f"[{', '.join(inside)}]"
+    return quoted(str(value))
+
+
+def quoted(text: str) -> str:
+    """A text, in quotes where it needs them."""
+    if _BARE.fullmatch(text) and isinstance(plain(text), str):
+        return text
+    return '"' + "".join(map(_escaped, text)) + '"'
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    return character if character.isprintable() else f"\\U{ord(character):08x}"
