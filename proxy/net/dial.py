@@ -33,7 +33,7 @@ async def dial(endpoint: Endpoint, seconds: float) -> trio.SocketStream:
         with trio.fail_after(seconds):
             return await trio.open_tcp_stream(endpoint.host, endpoint.port)
     except trio.TooSlowError:
-        raise UnreachableError(endpoint, f"no answer within {seconds:g} s", stalled=True) from None
+        raise UnreachableError(endpoint, f"no answer within {round(seconds, 2):g} s", stalled=True) from None
     except OSError as error:
         raise UnreachableError(endpoint, reason(error)) from None
 

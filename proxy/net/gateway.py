@@ -55,6 +55,7 @@ class Gateway:
 
     def stop(self) -> None:
         """Accept no more, let requests in flight be answered, and let `run` return."""
+        self.ready = False
         self._accepting.cancel()
 
     async def run(self, started: Started) -> None:
@@ -64,7 +65,6 @@ class Gateway:
             nursery.start_soon(enforce, self.config.limits, self._reactor.conversations, self.counters)
             with self._accepting:
                 await self._accept(started)
-            self.ready = False
             await self._drain()
             nursery.cancel_scope.cancel()
 

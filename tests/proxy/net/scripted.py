@@ -71,11 +71,11 @@ class Broker:
 
     def _answer(self, key: int) -> Response:
         if key == API_VERSIONS.key:
-            known = [(api.key, 0, api.newest) for api in (API_VERSIONS, METADATA, HEARTBEAT)]
-            entries = [
-                ApiVersionsResponse.ApiVersion(api_key=key, min_version=low, max_version=high) for key, low, high in known
+            known = [
+                ApiVersionsResponse.ApiVersion(api_key=api.key, min_version=0, max_version=api.newest)
+                for api in (API_VERSIONS, METADATA, HEARTBEAT)
             ]
-            return ApiVersionsResponse(error_code=0, api_keys=entries)
+            return ApiVersionsResponse(error_code=0, api_keys=known)
         if key == METADATA.key:
             told = self.told or {self.node_id: self.endpoint}
             brokers = [MetadataResponse.Broker(node_id=n, host=at.host, port=at.port) for n, at in told.items()]

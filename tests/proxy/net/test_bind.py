@@ -35,7 +35,7 @@ def test_an_address_of_another_machine_is_said_to_be_one() -> None:
 
 
 def test_a_name_without_address_is_said_to_be_one() -> None:
-    with pytest.raises(BindError, match="no such host; change admin.bind"):
+    with pytest.raises(BindError, match=r"no such host; change admin\.bind"):
         listen(Endpoint("nowhere.invalid", 9192), "admin.bind")
 
 

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import socket
+from contextlib import ExitStack
+
+import trio
+from structlog.testing import capture_logs
+
+from proxy.core.topology import Endpoint
+from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker, configuration, connected, port_of, serving
+from tests.real.ports import free_port
+
+
+async def test_a_broker_that_refuses_costs_the_client_its_connection_at_once(broker: Broker) -> None:
+    dead = Endpoint(LOOPBACK, free_port(LOOPBACK))
+    broker.told = {1: broker.endpoint, 2: dead}
+    config = configuration(broker.endpoint)
+    with capture_logs() as logs:
+        async with serving(config) as gateway, connected(LOOPBACK, port_of(config, 2)) as client:
+            assert await client.is_closed()
+            assert gateway.counters.failed_dial == 1
+            assert gateway.counters.open == 0
+    (line,) = [line for line in logs if line["event"] == "broker unreachable"]
+    assert line["why"] == f"{dead}: connection refused"
+    assert line["broker"] == 2
+    assert line["client"].startswith(LOOPBACK)
+
+
+async def test_a_broker_that_stalls_costs_the_client_its_connection_after_the_time_to_dial(broker: Broker) -> None:
+    with ExitStack() as stack:
+        full = stack.enter_context(socket.create_server((LOOPBACK, 0), backlog=0))
+        for _ in range(2):  # these fill its queue: what comes now gets no answer
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(full.getsockname())
+        broker.told = {1: broker.endpoint, 2: Endpoint(*full.getsockname())}
+        config = configuration(broker.endpoint, limits={"dial": "200ms"})
+        with capture_logs() as logs:
+            async with serving(config) as gateway, connected(LOOPBACK, port_of(config, 2)) as client:
+                assert await client.is_closed()
+                assert gateway.counters.slow_dial == 1
+        assert any("no answer within 0.2 s" in line.get("why", "") for line in logs)
+
+
+async def test_a_client_that_begins_at_the_bootstrap_port_gets_a_broker_that_lives(broker: Broker) -> None:
+    broker.told = {1: broker.endpoint, 2: Endpoint(LOOPBACK, free_port(LOOPBACK))}
+    config = configuration(broker.endpoint)
+    async with serving(config):
+        for _ in range(4):  # each begins with another broker
+            async with connected(LOOPBACK, port_of(config)) as client:
+                assert await client.beat() == 0
+
+
+async def test_one_connection_over_the_limit_is_closed_at_once(broker: Broker) -> None:
+    config = configuration(broker.endpoint, limits={"connections": 2})
+    port = port_of(config, 1)
+    with capture_logs() as logs:
+        async with serving(config) as gateway:
+            async with connected(LOOPBACK, port) as one, connected(LOOPBACK, port) as two:
+                assert [await one.beat(), await two.beat()] == [0, 0]
+                for _ in range(3):
+                    async with connected(LOOPBACK, port) as over:
+                        assert await over.is_closed()
+                assert await one.beat() == 0
+                assert gateway.counters.over_connections == 3
+            with trio.fail_after(PATIENCE):
+                while gateway.counters.open:
+                    await trio.lowlevel.checkpoint()
+            async with connected(LOOPBACK, port) as again:
+                assert await again.beat() == 0
+    (line,) = [line for line in logs if line["event"] == "connection refused"]  # not three: they come again at once
+    assert line["why"] == "2 are open (limits.connections)"
+
+
+async def test_a_client_that_leaves_while_its_broker_is_dialled_is_forgotten(broker: Broker) -> None:
+    config = configuration(broker.endpoint)
+    async with serving(config) as gateway:
+        for _ in range(20):
+            async with connected(LOOPBACK, port_of(config, 1)):
+                pass
+        with trio.fail_after(PATIENCE):
+            while gateway.counters.accepted < 20 or gateway.counters.open:
+                await trio.lowlevel.checkpoint()

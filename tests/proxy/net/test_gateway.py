@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import socket
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import trio
+from structlog.testing import capture_logs
+
+from proxy.core.topology import Endpoint
+from proxy.net.bind import BindError
+from proxy.net.gateway import Gateway
+from proxy.protocol.header import request_frame
+from proxy.protocol.messages.heartbeat import HeartbeatResponse
+from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from tests.proxy.net.scripted import (
+    HEARTBEAT_REQUEST,
+    LOOPBACK,
+    PATIENCE,
+    Broker,
+    configuration,
+    connected,
+    port_of,
+    serving,
+)
+from tests.real.ports import free_port, is_free
+
+
+def ends(logs: Sequence[Any]) -> list[str]:
+    return [line["why"] for line in logs if line["event"] == "connection ended"]
+
+
+async def test_clients_reach_the_broker_by_both_ports(broker: Broker) -> None:
+    config = configuration(broker.endpoint)
+    async with serving(config):
+        for port in (port_of(config), port_of(config, 1)):
+            async with connected(LOOPBACK, port) as client:
+                assert [await client.beat(number) for number in range(3)] == [0, 0, 0]
+
+
+async def test_no_port_is_open_before_the_brokers_are_known(nursery: trio.Nursery, broker: Broker) -> None:
+    broker.mute = {"Metadata"}
+    config = configuration(broker.endpoint)
+    gateway = Gateway(config)
+    started = trio.Event()
+    nursery.start_soon(gateway.run, lambda report: started.set())
+    with trio.fail_after(PATIENCE):
+        await broker.heard.wait()
+    assert not gateway.report().ready
+    with pytest.raises(OSError, match="connect"):
+        await trio.open_tcp_stream(LOOPBACK, port_of(config))
+    broker.speak.set()
+    with trio.fail_after(PATIENCE):
+        await started.wait()
+    async with connected(LOOPBACK, port_of(config)) as client:
+        assert await client.beat() == 0
+    assert gateway.report().ready
+
+
+async def test_a_broker_that_appears_has_its_port_before_a_client_is_told(
+    nursery: trio.Nursery, broker: Broker
+) -> None:
+    newcomer = Broker(node_id=4)
+    await nursery.start(newcomer.serve)
+    config = configuration(broker.endpoint)
+    async with serving(config), connected(LOOPBACK, port_of(config)) as client:
+        broker.told = {1: broker.endpoint, 4: newcomer.endpoint}
+        answer = await client.ask(MetadataRequest(topics=[]), MetadataResponse)
+        told = {it.node_id: (it.host, it.port) for it in answer.brokers}
+        assert told == {1: (LOOPBACK, port_of(config, 1)), 4: (LOOPBACK, port_of(config, 4))}
+        socket.create_connection(told[4], timeout=PATIENCE).close()  # at once: nothing of ours ran in between
+        async with connected(*told[4]) as at_newcomer:
+            await at_newcomer.beat()
+        assert newcomer.asked == [("Heartbeat", 4)]
+
+
+async def test_a_broker_that_dies_with_requests_in_flight_closes_the_client_and_is_named(broker: Broker) -> None:
+    config = configuration(broker.endpoint)
+    broker.mute = {"Heartbeat"}
+    with capture_logs() as logs:
+        async with serving(config), connected(LOOPBACK, port_of(config, 1)) as client:
+            await client.send(request_frame(HEARTBEAT_REQUEST, 4, 1, None))
+            await broker.heard.wait()
+            broker.die()
+            assert await client.is_closed()
+    (line,) = [line for line in logs if line["event"] == "connection ended"]
+    assert line["broker"] == 1
+    assert "broker" in line["why"]
+
+
+async def test_a_broker_that_closes_a_quiet_connection_closes_it_quietly(broker: Broker) -> None:
+    config = configuration(broker.endpoint)
+    with capture_logs() as logs:
+        async with serving(config), connected(LOOPBACK, port_of(config, 1)) as client:
+            await client.beat()
+            broker.die()
+            assert await client.is_closed()
+    assert ends(logs) == []
+
+
+async def test_a_client_that_never_asks_is_ended(broker: Broker) -> None:
+    config = configuration(broker.endpoint, limits={"first_frame": "100ms"})
+    with capture_logs() as logs:
+        async with serving(config) as gateway, connected(LOOPBACK, port_of(config, 1)) as client:
+            await client.send(request_frame(HEARTBEAT_REQUEST, 4, 1, None)[:-1])
+            assert await client.is_closed()
+            assert gateway.counters.late_first_frame == 1
+    assert ends(logs) == ["no request within 0.1 s (limits.first_frame)"]
+
+
+async def test_a_client_that_falls_silent_is_ended(broker: Broker) -> None:
+    config = configuration(broker.endpoint, limits={"idle": "200ms"})
+    with capture_logs() as logs:
+        async with serving(config) as gateway, connected(LOOPBACK, port_of(config, 1)) as client:
+            assert await client.beat() == 0
+            assert await client.is_closed()
+            assert gateway.counters.idle == 1
+    assert ends(logs) == ["nothing passed for 0.2 s (limits.idle)"]
+
+
+async def test_draining_lets_answers_out_and_no_client_in(broker: Broker) -> None:
+    config = configuration(broker.endpoint)
+    broker.mute = {"Heartbeat"}
+    with capture_logs() as logs:
+        async with serving(config) as gateway, connected(LOOPBACK, port_of(config, 1)) as client:
+            await client.send(request_frame(HEARTBEAT_REQUEST, 4, 7, None))
+            await broker.heard.wait()
+            gateway.stop()
+            with trio.fail_after(PATIENCE):
+                while not is_free(LOOPBACK, port_of(config, 1)):
+                    await trio.lowlevel.checkpoint()
+            assert not gateway.report().ready
+            broker.speak.set()
+            assert (await client.answer(HeartbeatResponse)).error_code == 0
+            assert await client.is_closed()
+    assert ends(logs) == []
+    assert gateway.counters.cut_by_drain == 0
+
+
+async def test_what_is_not_answered_in_time_is_cut(broker: Broker) -> None:
+    config = configuration(broker.endpoint, limits={"drain": "100ms"})
+    broker.mute = {"Heartbeat"}
+    with capture_logs() as logs:
+        async with serving(config) as gateway, connected(LOOPBACK, port_of(config, 1)) as client:
+            await client.send(request_frame(HEARTBEAT_REQUEST, 4, 1, None))
+            await broker.heard.wait()
+            gateway.stop()
+            assert await client.is_closed()
+    assert ends(logs) == ["not answered within 0.1 s (limits.drain)"]
+    assert gateway.counters.cut_by_drain == 1
+
+
+async def test_a_taken_port_of_a_broker_keeps_it_from_starting(broker: Broker) -> None:
+    config = configuration(broker.endpoint)
+    with socket.create_server((LOOPBACK, port_of(config, 1))), pytest.raises(ExceptionGroup) as raised:
+        await Gateway(config).run(lambda report: None)
+    assert raised.group_contains(BindError, match="has the port", depth=None)
+
+
+async def test_a_taken_port_of_a_broker_that_appears_later_is_an_error_and_tried_again(broker: Broker) -> None:
+    config = configuration(broker.endpoint)
+    dead = Endpoint(LOOPBACK, free_port(LOOPBACK))
+    with capture_logs() as logs:
+        async with serving(config) as gateway, connected(LOOPBACK, port_of(config)) as client:
+            with socket.create_server((LOOPBACK, port_of(config, 2))):
+                broker.told = {1: broker.endpoint, 2: dead}
+                await client.ask(MetadataRequest(topics=[]), MetadataResponse)
+            assert list(gateway.report().listening["clients"]) == ["1"]
+            with trio.fail_after(PATIENCE):  # the next discovery is a second away
+                while "2" not in gateway.report().listening["clients"]:
+                    await trio.lowlevel.checkpoint()
+    (line,) = [line for line in logs if line["event"] == "no port for a broker"]
+    assert "has the port" in line["why"]
+
+
+async def test_the_report_counts_what_passed(broker: Broker) -> None:
+    config = configuration(broker.endpoint)
+    async with serving(config) as gateway, connected(LOOPBACK, port_of(config, 1)) as client:
+        await client.beat()
+        await client.beat()
+        report = gateway.report()
+        assert (await gateway.reports()) == {0: report}
+    assert report.ready
+    assert report.listening == {"clients": {"1": port_of(config, 1)}}
+    assert report.clusters == {"main": {"1": str(broker.endpoint)}}
+    assert report.reading["open"] == report.reading["accepted"] == 1
+    assert report.reading["requests"] == 2
+    assert report.reading["bytes_from_clients"] == 2 * len(request_frame(HEARTBEAT_REQUEST, 4, 1, "test"))
+    assert report.reading["bytes_from_brokers"] > 0
