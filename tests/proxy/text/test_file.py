@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import pytest
+from pydantic import Field
 
 from proxy.text.file import Form, Section
 from proxy.text.problems import BadFileError, Finding
 
 
 class Door(Section):
-    width: int = 1
+    width: int = Field(default=1, description="How wide it is.", examples=[1])
 
 
 FORM = Form(Door, "door", 'begin with "width:"', largest=1 << 20)
