@@ -5,43 +5,21 @@ import random
 import pytest
 
 from plugins.address import Address
-from proxy.core.context import Connection, Context
-from proxy.core.decisions import Forward
 from proxy.core.route import Routes
-from proxy.core.topology import Endpoint, Topology
+from proxy.core.topology import Endpoint
 from proxy.protocol import messages  # noqa: F401  # makes every message known
-from proxy.protocol.api import ADD_RAFT_VOTER, APIS, DESCRIBE_CONFIGS, DESCRIBE_QUORUM, METADATA
+from proxy.protocol.api import ADD_RAFT_VOTER, APIS, DESCRIBE_QUORUM, METADATA
 from proxy.protocol.codec import decode, encode
 from proxy.protocol.messages.add_raft_voter import AddRaftVoterRequest
-from proxy.protocol.messages.describe_configs import DescribeConfigsResponse
 from proxy.protocol.messages.describe_quorum import DescribeQuorumResponse
 from proxy.protocol.messages.find_coordinator import FindCoordinatorResponse
 from proxy.protocol.messages.metadata import MetadataResponse
 from proxy.protocol.schema import structs
 from proxy.protocol.wire import Meaning
+from tests.plugins.shown import context, rewritten
 from tests.proxy.protocol.generate import make, structs_of
 
 REWRITTEN = [api for api in APIS.values() if not api.inter_broker]
-
-
-def context(api, version):
-    topology = Topology(lambda node_id: Endpoint("outside", 9193 + node_id))
-    return Context(Connection(("127.0.0.1", 1), "clients", "main", topology), api, version, 1)
-
-
-def rewritten(response, version):
-    """What a client gets of a response, and the topology that learned from it."""
-    ctx = context(response.api, version)
-    body = encode(response, version)
-    route = Routes([Address()]).table[response.api.key << 16 | version]
-    if route.response is None:
-        return response, ctx.topology
-    message = route.response.read(body)
-    for handler in route.response.handlers:
-        decision = handler.call(ctx, message)
-        if isinstance(decision, Forward):
-            body = route.response.write(decision.message)
-    return decode(type(response), version, body), ctx.topology
 
 
 def test_whatever_looks_like_an_address_is_declared_as_one_or_known_not_to_be():
@@ -130,43 +108,3 @@ def test_a_voter_that_is_added_as_it_was_shown_gets_its_real_address_back():
         )
         address.voter(context(ADD_RAFT_VOTER, 0), request)
         assert [(listener.host, listener.port) for listener in request.listeners] == [expected]
-
-
-def config(name, value):
-    return DescribeConfigsResponse.Result.Config(name=name, value=value, read_only=True, is_sensitive=False)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "shown"),
-    [
-        ("advertised.listeners", "PLAINTEXT://inside:9092", "PLAINTEXT://outside:9195"),
-        (
-            "listeners",
-            "PLAINTEXT://:9092,CONTROLLER://inside:9093",
-            "PLAINTEXT://outside:9195,CONTROLLER://outside:9195",
-        ),
-        ("controller.quorum.voters", "1@inside:9093,2@inside2:9093", "1@outside:9194,2@outside:9195"),
-        ("controller.quorum.bootstrap.servers", "inside:9093", "outside:9195"),
-        ("advertised.host.name", "inside", "outside"),
-        ("port", "9092", "9195"),
-        ("zookeeper.connect", "inside:2181", None),
-        ("log.dirs", "/inside", "/inside"),
-    ],
-)
-def test_a_brokers_configuration_spells_out_what_clients_are_told(name, value, shown):
-    described = config(name, value)
-    described.synonyms = [DescribeConfigsResponse.Result.Config.Synonym(name=name, value=value, source=4)]
-    result = DescribeConfigsResponse.Result(
-        error_code=0, error_message=None, resource_type=4, resource_name="2", configs=[described]
-    )
-    seen, _ = rewritten(DescribeConfigsResponse(throttle_time_ms=0, results=[result]), 4)
-    assert seen.results[0].configs[0].value == shown
-    assert seen.results[0].configs[0].synonyms[0].value == shown
-
-
-def test_a_topics_configuration_is_left_alone():
-    result = DescribeConfigsResponse.Result(
-        error_code=0, error_message=None, resource_type=2, resource_name="2", configs=[config("listeners", "x://y:1")]
-    )
-    response = DescribeConfigsResponse(throttle_time_ms=0, results=[result])
-    assert Address().configs(context(DESCRIBE_CONFIGS, 4), response) is None

@@ -1,0 +1,46 @@
+"""Config values: what DescribeConfigs spells out of a broker is what clients are told of it."""
+
+import pytest
+
+from proxy.protocol.messages.describe_configs import DescribeConfigsResponse
+from tests.plugins.shown import rewritten
+
+
+def config(name, value):
+    return DescribeConfigsResponse.Result.Config(name=name, value=value, read_only=True, is_sensitive=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("advertised.listeners", "PLAINTEXT://inside:9092", "PLAINTEXT://outside:9195"),
+        (
+            "listeners",
+            "PLAINTEXT://:9092,CONTROLLER://inside:9093",
+            "PLAINTEXT://outside:9195,CONTROLLER://outside:9195",
+        ),
+        ("controller.quorum.voters", "1@inside:9093,2@inside2:9093", "1@outside:9194,2@outside:9195"),
+        ("controller.quorum.bootstrap.servers", "inside:9093", "outside:9195"),
+        ("advertised.host.name", "inside", "outside"),
+        ("port", "9092", "9195"),
+        ("zookeeper.connect", "inside:2181", None),
+        ("log.dirs", "/inside", "/inside"),
+    ],
+)
+def test_a_brokers_configuration_spells_out_what_clients_are_told(name, value, shown):
+    described = config(name, value)
+    described.synonyms = [DescribeConfigsResponse.Result.Config.Synonym(name=name, value=value, source=4)]
+    result = DescribeConfigsResponse.Result(
+        error_code=0, error_message=None, resource_type=4, resource_name="2", configs=[described]
+    )
+    seen, _ = rewritten(DescribeConfigsResponse(throttle_time_ms=0, results=[result]), 4)
+    assert seen.results[0].configs[0].value == shown
+    assert seen.results[0].configs[0].synonyms[0].value == shown
+
+
+def test_a_topics_configuration_is_left_alone():
+    result = DescribeConfigsResponse.Result(
+        error_code=0, error_message=None, resource_type=2, resource_name="2", configs=[config("listeners", "x://y:1")]
+    )
+    seen, _ = rewritten(DescribeConfigsResponse(throttle_time_ms=0, results=[result]), 4)
+    assert seen.results[0].configs[0].value == "x://y:1"
