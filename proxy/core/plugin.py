@@ -9,7 +9,8 @@
 
 Rules:
 * `fields` names the top-level fields that the handler looks at; the others stay unread. Without it the whole message is
-  decoded. In a version that has none of the fields the handler is not called.
+  decoded. In a version that has none of the fields the handler is not called; nor, where all fields that are wanted
+  of a response are tagged ones of the message itself, on a response that has no such field at all.
 * `carrying()` stands for every message that has such a field somewhere, and for the top-level fields that lead to it.
 * Handlers of one message share what is read of it: a handler may find more fields read than it asked for.
 * A misspelt class or field raises TypeError when the plugin's module is imported.

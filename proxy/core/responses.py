@@ -70,10 +70,14 @@ class Responses:
         slots.popleft()
         if slot[1].response is None:
             return None
-        self._slot = slot
         route = slot[1]
-        if head[0] > LARGE and type(route) is Route and route.tail_only:
-            return Ending(route, SIZE.size + head[0], self._undecodable)
+        if type(route) is Route and route.tail_only:
+            if head[0] > LARGE:
+                return Ending(route, SIZE.size + head[0], self._undecodable)
+            stop = pos + SIZE.size + head[0]
+            if stop <= len(data) and route.ends_bare(data[pos:stop]):
+                return None
+        self._slot = slot
         return self
 
     def _unpaired(self, reason: str) -> Hold:

@@ -68,6 +68,14 @@ def skipper(cls: type[Message], version: int) -> Callable[[bytes | memoryview, i
     return skip
 
 
+@cache
+def tags_finder(cls: type[Message], version: int) -> Callable[[bytes | memoryview, int], int]:
+    """A function from where a message begins to where its own tagged fields do; otherwise as `skipper`."""
+    layout, title = _plan(cls, version)
+    find: Callable[[bytes | memoryview, int], int] = emit.skipper(layout._replace(flexible=False), f"{title} up to tags")
+    return find
+
+
 def encode(message: Message, version: int) -> bytes:
     """The bytes of `message` in `version`; fields that the version lacks are left out. Raises ProtocolError."""
     try:
