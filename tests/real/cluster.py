@@ -153,16 +153,17 @@ class Cluster:
         return ",".join(broker.address for broker in self.brokers.values())
 
     @property
-    def endpoints(self) -> list[tuple[str, int]]:
-        """Every address that a broker listens on."""
-        return [
-            (broker.host, port) for broker in self.brokers.values() for port in (broker.port, broker.controller_port)
-        ]
+    def endpoints(self) -> dict[tuple[str, int], int]:
+        """Every address that a broker listens on, and whose it is."""
+        places = {}
+        for node_id, broker in self.brokers.items():
+            places[broker.host, broker.port] = places[broker.host, broker.controller_port] = node_id
+        return places
 
     @property
     def way(self) -> Way:
         """How clients reach the brokers with nothing between."""
-        return Way("direct", self.bootstrap, {node_id: broker.address for node_id, broker in self.brokers.items()})
+        return Way("direct", self.bootstrap, {f"{host}:{port}": node for (host, port), node in self.endpoints.items()})
 
     def __enter__(self) -> Cluster:
         voters = ",".join(broker.voter for broker in self.brokers.values())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
+from difflib import unified_diff
+from pprint import pformat
 
 import pytest
 
@@ -72,7 +74,10 @@ def same(request: pytest.FixtureRequest, outcomes: dict[str, object]) -> Callabl
     variant = request.node.name.replace("direct", "").replace("proxy", "")
 
     def compare(outcome: object) -> None:
-        assert outcomes.setdefault(f"{scenario} {variant}", outcome) == outcome
+        other = outcomes.setdefault(f"{scenario} {variant}", outcome)
+        if outcome != other:
+            one, two = pformat(other, width=200).splitlines(), pformat(outcome, width=200).splitlines()
+            pytest.fail("not the same both ways:\n" + "\n".join(unified_diff(one, two, n=0)), pytrace=False)
 
     return compare
 

@@ -57,8 +57,8 @@ class Doorkeeper:
     @property
     def way(self) -> Way:
         """How clients reach the brokers through it."""
-        brokers = {node_id: f"{ADVERTISED}:{self.port + 1 + node_id}" for node_id in self.cluster.brokers}
-        return Way("proxy", f"{ADVERTISED}:{self.port}", brokers)
+        nodes = {f"{ADVERTISED}:{self.port + 1 + node_id}": node_id for node_id in self.cluster.brokers}
+        return Way("proxy", f"{ADVERTISED}:{self.port}", nodes)
 
     def __enter__(self) -> Doorkeeper:
         with ExitStack() as stack:

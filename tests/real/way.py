@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Way:
-    """One way, as a client sees it: the addresses of the brokers, by node id."""
+    """One way, as a client sees it: `nodes` has every address that it may be told, and whose it is."""
 
     name: str
     bootstrap: str
-    brokers: Mapping[int, str]
+    nodes: Mapping[str, int]
 
     def unique(self, word: str) -> str:
         """A topic, group or transactional id of this way alone."""
@@ -25,7 +25,7 @@ class Way:
 
     def plain(self, text: str) -> str:
         """A program's output without what differs between the ways: addresses, own names, widths of columns."""
-        for node_id, address in self.brokers.items():
+        for address, node_id in self.nodes.items():
             host, port = address.split(":")
             text = text.replace(address, f"<broker {node_id}>")
             text = re.sub(rf"{re.escape(host)}(\s+){port}\b", f"<broker {node_id}>", text)
