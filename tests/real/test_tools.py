@@ -81,7 +81,9 @@ def test_configurations_are_changed_and_described(way: Way, same: Callable[[obje
     broker = works(way, "ConfigCommand", "--describe", "--all", "--entity-type", "brokers", "--entity-name", 2)
     wrong = tool(way, "ConfigCommand", "--alter", *entity, "--add-config", "retention.ms=soon")
     assert "retention.ms=12345" in topics.text
-    same((topics, words(broker), wrong.exit_code))
+    # Doorkeeper takes the default, which names no host, for an address too.
+    settings = [re.sub(r"DEFAULT_CONFIG:listeners=[^,}]+", "", line) for line in words(broker)]
+    same((topics, settings, wrong.exit_code))
 
 
 def test_a_console_producer_and_consumer_understand_each_other(way: Way, same: Callable[[object], None]) -> None:
@@ -146,7 +148,7 @@ def test_versions_features_and_the_quorum_are_told(way: Way, same: Callable[[obj
             without_chance(features.text),
             cluster,
             words(nodes),
-            [line.split(":")[0] for line in voters],
+            told,
             len(replicas.lines),
         )
     )
