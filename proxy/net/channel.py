@@ -3,7 +3,8 @@
 Rules:
 * The supervisor speaks first: the settings of the worker, pickled (it is the same program, run by the same user).
 * After that, lines of JSON. The worker says `{"ready": report}` once; it answers each `{}` with `{"report": report}`.
-* Either end closing means that the process at it is gone: a worker whose supervisor is gone ends.
+* Either end closing means that the process at it is gone: a worker whose supervisor is gone ends. What is still sent
+  to an end that is gone is lost; who receives is told.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import pickle
 import socket
 import struct
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,15 +49,22 @@ class Lines:
 
     def __init__(self, channel: socket.socket) -> None:
         self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(channel))
+        self._sending = trio.Lock()
         self._rest = b""
 
     async def send_settings(self, settings: Settings) -> None:
-        """Raises trio.BrokenResourceError when the other end is gone; `send` likewise."""
+        """What goes first."""
         data = pickle.dumps(settings)
-        await self._stream.send_all(SIZE.pack(len(data)) + data)
+        await self._send(SIZE.pack(len(data)) + data)
 
     async def send(self, line: dict[str, Any]) -> None:
-        await self._stream.send_all(json.dumps(line).encode() + b"\n")
+        """One line; several tasks may send."""
+        await self._send(json.dumps(line).encode() + b"\n")
+
+    async def _send(self, data: bytes) -> None:
+        async with self._sending:
+            with suppress(trio.BrokenResourceError):
+                await self._stream.send_all(data)
 
     async def receive(self) -> dict[str, Any] | None:
         """The next line; None when the other end is gone."""
@@ -70,7 +79,3 @@ class Lines:
         line, _, self._rest = self._rest.partition(b"\n")
         values: dict[str, Any] = json.loads(line)
         return values
-
-    async def aclose(self) -> None:
-        """Close this end, and so tell the other."""
-        await self._stream.aclose()

@@ -45,7 +45,8 @@ def main() -> int:
     settings = receive_settings(channel)
     logs.configure(settings.log, verbose=settings.verbose)
     structlog.contextvars.bind_contextvars(worker=settings.worker)
-    return trio.run(work, settings, channel)
+    with channel:
+        return trio.run(work, settings, channel)
 
 
 if __name__ == "__main__":

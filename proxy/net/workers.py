@@ -60,9 +60,8 @@ class Child:
             with trio.move_on_after(ANSWER_WITHIN):
                 with suppress(trio.WouldBlock):
                     self._answer.receive_nowait()  # one that came late
-                with suppress(trio.BrokenResourceError):
-                    await self.lines.send({})
-                    return await self._answer.receive()
+                await self.lines.send({})
+                return await self._answer.receive()
         return Report(ready=False)
 
 
@@ -161,8 +160,7 @@ class Workers:
                 nursery.start_soon(child.listen, self._ready[worker])
                 if self._stopping.is_set():
                     process.terminate()
-                with suppress(trio.BrokenResourceError):  # it died already
-                    await child.lines.send_settings(replace(self._settings, worker=worker))
+                await child.lines.send_settings(replace(self._settings, worker=worker))
                 code = await process.wait()
                 del self._children[worker]
                 nursery.cancel_scope.cancel()

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+import trio
+from structlog.testing import capture_logs
+
+from proxy.net import process
+from proxy.net.bind import BindError
+from proxy.net.process import CANNOT_START, CUT, DONE, Started, StartError, serve
+from proxy.telemetry.report import Report, Reports
+from tests.proxy.net.scripted import PATIENCE
+
+
+class Quiet:
+    """Serves nobody; ends when it is told to, and then waits for `finished` as if something were in flight."""
+
+    def __init__(self) -> None:
+        self.stopped = trio.Event()
+        self.finished = trio.Event()
+
+    async def run(self, started: Started) -> None:
+        started(Report(ready=True))
+        await self.stopped.wait()
+        await self.finished.wait()
+
+    def stop(self) -> None:
+        self.stopped.set()
+
+    async def reports(self) -> Reports:
+        return {}
+
+
+class Failing(Quiet):
+    """Cannot start."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+    async def run(self, started: Started) -> None:
+        async with trio.open_nursery():
+            raise self.error
+
+
+async def test_a_signal_ends_it_cleanly(nursery: trio.Nursery) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        quiet = Quiet()
+        quiet.finished.set()
+        assert await serve(quiet, lambda report, number=number: os.kill(os.getpid(), number)) == DONE
+
+
+async def test_two_signals_at_once_are_one(nursery: trio.Nursery) -> None:
+    quiet, codes = Quiet(), []
+
+    async def run() -> None:
+        codes.append(await serve(quiet, lambda report: os.kill(os.getpid(), signal.SIGTERM)))
+
+    nursery.start_soon(run)
+    await quiet.stopped.wait()
+    with capture_logs() as logs:
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(20):
+            await trio.lowlevel.checkpoint()
+        quiet.finished.set()
+        with trio.fail_after(PATIENCE):
+            while not codes:
+                await trio.lowlevel.checkpoint()
+    assert codes == [DONE]
+    assert logs == []
+
+
+async def test_a_second_signal_ends_it_at_once(nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "ECHO", 0.0)
+    quiet = Quiet()
+
+    async def insist() -> None:
+        await quiet.stopped.wait()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    nursery.start_soon(insist)
+    with trio.fail_after(PATIENCE):
+        assert await serve(quiet, lambda report: os.kill(os.getpid(), signal.SIGTERM)) == CUT
+
+
+@pytest.mark.parametrize("error", [BindError("port 1 is taken"), StartError("worker 0 died")])
+async def test_what_keeps_it_from_starting_is_one_line(error: Exception) -> None:
+    with capture_logs() as logs:
+        assert await serve(Failing(error), lambda report: None) == CANNOT_START
+    assert logs == [{"event": "cannot start", "why": str(error), "log_level": "error"}]
+
+
+async def test_what_was_said_already_is_not_said_again() -> None:
+    with capture_logs() as logs:
+        assert await serve(Failing(StartError()), lambda report: None) == CANNOT_START
+    assert logs == []
+
+
+async def test_a_bug_is_not_hidden() -> None:
+    with pytest.raises(ExceptionGroup):
+        await serve(Failing(ZeroDivisionError()), lambda report: None)

@@ -1,0 +1,160 @@
+"""The whole proxy as its users run it: `python -m proxy run`, and what it does with signals and bad surroundings."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer
+
+from tests.real.ports import free_block, free_port, is_free
+from tests.real.process import Program
+
+LOOPBACK = "127.0.0.1"
+ROOT = Path(__file__).parents[3]
+LONG = 30.0
+
+Run = Callable[..., "Proxy"]
+
+
+class Proxy(Program):
+    """One run of the command, with its ports."""
+
+    def __init__(self, folder: Path, port: int, bootstrap: str, more: str = "") -> None:
+        self.port = port
+        file = folder / "gateway.yaml"
+        file.write_text(
+            f"clusters:\n  main: {{bootstrap: [{bootstrap}]}}\n"
+            f"listeners:\n  clients: {{cluster: main, bind: {LOOPBACK}:{port}}}\n{more}\n"
+        )
+        command = [sys.executable, "-m", "proxy", "run", "--log", "json", str(file)]
+        super().__init__("proxy", command, folder / "proxy.log", env={"PYTHONPATH": str(ROOT)})
+
+    def line(self, event: str) -> dict[str, Any]:
+        """The first line of this event."""
+        found: dict[str, Any] = json.loads(self.expect(f'"event": "{event}"', within=LONG))
+        return found
+
+    def lines(self, event: str) -> list[str]:
+        return [line for line in self.output().splitlines() if f'"event": "{event}"' in line]
+
+
+@pytest.fixture(scope="module")
+def mock() -> Iterator[str]:
+    """librdkafka's mock cluster of three brokers; gives the address of one."""
+    cluster = Producer({"test.mock.num.brokers": 3, "log_level": 0})
+    broker = next(iter(cluster.list_topics(timeout=LONG).brokers.values()))
+    yield f"{broker.host}:{broker.port}"
+    del cluster
+
+
+@pytest.fixture
+def run(tmp_path: Path, mock: str) -> Iterator[Run]:
+    """Start a proxy; it is stopped in the end."""
+    running: list[Proxy] = []
+
+    def start(more: str = "", port: int | None = None, bootstrap: str = mock) -> Proxy:
+        folder = tmp_path / str(len(running))
+        folder.mkdir()
+        running.append(Proxy(folder, port or free_block(5, LOOPBACK), bootstrap, more))
+        return running[-1]
+
+    yield start
+    for proxy in running:
+        proxy.kill()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_client_works_through_it_and_a_signal_ends_it_cleanly(run: Run, workers: int) -> None:
+    admin = free_port(LOOPBACK)
+    proxy = run(f"workers: {workers}\nadmin: {{bind: {LOOPBACK}:{admin}}}")
+    assert proxy.line("listening")["bind"] == f"{LOOPBACK}:{proxy.port}"
+    there = {"bootstrap.servers": f"{LOOPBACK}:{proxy.port}", "log_level": 0}
+    topic, values = f"t{workers}", {f"v{number}".encode() for number in range(100)}
+
+    producer = Producer(there)
+    brokers = producer.list_topics(timeout=LONG).brokers.values()
+    assert {broker.port for broker in brokers} == {proxy.port + 1 + broker.id for broker in brokers}
+    for value in values:
+        producer.produce(topic, value)
+    assert producer.flush(LONG) == 0
+    consumer = Consumer({**there, "group.id": topic, "auto.offset.reset": "earliest"})
+    consumer.subscribe([topic])
+    read: set[bytes | None] = set()
+    while read != values:
+        read |= {message.value() for message in consumer.consume(100, LONG)}
+    consumer.close()
+
+    with urllib.request.urlopen(f"http://{LOOPBACK}:{admin}/health") as answer:
+        health = json.load(answer)
+    assert health["status"] == "ready"
+    assert len(health["workers"]) == workers
+    with urllib.request.urlopen(f"http://{LOOPBACK}:{admin}/metrics") as answer:
+        metrics = answer.read().decode()
+    counts = [line for line in metrics.splitlines() if line.startswith("doorkeeper_connections_total")]
+    assert len(counts) == workers
+    assert sum(float(line.split()[-1]) for line in counts) >= 4
+
+    assert proxy.stop() == 0
+    assert is_free(LOOPBACK, proxy.port)
+
+
+def test_a_second_proxy_on_the_same_ports_says_who_has_them(run: Run) -> None:
+    first = run("workers: 2")
+    first.line("listening")
+    for more in ("workers: 2", "workers: 1"):
+        second = run(more, port=first.port)
+        assert second.wait(LONG) == 1
+        said = second.line("cannot start")["why"]
+        assert said.startswith(f"{LOOPBACK}:{first.port}: process ")
+        assert said.endswith("has the port; stop it, or change listeners.clients.bind")
+        assert len(second.output().splitlines()) == 1
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_taken_port_of_a_broker_ends_it_with_one_line_for_each_worker(run: Run, workers: int) -> None:
+    port = free_block(5, LOOPBACK)
+    with socket.create_server((LOOPBACK, port + 2)):
+        proxy = run(f"workers: {workers}", port=port)
+        assert proxy.wait(LONG) == 1
+    assert f"{LOOPBACK}:{port + 2}: process {os.getpid()}" in proxy.line("cannot start")["why"]
+    assert len(proxy.output().splitlines()) <= workers
+
+
+def test_a_taken_admin_port_ends_it_with_one_line(run: Run) -> None:
+    with socket.create_server((LOOPBACK, 0)) as taken:
+        proxy = run(f"admin: {{bind: {LOOPBACK}:{taken.getsockname()[1]}}}")
+        assert proxy.wait(LONG) == 1
+    assert proxy.line("cannot start")["why"].endswith("has the port; stop it, or change admin.bind")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_upstream_that_is_not_there_is_waited_for_and_the_wait_can_be_ended(run: Run, workers: int) -> None:
+    admin = free_port(LOOPBACK)
+    proxy = run(
+        f"workers: {workers}\nadmin: {{bind: {LOOPBACK}:{admin}}}", bootstrap=f"{LOOPBACK}:{free_port(LOOPBACK)}"
+    )
+    said = proxy.line("upstream unreachable")
+    assert "connection refused" in said["tried"]
+    assert said["retry_in"] == "0.5s"
+    with pytest.raises(urllib.error.HTTPError, match="503") as raised:
+        urllib.request.urlopen(f"http://{LOOPBACK}:{admin}/health")
+    assert json.load(raised.value)["status"] == "not ready"
+    raised.value.close()
+    assert proxy.stop() == 0
+
+
+def test_workers_end_with_a_supervisor_that_was_killed(run: Run) -> None:
+    proxy = run("workers: 2")
+    proxy.line("listening")
+    os.kill(proxy.pid, signal.SIGKILL)
+    proxy.wait(LONG)  # for the end of its output, which the workers share: they are gone too
+    assert is_free(LOOPBACK, proxy.port)

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import socket
+
+import trio
+
+from proxy.net.channel import Lines, Settings
+from proxy.net.process import CANNOT_START, DONE
+from proxy.net.worker import work
+from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker, configuration, port_of
+from tests.real.ports import is_free
+
+
+async def test_a_worker_says_when_it_is_ready_reports_and_ends_with_its_supervisor(
+    nursery: trio.Nursery, broker: Broker
+) -> None:
+    config = configuration(broker.endpoint)
+    ours, theirs = socket.socketpair()
+    codes: list[int] = []
+
+    async def run() -> None:
+        codes.append(await work(Settings(config, 0, "json", False), theirs))
+
+    nursery.start_soon(run)
+    lines = Lines(ours)
+    with ours, theirs, trio.fail_after(PATIENCE):
+        ready = await lines.receive()
+        assert ready is not None
+        assert ready["ready"]["listening"] == {"clients": {"1": port_of(config, 1)}}
+        await lines.send({})
+        answer = await lines.receive()
+        assert answer is not None
+        assert answer["report"]["ready"]
+        ours.shutdown(socket.SHUT_RDWR)
+        while not codes:
+            await trio.lowlevel.checkpoint()
+    assert codes == [DONE]
+    assert is_free(LOOPBACK, port_of(config))
+
+
+async def test_a_worker_that_cannot_start_says_so_by_its_exit_code(broker: Broker) -> None:
+    config = configuration(broker.endpoint)
+    ours, theirs = socket.socketpair()
+    with ours, theirs, socket.create_server((LOOPBACK, port_of(config, 1))), trio.fail_after(PATIENCE):
+        assert await work(Settings(config, 0, "json", False), theirs) == CANNOT_START
