@@ -111,6 +111,7 @@ class Gateway:
             return  # an answer on its way out while the proxy ends
         self._upstreams[self.config.listeners[listener.name].cluster].ask_again()
         try:
+            self._refuse_loop(broker)
             listener.open(broker.node_id)
         except BindError as error:
             if not self.ready:
@@ -118,6 +119,12 @@ class Gateway:
             if (listener.name, broker.node_id) not in self._missing:
                 self._missing.add((listener.name, broker.node_id))
                 log.error("no port for a broker", why=str(error), listener=listener.name, broker=broker.node_id)
+
+    def _refuse_loop(self, broker: Broker) -> None:
+        """Behind a plain TCP proxy brokers advertise the proxy; behind this one, each client would be dialled for ever."""
+        if any(broker.real == listener.advertise(broker.node_id) for listener in self._listeners.values()):
+            way_out = f"give broker {broker.node_id} an address of its own in its advertised.listeners"
+            raise BindError(f"{broker.real}: broker {broker.node_id} advertises this address of the proxy; {way_out}")
 
     def _moved(self, broker: Broker) -> None:
         log.info("broker moved", broker=broker.node_id, to=str(broker.real))

@@ -174,6 +174,16 @@ async def test_a_taken_port_of_a_broker_that_appears_later_is_an_error_and_tried
     assert "has the port" in line["why"]
 
 
+async def test_a_broker_that_advertises_the_proxy_keeps_it_from_starting(broker: Broker) -> None:
+    config = configuration(broker.endpoint)
+    broker.told = {1: Endpoint(LOOPBACK, port_of(config, 1))}
+    with pytest.raises(ExceptionGroup) as raised:
+        await Gateway(config).run(lambda report: None)
+    assert raised.group_contains(
+        BindError, match=r"broker 1 advertises this address of the proxy; .*advertised\.listeners", depth=None
+    )
+
+
 async def test_the_report_counts_what_passed(broker: Broker) -> None:
     config = configuration(broker.endpoint)
     async with serving(config) as gateway, connected(LOOPBACK, port_of(config, 1)) as client:

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from proxy.admin.app import application
+from proxy.telemetry.report import Report, Reports
+
+READY = Report(True, {"clients": {"1": 9194}}, {"main": {"1": "kafka-1:9092"}}, {"accepted": 3, "idle": 1})
+
+
+class Source:
+    """What the workers say, as the test wants it."""
+
+    def __init__(self) -> None:
+        self.reports: Reports = {0: READY, 1: READY}
+
+    async def __call__(self) -> Reports:
+        return self.reports
+
+
+@pytest.fixture
+def source() -> Source:
+    return Source()
+
+
+@pytest.fixture
+async def client(source: Source) -> AsyncIterator[httpx.AsyncClient]:
+    app = application(source, workers=2)
+    async with app.router.lifespan_context(app):
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://admin") as client:
+            yield client
+
+
+async def test_healthy_is_when_all_workers_are_ready(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/health")
+    assert answer.status_code == 200
+    body = answer.json()
+    assert body["status"] == "ready"
+    assert body["workers"]["1"] == {
+        "ready": True,
+        "listening": {"clients": {"1": 9194}},
+        "clusters": {"main": {"1": "kafka-1:9092"}},
+    }
+
+
+@pytest.mark.parametrize(
+    "reports", [{}, {0: READY}, {0: READY, 1: Report(False)}], ids=["none", "one is missing", "one is not ready"]
+)
+async def test_one_worker_that_is_not_ready_makes_it_unhealthy(
+    client: httpx.AsyncClient, source: Source, reports: Reports
+) -> None:
+    source.reports = reports
+    answer = await client.get("/health")
+    assert answer.status_code == 503
+    assert answer.json()["status"] == "not ready"
+
+
+async def test_metrics_are_prometheus_text_by_worker(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=")
+    lines = [line for line in answer.text.splitlines() if line.startswith("doorkeeper_")]
+    accepted = [line for line in lines if line.startswith("doorkeeper_connections_total{")]
+    assert [line.endswith(" 3.0") for line in accepted] == [True, True]
+    assert 'worker="1"' in accepted[1]
+    assert any('limit="idle"' in line and line.endswith(" 1.0") for line in lines)
+
+
+async def test_there_is_nothing_else(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/")).status_code == 404
+    assert (await client.post("/health")).status_code == 405

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+
+from proxy.telemetry.instruments import Instruments
+from proxy.telemetry.measures import ACCEPTED, LIMITS, OPEN
+from proxy.telemetry.report import Report
+
+Point = tuple[dict[str, str], int]
+
+
+def collect(instruments: Instruments, reader: InMemoryMetricReader) -> dict[str, list[Point]]:
+    found: dict[str, list[Point]] = {}
+    data = reader.get_metrics_data()
+    for resource in data.resource_metrics if data else ():
+        for scope in resource.scope_metrics:
+            for metric in scope.metrics:
+                found[metric.name] = [(dict(point.attributes), point.value) for point in metric.data.data_points]
+    return found
+
+
+def test_values_are_read_when_somebody_collects_and_carry_their_worker() -> None:
+    reader = InMemoryMetricReader()
+    instruments = Instruments([reader])
+    instruments.latest = {
+        0: Report(True, reading={"open": 2, "accepted": 5, "idle": 1}),
+        1: Report(True, reading={"open": 0, "accepted": 7}),
+    }
+    found = collect(instruments, reader)
+    assert found[OPEN] == [({"worker": "0"}, 2), ({"worker": "1"}, 0)]
+    assert found[ACCEPTED] == [({"worker": "0"}, 5), ({"worker": "1"}, 7)]
+    assert found[LIMITS] == [({"limit": "idle", "worker": "0"}, 1)]
+
+    instruments.latest = {0: Report(True, reading={"open": 1, "accepted": 6})}
+    assert collect(instruments, reader)[ACCEPTED] == [({"worker": "0"}, 6)]
+    instruments.close()
