@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Container, Iterable, Iterator, Mapping
 from enum import Enum
+from functools import cached_property
 from typing import NamedTuple
 
 from proxy.text.places import Place
@@ -84,7 +85,6 @@ class Snapshot:
     ) -> None:
         self.file = file
         self.rules = tuple(rules)
-        self.id = hashlib.sha256(repr(file).encode()).hexdigest()[:12]
         # Whose answer is the same whatever they ask.
         self._settled = {EVERYBODY: Decision(False, Why.NOBODY)} | {
             principal: Decision(True, Why.SUPER_USER, place=place) for principal, place in super_users.items()
@@ -101,6 +101,10 @@ class Snapshot:
         for kind in ResourceType:
             for shelf in (self._anybodys[kind], *self._shelves[kind].values()):
                 shelf.close()
+
+    @cached_property
+    def id(self) -> str:
+        return hashlib.sha256(repr(self.file).encode()).hexdigest()[:12]
 
     def decide(
         self, client: Client, operation: Operation, kind: ResourceType, name: str, at: float | None = None

@@ -13,6 +13,8 @@ import click
 COMMANDS = {
     "run": "Stand between clients and brokers, as a configuration says.",
     "check": "Say everything that is wrong with a configuration.",
+    "explain": "Say who may do what by a file of rules, why, and what would change it.",
+    "acls": "Make a file of rules of Kafka's ACLs, and Kafka's ACLs of a file of rules.",
     "decode": "Show what bytes of the Kafka protocol say.",
     "demo": "See it work: brokers, proxy and a client, all on this machine.",
     "schema": "Print the JSON Schema of the configuration, for editors.",
@@ -24,6 +26,7 @@ Examples:
   doorkeeper demo                      see it work, nothing else needed
   doorkeeper check gateway.yaml        is this configuration right?
   doorkeeper run gateway.yaml          stand in front of a cluster
+  doorkeeper explain acl.yaml --principal User:alice --operation Write --topic orders
   doorkeeper decode 00000015...        what do these bytes say?
   eval "$(doorkeeper completion bash)" complete commands and options
 """

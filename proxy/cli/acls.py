@@ -1,0 +1,120 @@
+"""`doorkeeper acls`: Kafka's ACLs as a file of rules, and a file of rules as Kafka's ACLs."""
+
+import sys
+from collections.abc import Iterable
+from typing import TextIO
+
+import click
+
+from proxy.cli.live_acls import LiveError, live
+from proxy.config.values import Address
+from proxy.text.problems import BadFileError
+from proxy.text.words import shown
+from rules import Snapshot, bindings, examine, kafka_acls, write
+from rules.bindings import Binding
+from rules.model import AclFile
+
+IMPORT_EPILOG = """\b
+Examples:
+  kafka-acls --bootstrap-server kafka-1:9092 --list | doorkeeper acls import > acl.yaml
+  doorkeeper acls import listing.txt --super-users 'User:admin;User:CN=broker' > acl.yaml
+  doorkeeper acls import --bootstrap kafka-1:9092 > acl.yaml
+\b
+The ACLs alone are in a listing; the broker's settings super.users and allow.everyone.if.no.acl.found are not.
+A cluster that wants TLS or SASL of its clients: use kafka-acls with its --command-config.
+\b
+Exit code: 0 if all of it is in the file of rules; 1 if not, and then nothing is printed.
+"""
+EXPORT_EPILOG = """\b
+Example:
+  doorkeeper acls export acl.yaml --bootstrap kafka-1:9092 | sh
+\b
+Exit code: 0 if the commands say all that the rules say; 1 if not (lines on standard error say what is left out).
+"""
+
+
+@click.group("acls")
+def command() -> None:
+    """Make a file of rules of Kafka's ACLs, and Kafka's ACLs of a file of rules."""
+
+
+@command.command("import", epilog=IMPORT_EPILOG)
+@click.argument("listing", type=click.File("r", encoding="utf-8"), default="-")
+@click.option("--bootstrap", metavar="HOST:PORT", help="Ask the broker there, instead of reading a listing.")
+@click.option("--super-users", metavar="PRINCIPALS", default="", help="The broker's super.users, with ; between them.")
+@click.option("--unmatched", type=click.Choice(["deny", "allow"]), default="deny", help="For what no ACL names.")
+def import_(listing: TextIO, bootstrap: str | None, super_users: str, unmatched: str) -> None:
+    """Print a file of rules that says what the LISTING of kafka-acls says."""
+    principals = tuple(one.strip() for one in super_users.split(";") if one.strip())
+    for principal in principals:
+        if ":" not in principal:
+            raise click.UsageError(f'"{principal}" has no type; give --super-users User:{principal}')
+    try:
+        found = live(_address(bootstrap)) if bootstrap else _listed(listing)
+    except (BadFileError, LiveError) as error:
+        click.echo(error, err=True)
+        sys.exit(1)
+    acls = tuple(bindings.rules(found))
+    click.echo(f"# {len(set(found))} ACLs of Kafka's, in {len(acls)} rules.")
+    file = AclFile.model_construct(super_users=principals, unmatched=unmatched, acls=acls)
+    click.echo(write.file_text(file), nl=False)
+
+
+def _address(text: str) -> Address:
+    try:
+        return Address.parse(text)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _listed(listing: TextIO) -> list[Binding]:
+    if listing.isatty():
+        raise click.UsageError("nothing to read; give a listing, --bootstrap, or standard input")
+    return kafka_acls.listed(listing.read(), listing.name)
+
+
+@command.command("export", epilog=EXPORT_EPILOG)
+@click.argument("rules", type=click.Path())
+@click.option("--bootstrap", metavar="HOST:PORT", default="localhost:9092", help="The broker in the commands.")
+def export(rules: str, bootstrap: str) -> None:
+    """Print kafka-acls commands that make the ACLs that the file RULES says."""
+    snapshot, problems = examine(rules)
+    for problem in problems:
+        click.echo(problem, err=True)
+    if snapshot is None:
+        sys.exit(1)
+    for line in _settings(snapshot.file):
+        click.echo(line)
+    sayable, complete = _sayable(snapshot, rules)
+    lines, unsayable = kafka_acls.commands(sayable, bootstrap)
+    for line in lines:
+        click.echo(line)
+    for one, why in unsayable:
+        kind, _, principal, host, operation, permission = one
+        acl = f"{permission.word} {principal} {operation.word} from {shown(host)} on {kind.word}"
+        click.echo(f"left out: {acl} {write.inline(one.pattern)}: {why}", err=True)
+    sys.exit(0 if complete and not unsayable else 1)
+
+
+def _settings(file: AclFile) -> Iterable[str]:
+    if file.super_users or file.unmatched == "allow":
+        yield "# These belong into the configuration of the brokers:"
+    if file.super_users:
+        yield f"#   super.users={';'.join(file.super_users)}"
+    if file.unmatched == "allow":
+        yield "#   allow.everyone.if.no.acl.found=true"
+
+
+def _sayable(snapshot: Snapshot, file: str) -> tuple[list[Binding], bool]:
+    """The ACLs of the rules that Kafka's can say, and whether these are all rules."""
+    found: list[Binding] = []
+    complete = True
+    for rule in snapshot.rules:
+        if rule.acl.ours:
+            complete = False
+            options = " and ".join(f'"{option}"' for option in rule.acl.ours)
+            place = f"{file}:{rule.place.line}:{rule.place.column}"
+            click.echo(f"{place}: left out: Kafka's ACLs cannot say {options}; take it out of the rule", err=True)
+        else:
+            found += bindings.bindings(rule.acl)
+    return found, complete

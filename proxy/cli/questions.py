@@ -1,0 +1,108 @@
+"""Questions to rules as lines of JSON, and their answers: a team's unit tests for its rules."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from proxy.text.words import nearest, shown
+from rules import Client, Operation, Question, ResourceType, Snapshot
+from rules.hosts import java_text
+from rules.vocabulary import Word, spoken
+
+NEEDED = ("principal", "operation", "resource_type")
+TEXTS = ("principal", "host", "operation", "resource_type", "name", "client_id", "listener", "mechanism")
+KNOWN = (*TEXTS, "tls", "at", "allowed")
+
+
+class QuestionError(Exception):
+    """A line that is no question, with its place and a way out."""
+
+
+class Asked(NamedTuple):
+    """One question; `expected` is what the answer should be, if the line says so."""
+
+    label: str
+    question: Question
+    expected: bool | None
+
+
+class Answered(NamedTuple):
+    """One answer; `rule` is the place of what decided. What is no question is not allowed, with an `error`."""
+
+    allowed: bool
+    rule: str | None
+    error: str | None = None
+
+    @property
+    def line(self) -> str:
+        said = {name: value for name, value in self._asdict().items() if name != "error" or value}
+        return json.dumps(said, ensure_ascii=False)
+
+
+def questions(lines: Iterable[str], name: str) -> Iterator[Asked | QuestionError]:
+    """Every question, and in the place of a line that is none, what is wrong with it."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield _asked(line, f"{name}:{number}")
+        except QuestionError as error:
+            yield QuestionError(f"{name}:{number}: {error}")
+
+
+def answered(question: Question, snapshot: Snapshot, file: str) -> Answered:
+    """What the rules in `file` answer."""
+    decision = question.put(snapshot)
+    place = decision.place
+    return Answered(decision.allowed, f"{file}:{place.line}:{place.column}" if place else None)
+
+
+def _asked(line: str, label: str) -> Asked:
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        raise QuestionError(f"not JSON: {error}; correct this line") from None
+    if not isinstance(value, dict):
+        raise QuestionError('a question is {"principal": ..., "operation": ..., "resource_type": ..., "name": ...}')
+    _check(value)
+    host = value.get("host")
+    client = Client(
+        value["principal"],
+        java_text(host) if host is not None else None,
+        value.get("client_id"),
+        value.get("listener"),
+        value.get("mechanism"),
+        value.get("tls"),
+    )
+    operation = Operation(_word(Operation, value["operation"], "operation"))
+    kind = ResourceType(_word(ResourceType, value["resource_type"], "resource type"))
+    return Asked(label, Question(client, operation, kind, value.get("name"), value.get("at")), value.get("allowed"))
+
+
+def _check(value: dict[str, Any]) -> None:
+    for name in value:
+        if name not in KNOWN:
+            raise QuestionError(f'unknown field "{name}"; {nearest(name, KNOWN)}')
+    for name in NEEDED:
+        if value.get(name) is None:
+            raise QuestionError(f'"{name}" is missing; add it')
+    for name, kinds, what in (*((name, str, "text") for name in TEXTS), *OTHERS):
+        given = value.get(name)
+        if given is not None and (not isinstance(given, kinds) or (isinstance(given, bool) and kinds is not bool)):
+            raise QuestionError(f'"{name}" is {shown(given)}, not {what}')
+    if ":" not in value["principal"]:
+        raise QuestionError(f'"{value["principal"]}" has no type; write "User:{value["principal"]}"')
+
+
+OTHERS: tuple[tuple[str, Any, str], ...] = (
+    ("tls", bool, "true or false"),
+    ("allowed", bool, "true or false"),
+    ("at", (int, float), "a number of seconds since 1970"),
+)
+
+
+def _word(kind: type[Word], text: str, what: str) -> Word:
+    word = spoken(kind, text)
+    if word is None:
+        raise QuestionError(f'unknown {what} "{text}"; {nearest(text, (known.word for known in kind))}')
+    return word

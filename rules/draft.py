@@ -1,0 +1,46 @@
+"""A draft: the rules of a snapshot with something changed, to see what would then be decided.
+
+# A rule that is not changed stays where it was, with its place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from proxy.text.places import Place
+from rules.model import Acl, AclFile
+from rules.snapshot import Rule, Snapshot
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Rules that might be."""
+
+    file: AclFile
+    rules: tuple[Rule, ...]
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Draft:
+        return cls(snapshot.file, snapshot.rules)
+
+    def snapshot(self) -> Snapshot:
+        """The draft in force."""
+        acls = tuple(rule.acl for rule in self.rules)
+        file = self.file.model_copy(update={"acls": acls})
+        return Snapshot(file, self.rules, dict.fromkeys(file.super_users, Place(1, 1)), None)
+
+    def instead(self, rule: Rule, acl: Acl) -> Draft:
+        """With a rule that says something else."""
+        changed = Rule(rule.index, acl, rule.place)
+        return replace(self, rules=tuple(changed if one is rule else one for one in self.rules))
+
+    def without(self, rule: Rule) -> Draft:
+        return replace(self, rules=tuple(one for one in self.rules if one is not rule))
+
+    def also(self, acl: Acl) -> Draft:
+        """With one rule more."""
+        return replace(self, rules=(*self.rules, Rule(len(self.rules), acl, Place(1, 1))))
+
+    def without_super_user(self, principal: str) -> Draft:
+        left = tuple(one for one in self.file.super_users if one != principal)
+        return replace(self, file=self.file.model_copy(update={"super_users": left}))

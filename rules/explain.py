@@ -1,0 +1,170 @@
+"""Why an answer is what it is: what decided, the smallest change that would turn it, and which rules nearly fit.
+
+# A change is small when few other answers change with it: one element out of a list before a whole rule, one new ACL
+# before anything that says more.
+# The changes together turn the answer: each is tried, on the rules as the earlier ones left them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from proxy.text.places import Place
+from rules import narrow, write
+from rules.draft import Draft
+from rules.model import RESOURCES, Acl
+from rules.question import Question
+from rules.snapshot import Decision, Rule, Snapshot, Why
+from rules.values import Pattern
+from rules.vocabulary import EVERYBODY, Operation, PatternType
+
+OPTION = {kind: option for option, kind in RESOURCES.items()}
+NEAR = 3  # rules that nearly fit are shown
+
+
+class Change(NamedTuple):
+    """What to do, and where; without a place, under `acls`."""
+
+    place: Place | None
+    text: str
+
+
+class Explanation(NamedTuple):
+    """All there is to say about one answer."""
+
+    question: Question
+    decision: Decision
+    reason: str
+    changes: tuple[Change, ...]
+    near: tuple[Change, ...]
+
+
+def explain(snapshot: Snapshot, question: Question) -> Explanation:
+    """Why the rules answer this question as they do."""
+    decision = question.put(snapshot)
+    near = () if decision.allowed or question.name is None else tuple(_near(snapshot, question))[:NEAR]
+    return Explanation(question, decision, _reason(snapshot, question, decision), changes(snapshot, question)[0], near)
+
+
+def _reason(snapshot: Snapshot, question: Question, decision: Decision) -> str:
+    if decision.rule is not None:
+        return write.on_one_line(decision.rule.acl)
+    match decision.why:
+        case Why.SUPER_USER:
+            return f"{question.client.principal} is one of the super_users"
+        case Why.NOBODY:
+            return f'nobody can be called "{EVERYBODY}", which is everybody; give this client another name'
+        case Why.UNMATCHED:
+            return f'no rule names this {question.noun}, and "unmatched" is {snapshot.file.unmatched}'
+    if snapshot.file.unmatched == "allow" and question.name is not None:
+        return f'no rule allows it; "unmatched" does not count, for some rule names this {question.noun}'
+    return "no rule allows it"
+
+
+def changes(snapshot: Snapshot, question: Question) -> tuple[tuple[Change, ...], Snapshot]:
+    """The smallest change that turns the answer, in its steps, and the rules after it; no steps where there is none."""
+    draft, steps = Draft.of(snapshot), []
+    decision = question.put(snapshot)
+    wanted = not decision.allowed
+    if question.name is None or decision.why is Why.NOBODY:
+        return (), snapshot
+    while decision.allowed is not wanted:
+        step, draft = _allowing(draft, question, decision) if wanted else _refusing(draft, question, decision)
+        steps.append(step)
+        decision = question.put(draft.snapshot())
+    return tuple(steps), draft.snapshot()
+
+
+def _allowing(draft: Draft, question: Question, decision: Decision) -> tuple[Change, Draft]:
+    """One step towards an allow: away with a rule that denies, or else the one ACL that is missing."""
+    if decision.rule is not None:
+        return _narrowed(draft, question, decision.rule)
+    for rule in draft.rules:
+        option = None if rule.deny else _single_miss(rule, question)
+        if option is not None:
+            element = question.operation if option == "to" else Pattern(PatternType.LITERAL, question.name or "")
+            acl = _with(rule.acl, option, element)
+            return Change(rule.place, f'add {write.inline(element)} to "{option}"'), draft.instead(rule, acl)
+    return _added(draft, _acl(question, "allow"))
+
+
+def _refusing(draft: Draft, question: Question, decision: Decision) -> tuple[Change, Draft]:
+    """One step towards a refusal: away with what allows if nothing else does, or else a rule that denies."""
+    principal = question.client.principal
+    if decision.why is Why.SUPER_USER:
+        change = Change(decision.place, f'take {write.quoted(principal)} out of "super_users"')
+        return change, draft.without_super_user(principal)
+    if decision.rule is not None:
+        change, narrowed = _narrowed(draft, question, decision.rule)
+        if not question.put(narrowed.snapshot()).allowed:
+            return change, narrowed
+    return _added(draft, _acl(question, "deny"))
+
+
+def _narrowed(draft: Draft, question: Question, rule: Rule) -> tuple[Change, Draft]:
+    less = narrow.narrowed(rule.acl, question)
+    if less is None:
+        return Change(rule.place, f"take the rule out: {write.on_one_line(rule.acl)}"), draft.without(rule)
+    return Change(rule.place, f'take {less.taken} out of "{less.option}"'), draft.instead(rule, less.acl)
+
+
+def _added(draft: Draft, acl: Acl) -> tuple[Change, Draft]:
+    return Change(None, f'add under "acls": {write.on_one_line(acl)}'), draft.also(acl)
+
+
+def _acl(question: Question, permission: str) -> Acl:
+    """The rule that says this one thing."""
+    pattern = Pattern(PatternType.LITERAL, question.name or "")
+    options = {permission: (question.client.principal,), "to": (question.operation,), OPTION[question.kind]: (pattern,)}
+    return Acl.model_construct(**options)  # type: ignore[arg-type]
+
+
+def _single_miss(rule: Rule, question: Question) -> str | None:
+    """The option that one element more, and one ACL more, makes fit."""
+    acl, resources = rule.acl, tuple(rule.acl.resources())
+    if acl.principals != (question.client.principal,) or not rule.admits(question.client, question.at):
+        return None
+    if len(acl.from_ or (0,)) > 1:
+        return None
+    fits = rule.mask >> question.operation & 1
+    about = any(kind is question.kind and pattern.holds(question.name or "") for kind, pattern in resources)
+    if about and not fits and len(resources) == 1 and resources[0][1] == (PatternType.LITERAL, question.name):
+        return "to"
+    alone = len(acl.to) == 1 and acl.to[0] is question.operation
+    if fits and not about and alone and all(kind is question.kind for kind, _ in resources):
+        return OPTION[question.kind]
+    return None
+
+
+def _with(acl: Acl, option: str, element: Operation | Pattern) -> Acl:
+    return acl.model_copy(update={option: (*getattr(acl, option), element)})
+
+
+def _near(snapshot: Snapshot, question: Question) -> Iterator[Change]:
+    """The rules that would allow it but for one thing, the likeliest first."""
+    found: list[tuple[int, Change]] = []
+    for rule in snapshot.rules:
+        misses = [] if rule.deny else list(_misses(rule, question))
+        if len(misses) == 1:
+            found.append((misses[0][0], Change(rule.place, misses[0][1])))
+    yield from (change for _, change in sorted(found, key=lambda one: one[0]))
+
+
+def _misses(rule: Rule, question: Question) -> Iterator[tuple[int, str]]:
+    acl = rule.acl
+    if not rule.mask >> question.operation & 1:
+        yield 0, f"allows {write.inline(acl.to)}, not {question.operation.word}"
+    if not rule.admits(question.client, question.at):
+        yield 1, f"allows it only with {', '.join(_conditions(acl))}"
+    if not any(kind is question.kind and pattern.holds(question.name or "") for kind, pattern in acl.resources()):
+        named = getattr(acl, OPTION[question.kind])
+        yield 2, f"allows it with {write.inline(named)}" if named else f"allows it with no {question.noun} at all"
+    if not {question.client.principal, EVERYBODY} & set(acl.principals):
+        yield 3, f"allows it to {write.inline(acl.principals)}"
+
+
+def _conditions(acl: Acl) -> Iterator[str]:
+    for option in ("from_", "client_id", "listener", "mechanism", "tls", "during"):
+        if (value := getattr(acl, option)) is not None:
+            yield f'"{option.strip("_")}: {write.inline(value)}"'

@@ -1,0 +1,57 @@
+"""Narrowing: the least to take out of a rule so that it does not match a question any more.
+
+# A rule stands for every combination of what it lists. What matches is taken out of one of its lists, if something is
+# left in it; of the lists where that is so, out of the one where the fewest combinations go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from rules import write
+from rules.model import RESOURCES, Acl
+from rules.question import Question
+from rules.vocabulary import EVERYBODY, answers
+
+OPTION = {kind: option for option, kind in RESOURCES.items()}
+
+
+class Less(NamedTuple):
+    """A rule that says less: what was taken out of which option; `share` of all that it said."""
+
+    share: float
+    option: str
+    taken: str
+    acl: Acl
+
+
+def narrowed(acl: Acl, question: Question) -> Less | None:
+    """The rule without what matches the question; None where nothing would be left of it."""
+    ways = list(_ways(acl, question))
+    return min(ways, key=lambda less: less.share) if ways else None
+
+
+def _ways(acl: Acl, question: Question) -> Iterator[Less]:
+    option = acl.permission.word.lower()
+    who = [principal for principal in acl.principals if principal in (question.client.principal, EVERYBODY)]
+    yield from _without(acl, option, who, len(acl.principals))
+
+    resources = list(acl.resources())
+    name = question.name or ""
+    about = [pattern for kind, pattern in resources if kind is question.kind and pattern.holds(name)]
+    yield from _without(acl, OPTION[question.kind], about, len(resources))
+
+    bit = 1 << question.operation
+    yield from _without(acl, "to", [it for it in acl.to if answers(acl.permission, it) & bit], len(acl.to))
+
+    host = question.client.host
+    if acl.from_ is not None and host is not None:
+        yield from _without(acl, "from_", [one for one in acl.from_ if one.holds(host)], len(acl.from_))
+
+
+def _without(acl: Acl, option: str, taken: list[Any], of: int) -> Iterator[Less]:
+    if len(taken) < of:
+        left = tuple(one for one in getattr(acl, option) if one not in taken) or None
+        changed = acl.model_copy(update={option: left})
+        yield Less(len(taken) / of, option.strip("_"), " and ".join(map(write.inline, taken)), changed)
