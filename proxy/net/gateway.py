@@ -121,7 +121,7 @@ class Gateway:
                 log.error("no port for a broker", why=str(error), listener=listener.name, broker=broker.node_id)
 
     def _refuse_loop(self, broker: Broker) -> None:
-        """Behind a plain TCP proxy brokers advertise the proxy; behind this one, each client would be dialled for ever."""
+        """Behind a plain TCP proxy brokers advertise the proxy. Here that would be a circle, dialled for ever."""
         if any(broker.real == listener.advertise(broker.node_id) for listener in self._listeners.values()):
             way_out = f"give broker {broker.node_id} an address of its own in its advertised.listeners"
             raise BindError(f"{broker.real}: broker {broker.node_id} advertises this address of the proxy; {way_out}")
