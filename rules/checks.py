@@ -1,6 +1,6 @@
 """Checks across options: what each option of a rule alone cannot know.
 
-A rule must say whether it allows or denies, and what it is about. What it can never match, `never` warns of.
+A rule must say whether it allows or denies, and what it is about.
 """
 
 from collections.abc import Iterator
@@ -8,7 +8,6 @@ from typing import Any
 
 from proxy.text.problems import Finding
 from proxy.text.words import nearest_word
-from rules import never
 from rules.model import RESOURCES, Acl, AclFile
 
 OPTIONS = tuple(option.alias or name for name, option in Acl.model_fields.items())
@@ -34,8 +33,7 @@ def _unsaid(path: tuple[str | int, ...], acl: dict[str, Any]) -> Iterator[Findin
 
 
 def findings(file: AclFile) -> Iterator[Finding]:
-    """Everything wrong with rules whose options are each right, and the rules that can never match."""
+    """Everything wrong with rules whose options are each right."""
     for index, acl in enumerate(file.acls):
         if acl.during is not None and acl.during.is_empty:
             yield Finding(("acls", index, "during", "before"), 'no moment is left after "since"; write a later one')
-    yield from never.findings(file)

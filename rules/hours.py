@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo, available_timezones
 from pydantic import Field, PlainValidator
 
 from proxy.text.file import Section
-from proxy.text.words import nearest, shown, wrong
-from rules.values import OneOrMany, text
+from proxy.text.words import nearest, nearest_word, shown, wrong
+from rules.values import OneOrMany, Said, text
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 DAY = 24 * 60
@@ -71,7 +71,8 @@ def zone(value: object) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise wrong(f'unknown time zone "{name}"', nearest(name, available_timezones())[:80]) from None
+        close = nearest_word(name, available_timezones())
+        raise wrong(f'unknown time zone "{name}"', f'did you mean "{close or "Europe/Zurich"}"?') from None
 
 
 Days = OneOrMany[Annotated[frozenset[int], PlainValidator(days)]]
@@ -83,17 +84,17 @@ Moment = Annotated[datetime, PlainValidator(moment)]
 class Hours(Section):
     """When a rule holds."""
 
-    days: Days | None = Field(
+    days: Said[Days] = Field(
         default=None, description="On which days: `Mon`, `Mon-Fri`, or a list.", examples=["Mon-Fri"]
     )
-    hours: Spans | None = Field(
+    hours: Said[Spans] = Field(
         default=None, description="At which times of the day, or a list.", examples=["08:00-18:00"]
     )
     zone: Zone = Field(default=UTC, description="The time zone of all this.", examples=["Europe/Zurich"])
-    since: Moment | None = Field(
+    since: Said[Moment] = Field(
         default=None, description="The first moment at which it holds.", examples=["2026-01-31"]
     )
-    before: Moment | None = Field(
+    before: Said[Moment] = Field(
         default=None, description="The first moment at which it holds no more.", examples=["2026-12-31"]
     )
 

@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, StrictBool
 
 from proxy.text.file import Section
+from proxy.text.words import shown, wrong
 from rules.hours import Hours
-from rules.values import Clusters, Hosts, Mechanisms, Names, Operations, Pattern, Patterns, Principals
+from rules.values import Clusters, Hosts, Mechanisms, Names, SuperUsers, Operations, Pattern, Patterns, Principals, Said
 from rules.vocabulary import Permission, ResourceType
 
 # What a rule is about: an option for each type of resource.
@@ -30,40 +31,40 @@ OURS = ("client_id", "listener", "mechanism", "tls", "during")
 class Acl(Section):
     """One rule: who is allowed or denied to do what, with what, and from where."""
 
-    allow: Principals | None = Field(default=None, description="Who may.", examples=["User:alice"])
-    deny: Principals | None = Field(
+    allow: Said[Principals] = Field(default=None, description="Who may.", examples=["User:alice"])
+    deny: Said[Principals] = Field(
         default=None, description="Who may not, whatever else is allowed.", examples=["User:*"]
     )
     to: Operations = Field(description="What they do.", examples=["[Read, Describe]"])
-    topics: Patterns | None = Field(default=None, description="With which topics.", examples=["[orders, payments-*]"])
-    groups: Patterns | None = Field(default=None, description="With which groups.", examples=["alice-*"])
-    cluster: Clusters | None = Field(default=None, description="With the cluster itself.", examples=["true"])
-    transactional_ids: Patterns | None = Field(
+    topics: Said[Patterns] = Field(default=None, description="With which topics.", examples=["[orders, payments-*]"])
+    groups: Said[Patterns] = Field(default=None, description="With which groups.", examples=["alice-*"])
+    cluster: Said[Clusters] = Field(default=None, description="With the cluster itself.", examples=["true"])
+    transactional_ids: Said[Patterns] = Field(
         default=None, description="With which transactional ids.", examples=["alice-*"]
     )
-    delegation_tokens: Patterns | None = Field(
+    delegation_tokens: Said[Patterns] = Field(
         default=None, description="With which delegation tokens, by their ids.", examples=['"*"']
     )
-    users: Patterns | None = Field(
+    users: Said[Patterns] = Field(
         default=None, description="With which users' delegation tokens.", examples=["User:alice"]
     )
-    from_: Hosts | None = Field(
+    from_: Said[Hosts] = Field(
         default=None,
         alias="from",
         description="From where: addresses as Java prints them, networks; without it, anywhere.",
         examples=["10.0.0.0/8"],
     )
-    client_id: Patterns | None = Field(
+    client_id: Said[Patterns] = Field(
         default=None, description="With which client ids. A client chooses its own.", examples=["alice-*"]
     )
-    listener: Names | None = Field(
+    listener: Said[Names] = Field(
         default=None, description="Through which listeners, by their names.", examples=["clients"]
     )
-    mechanism: Mechanisms | None = Field(
+    mechanism: Said[Mechanisms] = Field(
         default=None, description="Having authenticated by which SASL mechanism.", examples=["SCRAM-SHA-512"]
     )
-    tls: StrictBool | None = Field(default=None, description="With TLS, or without.", examples=["true"])
-    during: Hours | None = Field(default=None, description="When.", examples=["{days: Mon-Fri, hours: 08:00-18:00}"])
+    tls: Said[StrictBool] = Field(default=None, description="With TLS, or without.", examples=["true"])
+    during: Said[Hours] = Field(default=None, description="When.", examples=["{days: Mon-Fri, hours: 08:00-18:00}"])
 
     @property
     def permission(self) -> Permission:
@@ -86,6 +87,12 @@ class Acl(Section):
         return networks + tuple(option for option in OURS if getattr(self, option) is not None)
 
 
+def _rule(value: object) -> object:
+    if not isinstance(value, dict):
+        raise wrong(f"{shown(value)} is no rule", 'write e.g. "{allow: User:alice, to: Read, topics: orders}"')
+    return value
+
+
 def _left_empty(value: Any) -> Any:
     """`acls:` with nothing under it says the same as no `acls:` at all."""
     return () if value is None else value
@@ -94,7 +101,7 @@ def _left_empty(value: Any) -> Any:
 class AclFile(Section):
     """One file of rules of who may do what."""
 
-    super_users: Annotated[Principals | tuple[()], BeforeValidator(_left_empty)] = Field(
+    super_users: SuperUsers = Field(
         default=(),
         description="Who may do everything, whatever the rules say. Kafka's `super.users`.",
         examples=["[User:admin]"],
@@ -104,7 +111,7 @@ class AclFile(Section):
         description="What holds for a resource that no rule names. Kafka's `allow.everyone.if.no.acl.found`.",
         examples=["deny"],
     )
-    acls: Annotated[tuple[Acl, ...], BeforeValidator(_left_empty)] = Field(
+    acls: Annotated[tuple[Annotated[Acl, BeforeValidator(_rule)], ...], BeforeValidator(_left_empty)] = Field(
         default=(),
         description="The rules, in any order: a deny wins.",
         examples=["[{allow: User:alice, to: Read, topics: orders}]"],

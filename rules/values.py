@@ -8,6 +8,7 @@
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import BeforeValidator, Field, PlainValidator
+from pydantic_core import PydanticCustomError
 
 from proxy.text.words import nearest, shown, wrong
 from rules import hosts
@@ -99,7 +100,7 @@ def principal(value: object) -> str:
 
 def operation(value: object) -> Operation:
     """Read `DescribeConfigs` or `DESCRIBE_CONFIGS`."""
-    word = text(value, "operation", "Read")
+    word = value if isinstance(value, str) else shown(value)
     found = spoken(Operation, word)
     if not isinstance(found, Operation):
         raise wrong(f'unknown operation "{word}"', nearest(word, (known.word for known in Operation)))
@@ -108,7 +109,7 @@ def operation(value: object) -> Operation:
 
 def mechanism(value: object) -> str:
     """Read the name of a SASL mechanism."""
-    name = text(value, "mechanism", "PLAIN")
+    name = value if isinstance(value, str) else shown(value)
     if name not in MECHANISMS:
         raise wrong(f'unknown mechanism "{name}"', nearest(name, MECHANISMS))
     return name
@@ -118,10 +119,23 @@ def _as_list(value: object) -> object:
     return value if value is None or isinstance(value, tuple) else (value,)
 
 
+def _given(value: object) -> object:
+    """An option that stands there says something: left empty, it would say less than its writer thinks."""
+    if value is None:
+        raise PydanticCustomError("no_value", "no value")
+    return value
+
+
+def _if_any(value: object) -> object:
+    return () if value is None else _as_list(value)
+
+
+Said = Annotated[T | None, BeforeValidator(_given)]
 OneOrMany = Annotated[tuple[T, ...], BeforeValidator(_as_list), Field(min_length=1)]
 Patterns = OneOrMany[Annotated[Pattern, PlainValidator(pattern)]]
 Clusters = OneOrMany[Annotated[Pattern, PlainValidator(cluster)]]
 Principals = OneOrMany[Annotated[str, PlainValidator(principal)]]
+SuperUsers = Annotated[tuple[Annotated[str, PlainValidator(principal)], ...], BeforeValidator(_if_any)]
 Operations = OneOrMany[Annotated[Operation, PlainValidator(operation)]]
 Hosts = OneOrMany[Annotated[hosts.Host, PlainValidator(hosts.parse)]]
 Mechanisms = OneOrMany[Annotated[str, PlainValidator(mechanism)]]

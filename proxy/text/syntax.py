@@ -9,6 +9,7 @@ from proxy.text.places import Place
 
 # A part of what the parser says -> a fact and a way out; the first that fits.
 _SAYINGS = (
+    ("while scanning an alias", 'a "*" cannot stand alone; put it in quotes: "*"'),
     ("character '\\t'", "a tab stands where YAML wants spaces; indent with spaces"),
     ("character '`'", 'a "`" cannot begin a value; put the value in quotes'),
     ("character '@'", 'an "@" cannot begin a value; put the value in quotes'),

@@ -25,6 +25,11 @@ def test_what_opens_and_never_closes_is_placed_where_it_opens() -> None:
     assert complaint("a: 1\nb: [1,\nc: 2\n")[0] == Place(2, 4)
 
 
+def test_a_star_that_is_no_reference_wants_quotes() -> None:
+    for text in ("a: *\n", "a: [*, b]\n"):
+        assert complaint(text)[1] == 'a "*" cannot stand alone; put it in quotes: "*"'
+
+
 def test_a_place_counts_from_1() -> None:
     assert place_after("") == Place(1, 1)
     assert place_after("ab\nc") == Place(2, 2)
