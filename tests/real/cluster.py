@@ -161,6 +161,11 @@ class Cluster:
         return places
 
     @property
+    def programs(self) -> list[Program]:
+        """Every broker's present run."""
+        return [broker.program for broker in self.brokers.values()]
+
+    @property
     def way(self) -> Way:
         """How clients reach the brokers with nothing between."""
         return Way("direct", self.bootstrap, {f"{host}:{port}": node for (host, port), node in self.endpoints.items()})

@@ -11,8 +11,11 @@ import pytest
 
 from tests.real.cluster import Cluster
 from tests.real.doorkeeper import Doorkeeper
+from tests.real.process import Program
 from tests.real.way import Way
 
+# What runs beside a test.
+PROGRAMS = pytest.StashKey[Callable[[], list[Program]]]()
 # What the clients under test warn about themselves; everything else is an error.
 FOREIGN_WARNINGS = [
     # kafka-python reads its schemas in a way that Python 3.11 and 3.12 call old, and 3.13 does not.
@@ -41,16 +44,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def cluster(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Cluster]:
     """Three brokers, started once."""
     with Cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        pytestconfig.stash[PROGRAMS] = lambda: cluster.programs
         yield cluster
 
 
 @pytest.fixture(scope="session")
-def doorkeeper(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doorkeeper]:
+def doorkeeper(
+    cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Iterator[Doorkeeper]:
     """Doorkeeper in front of them, started once."""
     with Doorkeeper(tmp_path_factory.mktemp("doorkeeper"), cluster) as doorkeeper:
+        pytestconfig.stash[PROGRAMS] = lambda: [*cluster.programs, doorkeeper.program]
         yield doorkeeper
 
 
@@ -91,11 +98,7 @@ def outcomes() -> dict[str, object]:
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
     """Where a test fails, show what the brokers and Doorkeeper said last."""
     report = yield
-    if report.failed and hasattr(item, "funcargs"):
-        for thing in item.funcargs.values():
-            if isinstance(thing, Cluster):
-                for broker in thing.brokers.values():
-                    report.sections.append((f"broker {broker.node_id}: {broker.log}", broker.program.tail()))
-            elif isinstance(thing, Doorkeeper):
-                report.sections.append((f"doorkeeper: {thing.program.log}", thing.program.tail()))
+    if report.failed:
+        for program in item.config.stash.get(PROGRAMS, list)():
+            report.sections.append((f"{program.name}: {program.log}", program.tail()))
     return report

@@ -1,6 +1,7 @@
 """Load: clients that send numbered records and read them back, all the while something happens to the brokers.
 
 What a client was told is acknowledged must be there in the end, once; what it was not told may be there or not.
+Records have keys: without, a producer may stay with one partition for long.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class Confluent(Client):
                 acknowledged.append(bytes(message.value() or b""))
 
         for value in values:
-            self.producer.produce(self.topic, value, on_delivery=delivered)
+            self.producer.produce(self.topic, value, key=value, on_delivery=delivered)
         self.producer.flush(PATIENCE)
         return acknowledged
 
@@ -97,7 +98,7 @@ class KafkaPython(Client):
         self.consumer = KafkaConsumer(topic, group_id=self.group, **reading, **common)
 
     def send(self, values: Iterable[bytes]) -> list[bytes]:
-        sent = [(value, self.producer.send(self.topic, value=value)) for value in values]
+        sent = [(value, self.producer.send(self.topic, value=value, key=value)) for value in values]
         acknowledged = []
         for value, future in sent:
             try:
@@ -138,7 +139,7 @@ class Aiokafka(Client):
         if not self.producer:
             self.producer = AIOKafkaProducer(enable_idempotence=True, **self.common)
             await self.producer.start()
-        sent = [(value, await self.producer.send(self.topic, value)) for value in values]
+        sent = [(value, await self.producer.send(self.topic, value, value)) for value in values]
         results = await asyncio.gather(*(future for _, future in sent), return_exceptions=True)
         return [
             value for (value, _), result in zip(sent, results, strict=True) if not isinstance(result, BaseException)
@@ -182,7 +183,7 @@ class Java(Client):
         self.consumer = self._receivers.enter_context(java.consumer(way, f"java-{topic}", topic, **more))
 
     def send(self, values: Iterable[bytes]) -> list[bytes]:
-        sent = [(value, self.producer.send(self.java.record(self.topic, value))) for value in values]
+        sent = [(value, self.producer.send(self.java.record(self.topic, value, value))) for value in values]
         acknowledged = []
         for value, future in sent:
             try:
