@@ -70,6 +70,7 @@ def run(tmp_path: Path, mock: str) -> Iterator[Run]:
     yield start
     for proxy in running:
         proxy.kill()
+        print(proxy.tail())  # shown where a test failed
 
 
 @pytest.mark.parametrize("workers", [1, 2])
