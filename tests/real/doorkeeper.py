@@ -42,7 +42,9 @@ class Doorkeeper:
         ids = cluster.brokers
         self.port = free_block(2 + max(ids), ADVERTISED, BOUND)
         self.ports = [self.port, *(self.port + 1 + node_id for node_id in ids)]
-        self.relay = Relay(ADVERTISED, BOUND, self.ports, forbidden(cluster.endpoints, ADVERTISED))
+        self.relay = Relay(
+            ADVERTISED, BOUND, {port: port for port in self.ports}, forbidden(cluster.endpoints, ADVERTISED)
+        )
         self.file = folder / "gateway.yaml"
         self.file.write_text(
             CONFIGURATION.format(

@@ -178,9 +178,8 @@ class Java(Client):
         self.java = java
         self._senders, self._receivers = ExitStack(), ExitStack()
         self.producer = self._senders.enter_context(java.producer(way, metadata_max_age_ms=1000))
-        more = {"group_protocol": "consumer", "metadata_max_age_ms": 1000}
-        # The name of the group is unique already: the topic's is.
-        self.consumer = self._receivers.enter_context(java.consumer(way, f"java-{topic}", topic, **more))
+        more: dict[str, Any] = {"group_protocol": "consumer", "metadata_max_age_ms": 1000}
+        self.consumer = self._receivers.enter_context(java.consumer(way, self.group, topic, **more))
 
     def send(self, values: Iterable[bytes]) -> list[bytes]:
         sent = [(value, self.producer.send(self.java.record(self.topic, value, value))) for value in values]

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import TracebackType
 
 import trio
@@ -52,11 +53,11 @@ class Reader:
 
 @dataclass
 class Relay:
-    """Listens on `host`, sends everything on to `target`, port by port; runs in a thread of its own."""
+    """Listens on `host`, and sends on to `target`: `ports` says from which port to which. Runs in its own thread."""
 
     host: str
     target: str
-    ports: Iterable[int]
+    ports: Mapping[int, int]
     pattern: re.Pattern[bytes]
     leaks: list[bytes] = field(default_factory=list)
     sent_to_clients: int = 0
@@ -87,24 +88,20 @@ class Relay:
         self._token = trio.lowlevel.current_trio_token()
         with trio.CancelScope() as self._scope:
             async with trio.open_nursery() as nursery:
-                for port in self.ports:
+                for port, target in self.ports.items():
                     listeners = await trio.open_tcp_listeners(port, host=self.host)
-                    for listener in listeners:
-                        nursery.start_soon(trio.serve_listeners, self._connection(port), [listener])
+                    nursery.start_soon(trio.serve_listeners, partial(self._relay, target), listeners)
                 self._listening.set()
 
-    def _connection(self, port: int):  # type: ignore[no-untyped-def]
-        async def relay(client: trio.SocketStream) -> None:
-            self.connections += 1
-            try:
-                proxy = await trio.open_tcp_stream(self.target, port)
-            except OSError:
-                return  # the client sees a closed connection, as it would with nobody there
-            async with proxy, trio.open_nursery() as nursery:
-                nursery.start_soon(self._pump, client, proxy, None)
-                nursery.start_soon(self._pump, proxy, client, Reader(self.pattern))
-
-        return relay
+    async def _relay(self, port: int, client: trio.SocketStream) -> None:
+        self.connections += 1
+        try:
+            proxy = await trio.open_tcp_stream(self.target, port)
+        except OSError:
+            return  # the client sees a closed connection, as it would with nobody there
+        async with proxy, trio.open_nursery() as nursery:
+            nursery.start_soon(self._pump, client, proxy, None)
+            nursery.start_soon(self._pump, proxy, client, Reader(self.pattern))
 
     async def _pump(self, source: trio.SocketStream, target: trio.SocketStream, reader: Reader | None) -> None:
         try:

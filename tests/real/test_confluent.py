@@ -28,9 +28,9 @@ pytestmark = pytest.mark.real
 MB = 1024 * 1024
 
 
-def produce(way: Way, topic: str, records: Iterable[Record], **more: Any) -> list[tuple[int, int]]:
+def produce(way: Way, topic: str, records: Iterable[Record], **more: Any) -> list[tuple[int | None, int | None]]:
     """Send all, and give the partition and offset that each was acknowledged with."""
-    places: list[tuple[int, int]] = []
+    places: list[tuple[int | None, int | None]] = []
     failures: list[KafkaError] = []
 
     def acknowledged(error: KafkaError | None, message: Message) -> None:
