@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from proxy.core.topology import Topology
+from proxy.core.topology import Endpoint, Topology
 from proxy.protocol.api import Api
+
+if TYPE_CHECKING:
+    from proxy.core.gate import Gate
 
 
 @dataclass(slots=True, eq=False)
@@ -19,11 +22,30 @@ class Connection:
     cluster: str
     topology: Topology
     broker_id: int | None = None  # None on the bootstrap port
-    principal: str | None = None
+    gate: Gate = field(init=False)  # the link's own
+    principal: str | None = None  # as Kafka writes it: "User:alice"; None also where only the broker knows
+    mechanism: str | None = None  # of SASL, once the client is authenticated
+    delegation: str | None = None  # the id of the delegation token that it came with, instead of as itself
     client_id: str | None = None
     software_name: str | None = None
     software_version: str | None = None
     broker_versions: Mapping[int, tuple[int, int]] = field(default_factory=dict)  # api key -> lowest, highest
+    notes: dict[Any, Any] = field(default_factory=dict)  # for plugins: what they keep of this connection
+
+    def facts(self) -> dict[str, object]:
+        """What is known, for a line in the log."""
+        host, port = self.client
+        software = " ".join(filter(None, (self.software_name, self.software_version))) or None
+        told = {
+            "client": str(Endpoint(host, port)),
+            "listener": self.listener,
+            "broker": self.broker_id,
+            "principal": self.principal,
+            "mechanism": self.mechanism,
+            "delegation": self.delegation,
+            "software": software,
+        }
+        return {name: value for name, value in told.items() if value is not None}
 
 
 @dataclass(slots=True, eq=False)

@@ -55,6 +55,14 @@ class Ask:
     version: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """Go on when no request of the client is under way, and let none begin before `gate.go_on()`.
+
+    For what goes on beside the conversation; a handler is alone anyway.
+    """
+
+
 Decision = Forward | Reply | Disconnect | None
-Step = Sleep | Ask
+Step = Sleep | Ask | Alone
 Steps = Generator[Step, Any, Decision]

@@ -24,4 +24,29 @@ class Undecodable:
     error: Exception
 
 
-Event = HandlerFailed | Undecodable
+@dataclass(frozen=True, slots=True)
+class StepsFailed:
+    """What went on beside a conversation raised. The conversation ends."""
+
+    steps: str
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Authenticated:
+    """The client is who it says. `again`: it was already, and its session goes on."""
+
+    mechanism: str
+    principal: str | None
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The client did not prove who it is; `why` holds nothing secret."""
+
+    mechanism: str
+    why: str
+
+
+Event = HandlerFailed | Undecodable | StepsFailed | Authenticated | Refused

@@ -15,14 +15,16 @@ from __future__ import annotations
 
 from proxy.core.commands import Close, Command, Emit, ToBroker, ToClient
 from proxy.core.context import Connection
-from proxy.core.decisions import Ask
-from proxy.core.events import Event
+from proxy.core.decisions import Ask, Disconnect, Steps
+from proxy.core.events import Event, StepsFailed
+from proxy.core.gate import Gate
 from proxy.core.inflight import InFlight
 from proxy.core.limits import Counters, Limits
+from proxy.core.pipeline import HandlerError, failing_closed
 from proxy.core.requests import Requests
 from proxy.core.responses import Responses
 from proxy.core.route import Routes
-from proxy.core.run import Question, Run, newest_common
+from proxy.core.run import WAITING, Outcome, Question, Run, newest_common
 from proxy.protocol.frame import Buffer
 from proxy.protocol.header import request_frame
 
@@ -34,6 +36,7 @@ class Link:
 
     __slots__ = (
         "_asks",
+        "_beside",
         "_ending",
         "_reason",
         "_sleeping",
@@ -42,6 +45,7 @@ class Link:
         "commands",
         "connection",
         "counters",
+        "gate",
         "inflight",
         "limits",
         "requests",
@@ -70,8 +74,18 @@ class Link:
         self._asks: list[Buffer] = []  # questions of ours that leave behind what was read so far
         self._sleeping: dict[int, Run] = {}
         self._tokens = 0
+        self.gate = connection.gate = Gate(self)
+        self._beside = [steps for begin in routes.connected if (steps := begin(connection)) is not None]
 
     # What the network says. Each gives the commands that follow from it.
+
+    def begin(self) -> list[Command]:
+        """Both connections are there. Called once, before everything else."""
+        commands = self.commands = []
+        for steps in self._beside:
+            self.run(steps)
+        self._beside.clear()
+        return commands
 
     def receive_client(self, data: memoryview) -> list[Command]:
         """Bytes from the client. They are only lent: send or copy what the commands refer to before the next call."""
@@ -137,6 +151,20 @@ class Link:
         else:
             self.commands.append(ToClient(data))
 
+    def run(self, steps: Steps) -> None:
+        """Take these steps beside the conversation."""
+        outcome = Run(self, failing_closed(steps), self._ran, may_ask=True).start()
+        if outcome is not WAITING:
+            self._ran(outcome)
+
+    def _ran(self, outcome: Outcome) -> None:
+        if isinstance(outcome, Disconnect):
+            self.close(outcome.reason)
+        elif isinstance(outcome, HandlerError):
+            self.counters.failed_handlers += 1
+            self.emit(StepsFailed(outcome.handler, outcome.cause))
+            self.close(f"{outcome.handler} failed")
+
     def sleep(self, run: Run) -> int:
         """A token for `wake()`, at which this run goes on."""
         self._tokens += 1
@@ -165,6 +193,7 @@ class Link:
         asking = [slot[1].run for slot in self.inflight.slots if isinstance(slot[1], Question)]
         for run in (*self._sleeping.values(), *asking):
             run.drop()
+        self.gate.drop()
         self._sleeping.clear()
 
     def _settle(self) -> None:

@@ -104,3 +104,11 @@ def _checked(steps: Generator[Any, Any, Decision]) -> Generator[Step, Any, Decis
                 resume, value = steps.throw, error
     finally:
         steps.close()
+
+
+def failing_closed(steps: Generator[Step, Any, Decision]) -> Generator[Step, Any, Decision]:
+    """Steps that no request waits for; whatever they raise becomes a HandlerError."""
+    try:
+        return (yield from steps)
+    except Exception as error:
+        raise HandlerError(getattr(steps, "__qualname__", "steps"), error) from error

@@ -25,6 +25,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, ClassVar, TypeVar
 
+from proxy.core.context import Connection
+from proxy.core.decisions import Steps
 from proxy.protocol.api import Api
 from proxy.protocol.schema import Message, Request, Response, Struct, structs
 from proxy.protocol.wire import Meaning
@@ -100,6 +102,10 @@ class Plugin:
         cls.unsupported = {
             name: member._unsupported for name, member in members.items() if hasattr(member, "_unsupported")
         }
+
+    def connected(self, connection: Connection) -> Steps | None:
+        """A client came; nothing of it was read yet. Steps go on beside the conversation, until they or it end."""
+        return None
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         """All handlers, bound to this instance."""

@@ -11,7 +11,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from proxy.core.commands import PauseClient, ResumeClient
@@ -44,7 +44,7 @@ class Requests:
     def __init__(self, link: Link) -> None:
         self._link = link
         self._slots = link.inflight.slots
-        self._table = link.routes.table
+        self.table: Mapping[int, Route] = link.routes.table  # the gate may put another here
         self._most = link.limits.in_flight
         self.splitter = Splitter(REQUEST_HEAD, self.meet, Fault.CLIENT, longest=link.limits.frame)
         self.feed = self.splitter.feed
@@ -63,7 +63,7 @@ class Requests:
 
     def meet(self, head: tuple[int, int, int], data: memoryview, pos: int) -> Reader | None:
         """A request begins at `pos`."""
-        route = self._table.get(head[1])
+        route = self.table.get(head[1])
         if len(self._slots) >= self._most:
             self.full = True
             self._link.counters.full_pipelines += 1
@@ -90,6 +90,9 @@ class Requests:
 
     def _unknown(self, head: tuple[int, int, int]) -> Reader | None:
         """There is no route for this request."""
+        reader = self._link.gate.meet(head)
+        if reader is not None:
+            return reader
         stranger = Stranger(self._link, *head[1:])
         if stranger.handler is not None:
             return stranger
@@ -221,7 +224,7 @@ class Requests:
 
     def settle(self) -> None:
         """Go on with what was held, as far as it can."""
-        if self.full and len(self._slots) < self._most:
+        if self.full and len(self._slots) < self._most and self._link.gate.ready():
             self.full = False
             self._link.to_broker(self.splitter.resume())
         if self.splitter.held is not None:

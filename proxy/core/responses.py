@@ -82,7 +82,7 @@ class Responses:
 
     def _unpaired(self, reason: str) -> Hold:
         self._link.counters.broken_pairs += 1
-        return self._break(reason)
+        return self.distrust(reason)
 
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer] | None:
         """The whole of a response that somebody wants."""
@@ -136,17 +136,17 @@ class Responses:
             failed = error if isinstance(error, HandlerError) else HandlerError("Forward", error)
             self._link.counters.failed_handlers += 1
             self._link.emit(HandlerFailed(failed.handler, route.api, route.version, failed.cause))
-            return self._break(f"{failed} failed on a {route.api.name} response")
+            return self.distrust(f"{failed} failed on a {route.api.name} response")
         assert isinstance(outcome, Disconnect)
-        return self._break(outcome.reason)
+        return self.distrust(outcome.reason)
 
     def _undecodable(self, route: Route, error: ProtocolError) -> Sequence[Buffer]:
         """A response that somebody needs to know cannot be read: it is not passed on."""
         self._link.counters.undecodable += 1
         self._link.emit(Undecodable(route.api, route.version, error))
-        return self._break(f"the broker sent a response that cannot be read: {error}")
+        return self.distrust(f"the broker sent a response that cannot be read: {error}")
 
-    def _break(self, reason: str) -> Hold:
+    def distrust(self, reason: str) -> Hold:
         """Nothing more of this broker is believed."""
         self._broken = True
         self._reason = reason
@@ -176,7 +176,7 @@ class Responses:
         problem = self.splitter.problem
         if problem is not None and not self._broken:
             self._link.counters.bad_frames += 1
-            self._break(f"the broker sent what is no response: {problem}")
+            self.distrust(f"the broker sent what is no response: {problem}")
         return self._broken or self._waiting is not None or self._link.closed
 
     def _answer(self, question: Question, frame: bytes) -> None:

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from proxy.core.context import Connection
+from proxy.core.decisions import Steps
 from proxy.core.interest import Interest, interest
 from proxy.core.plugin import Handler, Plugin
 from proxy.protocol import messages as _messages  # noqa: F401 (each api learns its classes)
@@ -87,8 +89,11 @@ class Routes:
     def __init__(self, plugins: Iterable[Plugin] = (), apis: Iterable[Api] | None = None) -> None:
         handlers: list[Handler] = []
         self.unsupported: dict[int, Callable[..., Any]] = {}
+        self.connected: list[Callable[[Connection], Steps | None]] = []
         for position, plugin in enumerate(plugins):
             handlers += plugin.handlers(position)
+            if type(plugin).connected is not Plugin.connected:
+                self.connected.append(plugin.connected)
             for name, api in plugin.unsupported.items():
                 self.unsupported[api.key] = getattr(plugin, name)
         self.table: dict[int, Route] = {}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 from proxy.core.commands import Wake
-from proxy.core.decisions import Ask, Decision, Step
+from proxy.core.decisions import Alone, Ask, Decision, Step
 from proxy.core.pipeline import HandlerError
 from proxy.protocol.problem import Fault, ProtocolError
 
@@ -68,6 +68,9 @@ class Run:
                 self._link.ask(self, step)
             except (ProtocolError, TypeError) as error:
                 return self._advance(self._steps.throw, error)
+        elif isinstance(step, Alone):
+            if self._link.gate.alone(self):
+                return self._advance(self._steps.send, None)
         else:
             self._link.commands.append(Wake(self._link.sleep(self), step.seconds))
         waiting: Outcome = WAITING

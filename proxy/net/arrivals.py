@@ -92,7 +92,8 @@ class Arrivals:
         if broker is not None:
             connection = Connection(peer, self._listener, self._upstream.name, self._topology, broker_id)
             link = Link(connection, self._routes, self._limits, self._worker.link_counters)
-            self._worker.reactor.adopt(client, plain_socket(broker), link)
+            beginning = link.begin()
+            self._worker.reactor.adopt(client, plain_socket(broker), link).carry_out(beginning)
 
     async def _reach(self, broker_id: int | None) -> trio.SocketStream:
         """A connection to that broker, or to any. Raises UnreachableError."""

@@ -17,6 +17,7 @@ import trio
 
 from plugins.address import Address
 from plugins.api_versions import ApiVersions
+from plugins.sasl_inspected import SaslInspected
 from proxy.config import Config
 from proxy.core.limits import Counters as LinkCounters
 from proxy.core.route import Routes
@@ -28,6 +29,7 @@ from proxy.net.limits import enforce
 from proxy.net.listeners import Listener
 from proxy.net.process import Started
 from proxy.net.reactor import Reactor
+from proxy.net.telling import tell
 from proxy.net.upstream import Upstream
 from proxy.telemetry.counters import Counters
 from proxy.telemetry.report import Report, Reports
@@ -44,13 +46,13 @@ class Gateway:
         self.link_counters = LinkCounters()
         self.ready = False
         self._shared = shared
-        self._reactor = Reactor(self._ended)
+        self._reactor = Reactor(self._ended, tell)
         self._left = trio.Event()  # set when a link is over
         self._accepting = trio.CancelScope()
         self._listeners: dict[str, Listener] = {}
         self._topologies: dict[str, Topology] = {}  # by listener
         self._upstreams: dict[str, Upstream] = {}  # by cluster
-        self._routes: dict[str, Routes] = {}  # by cluster
+        self._routes: dict[str, Routes] = {}  # by listener
         self._missing: set[tuple[str, int]] = set()  # ports that could not be had, by listener and node id
 
     def stop(self) -> None:
@@ -89,13 +91,14 @@ class Gateway:
         """The upstream of a cluster, and its listeners, whose ports are not open yet."""
         config = self.config
         plugins = [use.plugin(use.options) for use in config.plugins]
-        self._routes[cluster] = routes = Routes([Address(), ApiVersions(), *plugins])
+        always = [Address(), ApiVersions(), *plugins]
         names = [name for name, listener in config.listeners.items() if listener.cluster == cluster]
         topologies = [self._topology(name) for name in names]
         bootstrap = [Endpoint(*address) for address in config.clusters[cluster].bootstrap]
         upstream = Upstream(cluster, bootstrap, topologies, config.limits.dial, self.counters, self._open_missing)
         self._upstreams[cluster] = upstream
         for name, topology in zip(names, topologies, strict=True):
+            self._routes[name] = routes = Routes([SaslInspected(), *always])
             self._listeners[name].accepted = Arrivals(name, topology, upstream, routes, worker).accepted
 
     def _topology(self, name: str) -> Topology:
@@ -140,13 +143,12 @@ class Gateway:
         """A link is over, and its sockets are closed."""
         self.counters.open -= 1
         self._left.set()
-        connection = conversation.link.connection
-        client, broker = str(Endpoint(*connection.client)), connection.broker_id
+        facts = conversation.link.connection.facts()
         if reason is None:
-            log.debug("connection closed", client=client, listener=connection.listener, broker=broker)
+            log.debug("connection closed", **facts)
         else:
             self.counters.ended_by_fault += 1
-            log.warning("connection ended", why=reason, client=client, listener=connection.listener, broker=broker)
+            log.warning("connection ended", why=reason, **facts)
 
     async def _drain(self) -> None:
         """Let what is in flight be answered; cut what is not in time."""

@@ -26,6 +26,7 @@ Buffer = bytes | bytearray | memoryview
 # The api key and the version are read as one number, `key << 16 | version`: the tables of `core` are keyed by it.
 REQUEST_HEAD = Struct(">iIi")
 RESPONSE_HEAD = Struct(">ii")
+TOKEN_HEAD = Struct(">i")  # the tokens of a SASL mechanism after SaslHandshake v0: a size and nothing more
 
 SIZE = Struct(">i")
 NO_LIMIT = 0x7FFFFFFF
@@ -119,6 +120,13 @@ class Splitter:
     def passed(self, count: int) -> None:
         """So many of the passing bytes went another way."""
         self.passing -= count
+
+    def switch(self, head: Struct, meet: Meet) -> None:
+        """From now on frames begin with this head. Between two calls of `feed` only; if it is `held` then, resume."""
+        self._unpack, self._head_size, self._least = head.unpack_from, head.size, head.size - SIZE.size
+        self._meet = meet
+        if self._carry:
+            self.held, self._carry = bytearray(self._carry), b""
 
     def resume(self, instead: Sequence[Buffer] = ()) -> list[Buffer]:
         """Go on after a HOLD; `instead` is the outcome of the frame that waited."""

@@ -54,7 +54,9 @@ class BrokerCloses:
 
 @dataclass
 class Time:
-    """So much that the Sleep that is under way is over."""
+    """So much that a Sleep is over: the last that began, or the one with this index of all that began."""
+
+    which: int = -1
 
 
 Event = Client | Broker | ClientCloses | BrokerCloses | Time
@@ -120,13 +122,14 @@ class _Player:
     def __init__(self, link: Link, byte_by_byte: bool) -> None:
         self._link = link
         self._byte_by_byte = byte_by_byte
-        self._token = 0
+        self._tokens = [command.token for command in link.begin() if isinstance(command, Wake)]
 
     def happens(self, event: Event) -> list[Command]:
         commands = list(self._commands(event))
         for command in commands:
             if isinstance(command, Wake):
-                self._token, command.token = command.token, 0
+                self._tokens.append(command.token)
+                command.token = 0
         return commands
 
     def _commands(self, event: Event) -> Iterator[Command]:
@@ -136,7 +139,7 @@ class _Player:
         elif isinstance(event, BrokerCloses):
             yield from link.broker_closed()
         elif isinstance(event, Time):
-            yield from link.wake(self._token)
+            yield from link.wake(self._tokens[event.which])
         else:
             receive = link.receive_client if isinstance(event, Client) else link.receive_broker
             step = 1 if self._byte_by_byte else max(len(event.data), 1)

@@ -1,0 +1,129 @@
+"""SASL passes by: who a client is, is learnt when its broker says yes.
+
+Rules:
+* Nothing is changed, and nothing is decided here: the broker is the authority.
+* After each step of the client nothing more of it is looked at until the broker answered, so that an answer belongs to
+  the claim that was made last, whatever a client sends ahead.
+* After SaslHandshake v0 the tokens travel without headers. A mechanism that is known here (PLAIN, SCRAM, OAUTHBEARER)
+  is over with the broker's yes; any other (GSSAPI) with the first frame that is a request of Kafka's.
+* Clients of 0.9 begin with a bare token of GSSAPI, whose first byte is 0x60: no api has such a key.
+
+    what comes                       what follows
+    SaslHandshake, any version       the claim is dropped; wait
+    its answer: error                go on; the broker will close
+    its answer: v1                   go on, with an exchange
+    its answer: v0                   tokens
+    SaslAuthenticate, or a token     read the claim; wait
+    its answer: error                the exchange is over; go on
+    its answer: not yet              go on
+    its answer: yes                  the claim counts; go on with requests
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from proxy.core.context import Connection, Context
+from proxy.core.decisions import Decision
+from proxy.core.events import Authenticated
+from proxy.core.gate import looks_like_kafka
+from proxy.core.plugin import Plugin, on_request, on_response
+from proxy.core.tokens import Exchange
+from proxy.protocol.frame import HOLD, Buffer, Reader
+from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+
+INITIAL_TOKEN = 0x60  # the ASN.1 tag that a first GSSAPI token has (RFC 2743)
+
+
+class SaslInspected(Plugin):
+    """Learn who the client is."""
+
+    def connected(self, connection: Connection) -> None:
+        """It may begin without a request."""
+        connection.gate.greet(partial(self._first, connection))
+
+    def _first(self, connection: Connection, length: int, key_and_version: int, number: int) -> Reader | None:
+        if key_and_version >> 24 != INITIAL_TOKEN or not connection.gate.untouched:
+            return None
+        connection.gate.take_tokens(Passing(connection, Exchange("GSSAPI")))
+        return HOLD
+
+    @on_request(SaslHandshakeRequest)
+    def handshake(self, ctx: Context, request: SaslHandshakeRequest) -> Decision:
+        """The client names a mechanism."""
+        ctx.connection.notes[self] = Exchange(request.mechanism)
+        ctx.connection.gate.wait()
+        return None
+
+    @on_response(SaslHandshakeResponse)
+    def agreed(self, ctx: Context, response: SaslHandshakeResponse) -> Decision:
+        """The broker speaks it, or does not."""
+        gate = ctx.connection.gate
+        if response.error_code:
+            ctx.connection.notes.pop(self, None)
+        elif ctx.version == 0:
+            gate.take_tokens(Passing(ctx.connection, ctx.connection.notes.pop(self)))
+            return None
+        gate.go_on()
+        return None
+
+    @on_request(SaslAuthenticateRequest)
+    def token(self, ctx: Context, request: SaslAuthenticateRequest) -> Decision:
+        """A step of the client."""
+        exchange = ctx.connection.notes.get(self)
+        if exchange is not None:
+            exchange.client(bytes(request.auth_bytes))
+        ctx.connection.gate.wait()
+        return None
+
+    @on_response(SaslAuthenticateResponse)
+    def answer(self, ctx: Context, response: SaslAuthenticateResponse) -> Decision:
+        """A step of the broker."""
+        exchange = ctx.connection.notes.get(self)
+        if response.error_code:
+            ctx.connection.notes.pop(self, None)
+        elif exchange is not None and exchange.broker(bytes(response.auth_bytes)):
+            learn(ctx.connection, exchange)
+        ctx.connection.gate.go_on()
+        return None
+
+
+class Passing:
+    """Tokens without headers, on their way."""
+
+    def __init__(self, connection: Connection, exchange: Exchange) -> None:
+        self._connection = connection
+        self._exchange = exchange
+
+    def client(self, token: bytes) -> Sequence[Buffer] | None:
+        """A step of the client, or already its first request."""
+        gate = self._connection.gate
+        if self._exchange.in_turn:
+            gate.wait()
+        elif looks_like_kafka(token):
+            learn(self._connection, self._exchange)
+            gate.take_requests(token)
+            return HOLD
+        self._exchange.client(token)
+        return None
+
+    def broker(self, token: bytes) -> Sequence[Buffer] | None:
+        """A step of the broker."""
+        if self._exchange.in_turn and self._exchange.broker(token):
+            learn(self._connection, self._exchange)
+            self._connection.gate.take_requests()
+        else:
+            self._connection.gate.go_on()
+        return None
+
+
+def learn(connection: Connection, exchange: Exchange) -> None:
+    """The broker said yes."""
+    again = connection.mechanism is not None
+    claim = exchange.claim
+    connection.mechanism = exchange.mechanism
+    connection.principal = f"User:{claim.user}" if claim and claim.user is not None else None
+    connection.delegation = claim.delegation if claim else None
+    connection.gate.tell(Authenticated(exchange.mechanism, connection.principal, again))

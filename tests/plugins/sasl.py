@@ -1,0 +1,69 @@
+"""Frames of SASL for playbooks."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+from proxy.core.commands import Emit
+from proxy.core.events import Authenticated
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.frame import SIZE
+from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from tests.proxy.core.frames import answering, asking
+
+PLAIN_ALICE = b"\0alice\0alice-secret"
+SCRAM_FIRST = b"n,,n=alice,r=abc"
+
+
+def handshake(number: int, mechanism: str = "PLAIN", version: int = 1) -> bytes:
+    """The client names a mechanism."""
+    return asking(SaslHandshakeRequest(mechanism=mechanism), number, version)
+
+
+def agreed(number: int, error: int = 0, version: int = 1, mechanisms: tuple[str, ...] = ("PLAIN",)) -> bytes:
+    """The answer to it."""
+    return answering(SaslHandshakeResponse(error_code=error, mechanisms=list(mechanisms)), number, version)
+
+
+def authenticate(number: int, token: bytes = PLAIN_ALICE, version: int = 2) -> bytes:
+    """A token of the client."""
+    return asking(SaslAuthenticateRequest(auth_bytes=token), number, version)
+
+
+def yes(number: int, token: bytes = b"", lifetime: int = 0, version: int = 2) -> bytes:
+    """A token of the broker."""
+    answer = SaslAuthenticateResponse(
+        error_code=0, error_message=None, auth_bytes=token, session_lifetime_ms=lifetime if version else 0
+    )
+    return answering(answer, number, version)
+
+
+def no(
+    number: int, message: str | None = "no", version: int = 2, error: int = ErrorCode.SASL_AUTHENTICATION_FAILED
+) -> bytes:
+    """The broker says no."""
+    answer = SaslAuthenticateResponse(error_code=error, error_message=message, auth_bytes=b"")
+    return answering(answer, number, version)
+
+
+def raw(token: bytes) -> bytes:
+    """A token without a header."""
+    return SIZE.pack(len(token)) + token
+
+
+def jwt(**claims: object) -> str:
+    """An unsigned token."""
+    parts = ({"alg": "none"}, claims)
+    return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts) + "."
+
+
+def bearer(token: str) -> bytes:
+    """An OAUTHBEARER client's first message."""
+    return b"n,,\x01auth=Bearer " + token.encode() + b"\x01\x01"
+
+
+def known(mechanism: str, principal: str | None, again: bool = False) -> Emit:
+    """What is told of somebody who authenticated."""
+    return Emit(Authenticated(mechanism, principal, again))

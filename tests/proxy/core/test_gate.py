@@ -1,0 +1,132 @@
+"""The gate: what passes, what waits, and what goes on beside a conversation."""
+
+import pytest
+
+from proxy.core.commands import Close, Emit, PauseClient, ResumeClient, ToBroker, ToClient, Wake
+from proxy.core.context import Connection
+from proxy.core.decisions import Alone, Ask, Disconnect, Sleep, Steps
+from proxy.core.events import StepsFailed
+from proxy.core.gate import looks_like_kafka
+from proxy.core.plugin import Plugin
+from proxy.protocol.api import METADATA
+from proxy.protocol.frame import HOLD, Reader
+from proxy.protocol.messages.heartbeat import HeartbeatRequest
+from tests.proxy.core.frames import asking, cut, heartbeat, heartbeat_answer, metadata, produce, produce_answer
+from tests.proxy.core.playbook import ANY, Broker, Client, ClientCloses, Playbook, Time
+
+OURS = HeartbeatRequest(group_id="ours", generation_id=1, member_id="m")
+
+
+class Beside(Plugin):
+    """Asks the broker a question of its own, after a while, between two requests."""
+
+    def connected(self, connection: Connection) -> Steps:
+        yield Sleep(9)
+        yield Alone()
+        yield Ask(OURS, 4)
+        connection.gate.go_on()
+        return None
+
+
+class Narrow(Plugin):
+    """Lets only Metadata pass."""
+
+    def connected(self, connection: Connection) -> None:
+        connection.gate.narrow([METADATA], lambda length, key, number: self.strange(connection))
+
+    def strange(self, connection: Connection) -> Reader | None:
+        connection.gate.wait()
+        return HOLD
+
+
+class Ends(Plugin):
+    """Ends the conversation after a while, in one way or another."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+
+    def connected(self, connection: Connection) -> Steps:
+        yield Sleep(9)
+        if self.error:
+            raise self.error
+        return Disconnect("time is up")
+
+
+def ours(client_id: str | None = None) -> bytes:
+    return asking(OURS, 0, client_id=client_id)
+
+
+def test_a_question_beside_the_conversation_holds_up_what_comes_after_it() -> None:
+    assert (
+        Playbook(Beside(), byte_by_byte=False)
+        >> Client(heartbeat(1))
+        << ToBroker(heartbeat(1))
+        >> Time()
+        << ToBroker(ours())
+        >> Client(heartbeat(2))
+        << PauseClient()
+        >> Broker(heartbeat_answer(1))
+        << ToClient(heartbeat_answer(1))
+        >> Broker(heartbeat_answer(0))
+        << ToBroker(heartbeat(2))
+        << ResumeClient()
+        >> Broker(heartbeat_answer(2))
+        << ToClient(heartbeat_answer(2))
+    )
+
+
+def test_it_waits_for_the_end_of_a_request_that_is_passing() -> None:
+    begin, end = cut(produce(1, 1, b"r" * 50), 60)
+    assert (
+        Playbook(Beside(), byte_by_byte=False)
+        >> Client(begin)
+        << ToBroker(begin)
+        >> Time()
+        >> Client(end + heartbeat(2))
+        << ToBroker(end + ours("app"))
+        << PauseClient()
+        >> Broker(produce_answer(1) + heartbeat_answer(0))
+        << ToBroker(heartbeat(2))
+        << ToClient(produce_answer(1))
+        << ResumeClient()
+    )
+
+
+def test_what_waits_to_be_alone_is_dropped_with_its_link() -> None:
+    begin, _ = cut(produce(1, 1, b"r" * 50), 60)
+    assert (
+        Playbook(Beside(), byte_by_byte=False)
+        >> Client(begin)
+        << ToBroker(begin)
+        >> Time()
+        >> ClientCloses()
+        << (Close(None))
+    )
+
+
+def test_a_narrow_gate_knows_only_some_requests() -> None:
+    assert (
+        Playbook(Narrow()) >> Client(metadata(1)) << ToBroker(metadata(1)) >> Client(heartbeat(2)[:12]) << PauseClient()
+    )
+
+
+def test_steps_may_end_the_conversation() -> None:
+    assert Playbook(Ends()) >> Time() << Close("time is up")
+
+
+def test_steps_that_raise_end_the_conversation() -> None:
+    book = Playbook(Ends(ValueError("boom"))) >> Time()
+    with pytest.raises(AssertionError, match=r"Emit.*StepsFailed.*boom"):
+        assert book
+    assert Emit(StepsFailed("x", ValueError())) != Wake(0, 1)
+
+
+def test_requests_and_tokens_are_told_apart() -> None:
+    assert looks_like_kafka(heartbeat(1)[4:])
+    assert not looks_like_kafka(b"\x60\x82\x01\x00" + b"k" * 20)
+    assert not looks_like_kafka(b"\x05\x04wrapped-by-kerberos")
+    assert not looks_like_kafka(b"")
+
+
+def test_the_reason_is_told() -> None:
+    assert Playbook(Ends()) >> Time() << Close(ANY)

@@ -1,0 +1,42 @@
+"""What a link did stands in the log, with what is known of its connection."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from proxy.core.events import Authenticated, HandlerFailed, Refused, StepsFailed, Undecodable
+from proxy.net.telling import tell
+from proxy.protocol.api import METADATA
+from tests.proxy.core.playbook import connection
+
+
+def told(event: Any) -> dict[str, Any]:
+    one = connection()
+    one.principal, one.mechanism = "User:alice", "PLAIN"
+    one.software_name, one.software_version = "librdkafka", "2.6"
+    conversation: Any = SimpleNamespace(link=SimpleNamespace(connection=one))
+    with capture_logs() as lines:
+        tell(conversation, event)
+    (line,) = lines
+    return dict(line)
+
+
+@pytest.mark.parametrize(
+    ("event", "says"),
+    [
+        (Authenticated("PLAIN", "User:alice"), {"event": "client authenticated", "again": False}),
+        (Refused("SCRAM-SHA-256", "no such user"), {"event": "authentication failed", "mechanism": "SCRAM-SHA-256"}),
+        (HandlerFailed("Rules.check", METADATA, 12, ValueError("boom")), {"what": "Rules.check on Metadata v12"}),
+        (StepsFailed("renew", ValueError("boom")), {"what": "renew", "error": "ValueError('boom')"}),
+        (Undecodable(METADATA, 12, ValueError("ends early")), {"what": "Metadata v12", "error": "ends early"}),
+    ],
+)
+def test_every_event_is_a_line_that_says_whose_it_is(event: Any, says: dict[str, Any]) -> None:
+    line = told(event)
+    assert line.items() >= says.items()
+    assert line["principal"] == "User:alice"
+    assert line["client"] == "192.0.2.1:50000"
+    assert line["listener"] == "clients"
+    assert line["software"] == "librdkafka 2.6"
