@@ -70,13 +70,16 @@ class Responses:
         slots.popleft()
         if slot[1].response is None:
             return None
+        return self._look(slot, data, pos, pos + SIZE.size + head[0])
+
+    def _look(self, slot: Slot, data: memoryview, pos: int, stop: int) -> Reader | None:
+        """Something of this response is wanted."""
         route = slot[1]
         if type(route) is Route and route.tail_only:
-            if head[0] > LARGE:
-                return Ending(route, SIZE.size + head[0], self._undecodable)
-            stop = pos + SIZE.size + head[0]
-            if stop <= len(data) and route.ends_bare(data[pos:stop]):
+            if stop <= len(data) and route.ends_bare(data, pos, stop):
                 return None
+            if stop - pos > LARGE:
+                return Ending(route, stop - pos, self._undecodable)
         self._slot = slot
         return self
 

@@ -31,6 +31,7 @@ class Route:
 
     __slots__ = (
         "_acks",
+        "_find_tags",
         "_response_header",
         "api",
         "header_version",
@@ -53,26 +54,30 @@ class Route:
         )
         self.needs_look = request is not None or api is PRODUCE
         self.requests = 0  # how many came; a plain number, read by whoever keeps the metrics
-        self._acks: Picker[Any] | None = None
+        self._acks: Picker[Any] | None = None  # compiled when the first such request comes
+        self._find_tags: Callable[[memoryview, int], int] | None = None  # likewise
         self._response_header = skipper(ResponseHeader, api.response_header(version))
 
     def acks(self, frame: memoryview, body: int) -> int | None:
         """The acks of a Produce request, which may not be whole yet; None: more bytes are needed."""
-        if self._acks is None:  # compiled when the first such request comes
+        if self._acks is None:
             self._acks = picker(self.api.request, self.version, "acks")
         request = self._acks.prefix(frame, body)
         return None if request is None else int(request.acks)
 
-    def ends_bare(self, frame: memoryview) -> bool:
-        """Is this a response without any tagged field of its own? Nearly all Produce and Fetch ones are.
+    def ends_bare(self, data: memoryview, start: int, stop: int) -> bool:
+        """Is the response from `start` to `stop` one without tagged fields of its own? Most Produce and Fetch are.
 
         Where only such fields are wanted, nobody needs to see it: 1 us instead of 6 for reading it and asking handlers.
         """
+        find = self._find_tags
+        if find is None:
+            find = self._find_tags = tags_finder(self.api.response, self.version)
         try:
-            tags = tags_finder(self.api.response, self.version)(frame, self._response_header(frame, SIZE.size))
+            tags = find(data, self._response_header(data, start + SIZE.size))
+            return tags + 1 == stop and not data[tags]
         except BAD_BYTES:
             return False  # whoever reads it says what is wrong
-        return tags + 1 == len(frame) and not frame[tags]
 
     def response_body(self, frame: bytes | memoryview) -> int | None:
         """Where the body of a response begins that begins with `frame`; None: more bytes are needed."""

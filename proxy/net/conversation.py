@@ -5,6 +5,8 @@ Rules:
   the other end has said goodbye it is read to its end, for no event will follow.
 * A side is not read while the link wants it paused, or while what came from it cannot be sent on; nor is a client that
   does not take its answers. So what is kept for a stalled socket is the rest of one buffer, or one pipe.
+* Small pieces are posted, and leave together when every link that was ready has been read. Sent one by one, each would
+  wake an idle broker for itself: 50 connections of 100 B cost 27 us a request instead of 20.
 * Nothing here waits. Whoever could not go on is in `again`, or gets an event when it can.
 * What a link wanted sent before its end is sent, even to a slow socket; then both sockets are closed.
 """
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 
 ROUNDS = 6  # reads of one side before the others have their turn
 BUFFER = 256 << 10
+SMALL = 8 << 10  # what is sent on together with what others have to send
 HEAD_ONLY = 4 << 10  # what is read at a time where large frames pass: enough for a head, the body takes the pipe
 PIECES = 64  # in one sendmsg
 
@@ -53,9 +56,13 @@ class Side:
         "fd",
         "hung",
         "is_client",
+        "onwards",
+        "peer",
         "pipe",
         "portion",
         "readable",
+        "receive",
+        "received",
         "sock",
         "splitter",
         "take",
@@ -65,10 +72,13 @@ class Side:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.conversation = conversation
+        self.peer = self  # until both are there
         self.sock = sock
         self.fd = sock.fileno()
         self.is_client = is_client
         self.splitter = splitter  # of what comes from here
+        self.receive = sock.recv_into
+        self.onwards: type[ToBroker] | type[ToClient] = ToBroker if is_client else ToClient
         self.take: Callable[[memoryview], list[Command]] = (
             conversation.link.receive_client if is_client else conversation.link.receive_broker
         )
@@ -78,6 +88,7 @@ class Side:
         self.readable = False  # there may be more to read, and no event will say so
         self.hung = False  # the other end said goodbye
         self.portion = BUFFER
+        self.received = 0
 
 
 class Conversation:
@@ -90,6 +101,7 @@ class Conversation:
         self.link = link
         self.client = Side(self, client, link.requests.splitter, True)
         self.broker = Side(self, broker, link.responses.splitter, False)
+        self.client.peer, self.broker.peer = self.broker, self.client
         self.closing = False
         self.reason: str | None = None
         self.opened = self.active = trio.current_time()
@@ -103,14 +115,16 @@ class Conversation:
 
     def read(self, side: Side) -> None:
         """Read a side that has something, for a few rounds."""
-        reactor, peer = self._reactor, self.broker if side.is_client else self.client
+        reactor = self._reactor
         side.readable = True
         for _ in range(ROUNDS):
             if side.blocked:
                 return
-            portion = side.portion
+            if side.splitter.passing > WORTH_IT and not self._splice(side, side.peer):
+                return
+            portion, room = side.portion, reactor.room
             try:
-                count = side.sock.recv_into(reactor.buffer, portion)
+                count = side.receive(room, portion)
             except BlockingIOError:
                 side.readable = False
                 return
@@ -120,25 +134,24 @@ class Conversation:
             if not count:
                 self._ended(side)
                 return
-            reactor.received[side.is_client] += count
-            commands = side.take(reactor.view[:count])
-            if len(commands) == 1 and type(commands[0]) is (ToBroker if side.is_client else ToClient):
-                self.send(peer, commands[0].data)  # what nearly always happens
-            else:
+            side.received += count
+            commands = side.take(room[:count])
+            if len(commands) != 1 or not isinstance(only := commands[0], side.onwards):
                 self.carry_out(commands)
-            if side.splitter.passing > WORTH_IT:
-                if not side.blocked and not self._splice(side, peer):
-                    return
-            elif count < portion and not side.hung:
+            elif count <= SMALL:
+                reactor.post(side.peer, only.data, count)  # what nearly always happens
+            else:
+                self.send(side.peer, only.data)
+            if count < portion and not side.hung:
                 side.readable = False
                 return
-            else:
-                side.portion = BUFFER
+            side.portion = BUFFER
         reactor.again.append(side)
 
     def _splice(self, side: Side, peer: Side) -> bool:
         """Let a body pass through a pipe. True: the side may have more to read."""
         splitter = side.splitter
+        self._reactor.deliver()
         pipe = self._reactor.pipes.take()
         if pipe is None:
             return True
@@ -149,7 +162,7 @@ class Conversation:
                 if not count:
                     self._ended(side)
                     return False
-                self._reactor.received[side.is_client] += count
+                side.received += count
                 splitter.passed(count)
                 if not pipe.drain(peer.fd, splitter.passing > 0):
                     peer.pipe, pipe = pipe, None
@@ -178,14 +191,15 @@ class Conversation:
 
     def carry_out(self, commands: Sequence[Command]) -> None:
         """Do what the link wants. What goes to one socket leaves together."""
+        self._reactor.deliver()
         for side, kind in ((self.broker, ToBroker), (self.client, ToClient)):
-            pieces = [command.data for command in commands if type(command) is kind]
+            pieces = [command.data for command in commands if isinstance(command, kind)]
             if len(pieces) == 1:
                 self.send(side, pieces[0])
             elif pieces:
                 self._send_all(side, pieces)
         for command in commands:
-            if type(command) is not ToBroker and type(command) is not ToClient:
+            if not isinstance(command, ToBroker | ToClient):
                 self._do(command)
 
     def _do(self, command: Command) -> None:
@@ -202,6 +216,8 @@ class Conversation:
 
     def send(self, side: Side, data: Buffer) -> None:
         """Send this, or keep what the socket does not take."""
+        if self._reactor.posted:
+            self._reactor.deliver()
         if side.backlog or side.pipe is not None:
             side.backlog.append(bytes(data))
             return
@@ -259,7 +275,7 @@ class Conversation:
         except OSError as error:
             self.lost(side, error)
             return
-        self._unblock(self.broker if side.is_client else self.client)
+        self._unblock(side.peer)
         if side.is_client:
             self._unblock(side)
         if self.closing:
@@ -267,7 +283,7 @@ class Conversation:
 
     def _stall(self, side: Side) -> None:
         """The socket takes no more: read nothing that would have to be sent there."""
-        (self.broker if side.is_client else self.client).blocked += 1
+        side.peer.blocked += 1
         if side.is_client:
             side.blocked += 1
 

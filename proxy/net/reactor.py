@@ -30,6 +30,7 @@ from proxy.core.link import Link
 from proxy.core.topology import Endpoint
 from proxy.net.conversation import BUFFER, Conversation, Side
 from proxy.net.pipes import Pipes
+from proxy.protocol.frame import Buffer
 
 log = structlog.get_logger()
 
@@ -39,6 +40,7 @@ EVENTS = 256  # taken from the epoll at a time
 PAGE = 4096
 ODD = 2048 + 16
 
+ROOM = select.EPOLLOUT
 EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET
 BROKEN = select.EPOLLERR | select.EPOLLHUP
 INCOMING = select.EPOLLIN | select.EPOLLRDHUP | BROKEN
@@ -66,13 +68,15 @@ class Reactor:
         self._epoll = select.epoll()
         self._sides: dict[int, Side] = {}
         self._nursery: trio.Nursery | None = None
-        memory = memoryview(bytearray(BUFFER + 2 * PAGE))
+        memory = memoryview(bytearray(2 * BUFFER + 2 * PAGE))
         start = -_address(memory) % PAGE + ODD
-        self.buffer = self.view = memory[start : start + BUFFER]
+        self._buffer = memory[start : start + 2 * BUFFER]
+        self.room = self._buffer  # where the next read goes; what lies before it was posted
+        self.posted: list[tuple[Side, Buffer]] = []
         self.conversations: set[Conversation] = set()
         self.again: deque[Side] = deque()  # have more to read, and will get no event for it
         self.pipes = Pipes()
-        self.received = [0, 0]  # bytes, from brokers and from clients
+        self._received = [0, 0]  # bytes from brokers and from clients, of links that are over
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Serve until cancelled; then every link is closed."""
@@ -117,14 +121,29 @@ class Reactor:
     @property
     def bytes_from_clients(self) -> int:
         """Since the start."""
-        return self.received[True]
+        return self._received[True] + sum(each.client.received for each in self.conversations)
 
     @property
     def bytes_from_brokers(self) -> int:
         """Since the start."""
-        return self.received[False]
+        return self._received[False] + sum(each.broker.received for each in self.conversations)
 
     # What conversations say.
+
+    def post(self, side: Side, data: Buffer, count: int) -> None:
+        """Send this soon, with what the other links have to send: `count` bytes of the buffer stay as they are."""
+        self.posted.append((side, data))
+        self.room = self.room[count:]
+        if len(self.room) < BUFFER:
+            self.deliver()
+
+    def deliver(self) -> None:
+        """Send what was posted."""
+        if not self.posted:
+            return
+        posted, self.posted, self.room = self.posted, [], self._buffer
+        for side, data in posted:
+            side.conversation.send(side, data)
 
     def wake_later(self, conversation: Conversation, token: int, seconds: float) -> None:
         """Wake this link after a while."""
@@ -142,6 +161,7 @@ class Reactor:
             return False
         self.conversations.remove(conversation)
         for side in (conversation.client, conversation.broker):
+            self._received[side.is_client] += side.received
             self._epoll.unregister(side.fd)
             del self._sides[side.fd]
         return True
@@ -166,17 +186,19 @@ class Reactor:
                 conversation = side.conversation
                 conversation.active = now
                 try:
-                    if flags & select.EPOLLOUT and (side.backlog or side.pipe):
+                    if flags & ROOM and (side.backlog or side.pipe):
                         conversation.flush(side)
+                    if flags & GOODBYE:
+                        side.hung = True
                     if flags & INCOMING:
-                        if flags & GOODBYE:
-                            side.hung = True
                         conversation.read(side)
-                        if flags & BROKEN and side.blocked:
-                            conversation.abort(None if side.is_client else "the connection to the broker broke")
+                    if flags & BROKEN and side.blocked:
+                        conversation.abort(None if side.is_client else "the connection to the broker broke")
                 except Exception as error:
                     self._crash(conversation, error)
-            self._serve_again()
+            if self.again:
+                self._serve_again()
+            self.deliver()
             if now > deadline:
                 return
             events = poll(0 if self.again else LINGER, EVENTS)

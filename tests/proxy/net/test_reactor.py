@@ -1,0 +1,330 @@
+"""The reactor, with real sockets: what goes in on one side comes out on the other, whatever the sockets do."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import trio
+
+from proxy.core.context import Context
+from proxy.core.decisions import Forward, Sleep, Steps
+from proxy.core.events import Event
+from proxy.core.link import Link
+from proxy.core.plugin import Plugin, on_request
+from proxy.core.route import Routes
+from proxy.net.conversation import Conversation
+from proxy.net.reactor import Reactor
+from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
+from proxy.protocol.messages.heartbeat import HeartbeatRequest
+from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, produce
+from tests.proxy.core.playbook import connection
+from tests.proxy.core.test_responses import Endpoints
+
+MIB = 1 << 20
+BIG = produce(7, acks=1, records=b"r" * (3 * MIB))
+
+
+class Late(Plugin):
+    """Lets every Heartbeat wait a little."""
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        yield Sleep(0.01)
+        request.group_id = "late"
+        return Forward(request)
+
+
+class World:
+    """A reactor, and links with real sockets to play both ends of."""
+
+    def __init__(self) -> None:
+        self.over: list[str | None] = []
+        self.events: list[Event] = []
+        self.changed = trio.Event()
+        self.ends: list[trio.SocketStream] = []
+        self.reactor = Reactor(self.ended, lambda conversation, event: self.events.append(event))
+
+    def ended(self, conversation: Conversation, reason: str | None) -> None:
+        self.over.append(reason)
+        self.changed.set()
+
+    def link(self, *plugins: Plugin, early: bytes = b"", **options: int) -> tuple[trio.SocketStream, trio.SocketStream]:
+        """The client's and the broker's end of a new link."""
+        client, ours = pair(**options)
+        broker, upstream = pair(**options)
+        self.reactor.adopt(ours, upstream, Link(connection(), Routes(plugins)), early)
+        self.ends += stream(client), stream(broker)
+        return self.ends[-2], self.ends[-1]
+
+    async def until_over(self, count: int = 1) -> None:
+        while len(self.over) < count:
+            self.changed = trio.Event()
+            await self.changed.wait()
+
+
+def pair(buffers: int = 0) -> tuple[socket.socket, socket.socket]:
+    """Two connected TCP sockets; with `buffers`, small ones."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        if buffers:
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffers)
+        one = socket.create_connection(server.getsockname())
+        other, _ = server.accept()
+    if buffers:
+        for each in (one, other):
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffers)
+    return one, other
+
+
+def stream(sock: socket.socket) -> trio.SocketStream:
+    return trio.SocketStream(trio.socket.from_stdlib_socket(sock))
+
+
+async def receive(stream: trio.SocketStream, count: int) -> bytes:
+    data = bytearray()
+    while len(data) < count:
+        some = await stream.receive_some(min(65_536, count - len(data)))
+        assert some, f"closed after {len(data)} of {count} bytes"
+        data += some
+    return bytes(data)
+
+
+@asynccontextmanager
+async def world() -> AsyncIterator[World]:
+    here = World()
+    with trio.fail_after(20):
+        async with trio.open_nursery() as nursery:
+            await nursery.start(here.reactor.run)
+            yield here
+            nursery.cancel_scope.cancel()
+        for end in here.ends:
+            end.socket.close()
+
+
+async def test_a_conversation_goes_both_ways() -> None:
+    async with world() as here:
+        client, broker = here.link()
+        for number in range(3):
+            await client.send_all(heartbeat(number))
+            assert await receive(broker, len(heartbeat(number))) == heartbeat(number)
+            await broker.send_all(heartbeat_answer(number))
+            assert await receive(client, len(heartbeat_answer(number))) == heartbeat_answer(number)
+        assert here.reactor.bytes_from_clients == 3 * len(heartbeat(0))
+        assert here.reactor.bytes_from_brokers == 3 * len(heartbeat_answer(0))
+
+
+async def test_what_was_read_before_is_not_lost() -> None:
+    async with world() as here:
+        client, broker = here.link(early=heartbeat(1)[:17])
+        await client.send_all(heartbeat(1)[17:])
+        assert await receive(broker, len(heartbeat(1))) == heartbeat(1)
+
+
+@pytest.mark.parametrize("buffers", [0, 4096])
+async def test_large_frames_pass_whole_through_a_pipe_or_not(buffers: int) -> None:
+    async with world() as here:
+        client, broker = here.link(buffers=buffers)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(client.send_all, BIG + heartbeat(8) + BIG)
+            assert await receive(broker, len(BIG)) == BIG
+            assert await receive(broker, len(heartbeat(8))) == heartbeat(8)
+            assert await receive(broker, len(BIG)) == BIG
+
+
+async def test_large_frames_pass_without_splice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proxy.net.pipes.AVAILABLE", False)
+    await test_large_frames_pass_whole_through_a_pipe_or_not(0)
+
+
+async def test_a_large_answer_whose_end_is_wanted_passes_whole() -> None:
+    partition = FetchResponse.Topic.Partition(partition_index=0, error_code=0, high_watermark=1, records=b"x" * MIB)
+    answer = answering(
+        FetchResponse(responses=[FetchResponse.Topic(topic_id=bytes(16), partitions=[partition])]), 1, 16
+    )
+    request = asking(FetchRequest(max_wait_ms=1, min_bytes=1, topics=[]), 1, 16)
+    async with world() as here:
+        client, broker = here.link(Endpoints())
+        for _ in range(3):
+            await client.send_all(request)
+            assert await receive(broker, len(request)) == request
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(broker.send_all, answer)
+                assert await receive(client, len(answer)) == answer
+
+
+async def test_a_client_that_reads_nothing_holds_up_its_broker_and_nobody_else() -> None:
+    async with world() as here:
+        client, broker = here.link(buffers=4096)
+        other, its_broker = here.link()
+        count = 20_000
+        requests, answers = heartbeat(1) * 100, heartbeat_answer(1) * 100
+        sent = trio.Event()
+
+        async def answer_all() -> None:
+            for _ in range(count // 100):
+                await receive(broker, len(requests))
+                await broker.send_all(answers)
+            sent.set()
+
+        async def ask_all() -> None:
+            for _ in range(count // 100):
+                await client.send_all(requests)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(answer_all)
+            nursery.start_soon(ask_all)
+            await other.send_all(heartbeat(5))
+            assert await receive(its_broker, len(heartbeat(5))) == heartbeat(5)
+            conversation = next(each for each in here.reactor.conversations if each.link.inflight.slots)
+            assert await receive(client, count * len(heartbeat_answer(1))) == answers * (count // 100)
+            await sent.wait()
+            kept = sum(map(len, (*conversation.client.backlog, *conversation.broker.backlog)))
+            assert kept == 0
+
+
+async def test_a_client_that_closes_gets_what_it_asked_for() -> None:
+    async with world() as here:
+        client, broker = here.link()
+        await client.send_all(heartbeat(1))
+        await client.send_eof()
+        await receive(broker, len(heartbeat(1)))
+        await broker.send_all(heartbeat_answer(1))
+        assert await receive(client, len(heartbeat_answer(1))) == heartbeat_answer(1)
+        assert await client.receive_some() == b""
+        assert await broker.receive_some() == b""
+        await here.until_over()
+        assert here.over == [None]
+        assert not here.reactor.conversations
+
+
+async def test_a_broker_that_goes_takes_its_client_with_it() -> None:
+    async with world() as here:
+        client, broker = here.link()
+        await client.send_all(heartbeat(1))
+        await receive(broker, len(heartbeat(1)))
+        await broker.aclose()
+        assert await client.receive_some() == b""
+        await here.until_over()
+        assert here.over == ["the broker closed the connection with requests in flight"]
+
+
+async def test_what_a_broker_said_before_it_went_still_arrives() -> None:
+    async with world() as here:
+        client, broker = here.link(buffers=4096)
+        await client.send_all(heartbeat(1) * 900)
+        await receive(broker, len(heartbeat(1)) * 900)
+        answers = heartbeat_answer(1) * 900
+        async with trio.open_nursery() as nursery:
+
+            @nursery.start_soon
+            async def say_and_go() -> None:
+                await broker.send_all(answers)
+                await broker.aclose()
+
+            assert await receive(client, len(answers)) == answers
+        assert await client.receive_some() == b""
+
+
+async def test_a_reset_by_the_client_is_no_fault() -> None:
+    async with world() as here:
+        client, broker = here.link()
+        await client.send_all(heartbeat(1))
+        await receive(broker, len(heartbeat(1)))
+        client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        client.socket.close()
+        await here.until_over()
+        assert here.over == [None]
+        assert await broker.receive_some() == b""
+
+
+async def test_a_handler_that_sleeps_is_woken() -> None:
+    async with world() as here:
+        client, broker = here.link(Late())
+        await client.send_all(heartbeat(1) + heartbeat(2))
+        both = heartbeat(1, "late") + heartbeat(2, "late")
+        assert await receive(broker, len(both)) == both
+
+
+async def test_a_link_that_raises_is_closed_and_no_other(caplog: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with world() as here:
+        client, broker = here.link()
+        other, its_broker = here.link()
+        conversation = next(iter(here.reactor.conversations))
+
+        def broken(data: memoryview) -> Any:
+            raise RuntimeError("a bug")
+
+        for each in (conversation.client, conversation.broker):
+            each.take = broken
+        for end in (client, broker, other, its_broker):
+            await end.send_all(heartbeat(1) if end in (client, other) else b"")
+        await here.until_over()
+        assert here.over == ["the proxy failed; its log says where"]
+        assert len(here.reactor.conversations) == 1
+
+
+async def test_a_drain_answers_what_is_in_flight_and_takes_no_more() -> None:
+    async with world() as here:
+        client, broker = here.link()
+        idle, _ = here.link()
+        await client.send_all(heartbeat(1))
+        await receive(broker, len(heartbeat(1)))
+        here.reactor.drain()
+        assert await idle.receive_some() == b""
+        await client.send_all(heartbeat(2))
+        await broker.send_all(heartbeat_answer(1))
+        assert await receive(client, len(heartbeat_answer(1))) == heartbeat_answer(1)
+        await here.until_over(2)
+        assert here.over == [None, None]
+
+
+async def test_whoever_is_ended_is_cut_at_once() -> None:
+    async with world() as here:
+        client, _ = here.link()
+        (conversation,) = here.reactor.conversations
+        assert not conversation.begun
+        here.reactor.end(conversation, "too slow")
+        assert await client.receive_some() == b""
+        assert here.over == ["too slow"]
+
+
+async def test_a_thousand_small_links_are_served_fairly() -> None:
+    async with world() as here:
+        links = [here.link() for _ in range(50)]
+        frame, answer = heartbeat(1), heartbeat_answer(1)
+
+        async def talk(client: trio.SocketStream, broker: trio.SocketStream) -> None:
+            for _ in range(20):
+                await client.send_all(frame)
+                assert await receive(broker, len(frame)) == frame
+                await broker.send_all(answer)
+                assert await receive(client, len(answer)) == answer
+
+        async with trio.open_nursery() as nursery:
+            for client, broker in links:
+                nursery.start_soon(talk, client, broker)
+
+
+async def test_other_tasks_have_their_turn_under_load() -> None:
+    async with world() as here:
+        client, broker = here.link()
+        turns = 0
+
+        async def count() -> None:
+            nonlocal turns
+            while True:
+                await trio.sleep(0)
+                turns += 1
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(count)
+            for _ in range(20):
+                await client.send_all(heartbeat(1) * 900)
+                await receive(broker, len(heartbeat(1)) * 900)
+                await broker.send_all(heartbeat_answer(1) * 900)
+                await receive(client, len(heartbeat_answer(1)) * 900)
+            nursery.cancel_scope.cancel()
+        assert turns > 20
