@@ -28,7 +28,7 @@ Run = Callable[..., "Proxy"]
 class Proxy(Program):
     """One run of the command, with its ports."""
 
-    def __init__(self, folder: Path, port: int, bootstrap: str, more: str = "") -> None:
+    def __init__(self, folder: Path, port: int, bootstrap: str, more: str = "", files: int | None = None) -> None:
         self.port = port
         file = folder / "gateway.yaml"
         file.write_text(
@@ -36,6 +36,8 @@ class Proxy(Program):
             f"listeners:\n  clients: {{cluster: main, bind: {LOOPBACK}:{port}}}\n{more}\n"
         )
         command = [sys.executable, "-m", "proxy", "run", "--log", "json", str(file)]
+        if files is not None:
+            command = ["sh", "-c", f'ulimit -n {files}; exec "$@"', "sh", *command]
         super().__init__("proxy", command, folder / "proxy.log", env={"PYTHONPATH": str(ROOT)})
 
     def line(self, event: str) -> dict[str, Any]:
@@ -61,10 +63,10 @@ def run(tmp_path: Path, mock: str) -> Iterator[Run]:
     """Start a proxy; it is stopped in the end."""
     running: list[Proxy] = []
 
-    def start(more: str = "", port: int | None = None, bootstrap: str = mock) -> Proxy:
+    def start(more: str = "", port: int | None = None, bootstrap: str = mock, files: int | None = None) -> Proxy:
         folder = tmp_path / str(len(running))
         folder.mkdir()
-        running.append(Proxy(folder, port or free_block(5, LOOPBACK), bootstrap, more))
+        running.append(Proxy(folder, port or free_block(5, LOOPBACK), bootstrap, more, files))
         return running[-1]
 
     yield start
@@ -150,6 +152,15 @@ def test_an_upstream_that_is_not_there_is_waited_for_and_the_wait_can_be_ended(r
         urllib.request.urlopen(f"http://{LOOPBACK}:{admin}/health")
     assert json.load(raised.value)["status"] == "not ready"
     raised.value.close()
+    assert proxy.stop() == 0
+
+
+def test_too_few_open_files_for_the_limit_that_was_asked_for_are_said(run: Run) -> None:
+    proxy = run("limits: {connections: 5000}", files=500)
+    said = proxy.line("too few open files for limits.connections")
+    assert said["hard_limit"] == 500
+    assert "ulimit -Hn" in said["way_out"]
+    proxy.line("listening")
     assert proxy.stop() == 0
 
 
