@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, StrictBool
 from proxy.text.file import Section
 from proxy.text.words import shown, wrong
 from rules.hours import Hours
-from rules.values import Clusters, Hosts, Mechanisms, Names, SuperUsers, Operations, Pattern, Patterns, Principals, Said
+from rules.values import Clusters, Hosts, Mechanisms, Names, Operations, Pattern, Patterns, Principals, Said, SuperUsers
 from rules.vocabulary import Permission, ResourceType
 
 # What a rule is about: an option for each type of resource.
