@@ -63,8 +63,10 @@ class Side:
         "readable",
         "receive",
         "received",
+        "send",
         "sock",
         "splitter",
+        "stalled",
         "take",
     )
 
@@ -78,12 +80,14 @@ class Side:
         self.is_client = is_client
         self.splitter = splitter  # of what comes from here
         self.receive = sock.recv_into
+        self.send = sock.send
         self.onwards: type[ToBroker] | type[ToClient] = ToBroker if is_client else ToClient
         self.take: Callable[[memoryview], list[Command]] = (
             conversation.link.receive_client if is_client else conversation.link.receive_broker
         )
         self.backlog: list[Buffer] = []
         self.pipe: Pipe | None = None  # leaves before the backlog
+        self.stalled = False  # has a backlog or a pipe
         self.blocked = 0
         self.readable = False  # there may be more to read, and no event will say so
         self.hung = False  # the other end said goodbye
@@ -147,6 +151,14 @@ class Conversation:
                 return
             side.portion = BUFFER
         reactor.again.append(side)
+
+    def goodbye(self, side: Side, broken: bool) -> None:
+        """The other end will send no more, or (`broken`) is not there any more."""
+        side.hung = True
+        if broken and side.blocked:
+            self.abort(None if side.is_client else "the connection to the broker broke")
+        else:
+            self.read(side)
 
     def _splice(self, side: Side, peer: Side) -> bool:
         """Let a body pass through a pipe. True: the side may have more to read."""
@@ -216,28 +228,30 @@ class Conversation:
 
     def send(self, side: Side, data: Buffer) -> None:
         """Send this, or keep what the socket does not take."""
-        if self._reactor.posted:
-            self._reactor.deliver()
-        if side.backlog or side.pipe is not None:
+        self._reactor.deliver()
+        if side.stalled:
             side.backlog.append(bytes(data))
             return
         try:
-            sent = side.sock.send(data)
+            sent = side.send(data)
         except BlockingIOError:
             sent = 0
         except OSError as error:
             self.lost(side, error)
             return
         if sent < len(data):
-            side.backlog.append(bytes(memoryview(data)[sent:]))
-            self._stall(side)
+            self.keep(side, data, sent)
+
+    def keep(self, side: Side, data: Buffer, sent: int) -> None:
+        """The socket took only so much of it."""
+        side.backlog.append(bytes(memoryview(data)[sent:]))
+        self._stall(side)
 
     def _send_all(self, side: Side, pieces: list[Buffer]) -> None:
         """Send these in one go, or keep what the socket does not take."""
         for start in range(0, len(pieces), PIECES):
             some = pieces[start : start + PIECES]
-            stalled = bool(side.backlog) or side.pipe is not None
-            sent = 0
+            stalled, sent = side.stalled, 0
             if not stalled:
                 try:
                     sent = side.sock.sendmsg(some)
@@ -255,8 +269,6 @@ class Conversation:
 
     def flush(self, side: Side) -> None:
         """The socket takes bytes again."""
-        if side.pipe is None and not side.backlog:
-            return
         try:
             if side.pipe is not None:
                 if not side.pipe.drain(side.fd, False):
@@ -265,7 +277,7 @@ class Conversation:
                 side.pipe = None
             while side.backlog:
                 piece = side.backlog[0]
-                sent = side.sock.send(piece)
+                sent = side.send(piece)
                 if sent < len(piece):
                     side.backlog[0] = memoryview(piece)[sent:]
                     return
@@ -275,6 +287,7 @@ class Conversation:
         except OSError as error:
             self.lost(side, error)
             return
+        side.stalled = False
         self._unblock(side.peer)
         if side.is_client:
             self._unblock(side)
@@ -283,6 +296,7 @@ class Conversation:
 
     def _stall(self, side: Side) -> None:
         """The socket takes no more: read nothing that would have to be sent there."""
+        side.stalled = True
         side.peer.blocked += 1
         if side.is_client:
             side.blocked += 1
@@ -305,7 +319,7 @@ class Conversation:
         self._finish()
 
     def _finish(self) -> None:
-        if all(side.pipe is None and not side.backlog for side in (self.client, self.broker)):
+        if not self.client.stalled and not self.broker.stalled:
             self.abort()
 
     def drain(self) -> None:

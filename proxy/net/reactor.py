@@ -36,6 +36,7 @@ log = structlog.get_logger()
 
 BUDGET = 0.005  # seconds of serving before the other tasks have their turn
 LINGER = 0.001  # seconds; epoll's own resolution
+GARBAGE = 20_000  # objects before the collector looks for cycles, of which serving makes none
 EVENTS = 256  # taken from the epoll at a time
 PAGE = 4096
 ODD = 2048 + 16
@@ -43,7 +44,7 @@ ODD = 2048 + 16
 ROOM = select.EPOLLOUT
 EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET
 BROKEN = select.EPOLLERR | select.EPOLLHUP
-INCOMING = select.EPOLLIN | select.EPOLLRDHUP | BROKEN
+INCOMING = select.EPOLLIN
 GOODBYE = select.EPOLLRDHUP | BROKEN
 
 
@@ -82,6 +83,7 @@ class Reactor:
         """Serve until cancelled; then every link is closed."""
         gc.collect()
         gc.freeze()  # what start-up made stays: the collector need not walk it again and again
+        gc.set_threshold(GARBAGE, 20, 100)
         try:
             async with trio.open_nursery() as nursery:
                 self._nursery = nursery
@@ -143,7 +145,18 @@ class Reactor:
             return
         posted, self.posted, self.room = self.posted, [], self._buffer
         for side, data in posted:
-            side.conversation.send(side, data)
+            if side.stalled:
+                side.backlog.append(bytes(data))
+                continue
+            try:
+                sent = side.send(data)
+            except BlockingIOError:
+                sent = 0
+            except OSError as error:
+                side.conversation.lost(side, error)
+                continue
+            if sent < len(data):
+                side.conversation.keep(side, data, sent)
 
     def wake_later(self, conversation: Conversation, token: int, seconds: float) -> None:
         """Wake this link after a while."""
@@ -186,14 +199,12 @@ class Reactor:
                 conversation = side.conversation
                 conversation.active = now
                 try:
-                    if flags & ROOM and (side.backlog or side.pipe):
+                    if side.stalled and flags & ROOM:
                         conversation.flush(side)
                     if flags & GOODBYE:
-                        side.hung = True
-                    if flags & INCOMING:
+                        conversation.goodbye(side, bool(flags & BROKEN))
+                    elif flags & INCOMING:
                         conversation.read(side)
-                    if flags & BROKEN and side.blocked:
-                        conversation.abort(None if side.is_client else "the connection to the broker broke")
                 except Exception as error:
                     self._crash(conversation, error)
             if self.again:
