@@ -23,6 +23,7 @@ from tests.bench.workloads import WORKLOADS
 
 CODEC, PERF_TOOLS = "codec", "perf-tools"
 QUIET = 0.05  # of the machine: what other programs may take without a word
+LOUD = 0.3  # from here on even CPU times are too long: caches are cold after every turn of another program
 PARTS = (*(workload.name for workload in WORKLOADS), CODEC, PERF_TOOLS)
 
 
@@ -105,7 +106,9 @@ def measure(
             lines = compare(lanes, workloads, rounds, seconds, progress)
             others = machine.taken_by_others()
         progress("")
-        if others > QUIET:
+        if others > LOUD:
+            click.echo(f"\nother programs took {others:.0%} of the machine: run again when it is quieter")
+        elif others > QUIET:
             click.echo(f"\nother programs took {others:.0%} of the machine: see the shares by CPU time")
         for part in comparison(lines, list(lanes)):
             click.echo(f"\n{part}")
