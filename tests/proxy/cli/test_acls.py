@@ -1,0 +1,120 @@
+"""`doorkeeper acls`."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from proxy.cli import main
+
+LISTING = """\
+Current ACLs for resource `ResourcePattern(resourceType=TOPIC, name=orders, patternType=LITERAL)`:
+\t(principal=User:alice, host=*, operation=WRITE, permissionType=ALLOW)
+\t(principal=User:alice, host=*, operation=READ, permissionType=ALLOW)
+
+Current ACLs for resource `ResourcePattern(resourceType=TOPIC, name=payments-, patternType=PREFIXED)`:
+\t(principal=User:alice, host=*, operation=READ, permissionType=ALLOW)
+\t(principal=User:alice, host=*, operation=WRITE, permissionType=ALLOW)
+
+Current ACLs for resource `ResourcePattern(resourceType=CLUSTER, name=kafka-cluster, patternType=LITERAL)`:
+\t(principal=User:*, host=10.1.2.3, operation=ALTER, permissionType=DENY)
+
+"""
+RULES = """\
+# 5 ACLs of Kafka's, in 2 rules.
+super_users: [User:admin, User:root]
+unmatched: allow
+acls:
+  - deny: User:*
+    to: Alter
+    cluster: true
+    from: 10.1.2.3
+  - allow: User:alice
+    to: [Read, Write]
+    topics: [orders, payments-*]
+"""
+SETTINGS = ("--super-users", "User:admin; User:root;", "--unmatched", "allow")
+
+
+def acls(*arguments: object, given: str | None = None) -> Result:
+    return CliRunner().invoke(main, ["acls", *map(str, arguments)], input=given)
+
+
+def test_a_listing_becomes_rules(tmp_path: Path) -> None:
+    (tmp_path / "listing").write_text(LISTING)
+    for result in (acls("import", tmp_path / "listing", *SETTINGS), acls("import", *SETTINGS, given=LISTING)):
+        assert result.output == RULES
+        assert result.exit_code == 0
+
+
+def test_no_acls_are_a_file_that_denies_everything() -> None:
+    assert acls("import", given="").output == "# 0 ACLs of Kafka's, in 0 rules.\nunmatched: deny\nacls:\n"
+
+
+def test_what_is_no_listing_prints_nothing_but_what_is_wrong_with_it() -> None:
+    result = acls("import", given="topics:\n")
+    assert result.stdout == ""
+    assert result.stderr.startswith("<stdin>:1:1: this is no line of `kafka-acls --list`; ")
+    assert result.exit_code == 1
+
+
+def test_rules_become_commands(tmp_path: Path) -> None:
+    (tmp_path / "acl.yaml").write_text(RULES)
+    result = acls("export", tmp_path / "acl.yaml", "--bootstrap", "kafka-1:9092")
+    start = "kafka-acls --bootstrap-server kafka-1:9092 --add"
+    assert result.stdout.splitlines() == [
+        "# These belong into the configuration of the brokers:",
+        "#   super.users=User:admin;User:root",
+        "#   allow.everyone.if.no.acl.found=true",
+        f"{start} --allow-principal User:alice --operation Read --operation Write --topic orders",
+        f"{start} --allow-principal User:alice --operation Read --operation Write --topic payments-"
+        " --resource-pattern-type prefixed",
+        f"{start} --deny-principal 'User:*' --deny-host 10.1.2.3 --operation Alter --cluster",
+    ]
+    assert result.exit_code == 0
+
+
+def test_what_kafka_cannot_say_is_left_out_and_told(tmp_path: Path) -> None:
+    file = tmp_path / "acl.yaml"
+    file.write_text(
+        "acls:\n"
+        "  - {allow: User:a, to: Read, topics: t, from: 10.0.0.0/8, tls: true}\n"
+        "  - {allow: User:a, to: [Write, Read], groups: g}\n"
+    )
+    result = acls("export", file)
+    assert result.stdout == (
+        "kafka-acls --bootstrap-server localhost:9092 --add --allow-principal User:a --operation Read --group g\n"
+    )
+    assert result.stderr.splitlines() == [
+        f'{file}:2:5: left out: Kafka\'s ACLs cannot say "from" and "tls"; take it out of the rule',
+        'left out: Allow User:a Write from "*" on Group g: kafka-acls refuses Write here, for no broker asks for it; '
+        "it takes AlterConfigs, Delete, Describe, DescribeConfigs, Read",
+    ]
+    assert result.exit_code == 1
+
+
+def test_a_bad_file_becomes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "acl.yaml"
+    file.write_text("acls: 7\n")
+    result = acls("export", file)
+    assert result.stdout == ""
+    assert result.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--bootstrap", "kafka"), '"kafka" has no port; write "kafka:9092"'),
+        (("--super-users", "admin"), '"admin" has no type; give --super-users User:admin'),
+    ],
+)
+def test_bad_options_are_usage_errors(arguments: tuple[str, ...], complaint: str) -> None:
+    result = acls("import", *arguments)
+    assert result.exit_code == 2
+    assert complaint in result.output
+
+
+def test_a_cluster_that_does_not_answer_is_one_line() -> None:
+    result = acls("import", "--bootstrap", "127.0.0.1:1")
+    assert result.output == "127.0.0.1:1: connection refused; check the address\n"
+    assert result.exit_code == 1
