@@ -5,6 +5,8 @@
 
 import re
 from collections.abc import Iterator
+from functools import reduce
+from operator import or_
 
 from proxy.text.places import Path
 from proxy.text.problems import Finding
@@ -15,6 +17,7 @@ from rules.values import Pattern
 from rules.vocabulary import ASKED, CLUSTER_NAME, EVERYBODY, Operation, PatternType, Permission, ResourceType, answers
 
 LONGEST_TOPIC = 249
+ASKED_OF = {kind: sum(1 << operation for operation in some) for kind, some in ASKED.items()}
 _NOT_IN_TOPICS = re.compile(r"[^a-zA-Z0-9._-]")
 
 
@@ -36,24 +39,19 @@ def findings(file: AclFile) -> Iterator[Finding]:
 
 def _operations(path: Path, acl: Acl) -> Iterator[Finding]:
     kinds = {option: kind for option, kind in RESOURCES.items() if getattr(acl, option)}
-    asked = {kind: sum(1 << operation for operation in ASKED[kind]) for kind in kinds.values()}
-    idle = 0
+    asked = reduce(or_, (ASKED_OF[kind] for kind in kinds.values()))
+    said = [answers(acl.permission, operation) for operation in acl.to]
     for index, operation in enumerate(acl.to):
-        if not any(answers(acl.permission, operation) & some for some in asked.values()):
-            idle += 1
-            fact = f"no broker asks for {operation.word} of {_listed(kinds)}"
+        if not said[index] & asked:
+            fact = f"no broker asks for {operation.word} of {' or '.join(kinds)}"
             known = sorted({known.word for kind in kinds.values() for known in ASKED[kind]})
             yield Finding((*path, "to", index), f"{fact}; it asks for {', '.join(known)}", warning=True)
-    every = sum(1 << n for n in range(16) if any(answers(acl.permission, it) & 1 << n for it in acl.to))
+    every = reduce(or_, said)
     for option, kind in kinds.items():
-        if idle < len(acl.to) and not every & asked[kind]:
+        if every & asked and not every & ASKED_OF[kind]:
             known = sorted(known.word for known in ASKED[kind])
             fact = f"no broker asks for {', '.join(it.word for it in acl.to)} of {option}"
             yield Finding((*path, option), f"{fact}; it asks for {', '.join(known)}", warning=True)
-
-
-def _listed(options: dict[str, ResourceType]) -> str:
-    return " or ".join(options)
 
 
 def _principals(path: Path, acl: Acl, super_users: tuple[str, ...]) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ Source: org.apache.kafka.common.acl and .resource, AclEntry.supportedOperations,
 """
 
 from enum import IntEnum
+from functools import cache, lru_cache
 from typing import Final
 
 
@@ -80,6 +81,7 @@ ASKED: Final = {
 EVERY_OPERATION: Final = sum(1 << operation for operation in Operation)
 
 
+@cache
 def answers(permission: Permission, operation: Operation) -> int:
     """The set of operations that an ACL of this operation answers for."""
     if operation is Operation.ALL:
@@ -92,6 +94,7 @@ def answers(permission: Permission, operation: Operation) -> int:
     return own
 
 
+@lru_cache(1024)
 def spoken(kind: type[Word], text: str) -> Word | None:
     """The word that a text is, in any of Kafka's spellings: `DescribeConfigs`, `DESCRIBE_CONFIGS`."""
     name = _plain(text)
