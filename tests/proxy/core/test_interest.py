@@ -1,0 +1,67 @@
+"""What handlers together want of a message, version by version."""
+
+from typing import Any
+
+from proxy.core.interest import Interest, Level, interest
+from proxy.core.plugin import Plugin, on_response
+from proxy.protocol.codec import encode
+from proxy.protocol.messages.metadata import MetadataResponse
+
+
+class Brokers(Plugin):
+    @on_response(MetadataResponse, fields="brokers")
+    def handle(self, ctx: Any, response: Any) -> None: ...
+
+
+class Controller(Plugin):
+    @on_response(MetadataResponse, fields="controller_id")
+    def handle(self, ctx: Any, response: Any) -> None: ...
+
+
+class Everything(Plugin):
+    @on_response(MetadataResponse)
+    def handle(self, ctx: Any, response: Any) -> None: ...
+
+
+def wanted(version: int, *plugins: Plugin) -> Interest | None:
+    return interest(MetadataResponse, version, [handler for plugin in plugins for handler in plugin.handlers()])
+
+
+def test_what_nobody_wants_has_no_interest() -> None:
+    assert wanted(4) is None
+
+
+def test_fields_of_several_handlers_are_read_together() -> None:
+    both = wanted(4, Brokers(), Controller())
+    assert both is not None
+    assert (both.level, both.names, len(both.handlers)) == (Level.FIELDS, {"brokers", "controller_id"}, 2)
+
+
+def test_who_wants_everything_decides_for_all() -> None:
+    both = wanted(4, Brokers(), Everything())
+    assert both is not None
+    assert (both.level, both.names) == (Level.ALL, None)
+
+
+def test_a_version_without_the_field_does_not_call_its_handler() -> None:
+    assert wanted(0, Controller()) is None, "controller_id came with v1"
+    both = wanted(0, Brokers(), Controller())
+    assert both is not None
+    assert [str(handler) for handler in both.handlers] == ["Brokers.handle"]
+
+
+def test_what_was_picked_is_put_back_among_the_rest() -> None:
+    brokers = wanted(4, Brokers())
+    assert brokers is not None
+    body = encode(MetadataResponse(brokers=[], topics=[], cluster_id="c"), 4)
+    message: Any = brokers.read(body)
+    assert not message.has("cluster_id")
+    message.brokers.append(MetadataResponse.Broker(node_id=1, host="h", port=2))
+    assert brokers.write(message) == encode(MetadataResponse(brokers=message.brokers, topics=[], cluster_id="c"), 4)
+
+
+def test_a_message_that_somebody_made_is_written_whole() -> None:
+    brokers = wanted(4, Brokers())
+    assert brokers is not None
+    made = MetadataResponse(brokers=[], topics=[], cluster_id="c")
+    assert brokers.write(made) == encode(made, 4)

@@ -1,0 +1,114 @@
+"""Runs: handlers that wait, and what becomes of them."""
+
+from typing import Any
+
+import pytest
+
+from proxy.core.commands import Close, Emit, PauseClient, ResumeClient, ToBroker, ToClient, Wake
+from proxy.core.context import Context
+from proxy.core.decisions import Ask, Reply, Sleep, Steps
+from proxy.core.link import Link
+from proxy.core.plugin import Plugin, on_request
+from proxy.core.route import Routes
+from proxy.core.run import newest_common
+from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from proxy.protocol.messages.metadata import MetadataRequest
+from proxy.protocol.problem import ProtocolError
+from tests.proxy.core.frames import asking, heartbeat, heartbeat_answer
+from tests.proxy.core.playbook import Broker, Client, Playbook, Time, connection
+
+ASK = Ask(MetadataRequest(topics=[]))
+
+
+class Stepping(Plugin):
+    """Takes the steps that a test wants, and answers with how many there were."""
+
+    def __init__(self, *steps: Any) -> None:
+        self.steps = steps
+        self.caught: list[Exception] = []
+        self.dropped = False
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        taken = 0
+        try:
+            for step in self.steps:
+                try:
+                    yield step
+                except ProtocolError as error:
+                    self.caught.append(error)
+                taken += 1
+        except GeneratorExit:
+            self.dropped = True
+            raise
+        return Reply(HeartbeatResponse(error_code=taken))
+
+
+def test_steps_are_taken_one_after_the_other() -> None:
+    assert (
+        Playbook(Stepping(Sleep(1), Sleep(2)))
+        >> Client(heartbeat(1))
+        << Wake(0, 1)
+        << PauseClient()
+        >> Time()
+        << Wake(0, 2)
+        >> Time()
+        << ToClient(heartbeat_answer(1, 2))
+        << ResumeClient()
+    )
+
+
+def test_a_sleep_that_is_over_twice_wakes_once() -> None:
+    link = Link(connection(), Routes([Stepping(Sleep(1), Sleep(2))]))
+    wake = next(command for command in link.receive_client(memoryview(heartbeat(1))) if isinstance(command, Wake))
+    assert link.wake(wake.token)
+    assert not link.wake(wake.token)
+
+
+def test_an_answer_that_cannot_be_read_is_thrown_into_the_handler_that_asked() -> None:
+    plugin = Stepping(Ask(MetadataRequest(topics=[]), version=4))
+    question = asking(MetadataRequest(topics=[]), 0, 4)
+    assert (
+        Playbook(plugin, byte_by_byte=False)
+        >> Client(heartbeat(1))
+        << ToBroker(question)
+        << PauseClient()
+        >> Broker(b"\0\0\0\x06\0\0\0\0\xff\xff")
+        << ToClient(heartbeat_answer(1, 1))
+        << ResumeClient()
+    )
+    assert len(plugin.caught) == 1
+
+
+def test_a_question_that_cannot_be_written_is_thrown_into_the_handler_that_asked() -> None:
+    plugin = Stepping(Ask(MetadataRequest(topics=[]), version=99))
+    assert Playbook(plugin, byte_by_byte=False) >> Client(heartbeat(1)) << ToClient(heartbeat_answer(1, 1))
+    assert len(plugin.caught) == 1
+
+
+def test_what_is_no_step_refuses_the_request() -> None:
+    link = Link(connection(), Routes([Stepping("wait")]))
+    answer, emit = link.receive_client(memoryview(heartbeat(1)))
+    assert isinstance(answer, ToClient | Emit)
+    assert isinstance(emit, ToClient | Emit)
+    assert link.counters.failed_handlers == 1
+
+
+@pytest.mark.parametrize("step", [Sleep(1), ASK])
+def test_a_handler_that_waits_is_dropped_when_the_link_closes(step: Any) -> None:
+    plugin = Stepping(step)
+    link = Link(connection(), Routes([plugin]))
+    link.receive_client(memoryview(heartbeat(1)))
+    (close,) = link.broker_closed()
+    assert isinstance(close, Close)
+    assert plugin.dropped
+
+
+def test_a_question_is_asked_in_the_newest_version_that_both_know() -> None:
+    newest = MetadataRequest.api.newest
+    assert newest_common(ASK, None) == newest
+    assert newest_common(ASK, (0, 5)) == 5
+    assert newest_common(ASK, (0, newest + 3)) == newest
+    assert newest_common(Ask(ASK.request, 2), (0, 5)) == 2
+    with pytest.raises(ProtocolError, match="speaks only versions from"):
+        newest_common(ASK, (newest + 1, newest + 3))
