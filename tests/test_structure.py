@@ -26,13 +26,8 @@ PACKAGES = ("proxy", "rules", "plugins", "chaos", "deploy")
 CONVERSATION = "tests/proxy/core/test_link.py"
 GATEWAY = "tests/proxy/net/test_gateway.py"
 TESTED_WITH = {
-    "proxy/core/inflight.py": CONVERSATION,
-    "proxy/core/interest.py": CONVERSATION,
-    "proxy/core/pipeline.py": CONVERSATION,
     "proxy/core/readers.py": CONVERSATION,
-    "proxy/core/run.py": CONVERSATION,
     "proxy/net/conversation.py": GATEWAY,
-    "proxy/net/pipes.py": GATEWAY,
 }
 
 
