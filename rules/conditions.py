@@ -1,4 +1,4 @@
-"""Conditions: what else must hold of a client and of the moment for a rule to match.
+"""Conditions: what must hold of a client and of the moment for a rule to match, whatever the rule is about.
 
 # A condition answers true, false, or None where what it asks for is not known.
 # A client without a client id has an empty one (Kafka's RequestHeader does the same); without SASL, no mechanism.
@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 
+from pydantic import Field, StrictBool
+
+from proxy.text.file import Section
 from rules.hosts import Host
 from rules.hours import Hours
-from rules.model import Acl
-from rules.values import Pattern
+from rules.values import Hosts, Mechanisms, Names, Pattern, Patterns, Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,27 +32,59 @@ class Client:
     tls: bool | None = None
 
 
+# Conditions that Kafka's own ACLs lack.
+OURS = ("client_id", "listener", "mechanism", "tls", "during")
+
+
+class Conditions(Section):
+    """What a rule may say about the client and the moment, beside what it is about."""
+
+    from_: Said[Hosts] = Field(
+        default=None,
+        alias="from",
+        description="From where: addresses as Java prints them, networks; without it, anywhere.",
+        examples=["10.0.0.0/8"],
+    )
+    client_id: Said[Patterns] = Field(
+        default=None, description="With which client ids. A client chooses its own.", examples=["alice-*"]
+    )
+    listener: Said[Names] = Field(
+        default=None, description="Through which listeners, by their names.", examples=["clients"]
+    )
+    mechanism: Said[Mechanisms] = Field(
+        default=None, description="Having authenticated by which SASL mechanism.", examples=["SCRAM-SHA-512"]
+    )
+    tls: Said[StrictBool] = Field(default=None, description="With TLS, or without.", examples=["true"])
+    during: Said[Hours] = Field(default=None, description="When.", examples=["{days: Mon-Fri, hours: 08:00-18:00}"])
+
+    @property
+    def ours(self) -> tuple[str, ...]:
+        """The conditions of this rule that Kafka's own ACLs lack."""
+        networks = ("from",) if any(host.network for host in self.from_ or ()) else ()
+        return networks + tuple(option for option in OURS if getattr(self, option) is not None)
+
+
 Condition = Callable[[Client, float | None], bool | None]
 
 
-def conditions(acl: Acl) -> tuple[Condition, ...]:
+def conditions(said: Conditions) -> tuple[Condition, ...]:
     """All that must hold."""
-    return tuple(_conditions(acl))
+    return tuple(_conditions(said))
 
 
-def _conditions(acl: Acl) -> Iterator[Condition]:
-    if acl.from_ is not None and not any(host.is_anywhere for host in acl.from_):
-        yield _host(acl.from_)
-    if acl.client_id is not None:
-        yield _client_id(acl.client_id)
-    if acl.listener is not None:
-        yield _listener(frozenset(acl.listener))
-    if acl.mechanism is not None:
-        yield _mechanism(frozenset(acl.mechanism))
-    if acl.tls is not None:
-        yield _tls(acl.tls)
-    if acl.during is not None:
-        yield _during(acl.during)
+def _conditions(said: Conditions) -> Iterator[Condition]:
+    if said.from_ is not None and not any(host.is_anywhere for host in said.from_):
+        yield _host(said.from_)
+    if said.client_id is not None:
+        yield _client_id(said.client_id)
+    if said.listener is not None:
+        yield _listener(frozenset(said.listener))
+    if said.mechanism is not None:
+        yield _mechanism(frozenset(said.mechanism))
+    if said.tls is not None:
+        yield _tls(said.tls)
+    if said.during is not None:
+        yield _during(said.during)
 
 
 def _host(hosts: tuple[Host, ...]) -> Condition:
@@ -66,9 +100,12 @@ def _host(hosts: tuple[Host, ...]) -> Condition:
 
 
 def _client_id(patterns: tuple[Pattern, ...]) -> Condition:
+    every = any(pattern.is_every for pattern in patterns)
+
     def holds(client: Client, at: float | None) -> bool | None:
         known = client.client_id
-        return None if known is None else any(pattern.holds(known) for pattern in patterns)
+        # Kafka's exception for names of resources that begin with a "*" is none for client ids.
+        return None if known is None else every or any(pattern.holds(known) for pattern in patterns)
 
     return holds
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from proxy.text.places import Place
 from rules import narrow, write
+from rules.conditions import Conditions
 from rules.draft import Draft
 from rules.model import RESOURCES, Acl
 from rules.question import Question
@@ -165,6 +166,6 @@ def _misses(rule: Rule, question: Question) -> Iterator[tuple[int, str]]:
 
 
 def _conditions(acl: Acl) -> Iterator[str]:
-    for option in ("from_", "client_id", "listener", "mechanism", "tls", "during"):
+    for option in Conditions.model_fields:
         if (value := getattr(acl, option)) is not None:
             yield f'"{option.strip("_")}: {write.inline(value)}"'

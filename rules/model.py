@@ -7,12 +7,12 @@ what a message offers where the option is missing or wrong. Nothing here changes
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, StrictBool
+from pydantic import BeforeValidator, Field
 
 from proxy.text.file import Section
 from proxy.text.words import shown, wrong
-from rules.hours import Hours
-from rules.values import Clusters, Hosts, Mechanisms, Names, Operations, Pattern, Patterns, Principals, Said, SuperUsers
+from rules.conditions import Conditions
+from rules.values import Clusters, Operations, Pattern, Patterns, Principals, Said, SuperUsers
 from rules.vocabulary import Permission, ResourceType
 
 # What a rule is about: an option for each type of resource.
@@ -24,11 +24,9 @@ RESOURCES = {
     "delegation_tokens": ResourceType.DELEGATION_TOKEN,
     "users": ResourceType.USER,
 }
-# Conditions that Kafka's own ACLs lack.
-OURS = ("client_id", "listener", "mechanism", "tls", "during")
 
 
-class Acl(Section):
+class Acl(Conditions):
     """One rule: who is allowed or denied to do what, with what, and from where."""
 
     allow: Said[Principals] = Field(default=None, description="Who may.", examples=["User:alice"])
@@ -48,23 +46,6 @@ class Acl(Section):
     users: Said[Patterns] = Field(
         default=None, description="With which users' delegation tokens.", examples=["User:alice"]
     )
-    from_: Said[Hosts] = Field(
-        default=None,
-        alias="from",
-        description="From where: addresses as Java prints them, networks; without it, anywhere.",
-        examples=["10.0.0.0/8"],
-    )
-    client_id: Said[Patterns] = Field(
-        default=None, description="With which client ids. A client chooses its own.", examples=["alice-*"]
-    )
-    listener: Said[Names] = Field(
-        default=None, description="Through which listeners, by their names.", examples=["clients"]
-    )
-    mechanism: Said[Mechanisms] = Field(
-        default=None, description="Having authenticated by which SASL mechanism.", examples=["SCRAM-SHA-512"]
-    )
-    tls: Said[StrictBool] = Field(default=None, description="With TLS, or without.", examples=["true"])
-    during: Said[Hours] = Field(default=None, description="When.", examples=["{days: Mon-Fri, hours: 08:00-18:00}"])
 
     @property
     def permission(self) -> Permission:
@@ -79,12 +60,6 @@ class Acl(Section):
         for option, kind in RESOURCES.items():
             for pattern in getattr(self, option) or ():
                 yield kind, pattern
-
-    @property
-    def ours(self) -> tuple[str, ...]:
-        """The conditions of this rule that Kafka's own ACLs lack."""
-        networks = ("from",) if any(host.network for host in self.from_ or ()) else ()
-        return networks + tuple(option for option in OURS if getattr(self, option) is not None)
 
 
 def _rule(value: object) -> object:

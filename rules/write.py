@@ -10,6 +10,7 @@ from typing import Any
 
 from proxy.text.places import plain
 from rules import hours
+from rules.conditions import Conditions
 from rules.hosts import Host
 from rules.hours import Hours
 from rules.model import Acl, AclFile
@@ -45,7 +46,8 @@ def on_one_line(acl: Acl) -> str:
 
 
 def _options(acl: Acl) -> Iterator[tuple[str, Any]]:
-    for name, option in type(acl).model_fields.items():
+    options = sorted(Acl.model_fields.items(), key=lambda option: option[0] in Conditions.model_fields)
+    for name, option in options:
         value = getattr(acl, name)
         if value is None:
             continue

@@ -36,6 +36,11 @@ def test_a_condition_holds_of_some_clients(options: dict[str, Any], other: dict[
     assert condition(replace(ALICE, **unknown), NOON) is None
 
 
+def test_every_client_id_is_every_one() -> None:
+    (condition,) = conditions(acl(client_id="*"))
+    assert all(condition(replace(ALICE, client_id=name), NOON) for name in ("a", "*a", ""))
+
+
 def test_a_window_holds_at_some_times() -> None:
     (condition,) = conditions(acl(during={"hours": "08:00-18:00"}))
     assert [condition(ALICE, at) for at in (NOON, NIGHT, None)] == [True, False, None]

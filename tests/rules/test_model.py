@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from rules.conditions import OURS
 from rules.hours import Hours
-from rules.model import OURS, RESOURCES, Acl, AclFile
+from rules.model import RESOURCES, Acl, AclFile
 from rules.values import Pattern
 from rules.vocabulary import PatternType, Permission, ResourceType
 
