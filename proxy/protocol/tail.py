@@ -13,11 +13,12 @@ Rules:
 from __future__ import annotations
 
 import struct
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
+from functools import cache
 
+from proxy.protocol import emit
 from proxy.protocol.blame import FAULT
-from proxy.protocol.emit.source import length_letter
-from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Varying, plan
+from proxy.protocol.plan import plan
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.schema import Message
 from proxy.protocol.varint import Short, read_uvarint, uvarint
@@ -25,7 +26,7 @@ from proxy.protocol.varint import Short, read_uvarint, uvarint
 LONGEST = 64 << 10  # bytes that the last tagged fields may take
 FUTURE = 127  # tag numbers from here down are written over blanked fields: one byte each, and far from Kafka's
 
-Walk = Generator[int, bytes, None]  # yields n: give me n bytes; -n: the next n are of no interest
+Walk = Generator[int, tuple[bytes | memoryview, int, int], int]
 
 
 def ends_in_tags(cls: type[Message], names: Iterable[str]) -> bool:
@@ -33,69 +34,74 @@ def ends_in_tags(cls: type[Message], names: Iterable[str]) -> bool:
     return all(cls.field[name].tag is not None for name in names)
 
 
+@cache
+def _walker(cls: type[Message], version: int) -> Callable[[], Walk]:
+    walker: Callable[[], Walk] = emit.walker(plan(cls, version), f"{cls.title()} v{version}")
+    return walker
+
+
 class Tail:
-    """One response body of `size` bytes on its way, from which the tagged fields `names` are to be blanked."""
+    """One response body of `size` bytes on its way, from which the tagged fields `names` are to be blanked.
+
+    `unread` says how many of the bytes to come nobody needs to look at.
+    """
 
     def __init__(self, cls: type[Message], version: int, names: Iterable[str], size: int) -> None:
         self._cls, self._version = cls, version
         self._blank = {cls.field[name].tag for name in names}
         self._left = size
-        self._held = bytearray()  # the beginning of what the walk asked for, or of the tail
-        self._walk = _steps(plan(cls, version))
-        self._wants: int | None = next(self._walk)
-
-    @property
-    def unread(self) -> int:
-        """How many of the bytes to come nobody needs to look at."""
-        return -self._wants if self._wants is not None and self._wants < 0 else 0
+        self._held: bytearray | None = None  # the tail, once it began
+        self._carry = b""  # what was too short to read
+        self._walk = _walker(cls, version)()
+        self.unread = next(self._walk)
 
     def passed(self, n: int) -> None:
         """`n` of the unread bytes went by without coming here."""
-        assert self._wants is not None
         self._left -= n
-        self._wants += n
-        if self._wants == 0:
-            self._advance(b"")
+        self.unread -= n
 
     def feed(self, data: memoryview) -> list[bytes | memoryview]:
         """The next bytes of the body; gives what may leave now. Raises ProtocolError."""
-        p = 0
-        while p < len(data) and self._wants is not None:
-            if self._wants < 0:
-                n = min(-self._wants, len(data) - p)
-                p += n
-                self.passed(n)
-                continue
-            n = min(self._wants - len(self._held), len(data) - p)
-            self._held += data[p : p + n]
-            p += n
-            self._left -= n
-            if len(self._held) == self._wants:
-                taken, self._held = bytes(self._held), bytearray()
-                self._advance(taken)
-        out: list[bytes | memoryview] = [data[:p]] if p else []
-        if p < len(data):
-            self._held += data[p:]
-            self._left -= len(data) - p
-        if len(self._held) > LONGEST:
-            raise self._wrong(f"ends in more than {LONGEST} bytes of tagged fields")
+        self._left -= len(data)
+        out: list[bytes | memoryview] = []
+        if self._held is None:
+            start = self._find_tail(data)
+            if start:
+                out.append(data[:start])
+            data = data[start:]
+        if self._held is not None:
+            self._held += data
+            if len(self._held) > LONGEST:
+                raise self._wrong(f"ends in more than {LONGEST} bytes of tagged fields")
         if self._left == 0:
-            if self._wants is not None:
-                raise self._wrong("ends before its last field")
             out.append(self._blanked())
         return out
 
-    def _advance(self, taken: bytes) -> None:
+    def _find_tail(self, data: memoryview) -> int:
+        """Where in `data` the tail begins; its end, if it does not."""
+        if self.unread >= len(data):
+            self.unread -= len(data)
+            return len(data)
+        start, self.unread = self.unread, 0
+        carried = len(self._carry)
+        buf = memoryview(self._carry + bytes(data)) if carried else data
         try:
-            self._wants = self._walk.send(taken)
-        except StopIteration:
-            self._wants = None
-        except Short:
+            p = self._walk.send((buf, start, len(buf)))
+        except StopIteration as found:
+            self._held = bytearray()
+            tail: int = found.value - carried
+            return tail
+        except (Short, struct.error):
             raise self._wrong("has a length that cannot be") from None
-        if self._wants is not None and abs(self._wants) > self._left:
-            raise self._wrong(f"needs {abs(self._wants)} bytes where {self._left} are left")
+        self.unread = max(p - len(buf), 0)
+        self._carry = bytes(buf[p:])
+        if self.unread > self._left:
+            raise self._wrong(f"needs {self.unread} bytes where {self._left} are left")
+        return len(data)
 
     def _blanked(self) -> bytes:
+        if self._held is None:
+            raise self._wrong("ends before its last field")
         tail, out = bytes(self._held), bytearray()
         try:
             count, p = read_uvarint(tail, 0)
@@ -116,51 +122,3 @@ class Tail:
 
     def _wrong(self, what: str) -> ProtocolError:
         return ProtocolError(what, fault=FAULT.get(self._cls.side), api=self._cls.title(), version=self._version)
-
-
-def _steps(layout: Plan) -> Walk:
-    for step in layout.steps:
-        yield from _value(step.move)
-
-
-def _struct(layout: Plan) -> Walk:
-    yield from _steps(layout)
-    if layout.flexible:
-        for _ in range((yield from _uvarint())):
-            yield from _uvarint()
-            yield from _over((yield from _uvarint()))
-
-
-def _over(n: int) -> Walk:
-    if n:
-        yield -n
-
-
-def _uvarint() -> Generator[int, bytes, int]:
-    data = yield 1
-    while data[-1] > 127 and len(data) < 5:
-        data += yield 1
-    return read_uvarint(data, 0)[0]
-
-
-def _length(move: Varying | Many) -> Generator[int, bytes, int]:
-    if move.compact:
-        return (yield from _uvarint()) - 1
-    letter = length_letter(move) if isinstance(move, Varying) else "i"
-    (n,) = struct.unpack(">" + letter, (yield struct.calcsize(">" + letter)))
-    return int(n)
-
-
-def _value(move: Move) -> Walk:
-    if isinstance(move, Fixed):
-        yield -move.least
-    elif isinstance(move, Nested):
-        if not move.nullable or (yield 1)[0] < 128:
-            yield from _struct(move.plan)
-    elif isinstance(move, Varying):
-        yield from _over(max((yield from _length(move)), 0))
-    elif isinstance(move.element, Fixed):
-        yield from _over(max((yield from _length(move)), 0) * move.element.least)
-    else:
-        for _ in range((yield from _length(move))):
-            yield from _value(move.element)

@@ -7,6 +7,7 @@ from typing import Any
 
 from proxy.protocol.emit.read import read_run, read_struct, read_tags, skip_steps, skip_struct
 from proxy.protocol.emit.source import Source
+from proxy.protocol.emit.walk import walk_steps
 from proxy.protocol.emit.write import write_steps, write_struct, write_tags
 from proxy.protocol.plan import Plan, Step
 
@@ -27,6 +28,17 @@ def skipper(plan: Plan, title: str) -> Any:
     skip_struct(src, plan)
     src.add("return p")
     return src.compile(f"skip {title}")
+
+
+def walker(plan: Plan, title: str) -> Any:
+    """A generator over a message that comes in pieces; it returns where the message's own tagged fields begin."""
+    src = Source("walk", "")
+    src.add("buf, p, end = yield 0")
+    walk_steps(src, plan.steps)
+    with src.block("while p > end:"):
+        src.add("buf, p, end = yield p")
+    src.add("return p")
+    return src.compile(f"walk over {title}")
 
 
 def encoder(plan: Plan, title: str) -> Any:
