@@ -232,12 +232,14 @@ class Load:
 
     def goes_on(self, batches: int = 5) -> None:
         """Wait until it was acknowledged so many batches more."""
-        wanted = len(self.acknowledged) + batches * BATCH
+        before = len(self.acknowledged)
+        wanted = before + batches * BATCH
         with self._news:
             done = self._news.wait_for(lambda: len(self.acknowledged) >= wanted or self._failure, RECOVERY)
         if self._failure:
             raise self._failure
-        assert done, f"{self._threads[0].name}: nothing acknowledged in {RECOVERY:.0f} s"
+        told = len(self.acknowledged) - before
+        assert done, f"{self._threads[0].name}: {told} of {wanted - before} records acknowledged in {RECOVERY:.0f} s"
 
     def settles(self) -> None:
         """Stop sending; what was acknowledged must all be read, and none of it twice in the log."""

@@ -151,7 +151,10 @@ def test_the_admin_client_does_its_work(way: Way, same: Callable[[object], None]
             outcome.append(sorted(way.plain(f"{b['host']}:{b['port']}") for b in cluster["brokers"]))
             await admin.create_topics([NewTopic(topic, 2, 3)])
             await admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, {"retention.ms": "3600000"})])
-            configs = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, topic)])
+            for _ in patiently("the change is seen by every broker"):
+                configs = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, topic)])
+                if "'retention.ms', '3600000'" in str([response.resources for response in configs]):
+                    break
             outcome.append(way.plain(str([response.resources for response in configs])))
             await admin.create_partitions({topic: NewPartitions(5)})
             for _ in patiently("five partitions"):

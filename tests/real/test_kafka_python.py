@@ -150,7 +150,10 @@ def test_the_admin_client_does_its_work(way: Way, same: Callable[[object], None]
         new = {topic: {"num_partitions": 2, "replication_factor": 3, "configs": {"retention.ms": "86400000"}}}
         admin.create_topics(new, wait_for_metadata=True)
         admin.alter_configs([ConfigResource("TOPIC", topic, {"retention.ms": "3600000"})])
-        configs = admin.describe_configs([ConfigResource("TOPIC", topic)])
+        for _ in patiently("the change is seen by every broker"):
+            configs = admin.describe_configs([ConfigResource("TOPIC", topic)])
+            if "'retention.ms': {'value': '3600000'" in str(configs):
+                break
         outcome.append(way.plain(str(configs)))
         admin.create_partitions({topic: 5})
         admin.wait_for_topics([topic])
