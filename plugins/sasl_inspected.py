@@ -48,7 +48,7 @@ class SaslInspected(Plugin):
         if key_and_version >> 24 != INITIAL_TOKEN or not connection.gate.untouched:
             return None
         connection.gate.take_tokens(Passing(connection, Exchange("GSSAPI")))
-        return HOLD
+        return connection.gate.hold()
 
     @on_request(SaslHandshakeRequest)
     def handshake(self, ctx: Context, request: SaslHandshakeRequest) -> Decision:

@@ -15,6 +15,7 @@ COMMANDS = {
     "check": "Say everything that is wrong with a configuration.",
     "explain": "Say who may do what by a file of rules, why, and what would change it.",
     "acls": "Make a file of rules of Kafka's ACLs, and Kafka's ACLs of a file of rules.",
+    "users": "Keep the users that a listener authenticates itself.",
     "decode": "Show what bytes of the Kafka protocol say.",
     "demo": "See it work: brokers, proxy and a client, all on this machine.",
     "schema": "Print the JSON Schema of the configuration, for editors.",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from proxy.config.model import Config
+from proxy.config.sasl_checks import findings as sasl_findings
 from proxy.config.values import LAST_PORT, Address
 from proxy.text.places import Path
 from proxy.text.problems import Finding
@@ -21,6 +22,7 @@ def findings(config: Config) -> Iterator[Finding]:
     yield from _listeners(config)
     yield from _ports(config)
     yield from _loops(config)
+    yield from sasl_findings(config)
 
 
 def _listeners(config: Config) -> Iterator[Finding]:

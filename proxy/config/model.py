@@ -11,6 +11,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Strict
 
 from proxy.config.plugins import PluginEntry
+from proxy.config.sasl import ListenerSasl
 from proxy.config.values import Address, Host
 from proxy.text.file import Section
 from proxy.text.quantities import Seconds, Size
@@ -74,6 +75,12 @@ class Listener(Section):
         default=None,
         description="The host that clients are given for every broker; without it, the host of `bind`.",
         examples=["kafka.example.com"],
+    )
+
+    sasl: ListenerSasl | None = Field(
+        default=None,
+        description="How clients authenticate here; without it SASL passes to the brokers.",
+        examples=["{mechanisms: [SCRAM-SHA-512], credentials: users.yaml}"],
     )
 
     @property

@@ -27,10 +27,14 @@ class Forward:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Answer the request here; the broker never sees it. `version`: of the answer, where it is not the request's."""
+    """Answer the request here; the broker never sees it. 
+
+    `version`: of the answer, where it is not the request's. `end`: after it the connection ends, for this reason.
+    """
 
     message: Response
     version: int | None = None
+    end: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,16 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from struct import Struct
 from typing import TYPE_CHECKING, Protocol
 
+from proxy.core.decisions import Steps
 from proxy.core.events import Event
 from proxy.core.route import Route
 from proxy.protocol.api import APIS, Api
+from proxy.protocol.codec import decode
+from proxy.protocol.errors import ErrorCode
 from proxy.protocol.frame import (
     HOLD,
     REQUEST_HEAD,
@@ -27,8 +32,13 @@ from proxy.protocol.frame import (
     SIZE,
     TOKEN_HEAD,
     Buffer,
+    Hold,
+    Meet,
     Reader,
 )
+from proxy.protocol.header import read_request_header, response_frame
+from proxy.protocol.problem import ProtocolError
+from proxy.protocol.refuse import refuse
 
 if TYPE_CHECKING:
     from proxy.core.link import Link
@@ -66,8 +76,9 @@ class Gate:
         self.raw = False
 
     def open(self) -> None:
-        """Every request finds its route."""
+        """Every request finds its route, however large it is."""
         self._narrow = self._strange = None
+        self._link.requests.splitter.limit(self._link.limits.frame)
         self.go_on()
 
     def narrow(self, apis: Sequence[Api], strange: Strange) -> None:
@@ -77,9 +88,31 @@ class Gate:
         self._strange = strange
         self.go_on()
 
+    def limit(self, longest: int) -> None:
+        """Until the gate is open, requests may be so long."""
+        self._link.requests.splitter.limit(longest)
+
     def greet(self, strange: Strange) -> None:
         """Every request finds its route; this one is asked about the others."""
         self._strange = strange
+
+    def run(self, steps: Steps) -> None:
+        """Take these steps beside the conversation."""
+        self._link.run(steps)
+
+    def answer(self, token: bytes) -> None:
+        """Send the client a token."""
+        self._link.answer(SIZE.pack(len(token)) + token)
+
+    def end(self, reason: str) -> Reader:
+        """Take nothing more of the client, and close when all is answered."""
+        self._link.requests.end(reason)
+        return HOLD
+
+    def refuse(self, key_and_version: int, correlation_id: int, error: ErrorCode, reason: str) -> Reader:
+        """Answer this request with an error, and end."""
+        route = self._link.routes.table.get(key_and_version)
+        return self.end(reason) if route is None else Refusing(self._link, route, correlation_id, error, reason)
 
     def tell(self, event: Event) -> None:
         """Tell those who watch."""
@@ -99,17 +132,23 @@ class Gate:
         """Take again what could be taken before `wait()`."""
         self.waiting = False
         self._link.requests.table = self._link.routes.table if self._narrow is None else self._narrow
-        self._look_again()
 
-    def _look_again(self) -> None:
-        """What waits is looked at when the link settles, which it does before it gives its commands."""
+    def hold(self) -> Hold:
+        """Nothing more of the client now; it is looked at again when the link settles and the gate is ready."""
         self._link.requests.full = True
+        return HOLD
+
+    def _switch(self, head: Struct, meet: Meet) -> None:
+        splitter = self._link.requests.splitter
+        was_held = splitter.held is not None
+        splitter.switch(head, meet)
+        if splitter.held is not None and not was_held:
+            self.hold()  # the beginning of a frame that was sent ahead
 
     def meet(self, head: tuple[int, int, int]) -> Reader | None:
         """There is no route for this request. None: that is none of the gate's business."""
         if self.waiting or self.raw:
-            self._look_again()
-            return HOLD
+            return self.hold()
         return self._strange(*head) if self._strange is not None else None
 
     def alone(self, run: Run) -> bool:
@@ -148,39 +187,69 @@ class Gate:
     def take_tokens(self, tokens: Tokens) -> None:
         """The next frames, in both directions, are tokens."""
         link = self._link
-        link.requests.splitter.switch(TOKEN_HEAD, RawLane(link, tokens.client, link.requests.end).meet)
-        link.responses.splitter.switch(TOKEN_HEAD, RawLane(link, tokens.broker, link.responses.distrust).meet)
+        of_client = RawLane(link, tokens.client, self.hold, link.requests.end)
+        of_broker = RawLane(link, tokens.broker, lambda: HOLD, link.responses.distrust)
+        self._switch(TOKEN_HEAD, of_client.meet)
+        link.responses.splitter.switch(TOKEN_HEAD, of_broker.meet)
+        link.requests.table = NONE  # for what was sent ahead of the answer that turns the gate
         self.raw = True
         self.waiting = False
-        self._look_again()
 
     def take_requests(self, again: bytes = b"") -> None:
         """The next frames have headers again; so has `again`, a frame of the client that was no token."""
         requests, responses = self._link.requests, self._link.responses
-        requests.splitter.switch(REQUEST_HEAD, requests.meet)
+        self._switch(REQUEST_HEAD, requests.meet)
         responses.splitter.switch(RESPONSE_HEAD, responses.meet)
         self.raw = False
         self._again = SIZE.pack(len(again)) + again if again else b""
+        if again:
+            self.hold()
         self.go_on()
 
 
-class RawLane:
-    """One direction of a stream of tokens. `refuse` ends it, with a reason."""
+class Refusing:
+    """A request that is answered with an error, whoever else would want to see it; then the connection ends."""
 
     whole, blind = True, 0
 
-    def __init__(self, link: Link, look: Look, refuse: Callable[[str], object]) -> None:
+    def __init__(self, link: Link, route: Route, correlation_id: int, error: ErrorCode, reason: str) -> None:
+        self._link = link
+        self._route = route
+        self._correlation_id = correlation_id
+        self._error = error
+        self._reason = reason
+
+    def read(self, frame: memoryview, last: bool) -> Sequence[Buffer]:
+        """The whole request."""
+        api, version = self._route.api, self._route.version
+        with suppress(ProtocolError):
+            _, body = read_request_header(bytes(frame[SIZE.size :]))
+            request = decode(api.request, version, bytes(frame[SIZE.size + body :]))
+            answer = refuse(api, version, request, self._error)
+            if answer is not None:
+                self._link.answer(response_frame(answer, version, self._correlation_id))
+        self._link.requests.end(self._reason)
+        return HOLD
+
+
+class RawLane:
+    """One direction of a stream of tokens. `hold` stops it for now; `refuse` ends it, with a reason."""
+
+    whole, blind = True, 0
+
+    def __init__(self, link: Link, look: Look, hold: Callable[[], Hold], refuse: Callable[[str], object]) -> None:
         self._link = link
         self._look = look
+        self._hold = hold
         self._refuse = refuse
 
     def meet(self, head: tuple[int], data: memoryview, pos: int) -> Reader | None:
         """A token begins."""
         gate = self._link.gate
         if not gate.raw:
-            return HOLD  # it is none: the splitter will call somebody else
-        if gate.waiting and self._refuse == self._link.requests.end:
-            return HOLD
+            return self._hold()  # it is none: the splitter will call somebody else
+        if gate.waiting and self._hold == gate.hold:
+            return self._hold()
         if head[0] > LONGEST_TOKEN:
             self._link.counters.bad_frames += 1
             self._refuse(f"a SASL token of {head[0]:,} bytes, over the limit of {LONGEST_TOKEN:,}")

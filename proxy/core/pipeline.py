@@ -61,7 +61,7 @@ def _reply(route: Route, ctx: Context, reply: Reply, position: int) -> Generator
     passed = [handler for handler in route.response.handlers if handler.position < position] if route.response else []
     decision = yield from response_pipeline(passed, ctx, reply.message)
     if isinstance(decision, Forward) and isinstance(decision.message, Response):
-        return Reply(decision.message, reply.version)
+        return Reply(decision.message, reply.version, reply.end)
     return decision or reply
 
 

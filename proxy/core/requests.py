@@ -181,6 +181,9 @@ class Requests:
             self._link.answer(response_frame(reply.message, version, wanted.ctx.correlation_id))
         except ProtocolError as error:
             return self._failed(HandlerError("Reply", error), wanted)
+        if reply.end is not None:
+            self.end(reply.end)
+            return HOLD
         return ()
 
     def _failed(self, error: HandlerError, wanted: Wanted) -> Sequence[Buffer]:

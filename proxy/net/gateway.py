@@ -18,11 +18,13 @@ import trio
 from plugins.address import Address
 from plugins.api_versions import ApiVersions
 from plugins.sasl_inspected import SaslInspected
+from plugins.sasl_terminated import SaslTerminated
 from proxy.config import Config
 from proxy.core.limits import Counters as LinkCounters
 from proxy.core.route import Routes
 from proxy.core.topology import Broker, Endpoint, Topology
 from proxy.net.arrivals import Arrivals, Worker
+from proxy.net.authorities import Authorities
 from proxy.net.bind import BindError
 from proxy.net.conversation import Conversation
 from proxy.net.limits import enforce
@@ -53,6 +55,7 @@ class Gateway:
         self._topologies: dict[str, Topology] = {}  # by listener
         self._upstreams: dict[str, Upstream] = {}  # by cluster
         self._routes: dict[str, Routes] = {}  # by listener
+        self._authorities = Authorities(config)
         self._missing: set[tuple[str, int]] = set()  # ports that could not be had, by listener and node id
 
     def stop(self) -> None:
@@ -64,6 +67,7 @@ class Gateway:
         """Serve until `stop`; `started` is called when all ports are open. Raises BindError, in a group."""
         async with trio.open_nursery() as nursery:
             await nursery.start(self._reactor.run)
+            nursery.start_soon(self._authorities.watch)
             nursery.start_soon(enforce, self.config.limits, self._reactor.conversations, self.counters)
             with self._accepting:
                 await self._accept(started)
@@ -98,7 +102,9 @@ class Gateway:
         upstream = Upstream(cluster, bootstrap, topologies, config.limits.dial, self.counters, self._open_missing)
         self._upstreams[cluster] = upstream
         for name, topology in zip(names, topologies, strict=True):
-            self._routes[name] = routes = Routes([SaslInspected(), *always])
+            authority = self._authorities.by_listener.get(name)
+            sasl = SaslInspected() if authority is None else SaslTerminated(authority)
+            self._routes[name] = routes = Routes([sasl, *always])
             self._listeners[name].accepted = Arrivals(name, topology, upstream, routes, worker).accepted
 
     def _topology(self, name: str) -> Topology:

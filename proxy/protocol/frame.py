@@ -128,6 +128,10 @@ class Splitter:
         if self._carry:
             self.held, self._carry = bytearray(self._carry), b""
 
+    def limit(self, longest: int) -> None:
+        """Frames may be so long, from the next call of `feed` on."""
+        self._longest = longest
+
     def resume(self, instead: Sequence[Buffer] = ()) -> list[Buffer]:
         """Go on after a HOLD; `instead` is the outcome of the frame that waited."""
         held, self.held = self.held, None

@@ -1,0 +1,250 @@
+"""SASL ends here: the proxy is the authority, and brokers see nothing of it.
+
+Rules:
+* `proxy/core/sasl.py` has the table of what may come when. Until a client is authenticated the gate is narrow, its
+  frames may be 512 KiB long, and its time is limited.
+* A refusal is delayed: the longer, the more of them its address had.
+* On authentication again the mechanism and the principal must stay what they were (KIP-368). A session that is past its
+  time takes nothing but SASL; any other request closes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from proxy.core.context import Connection, Context
+from proxy.core.decisions import Decision, Disconnect, Forward, Reply, Sleep, Steps
+from proxy.core.events import Authenticated, Refused
+from proxy.core.gate import LONGEST_TOKEN
+from proxy.core.plugin import Plugin, on_request, on_response
+from proxy.core.sasl import (
+    AGREED,
+    TABLE,
+    Accepted,
+    Authority,
+    Comes,
+    Do,
+    Exchange,
+    Outcome,
+    Rejected,
+    Rejecting,
+    State,
+)
+from proxy.protocol.api import API_VERSIONS, SASL_AUTHENTICATE, SASL_HANDSHAKE
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.frame import Buffer, Reader
+from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from proxy.protocol.refuse import refuse
+
+BEFORE = (API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE)
+COMES = {API_VERSIONS.key: Comes.VERSIONS, SASL_HANDSHAKE.key: Comes.HANDSHAKE, SASL_AUTHENTICATE.key: Comes.TOKEN}
+
+
+class Session:
+    """One client: how far it is. `number` counts its authentications."""
+
+    def __init__(self) -> None:
+        self.state = State.FRESH
+        self.mechanism = ""
+        self.exchange: Exchange | None = None
+        self.number = 0
+
+
+class SaslTerminated(Plugin):
+    """Let nobody pass who is not authenticated."""
+
+    def __init__(self, authority: Authority) -> None:
+        self._authority = authority
+
+    def connected(self, connection: Connection) -> Steps:
+        """Nobody is known yet."""
+        session = connection.notes[self] = Session()
+        connection.gate.narrow(BEFORE, partial(self._strange, connection))
+        connection.gate.limit(LONGEST_TOKEN)
+        return self._hurry(session)
+
+    def _hurry(self, session: Session) -> Steps:
+        patience = self._authority.patience
+        yield Sleep(patience)
+        return None if session.number else Disconnect(f"not authenticated within {patience:g} s (limits.first_frame)")
+
+    def _strange(self, connection: Connection, length: int, key_and_version: int, number: int) -> Reader | None:
+        """A request that has no route now."""
+        session: Session = connection.notes[self]
+        comes = COMES.get(key_and_version >> 16, Comes.OTHER)
+        do = TABLE[session.state][comes]
+        if comes is Comes.VERSIONS and do is Do.PASS:
+            return None  # a version that nobody knows: the answer says so
+        reason = "a request came before authentication"
+        if session.state is State.OVER:
+            reason = "the session is over, and was not renewed"
+        if do is Do.ILLEGAL:
+            return connection.gate.refuse(key_and_version, number, ErrorCode.ILLEGAL_SASL_STATE, reason)
+        return connection.gate.end(reason)
+
+    def _check(self, ctx: Context, comes: Comes, request: ApiVersionsRequest | SaslHandshakeRequest) -> Decision:
+        """What the table says, where that is no."""
+        do = TABLE[self._session(ctx).state][comes]
+        reason = f"{ctx.api.name} came out of turn"
+        if do is Do.CLOSE:
+            return Disconnect(reason)
+        if do is Do.ILLEGAL:
+            answer = refuse(ctx.api, ctx.version, request, ErrorCode.ILLEGAL_SASL_STATE)
+            return Disconnect(reason) if answer is None else Reply(answer, end=reason)
+        return None
+
+    def _session(self, ctx: Context) -> Session:
+        session: Session = ctx.connection.notes[self]
+        return session
+
+    @on_request(ApiVersionsRequest)
+    def versions(self, ctx: Context, request: ApiVersionsRequest) -> Decision:
+        """Once before authentication."""
+        return self._check(ctx, Comes.VERSIONS, request)
+
+    @on_response(ApiVersionsResponse, fields="error_code api_keys")
+    def versions_known(self, ctx: Context, response: ApiVersionsResponse) -> Decision:
+        """Of SASL it is told our versions. It may ask again while it did not learn any."""
+        session = self._session(ctx)
+        if response.error_code:
+            return None
+        if session.state is State.FRESH:
+            session.state = State.ASKED
+        ours = [
+            ApiVersionsResponse.ApiVersion(api_key=api.key, min_version=0, max_version=api.newest)
+            for api in (SASL_HANDSHAKE, SASL_AUTHENTICATE)
+        ]
+        keys = {api.api_key for api in ours}
+        rest = [api for api in response.api_keys if api.api_key not in keys]
+        response.api_keys = sorted([*rest, *ours], key=lambda api: api.api_key)
+        return Forward(response)
+
+    @on_request(SaslHandshakeRequest)
+    def handshake(self, ctx: Context, request: SaslHandshakeRequest) -> Steps:
+        """The client names a mechanism."""
+        no = self._check(ctx, Comes.HANDSHAKE, request)
+        if no is not None:
+            return no
+        authority, session, mechanism = self._authority, self._session(ctx), request.mechanism
+        ours = list(authority.mechanisms)
+        if mechanism not in ours:
+            yield Sleep(self._failed(ctx.connection, "unknown", "a mechanism that is not offered here"))
+            answer = SaslHandshakeResponse(error_code=ErrorCode.UNSUPPORTED_SASL_MECHANISM, mechanisms=ours)
+            return Reply(answer, end="authentication failed")
+        if session.number and ctx.version == 0:
+            return Disconnect("authentication again, in a way that knows of no such thing (SaslHandshake v0)")
+        session.exchange = self._begin(session, mechanism)
+        session.state = AGREED[session.state]
+        if session.number:
+            ctx.connection.gate.narrow(BEFORE, partial(self._strange, ctx.connection))
+        if ctx.version == 0:
+            ctx.connection.gate.take_tokens(BareTokens(self, ctx.connection))
+        return Reply(SaslHandshakeResponse(error_code=ErrorCode.NONE, mechanisms=ours))
+
+    def _begin(self, session: Session, mechanism: str) -> Exchange:
+        if session.number and mechanism != session.mechanism:
+            return Rejecting(
+                f"SASL mechanism '{mechanism}' requested by client is not supported for re-authentication of "
+                f"mechanism '{session.mechanism}'"
+            )
+        session.mechanism = mechanism
+        return self._authority.begin(mechanism, session.number > 0)
+
+    @on_request(SaslAuthenticateRequest)
+    def authenticate(self, ctx: Context, request: SaslAuthenticateRequest) -> Steps:
+        """A token."""
+        session = self._session(ctx)
+        do = TABLE[session.state][Comes.TOKEN]
+        if do is Do.REFUSE:
+            message = "SaslAuthenticate request received after successful authentication"
+            return Reply(_no(ErrorCode.ILLEGAL_SASL_STATE, message))
+        if do is Do.CLOSE or session.exchange is None:
+            return Disconnect("a token came before a mechanism")
+        outcome = self.step(ctx.connection, bytes(request.auth_bytes))
+        if isinstance(outcome, Rejected):
+            yield Sleep(self._failed(ctx.connection, session.mechanism, outcome.why))
+            return Reply(_no(ErrorCode.SASL_AUTHENTICATION_FAILED, outcome.message), end="authentication failed")
+        lifetime = 0
+        if isinstance(outcome, Accepted):
+            self.accept(ctx.connection, outcome)
+            lifetime = int((outcome.lifetime or 0) * 1000)
+        answer = SaslAuthenticateResponse(error_code=0, error_message=None, auth_bytes=outcome.token)
+        if ctx.version:
+            answer.session_lifetime_ms = lifetime
+        return Reply(answer)
+
+    def step(self, connection: Connection, token: bytes) -> Outcome:
+        """Show a token to the exchange that is under way."""
+        session: Session = connection.notes[self]
+        assert session.exchange is not None
+        outcome = session.exchange.step(token)
+        if not isinstance(outcome, Accepted):
+            return outcome
+        principal = f"User:{outcome.user}"
+        if session.number and principal != connection.principal:
+            before = str(connection.principal).partition(":")[2]
+            message = f"Cannot change principals during re-authentication from User.{before}: User.{outcome.user}"
+            return Rejected(message, "another principal on authentication again")
+        limits = [seconds for seconds in (self._authority.session, outcome.lifetime) if seconds is not None]
+        return outcome._replace(lifetime=min(limits, default=None))
+
+    def accept(self, connection: Connection, accepted: Accepted) -> None:
+        """The client is who it says."""
+        session: Session = connection.notes[self]
+        connection.principal, connection.mechanism = f"User:{accepted.user}", session.mechanism
+        connection.gate.tell(Authenticated(session.mechanism, connection.principal, session.number > 0))
+        session.state, session.exchange = State.DONE, None
+        session.number += 1
+        connection.gate.open()
+        if accepted.lifetime is not None:
+            connection.gate.run(self._expire(connection, session.number, accepted.lifetime))
+
+    def _expire(self, connection: Connection, number: int, seconds: float) -> Steps:
+        session: Session = connection.notes[self]
+        yield Sleep(seconds)
+        if session.number == number:
+            session.state = State.AGAIN if session.state is State.AGAIN else State.OVER
+            connection.gate.narrow(BEFORE, partial(self._strange, connection))
+        return None
+
+    def refuse(self, connection: Connection, rejected: Rejected) -> Steps:
+        """Close without a word, after a while."""
+        session: Session = connection.notes[self]
+        yield Sleep(self._failed(connection, session.mechanism, rejected.why))
+        return Disconnect("authentication failed")
+
+    def _failed(self, connection: Connection, mechanism: str, why: str) -> float:
+        connection.gate.tell(Refused(mechanism, why))
+        return self._authority.failed(connection.client[0])
+
+
+class BareTokens:
+    """Tokens without headers, after SaslHandshake v0."""
+
+    def __init__(self, plugin: SaslTerminated, connection: Connection) -> None:
+        self._plugin = plugin
+        self._connection = connection
+
+    def client(self, token: bytes) -> Sequence[Buffer]:
+        """A step of the client."""
+        gate = self._connection.gate
+        outcome = self._plugin.step(self._connection, token)
+        if isinstance(outcome, Rejected):
+            gate.wait()
+            gate.run(self._plugin.refuse(self._connection, outcome))
+            return ()
+        gate.answer(outcome.token)
+        if isinstance(outcome, Accepted):
+            gate.take_requests()
+            self._plugin.accept(self._connection, outcome)
+        return ()
+
+    def broker(self, token: bytes) -> None:
+        """Never comes: brokers see nothing of it."""
+
+
+def _no(error: ErrorCode, message: str) -> SaslAuthenticateResponse:
+    return SaslAuthenticateResponse(error_code=error, error_message=message, auth_bytes=b"")

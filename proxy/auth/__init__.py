@@ -1,0 +1,1 @@
+"""Who is who: credentials and tokens, and the authority that judges by them."""

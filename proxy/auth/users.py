@@ -1,0 +1,133 @@
+"""The credentials file: users and what is kept of their passwords. `doorkeeper users` writes it, nobody by hand.
+
+    version: 1
+    users:
+      alice:
+        SCRAM-SHA-256: {iterations: 4096, salt: ..., stored_key: ..., server_key: ...}
+        SCRAM-SHA-512: {iterations: 4096, salt: ..., stored_key: ..., server_key: ...}
+
+Rules:
+* A file that others may read is refused: from a verifier passwords can be guessed. It is written whole or not at all,
+  for its owner alone.
+* What is wrong with a file is said without what stands in it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import stat
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from proxy.auth.verifiers import ITERATIONS, MOST_ITERATIONS, Verifier
+from proxy.text.file import Form, Section
+from proxy.text.problems import BadFileError, Problem
+from proxy.text.words import wrong
+
+Users = Mapping[str, Mapping[str, Verifier]]
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+HEAD = '# Written by "doorkeeper users". Passwords are salted and hashed; keep it to yourself all the same.\n'
+
+
+def _bytes(value: object) -> bytes:
+    try:
+        decoded = base64.b64decode(value, validate=True) if isinstance(value, str) else b""
+    except binascii.Error:
+        decoded = b""
+    if len(decoded) < 12:
+        raise wrong("this is no salt or key in base64", 'write the user anew: "doorkeeper users add"')
+    return decoded
+
+
+def _no_password(value: object) -> object:
+    if not isinstance(value, dict) or "password" in value:
+        raise wrong("a password does not belong here", 'remove it, and run "doorkeeper users add FILE NAME"')
+    if not value:
+        raise wrong("there is nothing to know the user by", 'run "doorkeeper users add FILE NAME"')
+    return value
+
+
+Base64 = Annotated[bytes, BeforeValidator(_bytes)]
+
+
+class Kept(Section):
+    """What is kept of one password for one mechanism."""
+
+    iterations: int = Field(ge=ITERATIONS, le=MOST_ITERATIONS, description="Rounds of hashing.", examples=[4096])
+    salt: Base64 = Field(description="Random bytes, in base64.", examples=["..."])
+    stored_key: Base64 = Field(description="The hash that a proof is checked by.", examples=["..."])
+    server_key: Base64 = Field(description="The key with which the server proves itself.", examples=["..."])
+
+    @property
+    def verifier(self) -> Verifier:
+        """The same, to check with."""
+        return Verifier(self.salt, self.stored_key, self.server_key, self.iterations)
+
+
+class User(Section):
+    """What is kept of one user's password."""
+
+    sha_256: Kept = Field(alias="SCRAM-SHA-256", description="For SCRAM-SHA-256 and PLAIN.", examples=["{...}"])
+    sha_512: Kept = Field(alias="SCRAM-SHA-512", description="For SCRAM-SHA-512.", examples=["{...}"])
+
+    @property
+    def verifiers(self) -> dict[str, Verifier]:
+        """By mechanism."""
+        return {"SCRAM-SHA-256": self.sha_256.verifier, "SCRAM-SHA-512": self.sha_512.verifier}
+
+
+class UsersFile(Section):
+    """One credentials file."""
+
+    version: Literal[1] = Field(description="Of this format.", examples=[1])
+    users: dict[str, Annotated[User, BeforeValidator(_no_password)]] = Field(
+        description="Users by name.", examples=["{}"]
+    )
+
+
+FORM = Form(UsersFile, "credentials file", "begin with: doorkeeper users add FILE NAME", largest=64 << 20)
+
+
+def load(file: str | os.PathLike[str]) -> Users:
+    """The users of a file. Raises BadFileError with every reason why there are none."""
+    name = os.fspath(file)
+    text = FORM.text(name)
+    if os.stat(name).st_mode & OTHERS:
+        raise BadFileError([Problem(name, None, f"others may read this file; run: chmod 600 {name}")])
+    examined = FORM.examine(text, name, {})
+    value, problems = examined.result()
+    if value is None:
+        raise BadFileError(problem for problem in problems if not problem.warning)
+    return {name: user.verifiers for name, user in value.users.items()}
+
+
+def save(file: str | os.PathLike[str], users: Users) -> None:
+    """Write a file, or leave the one that is there. Raises OSError."""
+    path = Path(file).resolve()
+    lines = [HEAD, "version: 1\n", "users:" + ("\n" if users else " {}\n")]
+    for user in sorted(users):
+        lines.append(f"  {_quoted(user)}:\n")
+        for mechanism, (salt, stored_key, server_key, iterations) in users[user].items():
+            keys: dict[str, Any] = {"salt": salt, "stored_key": stored_key, "server_key": server_key}
+            written = ", ".join(f'{name}: "{base64.b64encode(key).decode()}"' for name, key in keys.items())
+            lines.append(f"    {mechanism}: {{iterations: {iterations}, {written}}}\n")
+    descriptor, fresh = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # for its owner alone
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.writelines(lines)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(fresh, path)
+    except BaseException:
+        os.unlink(fresh)
+        raise
+
+
+def _quoted(name: str) -> str:
+    return "'" + name.replace("'", "''") + "'"

@@ -1,0 +1,144 @@
+"""SASL where the proxy is the authority: what may come when, and what is done about it, as one table.
+
+    state        ApiVersions      SaslHandshake     a token           anything else    time is up
+    FRESH        pass -> ASKED*   agree -> AGREED   close             close            close
+    ASKED        close            agree -> AGREED   close             close            close
+    AGREED       illegal          illegal           step -> DONE*     illegal          close
+    DONE         pass             agree -> AGAIN    refuse            pass             end -> OVER
+    AGAIN        illegal          illegal           step -> DONE*     illegal          end -> OVER
+    OVER         close            agree -> AGAIN    close             close            -
+
+    * once that succeeded; a token that is refused ends the connection. A token is a SaslAuthenticate, or bare bytes after
+      SaslHandshake v0.
+
+    pass     as any other request
+    agree    begin an exchange of tokens, if the mechanism is one of ours
+    step     show the token to the exchange
+    refuse   answer ILLEGAL_SASL_STATE, and go on
+    illegal  answer ILLEGAL_SASL_STATE, and close
+    close    close without an answer, as a broker does
+    end      take nothing but SASL from now on
+
+Rules:
+* Who the authority is, is not known here: it has clocks, dice and files. An exchange is given the client's tokens, and
+  answers with `Challenge`, `Accepted` or `Rejected`. It never raises on what a client sends.
+* What is said to the client and to the log never tells an unknown user from a wrong password.
+
+Source: SaslServerAuthenticator of Kafka 4.3.1; KIP-43, KIP-152, KIP-368.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from enum import Enum, auto
+from typing import NamedTuple, Protocol
+
+
+class State(Enum):
+    """How far a client is."""
+
+    FRESH = auto()
+    ASKED = auto()
+    AGREED = auto()
+    DONE = auto()
+    AGAIN = auto()
+    OVER = auto()
+
+
+class Comes(Enum):
+    """What a client sends."""
+
+    VERSIONS = auto()
+    HANDSHAKE = auto()
+    TOKEN = auto()
+    OTHER = auto()
+    TIME = auto()
+
+
+class Do(Enum):
+    """What is done about it."""
+
+    PASS = auto()
+    AGREE = auto()
+    STEP = auto()
+    REFUSE = auto()
+    ILLEGAL = auto()
+    CLOSE = auto()
+    END = auto()
+    NOTHING = auto()
+
+
+def _row(*doings: Do) -> dict[Comes, Do]:
+    return dict(zip(Comes, doings, strict=True))
+
+
+TABLE: dict[State, dict[Comes, Do]] = {
+    State.FRESH: _row(Do.PASS, Do.AGREE, Do.CLOSE, Do.CLOSE, Do.CLOSE),
+    State.ASKED: _row(Do.CLOSE, Do.AGREE, Do.CLOSE, Do.CLOSE, Do.CLOSE),
+    State.AGREED: _row(Do.ILLEGAL, Do.ILLEGAL, Do.STEP, Do.ILLEGAL, Do.CLOSE),
+    State.DONE: _row(Do.PASS, Do.AGREE, Do.REFUSE, Do.PASS, Do.END),
+    State.AGAIN: _row(Do.ILLEGAL, Do.ILLEGAL, Do.STEP, Do.ILLEGAL, Do.END),
+    State.OVER: _row(Do.CLOSE, Do.AGREE, Do.CLOSE, Do.CLOSE, Do.NOTHING),
+}
+AGREED = {State.FRESH: State.AGREED, State.ASKED: State.AGREED, State.DONE: State.AGAIN, State.OVER: State.AGAIN}
+
+
+class Challenge(NamedTuple):
+    """Not yet: the client has to answer this."""
+
+    token: bytes
+
+
+class Accepted(NamedTuple):
+    """It is this user. `lifetime`: seconds for which that holds, None: without end."""
+
+    user: str
+    token: bytes = b""
+    lifetime: float | None = None
+
+
+class Rejected(NamedTuple):
+    """It is not. `message`: what a broker would tell the client; `why`: for the log, with nothing secret in it."""
+
+    message: str
+    why: str
+
+
+Outcome = Challenge | Accepted | Rejected
+
+
+class Exchange(Protocol):
+    """One authentication."""
+
+    def step(self, token: bytes) -> Outcome:
+        """The client's next token."""
+
+
+class Authority(Protocol):
+    """Who decides. `session`: seconds after which clients must authenticate again; `patience`: that they have to do it."""
+
+    @property
+    def mechanisms(self) -> Collection[str]: ...
+
+    @property
+    def session(self) -> float | None: ...
+
+    @property
+    def patience(self) -> float: ...
+
+    def begin(self, mechanism: str, again: bool) -> Exchange:
+        """A client wants to authenticate this way."""
+
+    def failed(self, host: str) -> float:
+        """A client from there did not; gives the seconds to wait before it is told."""
+
+
+class Rejecting:
+    """An exchange that was lost before it began."""
+
+    def __init__(self, message: str) -> None:
+        self._rejected = Rejected(message, message)
+
+    def step(self, token: bytes) -> Outcome:
+        """No."""
+        return self._rejected

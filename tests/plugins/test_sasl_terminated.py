@@ -1,0 +1,330 @@
+"""SASL that ends at the proxy: every order of messages, and what a client is told."""
+
+from __future__ import annotations
+
+import pytest
+from scramp import ScramClient
+
+from plugins.api_versions import ApiVersions
+from plugins.sasl_terminated import SaslTerminated
+from proxy.auth.authority import Failures, ListenerAuthority
+from proxy.auth.passwords import BAD, Plain, Scram
+from proxy.auth.verifiers import verifiers
+from proxy.core.commands import Close, Command, Emit, PauseClient, ToBroker, ToClient, Wake
+from proxy.core.context import Connection
+from proxy.core.events import Refused
+from proxy.core.limits import Limits
+from proxy.core.link import Link
+from proxy.core.route import Routes
+from proxy.core.sasl import TABLE, Comes, Do, State
+from proxy.protocol.api import API_VERSIONS, HEARTBEAT
+from proxy.protocol.codec import decode
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.frame import SIZE
+from proxy.protocol.header import read_response_header
+from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from proxy.protocol.messages.heartbeat import HeartbeatResponse
+from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateResponse
+from tests.plugins.sasl import agreed, authenticate, handshake, known, no, raw, yes
+from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata
+from tests.proxy.core.playbook import ANY, Broker, Client, Playbook, Time, connection
+
+USERS = {"alice": verifiers("alice-secret"), "bob": verifiers("bob-secret")}
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+WRONG = b"\0alice\0wrong"
+REFUSED = Emit(Refused("PLAIN", "unknown user or wrong password"))
+
+
+def authority(session: float | None = None, patience: float = 30.0) -> ListenerAuthority:
+    ways = {
+        "PLAIN": lambda again: Plain(lambda: USERS),
+        "SCRAM-SHA-256": lambda again: Scram(lambda: USERS, "SCRAM-SHA-256", again),
+        "SCRAM-SHA-512": lambda again: Scram(lambda: USERS, "SCRAM-SHA-512", again),
+    }
+    return ListenerAuthority(ways, session, patience, Failures(lambda: 0.0))  # type: ignore[arg-type]
+
+
+class Terminated(SaslTerminated):
+    """With a new authority each time a playbook is played: failures are counted."""
+
+    def __init__(self, session: float | None = None) -> None:
+        super().__init__(authority(session))
+
+    def connected(self, connection: Connection):  # type: ignore[no-untyped-def]
+        self._authority = authority(self._authority.session)
+        return super().connected(connection)
+
+
+def offered(number: int, error: int = 0, version: int = 1) -> bytes:
+    return agreed(number, error, version, MECHANISMS)
+
+
+def authenticated(session: float | None = None) -> Playbook:
+    """Alice is there."""
+    book = Playbook(Terminated(session)) >> Client(handshake(1)) << ToClient(offered(1)) >> Client(authenticate(2))
+    lifetime = int((session or 0) * 1000)
+    book = book << ToClient(yes(2, lifetime=lifetime)) << known("PLAIN", "User:alice")
+    return book << Wake(0, session) if session else book
+
+
+def test_who_has_the_right_password_may_pass() -> None:
+    assert (
+        authenticated()
+        >> Client(heartbeat(3))
+        << ToBroker(heartbeat(3))
+        >> Broker(heartbeat_answer(3))
+        << ToClient(heartbeat_answer(3))
+    )
+
+
+@pytest.mark.parametrize("token", [WRONG, b"\0nobody\0alice-secret"])
+def test_a_wrong_password_and_an_unknown_user_look_the_same(token: bytes) -> None:
+    book = (
+        Playbook(Terminated(), byte_by_byte=False)
+        >> Client(handshake(1) + authenticate(2, token))
+        << ToClient(offered(1))
+        << REFUSED
+        << Wake(0, 0.1)
+        << PauseClient()
+        >> Time()
+        << ToClient(no(2, BAD))
+        << Close("authentication failed")
+    )
+    assert book
+    assert book.connection.principal is None
+
+
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
+@pytest.mark.parametrize("bare", [False, True])
+def test_scram_shows_the_password_to_nobody(mechanism: str, bare: bool) -> None:
+    one = connection()
+    link = Link(one, Routes([Terminated()]), Limits())
+    link.begin()
+    client = ScramClient([mechanism], "alice", "alice-secret")
+    receive(link, handshake(1, mechanism, 0 if bare else 1))
+
+    def exchange(number: int, message: str) -> str:
+        data = receive(link, raw(message.encode()) if bare else authenticate(number, message.encode()))
+        return (data[SIZE.size :] if bare else bytes(said(data).auth_bytes)).decode()
+
+    client.set_server_first(exchange(2, client.get_client_first()))
+    client.set_server_final(exchange(3, client.get_client_final()))
+    assert one.principal == "User:alice"
+    assert one.mechanism == mechanism
+    (command,) = link.receive_client(memoryview(bytearray(heartbeat(4))))
+    assert command == ToBroker(heartbeat(4))
+
+
+def receive(link: Link, data: bytes) -> bytes:
+    commands = link.receive_client(memoryview(bytearray(data)))
+    return b"".join(bytes(command.data) for command in commands if isinstance(command, ToClient))
+
+
+def said(frame: bytes) -> SaslAuthenticateResponse:
+    _, body = read_response_header(SaslAuthenticateResponse.api, 2, frame[SIZE.size :])
+    return decode(SaslAuthenticateResponse, 2, frame[SIZE.size + body :])
+
+
+def test_a_mechanism_that_is_not_offered_is_answered_with_those_that_are() -> None:
+    assert (
+        Playbook(Terminated())
+        >> Client(handshake(1, "GSSAPI"))
+        << Emit(Refused("unknown", "a mechanism that is not offered here"))
+        << Wake(0, 0.1)
+        << PauseClient()
+        >> Time()
+        << ToClient(offered(1, ErrorCode.UNSUPPORTED_SASL_MECHANISM))
+        << Close(ANY)
+    )
+
+
+def test_bare_tokens_follow_handshake_v0() -> None:
+    assert (
+        Playbook(Terminated())
+        >> Client(handshake(1, version=0))
+        << ToClient(offered(1, version=0))
+        >> Client(raw(b"\0alice\0alice-secret"))
+        << ToClient(raw(b""))
+        << known("PLAIN", "User:alice")
+        >> Client(heartbeat(2))
+        << ToBroker(heartbeat(2))
+        >> Broker(heartbeat_answer(2))
+        << ToClient(heartbeat_answer(2))
+    )
+
+
+def test_a_bare_token_that_is_wrong_is_answered_by_silence() -> None:
+    assert (
+        Playbook(Terminated())
+        >> Client(handshake(1, version=0))
+        << ToClient(offered(1, version=0))
+        >> Client(raw(WRONG))
+        << REFUSED
+        << Wake(0, 0.1)
+        >> Time()
+        << Close("authentication failed")
+    )
+
+
+# Every state and everything that may come.
+
+VERSIONS = asking(ApiVersionsRequest(client_software_name="a", client_software_version="1"), 8, 3)
+SENT = {
+    Comes.VERSIONS: VERSIONS,
+    Comes.HANDSHAKE: handshake(8),
+    Comes.TOKEN: authenticate(8),
+    Comes.OTHER: heartbeat(8),
+}
+UNSIGNED = ApiVersionsResponse(
+    error_code=0, api_keys=[ApiVersionsResponse.ApiVersion(api_key=API_VERSIONS.key, min_version=0, max_version=3)]
+)
+
+
+def reached(state: State) -> Link:
+    """A link whose client is as far as this."""
+    link = Link(connection(), Routes([Terminated(5.0), ApiVersions()]), Limits())
+    link.begin()
+    path: dict[State, list[bytes]] = {
+        State.FRESH: [],
+        State.ASKED: [VERSIONS],
+        State.AGREED: [handshake(1)],
+        State.DONE: [handshake(1), authenticate(2)],
+        State.AGAIN: [handshake(1), authenticate(2), handshake(3)],
+        State.OVER: [handshake(1), authenticate(2)],
+    }
+    wakes: list[Wake] = []
+    for frame in path[state]:
+        commands = link.receive_client(memoryview(bytearray(frame)))
+        wakes += [command for command in commands if isinstance(command, Wake)]
+        if frame is VERSIONS:
+            link.receive_broker(memoryview(bytearray(answering(UNSIGNED, 0, 3))))
+    if state is State.OVER:
+        link.wake(wakes[-1].token)
+    return link
+
+
+def outcome(commands: list[Command]) -> Do:
+    """What was done, as the table calls it."""
+    closed = any(isinstance(command, Close) for command in commands)
+    if any(isinstance(command, ToBroker) for command in commands):
+        return Do.PASS
+    answered = b"".join(bytes(command.data) for command in commands if isinstance(command, ToClient))
+    illegal = ErrorCode.ILLEGAL_SASL_STATE.to_bytes(2, "big") in answered
+    if closed:
+        return Do.ILLEGAL if illegal else Do.CLOSE
+    return Do.REFUSE if illegal else Do.AGREE if b"PLAIN" in answered else Do.STEP
+
+
+@pytest.mark.parametrize("comes", SENT)
+@pytest.mark.parametrize("state", State)
+def test_the_table_is_what_happens(state: State, comes: Comes) -> None:
+    commands = reached(state).receive_client(memoryview(bytearray(SENT[comes])))
+    assert outcome(commands) is TABLE[state][comes]
+
+
+def test_the_table_has_everything() -> None:
+    assert all(row.keys() == set(Comes) for row in TABLE.values())
+    assert TABLE.keys() == set(State)
+
+
+def test_what_is_refused_after_the_handshake_is_told_why() -> None:
+    refusal = answering(HeartbeatResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE), 2)
+    assert (
+        Playbook(Terminated())
+        >> Client(handshake(1))
+        << ToClient(offered(1))
+        >> Client(heartbeat(2))
+        << ToClient(refusal)
+        << PauseClient()
+        << Close(ANY)
+    )
+    assert HEARTBEAT.key
+
+
+def test_a_client_may_ask_for_the_versions_again_when_it_did_not_learn_them() -> None:
+    link = Link(connection(), Routes([Terminated(), ApiVersions()]), Limits())
+    link.begin()
+    unknown = bytearray(VERSIONS)
+    unknown[6:8] = (99).to_bytes(2, "big")
+    answer = link.receive_client(memoryview(unknown))
+    assert [type(command) for command in answer] == [ToClient]
+    assert outcome(link.receive_client(memoryview(bytearray(VERSIONS)))) is Do.PASS
+
+
+def test_our_versions_of_sasl_are_told_whatever_the_broker_speaks() -> None:
+    link = Link(connection(), Routes([Terminated(), ApiVersions()]), Limits())
+    link.begin()
+    link.receive_client(memoryview(bytearray(VERSIONS)))
+    commands = link.receive_broker(memoryview(bytearray(answering(UNSIGNED, 0, 3))))
+    (data,) = [bytes(command.data) for command in commands if isinstance(command, ToClient)]
+    told = decode(ApiVersionsResponse, 3, data[8:])
+    assert [(api.api_key, api.max_version) for api in told.api_keys] == [(17, 1), (18, 3), (36, 2)]
+
+
+# Time.
+
+
+def test_whoever_takes_too_long_is_closed() -> None:
+    assert Playbook(Terminated()) >> Client(handshake(1)) << ToClient(offered(1)) >> Time(0) << Close(ANY)
+    assert authenticated() >> Time(0)
+
+
+def test_a_session_that_is_over_takes_nothing_but_sasl() -> None:
+    assert authenticated(5.0) >> Time() >> Client(heartbeat(3)) << PauseClient() << Close(ANY)
+
+
+def test_a_session_that_is_renewed_goes_on() -> None:
+    assert (
+        authenticated(5.0)
+        >> Client(heartbeat(3) + handshake(4))
+        << ToBroker(heartbeat(3))
+        >> Broker(heartbeat_answer(3))
+        << ToClient(heartbeat_answer(3) + offered(4))
+        >> Client(authenticate(5))
+        << ToClient(yes(5, lifetime=5000))
+        << known("PLAIN", "User:alice", again=True)
+        << Wake(0, 5.0)
+        >> Time(1)
+        >> Client(heartbeat(6))
+        << ToBroker(heartbeat(6))
+    )
+
+
+def test_nobody_becomes_somebody_else() -> None:
+    message = "Cannot change principals during re-authentication from User.alice: User.bob"
+    assert (
+        authenticated()
+        >> Client(handshake(4))
+        << ToClient(offered(4))
+        >> Client(authenticate(5, b"\0bob\0bob-secret"))
+        << Emit(Refused("PLAIN", "another principal on authentication again"))
+        << Wake(0, 0.1)
+        << PauseClient()
+        >> Time()
+        << ToClient(no(5, message))
+        << Close(ANY)
+    )
+
+
+def test_the_mechanism_stays_what_it_was() -> None:
+    message = (
+        "SASL mechanism 'SCRAM-SHA-256' requested by client is not supported for re-authentication of mechanism 'PLAIN'"
+    )
+    assert (
+        authenticated()
+        >> Client(handshake(4, "SCRAM-SHA-256"))
+        << ToClient(offered(4))
+        >> Client(authenticate(5, b"n,,n=alice,r=abc"))
+        << Emit(Refused("PLAIN", message))
+        << Wake(0, 0.1)
+        << PauseClient()
+        >> Time()
+        << ToClient(no(5, message))
+        << Close(ANY)
+    )
+
+
+def test_before_authentication_frames_are_small() -> None:
+    size = (600 << 10).to_bytes(4, "big")
+    assert Playbook(Terminated()) >> Client(size) << PauseClient() << Close(ANY)
+    assert authenticated() >> Client(size + metadata(3)[4:12]) << ToBroker(size + metadata(3)[4:12])

@@ -1,0 +1,87 @@
+"""PLAIN and SCRAM: whoever has the password is let in, and nobody else learns anything."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scramp import ScramClient
+
+from proxy.auth.passwords import BAD, OTHER_AUTHORIZATION, Plain, Scram
+from proxy.auth.verifiers import MECHANISMS, verifiers
+from proxy.core.sasl import Accepted, Challenge, Rejected
+
+USERS = {"alice": verifiers("alice-secret"), "a,b=c": verifiers("odd")}
+
+
+def plain(token: bytes) -> object:
+    return Plain(lambda: USERS).step(token)
+
+
+@pytest.mark.parametrize("authorization", [b"", b"alice"])
+def test_plain_takes_the_right_password(authorization: bytes) -> None:
+    assert plain(authorization + b"\0alice\0alice-secret") == Accepted("alice")
+
+
+@pytest.mark.parametrize(
+    ("token", "message"),
+    [
+        (b"\0alice\0wrong", BAD),
+        (b"\0nobody\0alice-secret", BAD),
+        (b"\0\xff\0x", BAD),
+        (b"bob\0alice\0alice-secret", OTHER_AUTHORIZATION),
+        (b"\0\0alice-secret", "Authentication failed: username not specified"),
+        (b"\0alice\0", "Authentication failed: password not specified"),
+        (b"alice", "Invalid SASL/PLAIN response: expected 3 tokens, got 1"),
+    ],
+)
+def test_plain_says_what_a_broker_says(token: bytes, message: str) -> None:
+    outcome = plain(token)
+    assert isinstance(outcome, Rejected)
+    assert outcome.message == message
+    assert "secret" not in outcome.why
+
+
+def talk(mechanism: str, user: str, password: str, again: bool = False) -> object:
+    client = ScramClient([mechanism], user, password)
+    server = Scram(lambda: USERS, mechanism, again)
+    first = server.step(client.get_client_first().encode())
+    assert isinstance(first, Challenge)
+    client.set_server_first(first.token.decode())
+    outcome = server.step(client.get_client_final().encode())
+    if isinstance(outcome, Accepted):
+        client.set_server_final(outcome.token.decode())
+    return outcome
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_scram_takes_the_right_password(mechanism: str) -> None:
+    outcome = talk(mechanism, "alice", "alice-secret")
+    assert isinstance(outcome, Accepted)
+    assert outcome.user == "alice"
+    assert isinstance(talk(mechanism, "a,b=c", "odd"), Accepted)
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_scram_tells_an_unknown_user_from_a_wrong_password_in_nothing(mechanism: str, again: bool) -> None:
+    about = "re-authentication" if again else "authentication"
+    message = f"Authentication failed during {about} due to invalid credentials with SASL mechanism {mechanism}"
+    wrong, unknown = talk(mechanism, "alice", "wrong", again), talk(mechanism, "nobody", "alice-secret", again)
+    assert wrong == unknown
+    assert isinstance(wrong, Rejected)
+    assert wrong.message == message
+
+
+def test_an_unknown_users_salt_stays_the_same() -> None:
+    first = [Scram(lambda: USERS, "SCRAM-SHA-256", False).step(b"n,,n=nobody,r=abc") for _ in range(2)]
+    salts = {outcome.token.split(b",s=")[1] for outcome in first if isinstance(outcome, Challenge)}
+    assert len(salts) == 1
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@given(tokens=st.lists(st.binary(max_size=80) | st.just(b"n,,n=alice,r=abc"), min_size=1, max_size=4))
+def test_any_bytes_are_refused_without_an_error(mechanism: str, tokens: list[bytes]) -> None:
+    server = Scram(lambda: USERS, mechanism, False)
+    for token in tokens:
+        assert not isinstance(server.step(token), Accepted)
+    for token in tokens:
+        assert isinstance(plain(token), Rejected)

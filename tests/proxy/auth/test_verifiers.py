@@ -1,0 +1,35 @@
+"""What is kept of a password."""
+
+import pytest
+from scramp import ScramMechanism
+
+from proxy.auth.verifiers import MECHANISMS, fits, nobodys, verifiers
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_only_the_password_fits(mechanism: str) -> None:
+    kept = verifiers("correct horse")[mechanism]
+    assert fits("correct horse", kept, mechanism)
+    assert not fits("correct horsf", kept, mechanism)
+    assert not fits("\x00", kept, mechanism)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_a_verifier_is_what_rfc_5802_says(mechanism: str) -> None:
+    kept = verifiers("pässword", 5000)[mechanism]
+    assert tuple(kept) == ScramMechanism(mechanism).make_auth_info("pässword", 5000, kept.salt)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_nobody_is_like_somebody(mechanism: str) -> None:
+    nobody, somebody = nobodys("x", mechanism), verifiers("x")[mechanism]
+    assert [len(part) for part in nobody[:3]] == [len(part) for part in somebody[:3]]
+    assert nobody == nobodys("x", mechanism)
+    assert nobody != nobodys("y", mechanism)
+    assert not fits("", nobody, mechanism)
+    assert len(nobodys("\ud800", mechanism).salt) == len(somebody.salt)
+
+
+def test_a_password_that_no_client_can_send_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"."):
+        verifiers("a\u0007b")
