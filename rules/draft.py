@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from proxy.text.places import Place
@@ -20,8 +21,9 @@ class Draft:
     rules: tuple[Rule, ...]
 
     @classmethod
-    def of(cls, snapshot: Snapshot) -> Draft:
-        return cls(snapshot.file, snapshot.rules)
+    def of(cls, snapshot: Snapshot, needed: Callable[[Rule], bool] = lambda rule: True) -> Draft:
+        """The rules of a snapshot, or those of them that are needed to decide."""
+        return cls(snapshot.file, tuple(filter(needed, snapshot.rules)))
 
     def snapshot(self) -> Snapshot:
         """The draft in force."""

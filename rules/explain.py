@@ -65,16 +65,23 @@ def _reason(snapshot: Snapshot, question: Question, decision: Decision) -> str:
 
 def changes(snapshot: Snapshot, question: Question) -> tuple[tuple[Change, ...], Snapshot]:
     """The smallest change that turns the answer, in its steps, and the rules after it; no steps where there is none."""
-    draft, steps = Draft.of(snapshot), []
-    decision = question.put(snapshot)
+    decision, steps = question.put(snapshot), []
     wanted = not decision.allowed
     if question.name is None or decision.why is Why.NOBODY:
         return (), snapshot
+    # The rules that decide, and the client's own, which may come to: each step is faster without thousands of others.
+    who = question.client.principal
+    draft = Draft.of(snapshot, lambda rule: _about(rule, question) or who in rule.acl.principals)
     while decision.allowed is not wanted:
         step, draft = _allowing(draft, question, decision) if wanted else _refusing(draft, question, decision)
         steps.append(step)
         decision = question.put(draft.snapshot())
     return tuple(steps), draft.snapshot()
+
+
+def _about(rule: Rule, question: Question) -> bool:
+    name = question.name or ""
+    return any(kind is question.kind and pattern.holds(name) for kind, pattern in rule.acl.resources())
 
 
 def _allowing(draft: Draft, question: Question, decision: Decision) -> tuple[Change, Draft]:
@@ -129,7 +136,7 @@ def _single_miss(rule: Rule, question: Question) -> str | None:
     if len(acl.from_ or (0,)) > 1:
         return None
     fits = rule.mask >> question.operation & 1
-    about = any(kind is question.kind and pattern.holds(question.name or "") for kind, pattern in resources)
+    about = _about(rule, question)
     if about and not fits and len(resources) == 1 and resources[0][1] == (PatternType.LITERAL, question.name):
         return "to"
     alone = len(acl.to) == 1 and acl.to[0] is question.operation
@@ -158,7 +165,7 @@ def _misses(rule: Rule, question: Question) -> Iterator[tuple[int, str]]:
         yield 0, f"allows {write.inline(acl.to)}, not {question.operation.word}"
     if not rule.admits(question.client, question.at):
         yield 1, f"allows it only with {', '.join(_conditions(acl))}"
-    if not any(kind is question.kind and pattern.holds(question.name or "") for kind, pattern in acl.resources()):
+    if not _about(rule, question):
         named = getattr(acl, OPTION[question.kind])
         yield 2, f"allows it with {write.inline(named)}" if named else f"allows it with no {question.noun} at all"
     if not {question.client.principal, EVERYBODY} & set(acl.principals):
