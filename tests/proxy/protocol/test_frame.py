@@ -1,6 +1,7 @@
 """A splitter is fed whole, byte by byte, and in any pieces; what it gives and whom it shows what is always the same."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -213,7 +214,7 @@ def test_how_a_stream_is_cut_makes_no_difference(frames: list[tuple[int, int]], 
     }
     whole, pieces = Stream(readers[kind]()).feed(data), Stream(readers[kind]())
     edges = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         pieces.feed(data[start:end])
     assert pieces.out == whole.out
     assert pieces.met == whole.met == list(range(len(frames)))
