@@ -14,7 +14,7 @@ from proxy.text.problems import Problem
 from rules.load import examine, load
 from rules.snapshot import Snapshot
 
-Stamp = tuple[int, int, int]
+Stamp = tuple[int, ...]
 
 
 class Kept:
@@ -43,4 +43,4 @@ class Kept:
             found = self.file.stat()
         except OSError:
             return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

@@ -1,0 +1,128 @@
+"""A match: which requests a rule is about, for rules that are not about rights: faults, levels of audit.
+
+# All that is said must hold; what is not said may be anything. An empty match is about every request.
+# What is not known of a client does not hold.
+# A request is about several things at a time (topics, partitions, groups): whether it may concern a rule at all is
+# asked once, by `of_request`, and then of each thing, by `of_subject`. A rule that names a topic is not about requests
+# that have none.
+# Names are patterns here too: `orders*` are those that begin so, `User:*` is every user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from functools import cached_property
+from typing import Annotated, NamedTuple
+
+from pydantic import Field, PlainValidator
+
+from proxy.protocol.api import APIS, Api
+from proxy.text.words import nearest, shown, wrong
+from rules.conditions import Client, Condition, Conditions, conditions
+from rules.values import OneOrMany, Pattern, Patterns, Said
+
+_BY_NAME = {api.name: api for api in APIS.values()}
+
+
+def api(value: object) -> Api:
+    """Read the name of an API: `Produce`."""
+    found = _BY_NAME.get(value) if isinstance(value, str) else None
+    if found is None:
+        raise wrong(f"unknown api {shown(value)}", nearest(str(value), _BY_NAME))
+    return found
+
+
+def versions(value: object) -> range:
+    """Read a version, `9`, or several, `3-9`."""
+    first, dash, last = str(value).partition("-")
+    if isinstance(value, bool) or not first.isdecimal() or (dash and not last.isdecimal()):
+        raise wrong(f"{shown(value)} is not a version", 'write e.g. "9" or "3-9"')
+    found = range(int(first), int(last or first) + 1)
+    if not found:
+        raise wrong(f"{shown(value)} ends before it begins", f'write "{last}-{first}"')
+    return found
+
+
+def number(value: object) -> int:
+    """Read a number that counts from 0."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise wrong(f"{shown(value)} is not a number of a partition or a broker", "they count from 0")
+    return value
+
+
+Apis = OneOrMany[Annotated[Api, PlainValidator(api)]]
+Versions = OneOrMany[Annotated[range, PlainValidator(versions)]]
+Numbers = OneOrMany[Annotated[int, PlainValidator(number)]]
+
+
+class Request(NamedTuple):
+    """A request, as far as all of it goes. `broker`: the node id of the broker it is for, if that is known."""
+
+    api: Api
+    version: int
+    client: Client
+    broker: int | None = None
+    at: float | None = None
+
+
+class Subject(NamedTuple):
+    """One of the things that a request is about; None for what it does not have."""
+
+    topic: str | None = None
+    partition: int | None = None
+    group: str | None = None
+    transactional_id: str | None = None
+
+
+class Match(Conditions):
+    """Which requests are meant."""
+
+    api: Said[Apis] = Field(default=None, description="Requests of which APIs.", examples=["[Produce, Fetch]"])
+    version: Said[Versions] = Field(default=None, description="In which of their versions.", examples=["3-9"])
+    broker: Said[Numbers] = Field(default=None, description="To which brokers, by their node ids.", examples=["2"])
+    principal: Said[Patterns] = Field(default=None, description="From whom.", examples=["User:alice"])
+    topic: Said[Patterns] = Field(default=None, description="About which topics.", examples=["orders*"])
+    partition: Said[Numbers] = Field(default=None, description="About which partitions.", examples=["0"])
+    group: Said[Patterns] = Field(default=None, description="About which groups.", examples=["payments-*"])
+    transactional_id: Said[Patterns] = Field(
+        default=None, description="About which transactional ids.", examples=["payments-*"]
+    )
+
+    @property
+    def apis(self) -> frozenset[Api]:
+        """The APIs that may be meant, for whoever wants to look into no others."""
+        return frozenset(APIS.values() if self.api is None else self.api)
+
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What must hold of the client and the moment."""
+        return conditions(self)
+
+    def of_request(self, request: Request) -> bool:
+        """Whether something in this request may be meant."""
+        return (
+            (self.api is None or request.api in self.api)
+            and (self.version is None or any(request.version in some for some in self.version))
+            and _among(self.broker, request.broker)
+            and _named(self.principal, request.client.principal)
+            and all(condition(request.client, request.at) for condition in self.conditions)
+        )
+
+    def of_subject(self, subject: Subject) -> bool:
+        """Whether this thing is meant, in a request that may be."""
+        return (
+            _named(self.topic, subject.topic)
+            and _among(self.partition, subject.partition)
+            and _named(self.group, subject.group)
+            and _named(self.transactional_id, subject.transactional_id)
+        )
+
+
+def _named(patterns: tuple[Pattern, ...] | None, name: str | None) -> bool:
+    if patterns is None:
+        return True
+    return name is not None and any(pattern.is_every or pattern.holds(name) for pattern in patterns)
+
+
+def _among(numbers: Container[int] | None, number: int | None) -> bool:
+    return numbers is None or (number is not None and number in numbers)
