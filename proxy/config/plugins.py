@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, WithJsonSchema, create_model
+from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationInfo, WithJsonSchema, create_model
 
 from proxy.text.words import nearest, shown, wrong
 
@@ -61,7 +61,7 @@ def options_class(plugin: type[Any]) -> type[BaseModel]:
     return options
 
 
-def _entry(value: object) -> PluginUse:
+def _entry(value: object, info: ValidationInfo) -> PluginUse:
     """Read `{name: options}`, `{name: null}` or a bare `name`."""
     entry = {value: None} if isinstance(value, str) else value
     if not isinstance(entry, dict) or len(entry) != 1:
@@ -77,7 +77,7 @@ def _entry(value: object) -> PluginUse:
         raise wrong(f'plugin "{name}" cannot be loaded: {error}', "install what it needs") from None
     # Validated under its name, so that a problem's path leads through the file: plugins, 0, acl, rules.
     field: dict[str, Any] = {name: (options_class(plugin), ...)}
-    under_name = create_model(name, **field).model_validate({name: {} if given is None else given})
+    under_name = create_model(name, **field).model_validate({name: {} if given is None else given}, context=info.context)
     return PluginUse(name, plugin, getattr(under_name, name))
 
 

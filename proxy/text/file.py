@@ -92,16 +92,16 @@ class Form(Generic[Root]):
         if reading.value is None and not reading.problems:
             reading.note(Place(1, 1), f"the file is empty; {self.start}")
         else:
-            examined.value = self._validated(reading)
+            examined.value = self._validated(reading, FilePath(name).parent)
         examined.problems += [Problem(name, place, message) for place, message in reading.problems]
         return examined
 
-    def _validated(self, reading: Reading) -> Root | None:
+    def _validated(self, reading: Reading, folder: FilePath) -> Root | None:
         if not isinstance(reading.value, dict):
             reading.note(Place(1, 1), f"the file is no mapping of options; {self.start}")
             return None
         try:
-            return self.root.model_validate(reading.value)
+            return self.root.model_validate(reading.value, context={"folder": folder})
         except ValidationError as error:
             reading.problems += explained(error, self.root, reading)
             return None

@@ -1,0 +1,101 @@
+"""Principal mapping: from a certificate's name to a principal's, by rules in Kafka's own `ssl.principal.mapping.rules`.
+
+Rules:
+* A rule is `DEFAULT` (the name as it is) or `RULE:pattern/replacement/`, then `L` or `U` for lower or upper case.
+* The first rule whose pattern fits the whole name decides; where none does, nobody is known.
+* Patterns and replacements are Java's: `$1` is a group, a backslash makes the next character plain. What Java knows and
+  Python does not is refused when the rule is read, never when a client comes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+DEFAULT = "DEFAULT"
+EXAMPLE = "RULE:^CN=([^,]+),.*$/$1/L"
+
+# As Kafka splits a list: at commas that no rule needs for itself.
+_RULE = r"(DEFAULT)|RULE:((?:\\.|[^\\/])*)/((?:\\.|[^\\/])*)/([LU]?).*?|(.*?)"
+_SPLITTER = re.compile(rf"\s*({_RULE})\s*(?:,\s*|$)")
+_PARSER = re.compile(_RULE)
+_CASES: dict[str, Callable[[str], str]] = {"L": str.lower, "U": str.upper, "": str}
+_JAVA_GROUP = re.compile(r"\(\?<(?=[A-Za-z])")
+
+Step = Callable[[str], str | None]
+
+
+class BadRuleError(ValueError):
+    """A rule that cannot be used: the rule, and why."""
+
+
+class Mapping:
+    """Some rules, in order."""
+
+    def __init__(self, rules: Iterable[str] = (DEFAULT,)) -> None:
+        texts = [match[1] for rule in rules for match in _SPLITTER.finditer(rule.strip())]
+        self._steps = [step for step in map(_step, texts) if step]
+
+    def principal(self, name: str) -> str | None:
+        """The principal's name for a distinguished name; None where no rule fits."""
+        return next((found for step in self._steps if (found := step(name)) is not None), None)
+
+
+def _step(text: str) -> Step | None:
+    """What a rule does; None for an empty one, which Kafka passes over."""
+    match = _PARSER.match(text)
+    if match is None or match.end() < len(text):
+        raise BadRuleError(f'"{text}" is no rule of ssl.principal.mapping.rules')
+    if match[1]:
+        return lambda name: name
+    if match[2] is None:
+        return None
+    try:
+        pattern = re.compile(_JAVA_GROUP.sub("(?P<", match[2]), re.ASCII)
+    except re.error as error:
+        raise BadRuleError(f'the pattern of "{text}" cannot be read: {error.msg}') from None
+    replacement = _replacement(match[3], pattern)
+    case = _CASES[match[4]]
+
+    def apply(name: str) -> str | None:
+        return case(pattern.sub(replacement, name)) if pattern.fullmatch(name) else None
+
+    return apply
+
+
+def _replacement(text: str, pattern: re.Pattern[str]) -> Callable[[re.Match[str]], str]:
+    """A replacement as Java's Matcher reads it, after Kafka made references to groups that are not there plain."""
+    pieces: list[str | int] = []
+    position = 0
+    while position < len(text):
+        character = text[position]
+        position += 1
+        if character == "\\":
+            if position == len(text):
+                raise BadRuleError(f'"{text}" ends with a backslash')
+            pieces.append(text[position])
+            position += 1
+        elif character == "$":
+            group, position = _group(text, position, pattern)
+            pieces.append(group)
+        else:
+            pieces.append(character)
+    return lambda match: "".join(piece if isinstance(piece, str) else match[piece] or "" for piece in pieces)
+
+
+def _group(text: str, position: int, pattern: re.Pattern[str]) -> tuple[int | str, int]:
+    """The group that follows a "$", as long a number as there are groups, or the "$" itself; and where it ends."""
+    if named := re.compile(r"\{([A-Za-z][A-Za-z0-9]*)\}").match(text, position):
+        if named[1] not in pattern.groupindex:
+            raise BadRuleError(f'"{text}" names a group "{named[1]}" that the pattern does not have')
+        return pattern.groupindex[named[1]], named.end()
+    digits = re.compile("[0-9]+").match(text, position)
+    if digits is None:
+        raise BadRuleError(f'"$" in "{text}" is followed by no number; write "\\$" for the character itself')
+    for length in range(len(digits[0]), 0, -1):
+        number = int(digits[0][:length])
+        if number <= pattern.groups:
+            return number, position + length
+    if not pattern.groups:
+        raise BadRuleError(f'"${digits[0]}" in "{text}" is a group, and the pattern has none')
+    return "$", position
