@@ -12,7 +12,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from proxy.core.commands import PauseClient, ResumeClient
 from proxy.core.context import Context
@@ -36,6 +36,14 @@ if TYPE_CHECKING:
 HEAD = REQUEST_HEAD.size
 
 
+class Begun(NamedTuple):
+    """How a Produce request with an answer began: what followed its head, up to where its acks ended."""
+
+    route: Route | None
+    start: bytes
+    end: int
+
+
 class Requests:
     """Meets every request once, and reads those that somebody wants."""
 
@@ -55,6 +63,7 @@ class Requests:
         self._paused = False
         self._header = b""  # what followed the head in the last header that was read: a client repeats it
         self._header_version = -1
+        self._begun = Begun(None, b"", 0)  # the last one: a producer begins all its requests alike
 
     @property
     def settled(self) -> bool:
@@ -72,6 +81,10 @@ class Requests:
             return self._unknown(head)
         route.requests += 1
         if route.needs_look:
+            seen, start, end = self._begun
+            if route is seen and data[pos + HEAD : pos + end] == start and end <= SIZE.size + head[0]:
+                self._slots.append((head[2], route, None))  # 0.3 us, where looking takes 1.2
+                return None
             return self._look(route, head, data[pos : pos + SIZE.size + head[0]])
         self._slots.append((head[2], route, None))
         return None
@@ -86,6 +99,8 @@ class Requests:
             return Acks(self, route, head[2])
         if acks != 0:
             self._slots.append((head[2], route, None))
+            end = route.acks_end(frame, HEAD + len(self._header))
+            self._begun = Begun(route, bytes(frame[HEAD:end]), end)
         return None
 
     def _unknown(self, head: tuple[int, int, int]) -> Reader | None:

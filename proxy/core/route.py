@@ -19,7 +19,7 @@ from proxy.core.interest import Interest, interest
 from proxy.core.plugin import Handler, Plugin
 from proxy.protocol import messages as _messages  # noqa: F401 (each api learns its classes)
 from proxy.protocol.api import APIS, PRODUCE, Api
-from proxy.protocol.codec import BAD_BYTES, Picker, picker, skipper, tags_finder
+from proxy.protocol.codec import BAD_BYTES, Picker, end_finder, picker, skipper, tags_finder
 from proxy.protocol.frame import SIZE
 from proxy.protocol.header import ResponseHeader
 from proxy.protocol.schema import Message, Request
@@ -64,6 +64,10 @@ class Route:
             self._acks = picker(self.api.request, self.version, "acks")
         request = self._acks.prefix(frame, body)
         return None if request is None else int(request.acks)
+
+    def acks_end(self, frame: memoryview, body: int) -> int:
+        """Where the acks of a Produce request end that `acks()` could read."""
+        return end_finder(self.api.request, self.version, "acks")(frame, body)
 
     def ends_bare(self, data: memoryview, start: int, stop: int) -> bool:
         """Is the response from `start` to `stop` one without tagged fields of its own? Most Produce and Fetch are.

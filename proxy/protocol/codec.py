@@ -72,7 +72,19 @@ def skipper(cls: type[Message], version: int) -> Callable[[bytes | memoryview, i
 def tags_finder(cls: type[Message], version: int) -> Callable[[bytes | memoryview, int], int]:
     """A function from where a message begins to where its own tagged fields do; otherwise as `skipper`."""
     layout, title = _plan(cls, version)
-    find: Callable[[bytes | memoryview, int], int] = emit.skipper(layout._replace(flexible=False), f"{title} up to tags")
+    find: Callable[[bytes | memoryview, int], int] = emit.skipper(
+        layout._replace(flexible=False), f"{title} up to tags"
+    )
+    return find
+
+
+@cache
+def end_finder(cls: type[Message], version: int, name: str) -> Callable[[bytes | memoryview, int], int]:
+    """A function from where a message begins to where its field `name` ends; otherwise as `skipper`."""
+    layout, title = _plan(cls, version)
+    last = next(i for i, step in enumerate(layout.steps) if step.field.name == name)
+    upto = layout._replace(flexible=False, steps=layout.steps[: last + 1])
+    find: Callable[[bytes | memoryview, int], int] = emit.skipper(upto, f"{title} up to {name}")
     return find
 
 

@@ -220,6 +220,27 @@ def test_acks_are_read_however_the_request_is_cut(acks: int, size: int) -> None:
         assert len(link.inflight.slots) == (acks != 0)
 
 
+def test_a_request_that_begins_like_the_last_one_is_taken_for_no_other() -> None:
+    link = Link(connection(), Routes())
+    stream = [
+        produce(1, 1),
+        produce(2, 1),
+        produce(3, 0),
+        produce(4, 1, version=8),
+        produce(5, 0),
+        produce(6, 1),
+        produce(7, -1),
+    ]
+    for frame in stream:
+        link.receive_client(memoryview(frame))
+    assert [slot[0] for slot in link.inflight.slots] == [1, 2, 4, 6, 7]
+    whole = produce(8, -1)
+    short = (16).to_bytes(4, "big") + whole[4:20]  # ends within its acks; what follows would complete them
+    given = link.receive_client(memoryview(short + whole[20:] * 2))
+    assert any(isinstance(command, Emit) for command in given)
+    assert len(link.inflight.slots) == 5
+
+
 def test_a_produce_request_without_acks_ends_it() -> None:
     frame = b"\0\0\0\x0c\0\0\0\3\0\0\0\1\xff\xff\xff\xff"
     assert Playbook(byte_by_byte=False) >> Client(frame) << EmitAny() << PauseClient() << Close(ANY)
