@@ -162,7 +162,7 @@ def test_the_admin_client_does_its_work(way: Way, same: Callable[[object], None]
                 if len(described["partitions"]) == 5:
                     break
             outcome.append([len(p["replicas"]) for p in described["partitions"]])
-            await produce(way, topic, some_records(50))
+            await produce(way, topic, some_records(50), acks="all")
             async with consumer(way, "aio-admin", topic) as consuming:
                 await take(consuming, 20)
                 await consuming.commit()
