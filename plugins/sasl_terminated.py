@@ -10,7 +10,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from proxy.core.context import Connection, Context
@@ -39,6 +39,8 @@ from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, S
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from proxy.protocol.refuse import refuse
 
+Introduce = Callable[[Connection, str], Steps]  # of the principal; an answer other than None ends the connection
+
 BEFORE = (API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE)
 COMES = {API_VERSIONS.key: Comes.VERSIONS, SASL_HANDSHAKE.key: Comes.HANDSHAKE, SASL_AUTHENTICATE.key: Comes.TOKEN}
 
@@ -56,8 +58,9 @@ class Session:
 class SaslTerminated(Plugin):
     """Let nobody pass who is not authenticated."""
 
-    def __init__(self, authority: Authority) -> None:
+    def __init__(self, authority: Authority, introduce: Introduce | None = None) -> None:
         self._authority = authority
+        self._introduce = introduce
 
     def connected(self, connection: Connection) -> Steps:
         """Nobody is known yet."""
@@ -169,6 +172,9 @@ class SaslTerminated(Plugin):
             return Reply(_no(ErrorCode.SASL_AUTHENTICATION_FAILED, outcome.message), end="authentication failed")
         lifetime = 0
         if isinstance(outcome, Accepted):
+            no = yield from self.introduce(ctx.connection, outcome)
+            if no is not None:
+                return no
             self.accept(ctx.connection, outcome)
             lifetime = int((outcome.lifetime or 0) * 1000)
         answer = SaslAuthenticateResponse(error_code=0, error_message=None, auth_bytes=outcome.token)
@@ -190,6 +196,13 @@ class SaslTerminated(Plugin):
             return Rejected(message, "another principal on authentication again")
         limits = [seconds for seconds in (self._authority.session, outcome.lifetime) if seconds is not None]
         return outcome._replace(lifetime=min(limits, default=None))
+
+    def introduce(self, connection: Connection, accepted: Accepted) -> Steps:
+        """Tell the broker for whom we speak, where it depends on the client."""
+        session: Session = connection.notes[self]
+        if self._introduce is None or session.number:
+            return None
+        return (yield from self._introduce(connection, f"User:{accepted.user}"))
 
     def accept(self, connection: Connection, accepted: Accepted) -> None:
         """The client is who it says."""
@@ -236,11 +249,20 @@ class BareTokens:
             gate.wait()
             gate.run(self._plugin.refuse(self._connection, outcome))
             return ()
-        gate.answer(outcome.token)
         if isinstance(outcome, Accepted):
             gate.take_requests()
-            self._plugin.accept(self._connection, outcome)
+            gate.wait()
+            gate.run(self._accept(outcome))
+        else:
+            gate.answer(outcome.token)
         return ()
+
+    def _accept(self, accepted: Accepted) -> Steps:
+        no = yield from self._plugin.introduce(self._connection, accepted)
+        if no is None:
+            self._connection.gate.answer(accepted.token)
+            self._plugin.accept(self._connection, accepted)
+        return no
 
     def broker(self, token: bytes) -> None:
         """Never comes: brokers see nothing of it."""

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Strict
 
 from proxy.config.plugins import PluginEntry
-from proxy.config.sasl import ListenerSasl
+from proxy.config.sasl import ClusterSasl, ListenerSasl
 from proxy.config.values import Address, Host
 from proxy.text.file import Section
 from proxy.text.quantities import Seconds, Size
@@ -60,6 +60,11 @@ class Cluster(Section):
         min_length=1,
         description="Addresses of some of its brokers, tried in turn; all the others are discovered from them.",
         examples=["[kafka-1:9092, kafka-2:9092]"],
+    )
+    sasl: ClusterSasl | None = Field(
+        default=None,
+        description="As whom the proxy speaks to its brokers, where they want to know.",
+        examples=["{mechanism: SCRAM-SHA-512, username: doorkeeper, password: ${KAFKA_PASSWORD}}"],
     )
 
 

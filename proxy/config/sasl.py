@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, SecretStr
 
 from proxy.text.file import Section
 from proxy.text.paths import FilePath
@@ -48,4 +48,38 @@ class ListenerSasl(Section):
         default=None,
         description="The time after which clients must authenticate again; Kafka's `connections.max.reauth.ms`.",
         examples=["1h"],
+    )
+
+
+def _secret(value: object) -> object:
+    if isinstance(value, SecretStr):
+        return value
+    if not isinstance(value, str) or not value:
+        raise wrong("this is no text", "put it in quotes")  # whatever it is, it is not shown
+    return value
+
+
+Secret = Annotated[SecretStr, BeforeValidator(_secret)]
+
+
+class ClusterIdentity(Section):
+    """Somebody that the proxy can be."""
+
+    username: str = Field(description="The name that brokers know.", examples=["alice"])
+    password: Secret = Field(description="The password of that name.", examples=["${KAFKA_PASSWORD}"])
+
+
+class ClusterSasl(Section):
+    """The proxy authenticates itself to the brokers of a cluster."""
+
+    mechanism: MechanismName = Field(
+        description="What the brokers speak: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512.",
+        examples=["SCRAM-SHA-512"],
+    )
+    username: str | None = Field(default=None, description="Who the proxy is to the brokers.", examples=["doorkeeper"])
+    password: Secret | None = Field(default=None, description="Its password.", examples=["${KAFKA_PASSWORD}"])
+    identities: Annotated[dict[str, ClusterIdentity], Field(min_length=1)] | None = Field(
+        default=None,
+        description="Who it is instead, for some clients, by their principals (`User:alice`).",
+        examples=["{User:alice: {username: alice, password: secret}}"],
     )

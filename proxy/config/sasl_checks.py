@@ -6,13 +6,16 @@ from collections.abc import Iterator
 
 from proxy.auth import users
 from proxy.config.model import Config
-from proxy.config.sasl import BY_PASSWORD, ListenerSasl
+from proxy.config.sasl import BY_PASSWORD, ClusterSasl, ListenerSasl
 from proxy.text.places import Path
 from proxy.text.problems import BadFileError, Finding
 
 
 def findings(config: Config) -> Iterator[Finding]:
     """Everything wrong between the options of SASL."""
+    for name, cluster in config.clusters.items():
+        if cluster.sasl is not None:
+            yield from _cluster(("clusters", name, "sasl"), cluster.sasl)
     for name, listener in config.listeners.items():
         if listener.sasl is not None:
             yield from _listener(("listeners", name, "sasl"), listener.sasl)
@@ -31,6 +34,14 @@ def _listener(path: Path, sasl: ListenerSasl) -> Iterator[Finding]:
         yield Finding((*path, "credentials"), f"no mechanism uses these credentials; {way_out}")
     if sasl.credentials is not None:
         yield from _credentials((*path, "credentials"), sasl.credentials)
+
+
+def _cluster(path: Path, sasl: ClusterSasl) -> Iterator[Finding]:
+    for one, other in (("username", "password"), ("password", "username")):
+        if getattr(sasl, one) is not None and getattr(sasl, other) is None:
+            yield Finding((*path, one), f'"{one}" needs "{other}"; write both')
+    if sasl.username is None and sasl.password is None:
+        yield Finding(path, f'{sasl.mechanism} needs "username" and "password"; discovery speaks with them')
 
 
 def _credentials(path: Path, file: str) -> Iterator[Finding]:

@@ -27,7 +27,7 @@ class Forward:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Answer the request here; the broker never sees it. 
+    """Answer the request here; the broker never sees it.
 
     `version`: of the answer, where it is not the request's. `end`: after it the connection ends, for this reason.
     """

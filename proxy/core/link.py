@@ -85,6 +85,7 @@ class Link:
         for steps in self._beside:
             self.run(steps)
         self._beside.clear()
+        self._settle()
         return commands
 
     def receive_client(self, data: memoryview) -> list[Command]:

@@ -8,8 +8,8 @@
     AGAIN        illegal          illegal           step -> DONE*     illegal          end -> OVER
     OVER         close            agree -> AGAIN    close             close            -
 
-    * once that succeeded; a token that is refused ends the connection. A token is a SaslAuthenticate, or bare bytes after
-      SaslHandshake v0.
+    * once that succeeded; a token that is refused ends the connection. A token is a SaslAuthenticate, or bare bytes
+      after SaslHandshake v0.
 
     pass     as any other request
     agree    begin an exchange of tokens, if the mechanism is one of ours
@@ -115,7 +115,7 @@ class Exchange(Protocol):
 
 
 class Authority(Protocol):
-    """Who decides. `session`: seconds after which clients must authenticate again; `patience`: that they have to do it."""
+    """Who decides. `session`: seconds until clients must authenticate again; `patience`: that they have for it."""
 
     @property
     def mechanisms(self) -> Collection[str]: ...

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import structlog
 import trio
 
+from proxy.auth.identity import keep_up
 from proxy.config import Limits
 from proxy.core.context import Connection
 from proxy.core.limits import Counters as LinkCounters
@@ -24,6 +25,11 @@ from proxy.core.link import Link
 from proxy.core.route import Routes
 from proxy.core.topology import Endpoint, Topology
 from proxy.net.dial import UnreachableError, dial, plain_socket
+from proxy.net.conversation import AnySocket
+from proxy.net.tls.brokers import TlsStream
+from proxy.net.tls.clients import ClientTls
+from proxy.net.tls.handshake import HandshakeError
+from proxy.net.introductions import Introduced
 from proxy.net.reactor import Reactor
 from proxy.net.upstream import Upstream
 from proxy.telemetry.counters import Counters
@@ -48,7 +54,19 @@ class Worker:
 class Arrivals:
     """The clients of one listener, on their way to a broker of its cluster."""
 
-    def __init__(self, listener: str, topology: Topology, upstream: Upstream, routes: Routes, worker: Worker) -> None:
+    def __init__(
+        self,
+        listener: str,
+        topology: Topology,
+        upstream: Upstream,
+        routes: Routes,
+        worker: Worker,
+        *,
+        introduce_later: bool = False,
+        tls: ClientTls | None = None,
+    ) -> None:
+        self._tls = tls
+        self._later = introduce_later  # who we are depends on who the client is
         self._listener = listener
         self._topology = topology
         self._upstream = upstream
@@ -77,26 +95,40 @@ class Arrivals:
             log.warning("connection refused", why=f"{most} are open (limits.connections)", client=str(Endpoint(*peer)))
 
     async def _connect(self, client: socket.socket, peer: tuple[str, int], broker_id: int | None) -> None:
-        broker = None
+        broker = introduced = welcomed = None
+        shaken: AnySocket = client
         try:
-            broker = await self._reach(broker_id)
+            if self._tls is not None:
+                welcomed = await self._tls.welcome(client, broker_id)
+                shaken, broker_id = welcomed.socket, welcomed.broker_id
+            broker, introduced = await self._reach(broker_id)
         except UnreachableError as error:
             self._worker.counters.failed_dial += not error.stalled
             self._worker.counters.slow_dial += error.stalled
             self._upstream.ask_again()
             log.warning("broker unreachable", why=str(error), broker=broker_id, client=str(Endpoint(*peer)))
+        except HandshakeError as error:
+            self._worker.counters.failed_handshakes += 1
+            log.warning("no TLS", why=str(error), client=str(Endpoint(*peer)), listener=self._listener)
         finally:
             if broker is None:  # also when the proxy is about to end
                 self._worker.counters.open -= 1
-                client.close()
+                shaken.close()
         if broker is not None:
             connection = Connection(peer, self._listener, self._upstream.name, self._topology, broker_id)
+            if welcomed is not None:
+                connection.tls, connection.principal = welcomed.facts, welcomed.principal
             link = Link(connection, self._routes, self._limits, self._worker.link_counters)
             beginning = link.begin()
-            self._worker.reactor.adopt(client, plain_socket(broker), link).carry_out(beginning)
+            if introduced is not None and introduced.lifetime is not None:
+                link.run(keep_up(connection, introduced.identity, introduced.versions, introduced.lifetime))
+            conversation = self._worker.reactor.adopt(shaken, plain_socket(broker), link)
+            conversation.carry_out(beginning)
+            if welcomed is not None and welcomed.socket.ahead and not conversation.closing:
+                self._worker.reactor.look(conversation.client)
 
-    async def _reach(self, broker_id: int | None) -> trio.SocketStream:
-        """A connection to that broker, or to any. Raises UnreachableError."""
+    async def _reach(self, broker_id: int | None) -> tuple[trio.SocketStream | TlsStream, Introduced | None]:
+        """A connection to that broker, or to any, that knows who we are. Raises UnreachableError."""
         candidates: Iterable[Endpoint] = self._upstream.anybody()
         if broker_id is not None:
             candidates = (self._topology.brokers[broker_id].real,)
@@ -104,8 +136,17 @@ class Arrivals:
         failed: UnreachableError | None = None
         for endpoint in candidates:
             try:
-                return await dial(endpoint, max(0.0, until - trio.current_time()))
+                stream = await dial(endpoint, max(0.0, until - trio.current_time()), self._upstream.tls)
             except UnreachableError as error:
                 failed = failed or error
+                continue
+            try:
+                return stream, None if self._later else await self._upstream.introduce(stream, endpoint, None)
+            except UnreachableError as error:
+                failed = failed or error
+                await trio.aclose_forcefully(stream)
+            except BaseException:  # the proxy is about to end
+                stream.socket.close()
+                raise
         assert failed is not None, "a cluster has bootstrap addresses"
         raise failed

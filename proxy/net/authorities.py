@@ -15,11 +15,12 @@ import trio
 
 from proxy.auth import users
 from proxy.auth.authority import Begin, Failures, ListenerAuthority
+from proxy.auth.identity import Identities, Password
 from proxy.auth.passwords import Plain, Scram
 from proxy.auth.reloaded import Reloaded
 from proxy.auth.users import Users
 from proxy.config import Config
-from proxy.config.sasl import ListenerSasl
+from proxy.config.sasl import ClusterSasl, ListenerSasl
 from proxy.core.sasl import Exchange
 from proxy.text.problems import BadFileError
 
@@ -61,6 +62,22 @@ class Authorities:
             await trio.sleep(EVERY)
             for file in self._files.values():
                 await _look(file)
+
+
+def identities_of(config: Config) -> dict[str, Identities]:
+    """As whom the proxy speaks to each cluster that wants to know, by name."""
+    return {name: _identities(cluster.sasl) for name, cluster in config.clusters.items() if cluster.sasl is not None}
+
+
+def _identities(sasl: ClusterSasl) -> Identities:
+    usual = None
+    if sasl.username is not None and sasl.password is not None:
+        usual = Password(sasl.mechanism, sasl.username, sasl.password.get_secret_value())
+    mapped = {
+        principal: Password(sasl.mechanism, one.username, one.password.get_secret_value())
+        for principal, one in (sasl.identities or {}).items()
+    }
+    return Identities(usual, mapped)
 
 
 async def _look(file: Reloaded[Users]) -> None:

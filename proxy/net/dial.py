@@ -7,10 +7,14 @@ Rules:
 
 import os
 import socket
+from typing import overload
 
 import trio
 
 from proxy.core.topology import Endpoint
+from proxy.net.tls.brokers import BrokerTls, TlsStream
+from proxy.net.tls.handshake import HandshakeError
+from proxy.net.tls.sockets import TlsSocket
 
 # trio limits unsent data to 16 KiB, which suits a task per connection; 0 is the kernel's default again.
 TCP_NOTSENT_LOWAT = getattr(socket, "TCP_NOTSENT_LOWAT", 25)
@@ -27,15 +31,31 @@ class UnreachableError(Exception):
         self.stalled = stalled
 
 
-async def dial(endpoint: Endpoint, seconds: float) -> trio.SocketStream:
+class ReservedError(UnreachableError):
+    """A broker that does not answer whom it does not know."""
+
+
+async def dial(endpoint: Endpoint, seconds: float, tls: BrokerTls | None = None) -> trio.SocketStream | TlsStream:
     """A connection to `endpoint`. Raises UnreachableError."""
+    until = trio.current_time() + seconds
     try:
         with trio.fail_after(seconds):
-            return await trio.open_tcp_stream(endpoint.host, endpoint.port)
+            stream = await trio.open_tcp_stream(endpoint.host, endpoint.port)
     except trio.TooSlowError:
         raise UnreachableError(endpoint, f"no answer within {round(seconds, 2):g} s", stalled=True) from None
     except OSError as error:
         raise UnreachableError(endpoint, reason(error)) from None
+    if tls is None:
+        return stream
+    connected = plain_socket(stream)
+    try:
+        return await tls.seal(connected, endpoint.host, max(0.0, until - trio.current_time()))
+    except HandshakeError as error:
+        connected.close()
+        raise UnreachableError(endpoint, f"no TLS: {error}") from None
+    except BaseException:  # the proxy is about to end
+        connected.close()
+        raise
 
 
 def reason(error: OSError) -> str:
@@ -50,8 +70,16 @@ def reason(error: OSError) -> str:
     return str(cause)
 
 
-def plain_socket(stream: trio.SocketStream) -> socket.socket:
+@overload
+def plain_socket(stream: trio.SocketStream) -> socket.socket: ...
+@overload
+def plain_socket(stream: trio.SocketStream | TlsStream) -> socket.socket | TlsSocket: ...
+
+
+def plain_socket(stream: trio.SocketStream | TlsStream) -> socket.socket | TlsSocket:
     """The stream's socket for use outside trio."""
+    if isinstance(stream, TlsStream):
+        return stream.socket
     plain = socket.socket(fileno=stream.socket.detach())
     plain.setblocking(False)
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

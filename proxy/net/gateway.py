@@ -19,12 +19,13 @@ from plugins.address import Address
 from plugins.api_versions import ApiVersions
 from plugins.sasl_inspected import SaslInspected
 from plugins.sasl_terminated import SaslTerminated
+from proxy.auth.identity import introduce_later
 from proxy.config import Config
 from proxy.core.limits import Counters as LinkCounters
 from proxy.core.route import Routes
 from proxy.core.topology import Broker, Endpoint, Topology
 from proxy.net.arrivals import Arrivals, Worker
-from proxy.net.authorities import Authorities
+from proxy.net.authorities import Authorities, identities_of
 from proxy.net.bind import BindError
 from proxy.net.conversation import Conversation
 from proxy.net.limits import enforce
@@ -32,6 +33,8 @@ from proxy.net.listeners import Listener
 from proxy.net.process import Started
 from proxy.net.reactor import Reactor
 from proxy.net.telling import tell
+from proxy.net.tls.brokers import BrokerTls
+from proxy.net.tls.clients import ClientTls
 from proxy.net.upstream import Upstream
 from proxy.telemetry.counters import Counters
 from proxy.telemetry.report import Report, Reports
@@ -56,6 +59,10 @@ class Gateway:
         self._upstreams: dict[str, Upstream] = {}  # by cluster
         self._routes: dict[str, Routes] = {}  # by listener
         self._authorities = Authorities(config)
+        self._identities = identities_of(config)  # by cluster
+        declared = {name: cluster.tls for name, cluster in config.clusters.items()}
+        self._broker_tls = {name: BrokerTls(name, tls) for name, tls in declared.items() if tls is not None}
+        self._kept = [tls.kept for tls in self._broker_tls.values()]  # files that may change
         self._missing: set[tuple[str, int]] = set()  # ports that could not be had, by listener and node id
 
     def stop(self) -> None:
@@ -79,6 +86,8 @@ class Gateway:
             worker = Worker(self.config.limits, self._reactor, nursery, self.counters, self.link_counters)
             for name in self.config.clusters:
                 self._set_up(name, worker)
+            for kept in self._kept:
+                nursery.start_soon(kept.watch)
             for listener in self._listeners.values():
                 await nursery.start(listener.serve)
             for upstream in self._upstreams.values():
@@ -99,17 +108,32 @@ class Gateway:
         names = [name for name, listener in config.listeners.items() if listener.cluster == cluster]
         topologies = [self._topology(name) for name in names]
         bootstrap = [Endpoint(*address) for address in config.clusters[cluster].bootstrap]
-        upstream = Upstream(cluster, bootstrap, topologies, config.limits.dial, self.counters, self._open_missing)
+        identities = self._identities.get(cluster)
+        tls = self._broker_tls.get(cluster)
+        upstream = Upstream(
+            cluster, bootstrap, topologies, config.limits.dial, self.counters, self._open_missing, identities, tls
+        )
         self._upstreams[cluster] = upstream
         for name, topology in zip(names, topologies, strict=True):
             authority = self._authorities.by_listener.get(name)
-            sasl = SaslInspected() if authority is None else SaslTerminated(authority)
+            later = authority is not None and identities is not None and identities.by_client
+            steps = partial(introduce_later, identities) if later and identities else None
+            sasl = SaslInspected() if authority is None else SaslTerminated(authority, steps)
             self._routes[name] = routes = Routes([sasl, *always])
-            self._listeners[name].accepted = Arrivals(name, topology, upstream, routes, worker).accepted
+            arrivals = Arrivals(name, topology, upstream, routes, worker, introduce_later=later, tls=self._client_tls(name, topology))
+            self._listeners[name].accepted = arrivals.accepted
+
+    def _client_tls(self, name: str, topology: Topology) -> ClientTls | None:
+        listener = self.config.listeners[name]
+        if listener.tls is None:
+            return None
+        found = ClientTls(name, listener, listener.tls, topology, self.config.limits)
+        self._kept.append(found.kept)
+        return found
 
     def _topology(self, name: str) -> Topology:
         declared = self.config.listeners[name]
-        listener = Listener(name, Endpoint(*declared.bind), declared.advertised_host, shared=self._shared)
+        listener = Listener(name, Endpoint(*declared.bind), declared.advertised_host, shared=self._shared, hosts=declared.tls and declared.tls.hosts)
         topology = Topology(listener.advertise, partial(self._appeared, listener), self._moved)
         self._listeners[name], self._topologies[name] = listener, topology
         return topology

@@ -3,6 +3,7 @@
 Rules:
 * Whoever answers first says who the brokers are: the brokers known from before are asked, then the bootstrap addresses.
 * Every topology of the cluster (one a listener) learns every broker; a broker that left is forgotten here, never there.
+* Brokers that answer only whom they know, where we have nothing to tell them, are learned from the answers to clients.
 * Upstream unreachable: tried again after 0.5 s, 1 s, ... 15 s. Before anything is known each try is a line in the log;
   after that, the first failure and the recovery are.
 """
@@ -12,9 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import structlog
 import trio
 
+from proxy.auth.identity import Identities
 from proxy.core.topology import Endpoint, Topology
-from proxy.net.dial import UnreachableError
-from proxy.net.discovery import Cluster, discover
+from proxy.net.dial import ReservedError, UnreachableError
+from proxy.net.discovery import Cluster, discover, nobody
+from proxy.net.tls.brokers import BrokerTls
+from proxy.net.introductions import Introduced, introduce_on
 from proxy.telemetry.counters import Counters
 
 log = structlog.get_logger()
@@ -37,6 +41,8 @@ class Upstream:
         seconds: float,
         counters: Counters,
         learned: Callable[[], None] = lambda: None,
+        identities: Identities | None = None,
+        tls: BrokerTls | None = None,
     ) -> None:
         self.name = name
         self.brokers: dict[int, Endpoint] = {}
@@ -46,6 +52,8 @@ class Upstream:
         self._seconds = seconds
         self._counters = counters
         self._learned = learned
+        self.identities = identities
+        self.tls = tls
         self._asked = trio.Event()
         self._turn = 0
 
@@ -78,11 +86,23 @@ class Upstream:
             with trio.move_on_after(EVERY - SOONEST):
                 await self._asked.wait()
 
+    async def introduce(self, stream: trio.abc.Stream, endpoint: Endpoint, principal: str | None) -> Introduced | None:
+        """Say on a fresh connection who we are for this client, if they want to know. Raises UnreachableError."""
+        if self.identities is None:
+            return None
+        return await introduce_on(stream, endpoint, self.identities, principal, self._seconds)
+
+    async def _introduce(self, stream: trio.abc.Stream, endpoint: Endpoint) -> None:
+        await self.introduce(stream, endpoint, None)
+
     async def _discover(self, failures: int) -> Cluster | None:
         tried = []
         for _, endpoint in zip(range(CANDIDATES), self.anybody(), strict=False):
             try:
-                return await discover(endpoint, self._seconds)
+                return await discover(endpoint, self._seconds, nobody if self.identities is None else self._introduce, self.tls)
+            except ReservedError as error:
+                self._learn_from_clients(error)
+                return Cluster({}, None)
             except UnreachableError as error:
                 tried.append(str(error))
         self._counters.failed_discovery += 1
@@ -90,6 +110,12 @@ class Upstream:
             retry_in = f"{_pause(failures + 1):g}s"
             log.warning("upstream unreachable", cluster=self.name, tried="; ".join(tried), retry_in=retry_in)
         return None
+
+    def _learn_from_clients(self, error: ReservedError) -> None:
+        """The brokers tell us nothing, but they tell clients, and what they tell passes here."""
+        if not self.known.is_set():
+            way_out = f"clients that authenticate bring them; or say who we are in clusters.{self.name}.sasl"
+            log.info("brokers not discovered", why=str(error), cluster=self.name, way_out=way_out)
 
     def _learn(self, found: Cluster) -> None:
         came = found.brokers.keys() - self.brokers.keys()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
@@ -28,10 +29,11 @@ def each(iterable: Any) -> Iterator[Any]:
 class JavaClients:
     """The clients of one Kafka release, in a JVM of their own."""
 
-    def __init__(self, release: str) -> None:
+    def __init__(self, release: str, *more: Path) -> None:
+        """`more`: jars that such a client needs for what it is asked to do."""
         self.release = release
         port = launch_gateway(
-            classpath=classpath(f"clients-{release}"),
+            classpath=":".join((classpath(f"clients-{release}"), *map(str, more))),
             jarpath=str(pyspark_jar("py4j-*.jar")),
             java_path=java(),
             javaopts=JVM,

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from tests.plugins.sasl import jwt
+from tests.real.jars import jars
 from tests.real.java_clients import JavaClients
 from tests.real.records import patiently
 from tests.real.way import Way
@@ -158,7 +159,7 @@ async def _aiokafka(who: As, topic: str, values: Sequence[bytes]) -> Values | st
 @cache
 def java(release: str) -> JavaClients:
     """The clients of a release, in a JVM that lives as long as the run."""
-    return JavaClients(release)
+    return JavaClients(release, *jars("kafka-4.3.1").glob("jackson-*.jar"))  # OAUTHBEARER needs them
 
 
 def by_java(release: str) -> Callable[[As, str, Sequence[bytes]], Values | str]:

@@ -1,70 +1,30 @@
-"""SASL in a configuration: what is wrong is said with its place and a way out."""
+"""What stands under `sasl:`, as values."""
 
-from pathlib import Path
+import pickle
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
-from proxy.auth.users import save
-from proxy.auth.verifiers import verifiers
-from proxy.config import examine
+from proxy.config.sasl import OFFERED, MechanismName, Secret
 
-FILE = """\
-clusters:
-  main: {{bootstrap: [kafka-1:9092]}}
-listeners:
-  clients:
-    cluster: main
-    bind: 127.0.0.1:9192
-    sasl: {sasl}
-"""
+MECHANISM: TypeAdapter[str] = TypeAdapter(MechanismName)
+SECRET: TypeAdapter[Secret] = TypeAdapter(Secret)
 
 
-def problems(folder: Path, sasl: str) -> list[str]:
-    file = folder / "gateway.yaml"
-    file.write_text(FILE.format(sasl=sasl))
-    _, found = examine(file)
-    return [str(problem).removeprefix(f"{file}:") for problem in found]
+@pytest.mark.parametrize("name", OFFERED)
+def test_a_mechanism_has_a_name(name: str) -> None:
+    assert MECHANISM.validate_python(name) == name
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    save(tmp_path / "users.yaml", {"alice": verifiers("x")})
-    save(tmp_path / "empty.yaml", {})
-    (tmp_path / "open.yaml").write_text("version: 1\nusers: {}\n")
-    (tmp_path / "open.yaml").chmod(0o644)
-    (tmp_path / "plain.yaml").write_text("version: 1\nusers: {alice: hunter2}\n")
-    (tmp_path / "plain.yaml").chmod(0o600)
-    return tmp_path
+@pytest.mark.parametrize("value", [7, None, ["x"], 1234567])
+def test_what_is_no_secret_is_not_said(value: object) -> None:
+    with pytest.raises(ValidationError, match="this is no text; put it in quotes") as raised:
+        SECRET.validate_python(value)
+    (error,) = raised.value.errors()
+    assert "1234567" not in error["msg"]
 
 
-def test_a_right_one_is_right(folder: Path) -> None:
-    assert not problems(folder, "{mechanisms: [PLAIN, SCRAM-SHA-512], credentials: users.yaml, session: 1h}")
-
-
-@pytest.mark.parametrize(
-    ("sasl", "said"),
-    [
-        ("{}", '7:11: "mechanisms" is missing; write e.g.'),
-        ("{mechanisms: [], credentials: users.yaml}", '"mechanisms" is empty; write e.g.'),
-        ("{mechanisms: [SCRAM-SHA-1], credentials: users.yaml}", 'unknown mechanism "SCRAM-SHA-1"; did you mean'),
-        ("{mechanisms: [plain], credentials: users.yaml}", 'unknown mechanism "plain"; did you mean "PLAIN"?'),
-        ("{mechanisms: [GSSAPI], credentials: users.yaml}", "GSSAPI cannot be authenticated here; leave"),
-        ("{mechanisms: [7], credentials: users.yaml}", "unknown mechanism 7;"),
-        ("{mechanisms: PLAIN, credentials: users.yaml}", '"mechanisms" is "PLAIN", not a list;'),
-        ("{mechanisms: [PLAIN, PLAIN], credentials: users.yaml}", "7:24: PLAIN stands here twice; keep one"),
-        ("{mechanisms: [PLAIN]}", '7:11: PLAIN needs "credentials"; write'),
-        ("{mechanisms: [PLAIN], credentials: none.yaml}", "there is no such file; run"),
-        ("{mechanisms: [PLAIN], credentials: open.yaml}", "others may read this file; run: chmod 600"),
-        ("{mechanisms: [PLAIN], credentials: plain.yaml}", "a password does not belong here; remove it"),
-        ("{mechanisms: [PLAIN], credentials: empty.yaml}", "has no users: nobody can authenticate; run"),
-        ("{mechanisms: [PLAIN], credentials: users.yaml, session: 0s}", "a duration of 0 lets nothing through;"),
-        ("{mechanisms: [PLAIN], credential: users.yaml}", 'unknown option "credential"; did you mean'),
-        ("PLAIN", "not a mapping of options; write e.g."),
-    ],
-)
-def test_a_wrong_one_is_said_with_its_place_and_a_way_out(folder: Path, sasl: str, said: str) -> None:
-    found = problems(folder, sasl)
-    assert found
-    assert said in found[0]
-    assert found[0].startswith("7:")
-    assert "hunter2" not in "\n".join(found)
+def test_a_secret_is_shown_to_nobody_and_reaches_a_worker() -> None:
+    secret = SECRET.validate_python("hunter2")
+    assert "hunter2" not in repr(secret) + str(secret)
+    assert pickle.loads(pickle.dumps(secret)).get_secret_value() == "hunter2"

@@ -1,0 +1,174 @@
+"""Identities: as whom the proxy speaks to a cluster, and the client's half of each mechanism.
+
+Rules:
+* `introduce()` is the whole conversation as steps, so that a fresh connection and one in use (KIP-368) take the same
+  way: the first is driven by `net`, the second beside the conversation of a link.
+* A broker proves itself where the mechanism has it do so: a SCRAM server that does not know the password is refused.
+* What a broker says when it refuses is told; what we said to it never is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from typing import Any, Protocol
+
+from scramp import ScramClient, ScramException
+
+from proxy.core.context import Connection
+from proxy.core.decisions import Alone, Ask, Disconnect, Sleep, Steps
+from proxy.protocol.api import SASL_AUTHENTICATE
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
+from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest
+
+RENEW_AT = 0.85  # of a session's lifetime; Kafka's own clients take 0.85 to 0.95
+Versions = Mapping[int, tuple[int, int]]
+
+
+class IntroductionError(Exception):
+    """The broker did not take our word; says why, in a few words."""
+
+
+class Speaker(Protocol):
+    """The client's half of one authentication."""
+
+    def first(self) -> bytes:
+        """The first token. Raises IntroductionError where there is none to be had."""
+
+    def answer(self, token: bytes) -> bytes | None:
+        """What follows on the broker's token; None: nothing, all is said. Raises IntroductionError."""
+
+
+class Identity(Protocol):
+    """Somebody that the proxy can be."""
+
+    @property
+    def mechanism(self) -> str: ...
+
+    def speak(self) -> Speaker:
+        """One authentication."""
+
+
+class ByPlain:
+    """A name and a password, said as they are."""
+
+    def __init__(self, user: str, password: str) -> None:
+        self._token = b"\0".join((b"", user.encode(), password.encode()))
+
+    def first(self) -> bytes:
+        """All there is to say."""
+        return self._token
+
+    def answer(self, token: bytes) -> None:
+        """Nothing follows."""
+
+
+class ByScram:
+    """A name, and proof that the password is known."""
+
+    def __init__(self, mechanism: str, user: str, password: str) -> None:
+        self._client = ScramClient([mechanism], user, password)
+        self._proved = False
+
+    def first(self) -> bytes:
+        """Our name."""
+        first: str = self._client.get_client_first()
+        return first.encode()
+
+    def answer(self, token: bytes) -> bytes | None:
+        """Our proof; then theirs is checked."""
+        try:
+            if self._proved:
+                self._client.set_server_final(token.decode())
+                return None
+            self._proved = True
+            self._client.set_server_first(token.decode())
+            final: str = self._client.get_client_final()
+        except (ScramException, ValueError):
+            raise IntroductionError("the broker could not prove that it knows the password") from None
+        return final.encode()
+
+
+class Password:
+    """An identity by a name and a password. Its repr has no password."""
+
+    def __init__(self, mechanism: str, user: str, password: str) -> None:
+        self.mechanism = mechanism
+        self._user = user
+        self._password = password
+
+    def speak(self) -> Speaker:
+        """One authentication."""
+        if self.mechanism == "PLAIN":
+            return ByPlain(self._user, self._password)
+        return ByScram(self.mechanism, self._user, self._password)
+
+
+def introduce(identity: Identity, versions: Versions) -> Generator[Ask, Any, float | None]:
+    """Ask until the broker knows us. Gives for how many seconds, None: without end. Raises IntroductionError."""
+    mechanism = identity.mechanism
+    agreed = yield Ask(SaslHandshakeRequest(mechanism=mechanism), 1)
+    if agreed.error_code:
+        raise IntroductionError(
+            f"does not speak {mechanism}, but {', '.join(agreed.mechanisms) or 'no mechanism'}"
+            if agreed.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM
+            else f"refused SASL: {ErrorCode(agreed.error_code).name}"
+        )
+    version = min(versions.get(SASL_AUTHENTICATE.key, (0, 0))[1], SASL_AUTHENTICATE.newest)
+    speaker = identity.speak()
+    token: bytes | None = speaker.first()
+    lifetime = 0
+    while token is not None:
+        answer = yield Ask(SaslAuthenticateRequest(auth_bytes=token), version)
+        if answer.error_code:
+            raise IntroductionError(f"refused our credentials: {answer.error_message or 'it does not say why'}")
+        lifetime = answer.session_lifetime_ms
+        token = speaker.answer(bytes(answer.auth_bytes))
+    return lifetime / 1000 if lifetime > 0 else None
+
+
+def keep_up(connection: Connection, identity: Identity, versions: Versions, lifetime: float) -> Steps:
+    """Introduce ourselves again and again, each time before the session ends, beside the conversation."""
+    left: float | None = lifetime
+    while left is not None:
+        yield Sleep(left * RENEW_AT)
+        yield Alone()
+        try:
+            left = yield from introduce(identity, versions)
+        except IntroductionError as error:
+            return Disconnect(f"the broker {error}")
+        connection.gate.go_on()
+    return None
+
+
+def introduce_later(identities: Identities, connection: Connection, principal: str) -> Steps:
+    """Introduce ourselves on a connection that is in use, when it is known who the client is; and keep it up."""
+    versions = connection.broker_versions
+    try:
+        identity = identities.of(principal)
+        lifetime = yield from introduce(identity, versions)
+    except IntroductionError as error:
+        return Disconnect(f"the broker {error}")
+    if lifetime is not None:
+        connection.gate.run(keep_up(connection, identity, versions, lifetime))
+    return None
+
+
+class Identities:
+    """Who the proxy is for whom: `usual`, or for some client principals somebody else."""
+
+    def __init__(self, usual: Identity | None, mapped: Mapping[str, Identity]) -> None:
+        self._usual = usual
+        self._mapped = mapped
+
+    @property
+    def by_client(self) -> bool:
+        """Does it depend on who the client is?"""
+        return bool(self._mapped)
+
+    def of(self, principal: str | None) -> Identity:
+        """For this client. Raises IntroductionError where there is nobody to be."""
+        identity = self._mapped.get(principal or "", self._usual)
+        if identity is None:
+            raise IntroductionError(f"knows nobody to speak for {principal or 'clients without a principal'}")
+        return identity

@@ -1,0 +1,49 @@
+"""Asking a broker on a connection of our own, one question at a time."""
+
+from __future__ import annotations
+
+import struct
+from typing import TypeVar
+
+import trio
+
+from proxy.protocol.codec import picker
+from proxy.protocol.frame import FOREIGN
+from proxy.protocol.header import answered_version, read_response_header, request_frame
+from proxy.protocol.problem import ProtocolError
+from proxy.protocol.schema import Request, Response
+
+CLIENT_ID = "doorkeeper"
+SIZE = struct.Struct(">i")
+LARGEST = 100 << 20
+R = TypeVar("R", bound=Response)
+
+
+class EndedError(Exception):
+    """The broker closed the connection where an answer was due."""
+
+
+async def ask(stream: trio.abc.Stream, request: Request, version: int, expected: type[R], *fields: str) -> R:
+    """The answer, or only these fields of it. Raises EndedError and ProtocolError."""
+    try:
+        await stream.send_all(request_frame(request, version, correlation_id=0, client_id=CLIENT_ID))
+        (size,) = SIZE.unpack(await _exactly(stream, SIZE.size))
+        if not 0 <= size <= LARGEST:
+            raise ProtocolError(f"it answered with {FOREIGN.get(SIZE.pack(size), 'something else')}")
+        frame = await _exactly(stream, size)
+    except trio.BrokenResourceError:
+        raise EndedError from None
+    _, body = read_response_header(request.api, version, frame)
+    spoken = answered_version(request.api, version, frame[body:])
+    answer: R = picker(expected, spoken, *fields or expected.field).decode(frame[body:])
+    return answer
+
+
+async def _exactly(stream: trio.abc.Stream, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        chunk = await stream.receive_some(min(size - len(data), 1 << 20))
+        if not chunk:
+            raise EndedError
+        data += chunk
+    return bytes(data)

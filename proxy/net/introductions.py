@@ -1,0 +1,62 @@
+"""Introductions: a fresh connection to a broker that wants to know who we are.
+
+Rules:
+* It is done before anything else is said on the connection, within the time that dialling has.
+* What the broker speaks is asked first; it allows that, once, before authentication.
+* A broker that refuses us is an `UnreachableError` with its address and its words.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import trio
+
+from proxy.auth.identity import Identities, Identity, IntroductionError, Versions, introduce
+from proxy.core.topology import Endpoint
+from proxy.net.asking import EndedError, ask
+from proxy.net.dial import UnreachableError
+from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from proxy.protocol.problem import ProtocolError
+
+
+class Introduced(NamedTuple):
+    """Whom a broker takes us for, what it speaks, and for how many seconds that holds (None: without end)."""
+
+    identity: Identity
+    versions: Versions
+    lifetime: float | None
+
+
+async def introduce_on(
+    stream: trio.abc.Stream, endpoint: Endpoint, identities: Identities, principal: str | None, seconds: float
+) -> Introduced:
+    """Say who we are for this client. Raises UnreachableError."""
+    try:
+        with trio.fail_after(seconds):
+            identity = identities.of(principal)
+            known = await ask(stream, ApiVersionsRequest(), 0, ApiVersionsResponse, "api_keys")
+            versions = {api.api_key: (api.min_version, api.max_version) for api in known.api_keys}
+            return Introduced(identity, versions, await _introduce(stream, identity, versions))
+    except IntroductionError as error:
+        raise UnreachableError(endpoint, str(error)) from None
+    except EndedError:
+        raise UnreachableError(endpoint, "closed the connection during authentication") from None
+    except ProtocolError as error:
+        raise UnreachableError(endpoint, f"does not speak Kafka: {error}") from None
+    except trio.TooSlowError:
+        why = f"did not authenticate us within {round(seconds, 2):g} s"
+        raise UnreachableError(endpoint, why, stalled=True) from None
+
+
+async def _introduce(stream: trio.abc.Stream, identity: Identity, versions: Versions) -> float | None:
+    steps = introduce(identity, versions)
+    question = next(steps)
+    while True:
+        assert question.version is not None
+        answer = await ask(stream, question.request, question.version, question.request.api.response)
+        try:
+            question = steps.send(answer)
+        except StopIteration as done:
+            lifetime: float | None = done.value
+            return lifetime

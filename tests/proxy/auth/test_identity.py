@@ -1,0 +1,157 @@
+"""The proxy's own half of SASL, against the half that it has for its clients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from proxy.auth.identity import Identities, IntroductionError, Password, introduce, introduce_later, keep_up
+from proxy.auth.passwords import Plain, Scram
+from proxy.auth.verifiers import verifiers
+from proxy.core.commands import Close, PauseClient, ResumeClient, ToBroker, ToClient, Wake
+from proxy.core.context import Connection
+from proxy.core.decisions import Ask, Steps
+from proxy.core.plugin import Plugin
+from proxy.core.sasl import Accepted, Challenge, Exchange
+from proxy.protocol.api import SASL_AUTHENTICATE
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from tests.plugins import sasl
+from tests.proxy.core.frames import asking, heartbeat, heartbeat_answer
+from tests.proxy.core.playbook import Broker, Client, Playbook, Time
+
+USERS = {"doorkeeper": verifiers("dk-secret")}
+VERSIONS = {SASL_AUTHENTICATE.key: (0, 2)}
+PLAIN = Password("PLAIN", "doorkeeper", "dk-secret")
+TOKEN = b"\0doorkeeper\0dk-secret"
+
+
+def broker(identity: Password, lifetime: int = 0, agreed: int = 0) -> float | None:
+    """What comes of an introduction to a broker that knows one user."""
+    server: Exchange = Plain(lambda: USERS)
+    if identity.mechanism != "PLAIN":
+        server = Scram(lambda: USERS, identity.mechanism, False)
+    steps = introduce(identity, VERSIONS)
+    question: Ask = next(steps)
+    answer: Any = SaslHandshakeResponse(error_code=agreed, mechanisms=["PLAIN"])
+    try:
+        while True:
+            question = steps.send(answer)
+            assert isinstance(question.request, SaslAuthenticateRequest)
+            outcome = server.step(bytes(question.request.auth_bytes))
+            answer = SaslAuthenticateResponse(error_code=0, error_message=None, auth_bytes=b"")
+            if isinstance(outcome, Accepted | Challenge):
+                answer.auth_bytes = outcome.token
+                answer.session_lifetime_ms = lifetime if isinstance(outcome, Accepted) else 0
+            else:
+                answer.error_code, answer.error_message = ErrorCode.SASL_AUTHENTICATION_FAILED, outcome.message
+    except StopIteration as done:
+        result: float | None = done.value
+        return result
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_a_broker_that_knows_us_takes_our_word(mechanism: str) -> None:
+    assert broker(Password(mechanism, "doorkeeper", "dk-secret")) is None
+    assert broker(Password(mechanism, "doorkeeper", "dk-secret"), 2500) == 2.5
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_a_broker_that_does_not_says_why(mechanism: str) -> None:
+    with pytest.raises(IntroductionError, match="refused our credentials: Authentication failed") as raised:
+        broker(Password(mechanism, "doorkeeper", "wrong-secret"))
+    assert "wrong-secret" not in str(raised.value)
+
+
+def test_a_mechanism_that_the_broker_does_not_speak_is_said() -> None:
+    with pytest.raises(IntroductionError, match="does not speak PLAIN, but PLAIN"):
+        broker(PLAIN, agreed=ErrorCode.UNSUPPORTED_SASL_MECHANISM)
+    with pytest.raises(IntroductionError, match="refused SASL: ILLEGAL_SASL_STATE"):
+        broker(PLAIN, agreed=ErrorCode.ILLEGAL_SASL_STATE)
+
+
+@pytest.mark.parametrize("final", [b"v=AAAA", b"", b"\xff", b"e=other-error"])
+def test_a_broker_that_cannot_prove_itself_is_refused(final: bytes) -> None:
+    server = Scram(lambda: USERS, "SCRAM-SHA-256", False)
+    speaker = Password("SCRAM-SHA-256", "doorkeeper", "dk-secret").speak()
+    first = server.step(speaker.first())
+    assert isinstance(first, Challenge)
+    assert speaker.answer(first.token)
+    with pytest.raises(IntroductionError, match="could not prove"):
+        speaker.answer(final)
+
+
+def test_nothing_secret_is_shown() -> None:
+    assert "dk-secret" not in repr(PLAIN)
+
+
+def test_who_we_are_may_depend_on_the_client() -> None:
+    alice = Password("PLAIN", "a", "x")
+    identities = Identities(PLAIN, {"User:alice": alice})
+    assert identities.by_client
+    assert identities.of("User:alice") is alice
+    assert identities.of("User:bob") is identities.of(None) is PLAIN
+    with pytest.raises(IntroductionError, match="knows nobody to speak for User:bob"):
+        Identities(None, {"User:alice": alice}).of("User:bob")
+
+
+class KeepingUp(Plugin):
+    def connected(self, connection: Connection) -> Steps:
+        return keep_up(connection, PLAIN, VERSIONS, 2.0)
+
+
+class Later(Plugin):
+    def connected(self, connection: Connection) -> Steps:
+        connection.broker_versions = VERSIONS
+        return introduce_later(Identities(PLAIN, {}), connection, "User:alice")
+
+
+def handshake() -> bytes:
+    return asking(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1, None)
+
+
+def token() -> bytes:
+    return asking(SaslAuthenticateRequest(auth_bytes=TOKEN), 0, 2, None)
+
+
+def test_a_session_with_a_broker_is_renewed_before_it_ends_while_requests_wait() -> None:
+    assert (
+        Playbook(KeepingUp(), byte_by_byte=False)
+        >> Client(heartbeat(1))
+        << ToBroker(heartbeat(1))
+        >> Time()
+        << ToBroker(handshake())
+        >> Client(heartbeat(2))
+        << PauseClient()
+        >> Broker(heartbeat_answer(1) + sasl.agreed(0))
+        << ToBroker(token())
+        << ToClient(heartbeat_answer(1))
+        >> Broker(sasl.yes(0, lifetime=4000))
+        << ToBroker(heartbeat(2))
+        << Wake(0, 3.4)
+        << ResumeClient()
+    )
+
+
+def test_a_broker_that_knows_us_no_more_ends_the_conversation() -> None:
+    assert (
+        Playbook(KeepingUp(), byte_by_byte=False)
+        >> Time()
+        << ToBroker(handshake())
+        >> Broker(sasl.agreed(0))
+        << ToBroker(token())
+        >> Broker(sasl.no(0, "Cannot change principals"))
+        << Close("the broker refused our credentials: Cannot change principals")
+    )
+
+
+def test_an_introduction_may_come_late() -> None:
+    assert (
+        Playbook(Later(), byte_by_byte=False)
+        >> Broker(sasl.agreed(0))
+        << ToBroker(token())
+        >> Broker(sasl.yes(0, lifetime=4000))
+        << Wake(0, 3.4)
+    )
