@@ -9,6 +9,7 @@ from itertools import combinations
 
 from proxy.config.model import Config
 from proxy.config.sasl_checks import findings as sasl_findings
+from proxy.config.tls_checks import findings as tls_findings
 from proxy.config.values import LAST_PORT, Address
 from proxy.text.places import Path
 from proxy.text.problems import Finding
@@ -22,6 +23,7 @@ def findings(config: Config) -> Iterator[Finding]:
     yield from _listeners(config)
     yield from _ports(config)
     yield from _loops(config)
+    yield from tls_findings(config)
     yield from sasl_findings(config)
 
 

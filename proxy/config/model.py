@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, St
 
 from proxy.config.plugins import PluginEntry
 from proxy.config.sasl import ClusterSasl, ListenerSasl
+from proxy.config.tls import BrokerTls, ListenerTls
 from proxy.config.values import Address, Host
 from proxy.text.file import Section
 from proxy.text.quantities import Seconds, Size
@@ -61,6 +62,11 @@ class Cluster(Section):
         description="Addresses of some of its brokers, tried in turn; all the others are discovered from them.",
         examples=["[kafka-1:9092, kafka-2:9092]"],
     )
+    tls: BrokerTls = Field(
+        default=None,
+        description="TLS with its brokers; `true` trusts the authorities of this machine.",
+        examples=["{ca: tls/ca.pem}"],
+    )
     sasl: ClusterSasl | None = Field(
         default=None,
         description="As whom the proxy speaks to its brokers, where they want to know.",
@@ -80,6 +86,11 @@ class Listener(Section):
         default=None,
         description="The host that clients are given for every broker; without it, the host of `bind`.",
         examples=["kafka.example.com"],
+    )
+    tls: ListenerTls | None = Field(
+        default=None,
+        description="TLS with its clients.",
+        examples=["{certificate: tls/server.pem, key: tls/server.key}"],
     )
 
     sasl: ListenerSasl | None = Field(
@@ -116,6 +127,16 @@ class Limits(Section):
         default=30.0,
         description="The time a new connection has until its first whole request.",
         examples=["30s"],
+    )
+    handshake: Seconds = Field(
+        default=10.0,
+        description="The time a client has for the handshake of TLS.",
+        examples=["10s"],
+    )
+    handshakes: Count = Field(
+        default=1_000,
+        description="Handshakes of TLS at a time in each worker; one more is closed at once.",
+        examples=[1000],
     )
     idle: Seconds = Field(
         default=600.0,

@@ -77,7 +77,8 @@ def _entry(value: object, info: ValidationInfo) -> PluginUse:
         raise wrong(f'plugin "{name}" cannot be loaded: {error}', "install what it needs") from None
     # Validated under its name, so that a problem's path leads through the file: plugins, 0, acl, rules.
     field: dict[str, Any] = {name: (options_class(plugin), ...)}
-    under_name = create_model(name, **field).model_validate({name: {} if given is None else given}, context=info.context)
+    model, options = create_model(name, **field), {name: {} if given is None else given}
+    under_name = model.model_validate(options, context=info.context)
     return PluginUse(name, plugin, getattr(under_name, name))
 
 

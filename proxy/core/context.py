@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from proxy.core.tls import Tls
 from proxy.core.topology import Endpoint, Topology
 from proxy.protocol.api import Api
 
@@ -23,6 +24,7 @@ class Connection:
     topology: Topology
     broker_id: int | None = None  # None on the bootstrap port
     gate: Gate = field(init=False)  # the link's own
+    tls: Tls | None = None
     principal: str | None = None  # as Kafka writes it: "User:alice"; None also where only the broker knows
     mechanism: str | None = None  # of SASL, once the client is authenticated
     delegation: str | None = None  # the id of the delegation token that it came with, instead of as itself
@@ -40,6 +42,8 @@ class Connection:
             "client": str(Endpoint(host, port)),
             "listener": self.listener,
             "broker": self.broker_id,
+            "tls": self.tls and str(self.tls),
+            "subject": self.tls and self.tls.subject,
             "principal": self.principal,
             "mechanism": self.mechanism,
             "delegation": self.delegation,

@@ -24,13 +24,13 @@ from proxy.core.limits import Limits as LinkLimits
 from proxy.core.link import Link
 from proxy.core.route import Routes
 from proxy.core.topology import Endpoint, Topology
-from proxy.net.dial import UnreachableError, dial, plain_socket
 from proxy.net.conversation import AnySocket
+from proxy.net.dial import UnreachableError, dial, plain_socket
+from proxy.net.introductions import Introduced
+from proxy.net.reactor import Reactor
 from proxy.net.tls.brokers import TlsStream
 from proxy.net.tls.clients import ClientTls
 from proxy.net.tls.handshake import HandshakeError
-from proxy.net.introductions import Introduced
-from proxy.net.reactor import Reactor
 from proxy.net.upstream import Upstream
 from proxy.telemetry.counters import Counters
 
@@ -108,7 +108,9 @@ class Arrivals:
             self._upstream.ask_again()
             log.warning("broker unreachable", why=str(error), broker=broker_id, client=str(Endpoint(*peer)))
         except HandshakeError as error:
-            self._worker.counters.failed_handshakes += 1
+            self._worker.counters.slow_handshake += error.limit == "handshake"
+            self._worker.counters.over_handshakes += error.limit == "handshakes"
+            self._worker.counters.failed_handshakes += error.limit is None
             log.warning("no TLS", why=str(error), client=str(Endpoint(*peer)), listener=self._listener)
         finally:
             if broker is None:  # also when the proxy is about to end

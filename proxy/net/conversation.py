@@ -34,10 +34,13 @@ from proxy.core.commands import (
 from proxy.core.link import Link
 from proxy.net.pipes import SIZE as PIPE_SIZE
 from proxy.net.pipes import WORTH_IT, Pipe
+from proxy.net.tls.sockets import TlsSocket
 from proxy.protocol.frame import Buffer, Splitter
 
 if TYPE_CHECKING:
     from proxy.net.reactor import Reactor
+
+AnySocket = socket.socket | TlsSocket
 
 ROUNDS = 6  # reads of one side before the others have their turn
 BUFFER = 256 << 10
@@ -70,7 +73,7 @@ class Side:
         "take",
     )
 
-    def __init__(self, conversation: Conversation, sock: socket.socket, splitter: Splitter, is_client: bool) -> None:
+    def __init__(self, conversation: Conversation, sock: AnySocket, splitter: Splitter, is_client: bool) -> None:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.conversation = conversation
@@ -100,7 +103,7 @@ class Conversation:
 
     __slots__ = ("_plain", "_reactor", "active", "broker", "client", "closing", "link", "opened", "reason")
 
-    def __init__(self, reactor: Reactor, client: socket.socket, broker: socket.socket, link: Link) -> None:
+    def __init__(self, reactor: Reactor, client: AnySocket, broker: AnySocket, link: Link) -> None:
         self._reactor = reactor
         self.link = link
         self.client = Side(self, client, link.requests.splitter, True)

@@ -18,8 +18,8 @@ import trio
 
 from proxy.core.topology import Endpoint
 from proxy.net.asking import EndedError, ask
-from proxy.net.tls.brokers import BrokerTls
 from proxy.net.dial import ReservedError, UnreachableError, dial
+from proxy.net.tls.brokers import BrokerTls
 from proxy.protocol.api import METADATA
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
@@ -44,7 +44,9 @@ async def nobody(stream: trio.abc.Stream, endpoint: Endpoint) -> None:
     """The brokers want to know nobody."""
 
 
-async def discover(endpoint: Endpoint, seconds: float, introduce: Introduce = nobody, tls: BrokerTls | None = None) -> Cluster:
+async def discover(
+    endpoint: Endpoint, seconds: float, introduce: Introduce = nobody, tls: BrokerTls | None = None
+) -> Cluster:
     """All brokers of the cluster that `endpoint` belongs to.
 
     `seconds`: for each step; `introduce` says who we are. Raises UnreachableError.
@@ -60,7 +62,10 @@ async def discover(endpoint: Endpoint, seconds: float, introduce: Introduce = no
         raise UnreachableError(endpoint, f"no answer to Metadata within {seconds:g} s", stalled=True) from None
     except EndedError:
         if version and introduce is nobody:
-            raise ReservedError(endpoint, "closed the connection instead of answering Metadata, as brokers do that want to know who asks") from None
+            raise ReservedError(
+                endpoint,
+                "closed the connection instead of answering Metadata, as brokers do that want to know who asks",
+            ) from None
         raise UnreachableError(endpoint, "closed the connection instead of answering Metadata") from None
     except ProtocolError as error:
         raise UnreachableError(endpoint, f"does not speak Kafka: {error}") from None

@@ -5,6 +5,7 @@ Rules:
   so that every worker, and every proxy with the same configuration, gives clients the same address.
 * A broker's port is open when `open` returns: before the answer leaves that tells a client of it.
 * An open port stays open when its broker leaves; whoever comes is closed at once, as by a dead broker.
+* With a host name a broker, all of them answer on the bootstrap port, told apart by that name.
 * A port that cannot be had at the start ends the proxy; later it is an error in the log, and tried again.
 """
 
@@ -16,6 +17,7 @@ from typing import Any
 import structlog
 import trio
 
+from proxy.config.tls import ID
 from proxy.core.topology import Endpoint
 from proxy.net.bind import BindError, listen
 
@@ -34,18 +36,23 @@ Accepted = Callable[[socket.socket, tuple[str, int], int | None], None]
 class Listener:
     """All ports of one listener. `accepted` is given each connection, its peer and the id of the broker it is for."""
 
-    def __init__(self, name: str, bind: Endpoint, advertised_host: str, *, shared: bool = False) -> None:
+    def __init__(
+        self, name: str, bind: Endpoint, advertised_host: str, *, shared: bool = False, hosts: str | None = None
+    ) -> None:
         self.name = name
         self.bind = bind
         self.ports: dict[int, int] = {}  # the ports that are open, by node id
         self.accepted: Accepted
         self._advertised_host = advertised_host
         self._shared = shared
+        self._hosts = hosts  # of brokers, with a place for the id: all are reached on the one port
         self._sockets: list[socket.socket] = []
         self._nursery: trio.Nursery
 
     def advertise(self, node_id: int) -> Endpoint:
         """What clients are told of a broker."""
+        if self._hosts is not None:
+            return Endpoint(self._hosts.replace(ID, str(node_id)), self.bind.port)
         port = self.port_of(node_id)
         return Endpoint(self._advertised_host, port if port <= LAST_PORT else NOWHERE)
 
@@ -60,6 +67,9 @@ class Listener:
     def open(self, node_id: int) -> None:
         """Open a broker's port, now, unless it is open. Raises BindError."""
         if node_id in self.ports:
+            return
+        if self._hosts is not None:
+            self.ports[node_id] = self.bind.port
             return
         option = f"listeners.{self.name}.bind (broker {node_id} answers on its port + 1 + {node_id})"
         port = self.port_of(node_id)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import gc
 import select
-import socket
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -28,7 +27,7 @@ import trio
 from proxy.core.events import Event, HandlerFailed
 from proxy.core.link import Link
 from proxy.core.topology import Endpoint
-from proxy.net.conversation import BUFFER, Conversation, Side
+from proxy.net.conversation import BUFFER, AnySocket, Conversation, Side
 from proxy.net.pipes import Pipes
 from proxy.protocol.frame import Buffer
 
@@ -100,7 +99,7 @@ class Reactor:
             self.pipes.close()
             self._epoll.close()
 
-    def adopt(self, client: socket.socket, broker: socket.socket, link: Link, early: bytes = b"") -> Conversation:
+    def adopt(self, client: AnySocket, broker: AnySocket, link: Link, early: bytes = b"") -> Conversation:
         """Take over two connected sockets, and what was already read from the client. Closes them in the end."""
         conversation = Conversation(self, client, broker, link)
         self.conversations.add(conversation)
@@ -110,6 +109,11 @@ class Reactor:
         if early:
             self._guard(conversation, lambda: conversation.carry_out(link.receive_client(memoryview(bytearray(early)))))
         return conversation
+
+    def look(self, side: Side) -> None:
+        """Read this side soon: there may be more than an event will tell of."""
+        side.readable = True
+        self.again.append(side)
 
     def end(self, conversation: Conversation, reason: str) -> None:
         """Close both sockets now."""

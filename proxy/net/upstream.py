@@ -17,8 +17,8 @@ from proxy.auth.identity import Identities
 from proxy.core.topology import Endpoint, Topology
 from proxy.net.dial import ReservedError, UnreachableError
 from proxy.net.discovery import Cluster, discover, nobody
-from proxy.net.tls.brokers import BrokerTls
 from proxy.net.introductions import Introduced, introduce_on
+from proxy.net.tls.brokers import BrokerTls
 from proxy.telemetry.counters import Counters
 
 log = structlog.get_logger()
@@ -99,7 +99,9 @@ class Upstream:
         tried = []
         for _, endpoint in zip(range(CANDIDATES), self.anybody(), strict=False):
             try:
-                return await discover(endpoint, self._seconds, nobody if self.identities is None else self._introduce, self.tls)
+                return await discover(
+                    endpoint, self._seconds, nobody if self.identities is None else self._introduce, self.tls
+                )
             except ReservedError as error:
                 self._learn_from_clients(error)
                 return Cluster({}, None)

@@ -24,4 +24,7 @@ class Counters:
     failed_dial: int = 0  # a broker refused, or could not be found
     cut_by_drain: int = 0  # still had requests in flight when the time to drain was over
     ended_by_fault: int = 0  # connections that ended for a reason worth a line in the log
+    failed_handshakes: int = 0  # no TLS with a client, but for the next two
+    slow_handshake: int = 0
+    over_handshakes: int = 0  # closed at once: as many handshakes were under way as may be
     failed_discovery: int = 0  # no bootstrap address and no known broker answered

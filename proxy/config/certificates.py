@@ -1,0 +1,202 @@
+"""Certificates, keys and trust: what the files of `tls:` hold, and what is wrong with them.
+
+Rules:
+* Everything is read once: what was checked is what is used, whatever happens to the file meanwhile.
+* A file that cannot be used is an `UnusableError`: the option to change, the fact and a way out.
+* Passwords and keys are in no message.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+    pkcs12,
+)
+from cryptography.x509.oid import NameOID
+
+from proxy.config.tls import Pair, Trusting
+
+LARGEST = 4 << 20
+JKS = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")  # Java's own stores, JKS and JCEKS
+DER = b"\x30"
+PEM = b"-----BEGIN "
+CERTIFICATE = PEM + b"CERTIFICATE-----"
+
+
+class UnusableError(Exception):
+    """A file, or an option about it, that cannot be used: `option` is the one to change."""
+
+    def __init__(self, option: str, fact: str, way_out: str) -> None:
+        super().__init__(f"{fact}; {way_out}")
+        self.option = option
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A certificate with its key: `pem` is what a TLS library takes, `names` are the hosts it is valid for."""
+
+    pem: bytes = field(repr=False)
+    names: tuple[str, ...]
+    not_after: datetime
+
+    def covers(self, host: str) -> bool:
+        """Is it valid for this host?"""
+        host = host.lower()
+        return any(name == host or (name[:2] == "*." and host.partition(".")[2] == name[2:]) for name in self.names)
+
+
+def identity(pair: Pair) -> Identity | None:
+    """The certificate and key that these options name; None where they name none. Raises UnusableError."""
+    if pair.keystore is not None:
+        return _from_store(pair, pair.keystore)
+    if pair.certificate is None:
+        return None
+    text = content(pair.certificate, "certificate")
+    _refuse_stores(text, pair.certificate, "certificate", "keystore")
+    chain = _certificates(text, pair.certificate, "certificate")
+    option = "certificate" if pair.key is None else "key"
+    path = pair.key or pair.certificate
+    return _identity(chain, _key(content(path, option), path, option, pair.key_password), option, pair.certificate)
+
+
+def trusted(tls: Trusting) -> str | None:
+    """The authorities that these options name, as PEM; None where they name none. Raises UnusableError."""
+    if tls.ca is None:
+        return None
+    data = content(tls.ca, "ca")
+    if data.startswith(DER):
+        store = _store(data, tls.ca, "ca", tls.ca_password)
+        found = [each.certificate for each in store.additional_certs] + ([store.cert.certificate] if store.cert else [])
+    else:
+        _refuse_stores(data, tls.ca, "ca", "ca")
+        found = _certificates(data, tls.ca, "ca")
+    if not found:
+        raise UnusableError("ca", f'no certificate is in "{tls.ca}"', "import the authorities that are to be trusted")
+    return "".join(each.public_bytes(Encoding.PEM).decode() for each in found)
+
+
+def exposed(path: str) -> bool:
+    """Can anybody on this machine read it?"""
+    try:
+        return bool(os.stat(path).st_mode & stat.S_IROTH)
+    except OSError:
+        return False
+
+
+def content(path: str, option: str) -> bytes:
+    """The bytes of a file. Raises UnusableError."""
+    try:
+        with open(path, "rb") as opened:
+            return opened.read(LARGEST)
+    except FileNotFoundError:
+        raise UnusableError(option, f'there is no file "{path}"', "check the path") from None
+    except OSError as error:
+        raise UnusableError(option, f'"{path}" cannot be read ({error.strerror})', "check its permissions") from None
+
+
+def _refuse_stores(data: bytes, path: str, option: str, other: str) -> None:
+    if data.startswith(JKS):
+        base = os.path.splitext(path)[0]
+        command = f"keytool -importkeystore -srckeystore {path} -destkeystore {base}.p12 -deststoretype pkcs12"
+        raise UnusableError(option, f'"{path}" is a JKS store, which only Java reads', f"convert it: {command}")
+    if data.startswith(DER) and other != option:
+        raise UnusableError(option, f'"{path}" is not PEM', f'if it is a PKCS#12 store, name it as "{other}"')
+
+
+def _certificates(data: bytes, path: str, option: str) -> list[x509.Certificate]:
+    if CERTIFICATE not in data:
+        raise UnusableError(
+            option, f'no certificate is in "{path}"', 'give a PEM file with "-----BEGIN CERTIFICATE-----"'
+        )
+    try:
+        return x509.load_pem_x509_certificates(data)
+    except ValueError:
+        raise UnusableError(option, f'a certificate in "{path}" is damaged', "write the file anew") from None
+
+
+def _key(data: bytes, path: str, option: str, password: str | None) -> PrivateKeyTypes:
+    _refuse_stores(data, path, option, "keystore")
+    start = data.find(b"PRIVATE KEY-----")
+    if start < 0:
+        way_out = (
+            'name the file with the key as "key"' if option == "certificate" else "give the certificate's key, PEM"
+        )
+        raise UnusableError(option, f'no private key is in "{path}"', way_out)
+    encrypted = b"ENCRYPTED" in data
+    if encrypted and password is None:
+        raise UnusableError(option, f'the key in "{path}" is encrypted', 'give its password as "key_password"')
+    try:
+        secret = password.encode() if encrypted and password is not None else None
+        key = load_pem_private_key(data[data.rfind(PEM, 0, start) :], secret)
+    except (ValueError, TypeError):
+        if encrypted:
+            fact = f'"key_password" does not open the key in "{path}"'
+            raise UnusableError("key_password", fact, "give the password with which it was encrypted") from None
+        raise UnusableError(option, f'the key in "{path}" is damaged', "write the file anew") from None
+    except UnsupportedAlgorithm:
+        raise UnusableError(option, f'the key in "{path}" is of an unknown kind', "use an RSA or EC key") from None
+    return key
+
+
+def _from_store(pair: Pair, path: str) -> Identity:
+    data = content(path, "keystore")
+    if data.startswith(PEM):  # Kafka's ssl.keystore.type=PEM
+        chain = _certificates(data, path, "keystore")
+        return _identity(chain, _key(data, path, "keystore", pair.keystore_password), "keystore", path)
+    _refuse_stores(data, path, "keystore", "keystore")
+    store = _store(data, path, "keystore", pair.keystore_password)
+    if store.key is None or store.cert is None:
+        raise UnusableError("keystore", f'no private key is in "{path}"', "give a store with a certificate and its key")
+    chain = [store.cert.certificate, *(each.certificate for each in store.additional_certs)]
+    return _identity(chain, store.key, "keystore", path)
+
+
+def _store(data: bytes, path: str, option: str, password: str | None) -> pkcs12.PKCS12KeyAndCertificates:
+    try:
+        return pkcs12.load_pkcs12(data, password.encode() if password is not None else None)
+    except ValueError as error:
+        if "password" in str(error).lower():
+            fact = f'"{option}_password" does not open "{path}"'
+            raise UnusableError(f"{option}_password", fact, "give the password of the store") from None
+        raise UnusableError(option, f'"{path}" is no PKCS#12 store', "give a PKCS#12 store or a PEM file") from None
+    except UnsupportedAlgorithm:
+        raise UnusableError(option, f'"{path}" is encrypted in an unknown way', "convert it with keytool") from None
+
+
+def _identity(chain: list[x509.Certificate], key: PrivateKeyTypes, option: str, path: str) -> Identity:
+    own = chain[0]
+    public = (Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    if own.public_key().public_bytes(*public) != key.public_key().public_bytes(*public):
+        way_out = "give the key with which it was requested; the certificate itself must come first in its file"
+        raise UnusableError(option, f'the key does not fit the certificate in "{path}"', way_out)
+    now = datetime.now(UTC)
+    if now > own.not_valid_after_utc:
+        fact = f'the certificate in "{path}" expired on {own.not_valid_after_utc:%Y-%m-%d}'
+        raise UnusableError("keystore" if option == "keystore" else "certificate", fact, "renew it")
+    if now < own.not_valid_before_utc:
+        fact = f'the certificate in "{path}" is not valid before {own.not_valid_before_utc:%Y-%m-%d %H:%M} UTC'
+        raise UnusableError("keystore" if option == "keystore" else "certificate", fact, "check the machine's clock")
+    written = b"".join(each.public_bytes(Encoding.PEM) for each in chain)
+    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return Identity(written + secret, _names(own), own.not_valid_after_utc)
+
+
+def _names(certificate: x509.Certificate) -> tuple[str, ...]:
+    try:
+        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        return tuple(name.lower() for name in found.get_values_for_type(x509.DNSName))
+    except x509.ExtensionNotFound:
+        common = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+        return tuple(str(each.value).lower() for each in common)

@@ -1,0 +1,17 @@
+"""What TLS found out about a client: data only, for handlers and log lines."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Tls(NamedTuple):
+    """`server_name` is what the client asked for, `subject` is its certificate's; None where there is none."""
+
+    version: str
+    cipher: str
+    server_name: str | None = None
+    subject: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.version} {self.cipher}"

@@ -1,0 +1,1 @@
+"""TLS on sockets: beside the reactor, which does not know of it."""

@@ -1,0 +1,92 @@
+"""Clients with TLS: from a fresh connection to one whose client is known as far as TLS knows it.
+
+Rules:
+* Handshakes at a time are limited: one over the limit is closed at once, as a connection over its limit is.
+* With a host name a broker, the name that a client asks for says which broker it wants; the name in `advertise` says
+  any. Names of brokers that were never seen are refused like any other.
+* A client certificate gives a principal, by the rules of the listener. Where no rule fits, the client is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from dataclasses import dataclass
+
+from cryptography import x509
+
+from proxy.config import Limits
+from proxy.config.model import Listener
+from proxy.config.tls import ID, ListenerTls
+from proxy.core.distinguished import distinguished_name
+from proxy.core.mapping import Mapping
+from proxy.core.tls import Tls
+from proxy.core.topology import Topology
+from proxy.net.tls.contexts import Shaken, files, for_clients
+from proxy.net.tls.handshake import HandshakeError, shake_hands
+from proxy.net.tls.kept import Kept
+from proxy.net.tls.sockets import TlsSocket
+
+
+@dataclass(frozen=True, slots=True)
+class Welcomed:
+    """A client after its handshake; `broker_id` is the broker that it asked for by name."""
+
+    socket: TlsSocket
+    facts: Tls
+    principal: str | None
+    broker_id: int | None
+
+
+class ClientTls:
+    """TLS with the clients of one listener."""
+
+    def __init__(self, name: str, listener: Listener, tls: ListenerTls, topology: Topology, limits: Limits) -> None:
+        self.kept = Kept(f"listeners.{name}.tls", files(tls), lambda: for_clients(tls, self._answers_to))
+        self._mapping = Mapping(tls.principal_mapping)
+        self._topology = topology
+        self._bootstrap = (listener.advertise or "").lower()
+        before, _, after = (tls.hosts or "").partition(ID)
+        self._hosts = re.compile(f"{re.escape(before)}([0-9]{{1,9}}){re.escape(after)}") if tls.hosts else None
+        self._limits = limits
+        self._under_way = 0
+
+    async def welcome(self, client: socket.socket, broker_id: int | None) -> Welcomed:
+        """Do the handshake. Raises HandshakeError; closing the socket is left to the caller."""
+        if self._under_way >= self._limits.handshakes:
+            raise HandshakeError(f"{self._under_way} handshakes are under way (limits.handshakes)", "handshakes")
+        self._under_way += 1
+        tls = TlsSocket(client, self.kept.current)
+        try:
+            await shake_hands(tls, self._limits.handshake)
+        except HandshakeError as error:
+            asked = tls.tls.asked if isinstance(tls.tls, Shaken) else None
+            if self._hosts is not None and not self._answers_to(asked):
+                raise HandshakeError(f'it asked for host "{asked}" (SNI), which is none of ours') from error
+            raise
+        finally:
+            self._under_way -= 1
+        return self._welcomed(tls, broker_id)
+
+    def _welcomed(self, tls: TlsSocket, broker_id: int | None) -> Welcomed:
+        assert isinstance(tls.tls, Shaken)
+        asked, cipher, shown = tls.tls.asked, tls.tls.cipher(), tls.tls.getpeercert(True)
+        subject = principal = None
+        if shown is not None:
+            subject = distinguished_name(x509.load_der_x509_certificate(shown).subject.public_bytes())
+            found = self._mapping.principal(subject)
+            if found is None:
+                raise HandshakeError(f'no rule of principal_mapping fits "{subject}"')
+            principal = f"User:{found}"
+        facts = Tls(tls.tls.version() or "", cipher[0] if cipher else "", asked, subject)
+        if self._hosts is not None:
+            broker_id = self._broker(asked)
+        return Welcomed(tls, facts, principal, broker_id)
+
+    def _answers_to(self, name: str | None) -> bool:
+        return self._hosts is None or name == self._bootstrap or self._broker(name) in self._topology.brokers
+
+    def _broker(self, name: str | None) -> int | None:
+        """The id in a broker's name."""
+        match = self._hosts.fullmatch(name) if self._hosts and name else None
+        return int(match[1]) if match else None

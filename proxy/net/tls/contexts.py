@@ -1,0 +1,102 @@
+"""Contexts: from the options of TLS to OpenSSL's, as whom and with what trust a side speaks.
+
+Rules:
+* A certificate is chosen by the name that the client asks for (SNI); where none is valid for it, the first is shown.
+* With a host name a broker, any other name is refused as TLS refuses it (`unrecognized_name`); so is no name.
+* ALPN is ignored. Sessions are resumed by tickets; a listener whose files changed starts anew.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Callable
+
+from proxy.config.certificates import Identity, UnusableError, identity, trusted
+from proxy.config.tls import ClusterTls, ListenerTls, Pair, Trusting
+
+ASKED = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
+VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+
+Known = Callable[[str | None], bool]
+
+
+class Shaken(ssl.SSLObject):
+    """TLS that remembers the name which the client asked for."""
+
+    asked: str | None = None
+
+
+def for_clients(tls: ListenerTls, known: Known) -> ssl.SSLContext:
+    """What a listener speaks; `known` says which names it answers to. Raises UnusableError."""
+    identities = [found for pair in (tls, *tls.certificates) if (found := identity(pair))]
+    authorities = trusted(tls)
+    contexts = [_server(tls, each, authorities) for each in identities]
+    first = contexts[0]
+
+    def named(shaken: ssl.SSLSocket | ssl.SSLObject, name: str | None, _: ssl.SSLContext) -> int | None:
+        assert isinstance(shaken, Shaken)
+        shaken.asked = name = name and name.lower()
+        if not known(name):
+            return ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
+        if name is not None and not identities[0].covers(name):
+            fitting = (context for each, context in zip(identities, contexts, strict=True) if each.covers(name))
+            shaken.context = next(fitting, first)
+        return None
+
+    first.sni_callback = named
+    return first
+
+
+def for_brokers(tls: ClusterTls) -> ssl.SSLContext:
+    """What is spoken with the brokers of a cluster. Raises UnusableError."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = tls.verify_host
+    authorities = trusted(tls)
+    if authorities is None:
+        context.load_default_certs()
+    else:
+        context.load_verify_locations(cadata=authorities)
+    _versions(context, tls)
+    own = identity(tls)
+    if own is not None:
+        _show(context, own, tls)
+    return context
+
+
+def files(tls: Trusting) -> list[str]:
+    """All files that these options name."""
+    pairs: list[Pair] = [tls, *(tls.certificates if isinstance(tls, ListenerTls) else ())]
+    named = [tls.ca, *(file for pair in pairs for file in (pair.certificate, pair.key, pair.keystore))]
+    return [file for file in named if file is not None]
+
+
+def _server(tls: ListenerTls, shown: Identity, authorities: str | None) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.sslobject_class = Shaken
+    context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_CIPHER_SERVER_PREFERENCE
+    _versions(context, tls)
+    _show(context, shown, tls)
+    context.verify_mode = ASKED[tls.client_auth]
+    if authorities is not None and tls.client_auth != "none":
+        context.load_verify_locations(cadata=authorities)
+    return context
+
+
+def _versions(context: ssl.SSLContext, tls: Trusting) -> None:
+    spoken = [VERSIONS[version] for version in tls.versions]
+    context.minimum_version, context.maximum_version = min(spoken), max(spoken)
+
+
+def _show(context: ssl.SSLContext, shown: Identity, tls: Pair) -> None:
+    """OpenSSL reads certificates from files only; one in memory leaves no key on a disk."""
+    descriptor = os.memfd_create("certificate", os.MFD_CLOEXEC)
+    with open(descriptor, "wb") as memory:
+        memory.write(shown.pem)
+        memory.flush()
+        try:
+            context.load_cert_chain(f"/proc/self/fd/{descriptor}")
+        except ssl.SSLError as error:
+            option = "keystore" if tls.keystore else "certificate"
+            reason = (error.reason or str(error)).replace("_", " ").lower()
+            raise UnusableError(option, f"the certificate is refused by OpenSSL ({reason})", "give another") from None

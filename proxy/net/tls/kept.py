@@ -1,0 +1,64 @@
+"""Kept: what files are made into, and made into again when they change.
+
+Rules:
+* Files are looked at four times a second. What changed is read once it has been the same for two looks, so that a
+  certificate and its key, written one after the other, are not read in between.
+* What cannot be used changes nothing, and is said once. What was made before stays with whoever has it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+import structlog
+import trio
+
+from proxy.config.certificates import UnusableError
+
+log = structlog.get_logger()
+
+EVERY = 0.25  # seconds
+
+T = TypeVar("T")
+Look = tuple[tuple[int, ...] | None, ...]
+
+
+class Kept(Generic[T]):
+    """`current` is what the files were made into last."""
+
+    def __init__(self, what: str, files: Sequence[str], make: Callable[[], T]) -> None:
+        self._what, self._files, self._make = what, files, make
+        self._read = self._seen = self._look()
+        self.current = make()
+
+    async def watch(self) -> None:
+        """Look until cancelled."""
+        while True:
+            await trio.sleep(EVERY)
+            self.look()
+
+    def look(self) -> None:
+        """Look once."""
+        last, self._seen = self._seen, self._look()
+        if self._seen == self._read or self._seen != last:
+            return
+        self._read = self._seen
+        try:
+            self.current = self._make()
+        except UnusableError as error:
+            log.error("changed files cannot be used", what=self._what, why=str(error), way_on="the old ones stay")
+        else:
+            log.info("read again", what=self._what)
+
+    def _look(self) -> Look:
+        return tuple(map(_look, self._files))
+
+
+def _look(file: str) -> tuple[int, ...] | None:
+    try:
+        found = os.stat(file)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size

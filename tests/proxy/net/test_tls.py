@@ -1,0 +1,211 @@
+"""TLS through the gateway: to clients, to brokers, by host names, and while certificates change."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from structlog.testing import capture_logs
+
+from proxy.config import Config
+from proxy.core.topology import Endpoint
+from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from tests.certificates import Authority
+from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker, Client, configuration, port_of, serving
+
+NAME = "kafka.example.com"
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Authority:
+    authority = Authority(tmp_path)
+    authority.issue("server", LOOPBACK, NAME, f"*.{NAME}")
+    authority.issue("alice", organization="Example")
+    return authority
+
+
+def secured(authority: Authority, broker: Endpoint, **more: Any) -> Config:
+    folder = authority.folder
+    tls = {"certificate": str(folder / "server.pem"), "key": str(folder / "server.key"), **more.pop("tls", {})}
+    config = configuration(broker, **more.pop("whole", {})).model_dump(exclude_unset=True)
+    (listener,) = config["listeners"].values()
+    listener["tls"] = tls
+    listener |= more
+    return Config.model_validate(config)
+
+
+def trusting(authority: Authority, own: str | None = None) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=str(authority.file))
+    if own is not None:
+        context.load_cert_chain(authority.folder / f"{own}.pem", authority.folder / f"{own}.key")
+    return context
+
+
+@asynccontextmanager
+async def client_of(port: int, context: ssl.SSLContext, host: str = LOOPBACK) -> AsyncIterator[Client]:
+    stream = await trio.open_tcp_stream(LOOPBACK, port)
+    sealed = trio.SSLStream(stream, context, server_hostname=host, https_compatible=True)
+    async with sealed:
+        await sealed.do_handshake()
+        yield Client(sealed)  # type: ignore[arg-type]
+
+
+async def test_a_client_with_tls_reaches_its_broker(broker: Broker, authority: Authority) -> None:
+    config = secured(authority, broker.endpoint)
+    async with serving(config):
+        for port in (port_of(config), port_of(config, 1)):
+            async with client_of(port, trusting(authority)) as client:
+                assert [await client.beat(number) for number in range(3)] == [0, 0, 0]
+
+
+async def test_a_client_certificate_gives_a_principal(broker: Broker, authority: Authority) -> None:
+    mutual = {"client_auth": "required", "ca": str(authority.file), "principal_mapping": "RULE:^CN=([^,]+),.*$/$1/U"}
+    config = secured(authority, broker.endpoint, tls=mutual)
+    async with serving(config) as gateway, client_of(port_of(config), trusting(authority, "alice")) as client:
+        assert await client.beat() == 0
+        (conversation,) = gateway._reactor.conversations
+        facts = conversation.link.connection.facts()
+        assert facts["principal"] == "User:ALICE"
+        assert facts["subject"] == "CN=alice,O=Example"
+        assert str(facts["tls"]).startswith("TLSv1.3 ")
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [(b"\0\0\0\x12\0\x12\0\3\0\0\0\1\0\0", "speaks Kafka without TLS"), (b"GET / HTTP/1.1\r\n\r\n", "HTTP")],
+)
+async def test_a_client_without_tls_is_one_line_in_the_log(
+    broker: Broker, authority: Authority, said: bytes, why: str
+) -> None:
+    config = secured(authority, broker.endpoint)
+    with capture_logs() as logs:
+        async with serving(config):
+            plain = await trio.open_tcp_stream(LOOPBACK, port_of(config))
+            await plain.send_all(said)
+            with trio.fail_after(PATIENCE):
+                while await plain.receive_some():
+                    pass
+            await plain.aclose()
+    (line,) = [line for line in logs if line["event"] == "no TLS"]
+    assert why in line["why"]
+
+
+async def test_a_client_with_tls_on_a_plain_port_is_one_line_in_the_log(broker: Broker, authority: Authority) -> None:
+    config = configuration(broker.endpoint)
+    with capture_logs() as logs:
+        async with serving(config):
+            with pytest.raises((trio.BrokenResourceError, ssl.SSLError)):
+                async with client_of(port_of(config), trusting(authority)):
+                    pass
+    (line,) = [line for line in logs if line["event"] == "connection ended"]
+    assert "TLS" in line["why"]
+
+
+async def test_all_brokers_answer_on_one_port_by_their_host_names(broker: Broker, authority: Authority) -> None:
+    config = secured(authority, broker.endpoint, advertise=NAME, tls={"hosts": f"broker-{{id}}.{NAME}"})
+    async with serving(config) as gateway:
+        async with client_of(port_of(config), trusting(authority), NAME) as client:
+            answer = await client.ask(MetadataRequest(topics=[]), MetadataResponse)
+            assert [(it.host, it.port) for it in answer.brokers] == [(f"broker-1.{NAME}", port_of(config))]
+        async with client_of(port_of(config), trusting(authority), f"broker-1.{NAME}") as client:
+            assert await client.beat() == 0
+            assert [each.link.connection.broker_id for each in gateway._reactor.conversations] == [1]
+        with pytest.raises(trio.BrokenResourceError) as refused:
+            async with client_of(port_of(config), trusting(authority), f"broker-7.{NAME}"):
+                pass
+        assert "UNRECOGNIZED_NAME" in str(refused.value.__cause__).upper()
+
+
+async def test_large_frames_pass_both_ways_sealed(broker: Broker, authority: Authority) -> None:
+    config = secured(authority, broker.endpoint)
+    broker.told = {number: Endpoint(f"host-{number}", 9092) for number in range(1, 3)}
+    many = MetadataRequest(topics=[MetadataRequest.Topic(name="x" * 200) for _ in range(20_000)])
+    async with serving(config), client_of(port_of(config), trusting(authority)) as client:
+        for _ in range(3):
+            await client.ask(many, MetadataResponse)
+
+
+async def test_certificates_are_replaced_under_load_and_no_connection_is_lost(
+    broker: Broker, authority: Authority
+) -> None:
+    await rotate(broker, authority, 5)
+
+
+@pytest.mark.long
+async def test_certificates_are_replaced_often_under_load(broker: Broker, authority: Authority) -> None:
+    await rotate(broker, authority, 100)
+
+
+async def rotate(broker: Broker, authority: Authority, times: int) -> None:
+    config = secured(authority, broker.endpoint)
+    done, beats = False, 0
+
+    async def load() -> None:
+        nonlocal beats
+        async with client_of(port_of(config), trusting(authority)) as client:
+            while not done:
+                assert await client.beat() == 0
+                beats += 1
+
+    async with serving(config) as gateway:
+        async with trio.open_nursery() as nursery:
+            for _ in range(4):
+                nursery.start_soon(load)
+            for _ in range(times):
+                certificate, _ = authority.issue("server", LOOPBACK)
+                expected = ssl.PEM_cert_to_DER_cert(certificate.read_text())
+                with trio.fail_after(3):
+                    while await shown(config, authority) != expected:
+                        await trio.lowlevel.checkpoint()
+            done = True
+        assert beats > times
+        assert gateway.counters.ended_by_fault == 0
+
+
+async def shown(config: Config, authority: Authority) -> bytes | None:
+    stream = await trio.open_tcp_stream(LOOPBACK, port_of(config))
+    async with trio.SSLStream(stream, trusting(authority), server_hostname=LOOPBACK, https_compatible=True) as sealed:
+        await sealed.do_handshake()
+        der: bytes | None = sealed.getpeercert(True)
+        return der
+
+
+class SealedBroker(Broker):
+    """A broker behind TLS."""
+
+    def __init__(self, context: ssl.SSLContext) -> None:
+        super().__init__()
+        self.context = context
+
+    async def _converse(self, stream: trio.SocketStream) -> None:
+        sealed = trio.SSLStream(stream, self.context, server_side=True, https_compatible=True)
+        with suppress(trio.BrokenResourceError):
+            await super()._converse(sealed)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("trusted", "reachable"), [(True, True), (False, False)])
+async def test_brokers_are_spoken_to_with_tls_and_must_be_whom_we_trust(
+    nursery: trio.Nursery, authority: Authority, tmp_path: Path, trusted: bool, reachable: bool
+) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "server.pem", tmp_path / "server.key")
+    broker = SealedBroker(context)
+    await nursery.start(broker.serve)
+    (tmp_path / "other").mkdir()
+    ca = authority.file if trusted else Authority(tmp_path / "other", "foreign").file
+    config = secured(authority, broker.endpoint).model_dump(exclude_unset=True)
+    config["clusters"]["main"]["tls"] = {"ca": str(ca)}
+    sealed = Config.model_validate(config)
+    if reachable:
+        async with serving(sealed), client_of(port_of(sealed, 1), trusting(authority)) as client:
+            assert await client.beat() == 0
+        return
+    with capture_logs() as logs, trio.move_on_after(1):
+        async with serving(sealed):
+            pass
+    assert any("its certificate is not accepted" in line.get("tried", "") for line in logs)

@@ -1,0 +1,99 @@
+"""Clients with TLS: who they are, and how many may come at a time."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+
+from proxy.config import Limits, Listener
+from proxy.config.tls import ClusterTls
+from proxy.core.tls import Tls
+from proxy.core.topology import Endpoint, Topology
+from proxy.net.tls.clients import ClientTls, HandshakeError, Welcomed
+from proxy.net.tls.contexts import for_brokers
+from proxy.net.tls.handshake import shake_hands
+from proxy.net.tls.sockets import TlsSocket
+from tests.certificates import Authority
+
+NAME = "kafka.example.com"
+
+
+def welcoming(authority: Authority, limits: Limits | None = None, **more: Any) -> ClientTls:
+    certificate, key = authority.issue("server", NAME, f"*.{NAME}")
+    tls = {"certificate": str(certificate), "key": str(key), **more}
+    listener = Listener.model_validate({"cluster": "main", "bind": "h:1", "advertise": NAME, "tls": tls})
+    assert listener.tls is not None
+    topology = Topology(lambda node_id: Endpoint(f"b-{node_id}.{NAME}", 1))
+    topology.learn(3, "kafka-3", 9092)
+    return ClientTls("clients", listener, listener.tls, topology, limits or Limits())
+
+
+async def welcome(clients: ClientTls, authority: Authority, host: str = NAME, own: str | None = None) -> Welcomed:
+    pair = {"certificate": str(authority.folder / f"{own}.pem"), "key": str(authority.folder / f"{own}.key")}
+    context = for_brokers(ClusterTls.model_validate({"ca": str(authority.file), **(pair if own else {})}))
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        for each in (ours, theirs):
+            each.setblocking(False)
+
+        async def knock() -> None:
+            try:
+                await shake_hands(TlsSocket(theirs, context, host), 5)
+            except HandshakeError:
+                theirs.close()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(knock)
+            try:
+                found: Welcomed | HandshakeError = await clients.welcome(ours, None)
+            except HandshakeError as error:
+                found = error
+                ours.close()
+    if isinstance(found, HandshakeError):
+        raise found
+    return found
+
+
+async def test_a_client_without_a_certificate_is_nobody(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    found = await welcome(welcoming(authority), authority)
+    assert isinstance(found.facts, Tls)
+    assert (found.principal, found.facts.subject, found.facts.server_name) == (None, None, NAME)
+
+
+async def test_a_client_for_whom_no_rule_fits_is_refused(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    authority.issue("alice")
+    clients = welcoming(authority, client_auth="required", ca=str(authority.file), principal_mapping="RULE:^CN=bob$/b/")
+    with pytest.raises(HandshakeError, match='no rule of principal_mapping fits "CN=alice"'):
+        await welcome(clients, authority, own="alice")
+
+
+async def test_the_name_says_which_broker(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    clients = welcoming(authority, hosts=f"b-{{id}}.{NAME}")
+    assert (await welcome(clients, authority)).broker_id is None
+    assert (await welcome(clients, authority, f"b-3.{NAME}")).broker_id == 3
+    for unknown in (f"b-4.{NAME}", f"b-x.{NAME}", f"x.{NAME}"):
+        with pytest.raises(HandshakeError, match=f'asked for host "{unknown}"'):
+            await welcome(clients, authority, unknown)
+
+
+async def test_one_handshake_too_many_is_refused_and_counts_no_more_once_it_is_over(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    clients = welcoming(authority, Limits.model_validate({"handshakes": 1}))
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    with ours, theirs:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(clients.welcome, ours, None)
+            await trio.testing.wait_all_tasks_blocked()
+            with pytest.raises(HandshakeError, match=r"limits\.handshakes"):
+                await welcome(clients, authority)
+            nursery.cancel_scope.cancel()
+    assert (await welcome(clients, authority)).principal is None

@@ -1,0 +1,94 @@
+"""From a connection to one that is sealed, or one reason why not."""
+
+from __future__ import annotations
+
+import random
+import socket
+import ssl
+from pathlib import Path
+
+import pytest
+
+from proxy.config.tls import ClusterTls, ListenerTls
+from proxy.net.tls.contexts import for_brokers, for_clients
+from proxy.net.tls.handshake import MOST, HandshakeError, shake_hands
+from proxy.net.tls.sockets import TlsSocket
+from tests.certificates import Authority
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> ssl.SSLContext:
+    certificate, key = Authority(tmp_path).issue("server", "kafka.example.com")
+    return for_clients(ListenerTls(certificate=str(certificate), key=str(key)), lambda name: True)
+
+
+async def refusal(server: ssl.SSLContext, said: bytes, *, seconds: float = 5, silent: bool = False) -> str:
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    with ours, theirs:
+        theirs.sendall(said)
+        if not silent:
+            theirs.shutdown(socket.SHUT_WR)
+        with pytest.raises(HandshakeError) as refused:
+            await shake_hands(TlsSocket(ours, server), seconds)
+    return str(refused.value)
+
+
+KAFKA = bytes.fromhex("00000012 0012 0003 00000001 0004 74657374 00 0461 0461 00")
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (KAFKA, "it speaks Kafka without TLS"),
+        (b"GET / HTTP/1.1\r\n\r\n", "it speaks HTTP, not TLS"),
+        (b"", "it closed the connection"),
+        (b"\x16\x03\x01\x02\x00\x01", "it closed the connection"),
+    ],
+)
+async def test_who_does_not_speak_tls_is_told_apart(server: ssl.SSLContext, said: bytes, why: str) -> None:
+    assert why in await refusal(server, said)
+
+
+async def test_a_slow_handshake_is_over_in_time(server: ssl.SSLContext) -> None:
+    assert "not done within 0.01 s" in await refusal(server, b"\x16\x03\x01", seconds=0.01, silent=True)
+
+
+async def test_a_handshake_has_so_many_bytes(server: ssl.SSLContext) -> None:
+    hello = b"\x16\x03\x01\x40\x00\x01\x01\xff\xff" + bytes((64 << 10) - 1)
+    assert len(await refusal(server, hello + bytes(MOST))) > 0
+
+
+def first_flight() -> bytes:
+    ours, theirs = ssl.MemoryBIO(), ssl.MemoryBIO()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    with pytest.raises(ssl.SSLWantReadError):
+        context.wrap_bio(ours, theirs, server_hostname="kafka.example.com").do_handshake()
+    return theirs.read()
+
+
+async def mutate(server: ssl.SSLContext, times: int) -> None:
+    dice, hello = random.Random(7), first_flight()
+    for _ in range(times):
+        changed = bytearray(hello)
+        for _ in range(dice.randint(1, 8)):
+            changed[dice.randrange(len(changed))] = dice.randrange(256)
+        assert await refusal(server, bytes(changed[: dice.randint(1, len(changed))]))
+
+
+async def test_mutated_first_flights_are_refused(server: ssl.SSLContext) -> None:
+    await mutate(server, 300)
+
+
+@pytest.mark.long
+async def test_many_mutated_first_flights_are_refused(server: ssl.SSLContext) -> None:
+    await mutate(server, 50_000)
+
+
+async def test_a_server_that_does_not_speak_tls_is_said_to_do_so() -> None:
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    with ours, theirs:
+        theirs.sendall(b"SSH-2.0-OpenSSH\r\n")
+        with pytest.raises(HandshakeError, match="does not speak TLS"):
+            await shake_hands(TlsSocket(ours, for_brokers(ClusterTls()), "kafka.example.com"), 5)

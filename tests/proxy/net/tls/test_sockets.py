@@ -1,0 +1,79 @@
+"""A socket that seals, for whoever expects a plain one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from proxy.config.tls import ClusterTls, ListenerTls
+from proxy.net.tls.contexts import for_brokers, for_clients
+from proxy.net.tls.sockets import TlsSocket
+from tests.certificates import Authority
+from tests.proxy.net.tls.pairs import ends, read_all, shaken
+
+Pair = tuple[TlsSocket, TlsSocket]
+
+
+@pytest.fixture
+async def pair(tmp_path: Path) -> Pair:
+    authority = Authority(tmp_path)
+    certificate, key = authority.issue("server", "kafka.example.com")
+    server = for_clients(ListenerTls(certificate=str(certificate), key=str(key)), lambda name: True)
+    one, two = ends(server, for_brokers(ClusterTls(ca=str(authority.file))))
+    assert await shaken(one, two) == []
+    return one, two
+
+
+async def test_what_is_sent_arrives_in_both_directions(pair: Pair) -> None:
+    for sender, receiver in (pair, pair[::-1]):
+        assert sender.send(b"hello") == 5
+        assert read_all(receiver) == b"hello"
+
+
+async def test_a_reader_waits_as_with_a_socket(pair: Pair) -> None:
+    assert read_all(pair[1]) == b""
+    with pytest.raises(BlockingIOError):
+        pair[0].recv_into(memoryview(bytearray(10)), 10)
+
+
+async def test_a_read_takes_what_there_is_room_for_and_knows_that_there_is_more(pair: Pair) -> None:
+    pair[0].send(b"0123456789")
+    room = memoryview(bytearray(10))
+    assert pair[1].recv_into(room, 4) == 4
+    assert pair[1].ahead
+    assert read_all(pair[1]) == b"456789"
+    assert not pair[1].ahead
+
+
+async def test_what_the_socket_does_not_take_is_sent_again_and_sealed_once(pair: Pair) -> None:
+    one, two = pair
+    data = bytes(range(256)) * (16 << 10)  # 4 MiB: more than the kernel keeps
+    sent, arrived = one.send(data), b""
+    assert 0 <= sent < len(data)
+    assert one.stuck
+    with pytest.raises(BlockingIOError):
+        one.send(data[sent : sent + 10])
+    while sent < len(data):
+        arrived += read_all(two)
+        piece = 1000 if sent % 2 else len(data)  # what was cut may come again in other pieces
+        sent += one.send(data[sent : sent + piece])
+    assert arrived + read_all(two, len(data)) == data
+
+
+async def test_goodbye_ends_the_stream(pair: Pair) -> None:
+    pair[0].send(b"last")
+    pair[0].close()
+    assert read_all(pair[1]) == b"last"
+    assert pair[1].recv_into(memoryview(bytearray(10)), 10) == 0
+
+
+async def test_a_socket_that_just_closes_ends_the_stream_too(pair: Pair) -> None:
+    pair[0]._sock.close()
+    assert pair[1].recv_into(memoryview(bytearray(10)), 10) == 0
+
+
+async def test_damaged_bytes_are_an_error_of_the_socket(pair: Pair) -> None:
+    pair[0]._sock.send(b"\x17\x03\x03\x00\x20" + bytes(32))
+    with pytest.raises(OSError, match=r"(?i)mac|decrypt"):
+        pair[1].recv_into(memoryview(bytearray(10)), 10)
