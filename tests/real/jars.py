@@ -27,7 +27,6 @@ SETS = {
         "org.slf4j:slf4j-simple:1.7.36",  # without a logger a broker is silent, and one cannot know when it is up
     ),
     "clients-4.4.0": ("org.apache.kafka:kafka-clients:4.4.0",),
-    "jackson": ("com.fasterxml.jackson.core:jackson-databind:2.16.2",),  # what clients need for OAUTHBEARER
     "clients-3.9.1": ("org.apache.kafka:kafka-clients:3.9.1",),
     "clients-2.3.1": ("org.apache.kafka:kafka-clients:2.3.1",),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable
@@ -90,12 +91,24 @@ class Confluent(Client):
 
 
 class KafkaPython(Client):
+    """Its consumer is replaced where it fell silent, as whoever looks after an application would.
+
+    kafka-python 3.0.12 sometimes stops after a rebalance on a busy machine: it sends no heartbeat any more, though
+    each of its requests was answered.
+    """
+
+    SILENCE = 15.0  # seconds
+
     def __init__(self, way: Way, topic: str) -> None:
         super().__init__(way, topic)
-        common = {"bootstrap_servers": way.bootstrap, "metadata_max_age_ms": 1000}
-        self.producer = KafkaProducer(**common)
+        self.producer = KafkaProducer(bootstrap_servers=way.bootstrap, metadata_max_age_ms=1000)
+        self._join()
+
+    def _join(self) -> None:
         reading = {"auto_offset_reset": "earliest", "session_timeout_ms": 6000, "heartbeat_interval_ms": 1000}
-        self.consumer = KafkaConsumer(topic, group_id=self.group, **reading, **common)
+        common = {"bootstrap_servers": self.way.bootstrap, "metadata_max_age_ms": 1000}
+        self.consumer = KafkaConsumer(self.topic, group_id=self.group, **reading, **common)
+        self.heard = time.monotonic()
 
     def send(self, values: Iterable[bytes]) -> list[bytes]:
         sent = [(value, self.producer.send(self.topic, value=value, key=value)) for value in values]
@@ -113,6 +126,11 @@ class KafkaPython(Client):
             batches = self.consumer.poll(500)
         except KafkaError:
             return []
+        if batches:
+            self.heard = time.monotonic()
+        elif time.monotonic() - self.heard > self.SILENCE:
+            self.consumer.close(autocommit=False, timeout_ms=5000)
+            self._join()
         return [record.value for batch in batches.values() for record in batch]
 
     def close_sender(self) -> None:

@@ -5,29 +5,32 @@ A client may touch only what begins with its own name, so what is written to a t
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from proxy.auth.users import save
 from proxy.auth.verifiers import verifiers
+from tests.proxy.auth.issuer import Issuer
 from tests.real import sasl_clients
 from tests.real.jars import CHECKOUT
 from tests.real.ports import free_block
 from tests.real.process import Program
 from tests.real.records import patiently
 from tests.real.sasl_clients import CLIENTS, As
-from tests.real.secured import MECHANISMS, PASSWORDS, SecuredNode
+from tests.real.secured import MECHANISMS, PASSWORDS, SecuredNode, unsecured_token
 
 pytestmark = [pytest.mark.real]
 
 HOST = "127.0.0.1"
 START = 30.0
-WAYS = ("direct", "inspected", "terminated", "mapped")
+WAYS = ("direct", "inspected", "terminated", "mapped", "tokens")
 VALUES = [b"%d" % number for number in range(20)]
 
 CONFIGURATION = """\
@@ -43,18 +46,47 @@ clusters:
       identities:
         User:alice: {{username: alice, password: "{alice}"}}
         User:bob: {{username: bob, password: "{bob}"}}
+  tokened:
+    bootstrap: ["{short}"]
+    sasl:
+      mechanism: OAUTHBEARER
+      oauthbearer: {{endpoint: "{endpoint}", client_id: doorkeeper, client_secret: "{password}"}}
 listeners:
+  tokens:
+    cluster: tokened
+    bind: "{host}:{tokens}"
+    sasl:
+      mechanisms: [OAUTHBEARER]
+      session: 2s
+      oauthbearer: {{jwks: keys.json, issuer: "https://issuer", audience: kafka}}
   inspected: {{cluster: theirs, bind: "{host}:{inspected}"}}
   terminated: {{cluster: ours, bind: "{host}:{terminated}", sasl: {our_sasl}}}
   mapped: {{cluster: each, bind: "{host}:{mapped}", sasl: {our_sasl}}}
 """
 
 
+class TokenEndpoint(ThreadingHTTPServer):
+    """Gives the proxy tokens that hold for three seconds."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.end_headers()
+            token = unsecured_token("doorkeeper", 3.0, time.time())
+            self.wfile.write(json.dumps({"access_token": token, "expires_in": 3}).encode())
+
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+
 class Guarding:
     """Doorkeeper in front of the node, in each of its ways."""
 
-    def __init__(self, folder: Path, node: SecuredNode) -> None:
+    def __init__(self, folder: Path, node: SecuredNode, endpoint: str) -> None:
         self.folder = folder
+        self.issuer = Issuer()
+        (folder / "keys.json").write_text(self.issuer.jwks)
         self.users = folder / "users.yaml"
         save(self.users, {name: verifiers(password) for name, password in PASSWORDS.items()})
         self.ports = {way: free_block(4, HOST) for way in WAYS[1:]}
@@ -64,6 +96,7 @@ class Guarding:
             sasl=node.sasl,
             short=node.short,
             host=HOST,
+            endpoint=endpoint,
             password=PASSWORDS["doorkeeper"],
             alice=PASSWORDS["alice"],
             bob=PASSWORDS["bob"],
@@ -90,14 +123,18 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredNode]:
 
 @pytest.fixture(scope="module")
 def guarding(node: SecuredNode, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarding]:
-    guarding = Guarding(tmp_path_factory.mktemp("guarding"), node)
-    yield guarding
-    guarding.program.stop()
+    with TokenEndpoint((HOST, 0), TokenEndpoint.Handler) as endpoint:
+        threading.Thread(target=endpoint.serve_forever, daemon=True).start()
+        url = f"http://{HOST}:{endpoint.server_port}/"
+        guarding = Guarding(tmp_path_factory.mktemp("guarding"), node, url)
+        yield guarding
+        guarding.program.stop()
+        endpoint.shutdown()
 
 
 def comes(way: str, mechanism: str) -> bool:
     """Is there such a way for this mechanism?"""
-    return mechanism != "OAUTHBEARER" or way in ("direct", "inspected")
+    return way in ("direct", "inspected") or (mechanism == "OAUTHBEARER") == (way == "tokens")
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -106,7 +143,12 @@ def comes(way: str, mechanism: str) -> bool:
 def test_each_client_works_and_is_known(guarding: Guarding, client: str, way: str, mechanism: str) -> None:
     if not comes(way, mechanism):
         pytest.skip("a mechanism of brokers' own here")
-    who = As(guarding.at(way), mechanism, "alice", PASSWORDS["alice"])
+    password = PASSWORDS["alice"]
+    if way == "tokens":
+        if client.startswith("java"):
+            pytest.skip("its own tokens are unsigned")
+        password = guarding.issuer.token(time.time())
+    who = As(guarding.at(way), mechanism, "alice", password)
     taken = CLIENTS[client](who, f"alice-{client}-{way}-{mechanism}", VALUES)
     assert taken == VALUES or sorted(taken) == sorted(VALUES)
     if way != "direct":
@@ -115,7 +157,14 @@ def test_each_client_works_and_is_known(guarding: Guarding, client: str, way: st
         )
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("wrong", [{"aud": "other"}, {"exp": 1}, {"iss": "https://other"}])
+def test_a_token_that_does_not_count_is_refused(guarding: Guarding, wrong: dict[str, object]) -> None:
+    token = guarding.issuer.token(time.time(), **wrong)
+    outcome = CLIENTS["librdkafka"](As(guarding.at("tokens"), "OAUTHBEARER", "alice", token), "alice-none", VALUES)
+    assert "invalid_token" in str(outcome)
+
+
+@pytest.mark.parametrize("way", WAYS[:4])
 def test_nobody_touches_what_is_anothers(guarding: Guarding, way: str) -> None:
     """Terminated, the broker knows but the proxy, who may do everything: there rules of ours would decide."""
     bob = As(guarding.at(way), "SCRAM-SHA-256", "bob", PASSWORDS["bob"])
