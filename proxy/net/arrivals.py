@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 import trio
@@ -24,6 +24,7 @@ from proxy.core.limits import Limits as LinkLimits
 from proxy.core.link import Link
 from proxy.core.route import Routes
 from proxy.core.topology import Endpoint, Topology
+from proxy.net.complaints import Complaints
 from proxy.net.conversation import AnySocket
 from proxy.net.dial import UnreachableError, dial, plain_socket
 from proxy.net.introductions import Introduced
@@ -36,8 +37,6 @@ from proxy.telemetry.counters import Counters
 
 log = structlog.get_logger()
 
-COMPLAIN_EVERY = 10.0  # seconds between two lines about too many connections
-
 
 @dataclass
 class Worker:
@@ -48,7 +47,7 @@ class Worker:
     dialling: trio.Nursery
     counters: Counters
     link_counters: LinkCounters
-    complained: float = float("-inf")  # when a line about too many connections was written last
+    complaints: Complaints = field(default_factory=Complaints)
 
 
 class Arrivals:
@@ -80,19 +79,18 @@ class Arrivals:
         if worker.counters.open >= worker.limits.connections:
             client.close()
             worker.counters.over_connections += 1
-            self._complain(peer)
+            most = f"{worker.limits.connections} are open (limits.connections)"
+            self._complain("connection refused", None, most, client=str(Endpoint(*peer)))
             return
         worker.counters.accepted += 1
         worker.counters.open += 1
         worker.dialling.start_soon(self._connect, client, peer, broker_id)
 
-    def _complain(self, peer: tuple[str, int]) -> None:
+    def _complain(self, event: str, about: int | None, why: str, **facts: object) -> None:
         """Once in a while: clients that are refused come again at once."""
-        now = trio.current_time()
-        if now - self._worker.complained >= COMPLAIN_EVERY:
-            self._worker.complained = now
-            most = self._worker.limits.connections
-            log.warning("connection refused", why=f"{most} are open (limits.connections)", client=str(Endpoint(*peer)))
+        due = self._worker.complaints.due((event, about))
+        if due is not None:
+            log.warning(event, why=why, **facts, **due)
 
     async def _connect(self, client: socket.socket, peer: tuple[str, int], broker_id: int | None) -> None:
         broker = introduced = welcomed = None
@@ -106,7 +104,7 @@ class Arrivals:
             self._worker.counters.failed_dial += not error.stalled
             self._worker.counters.slow_dial += error.stalled
             self._upstream.ask_again()
-            log.warning("broker unreachable", why=str(error), broker=broker_id, client=str(Endpoint(*peer)))
+            self._complain("broker unreachable", broker_id, str(error), broker=broker_id, client=str(Endpoint(*peer)))
         except HandshakeError as error:
             self._worker.counters.slow_handshake += error.limit == "handshake"
             self._worker.counters.over_handshakes += error.limit == "handshakes"
