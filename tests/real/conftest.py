@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 from collections.abc import Callable, Iterator
 from difflib import unified_diff
 from pprint import pformat
@@ -25,6 +26,8 @@ FOREIGN_WARNINGS = [
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Whoever ends the run with SIGTERM (`timeout`, a build server) leaves no broker behind, as with Ctrl-C.
+    signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
     for line in FOREIGN_WARNINGS:
         config.addinivalue_line("filterwarnings", line)
 
