@@ -9,7 +9,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, Protocol
 
 from scramp import ScramClient, ScramException
@@ -172,3 +172,34 @@ class Identities:
         if identity is None:
             raise IntroductionError(f"knows nobody to speak for {principal or 'clients without a principal'}")
         return identity
+
+
+class ByBearer:
+    """A token that somebody else gave us (RFC 7628)."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def first(self) -> bytes:
+        """The token."""
+        return b"n,,\x01auth=Bearer " + self._token.encode() + b"\x01\x01"
+
+    def answer(self, token: bytes) -> bytes | None:
+        """Nothing, or that we have understood why not: then the broker says it as an error."""
+        return b"\x01" if token else None
+
+
+class BearerIdentity:
+    """An identity by a token, which is another one every time it was renewed."""
+
+    mechanism = "OAUTHBEARER"
+
+    def __init__(self, token: Callable[[], str | None]) -> None:
+        self._token = token
+
+    def speak(self) -> Speaker:
+        """One authentication. Raises IntroductionError."""
+        token = self._token()
+        if token is None:
+            raise IntroductionError("needs a token, and there is none yet")
+        return ByBearer(token)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, SecretStr
+from pydantic import BeforeValidator, Field, SecretStr, ValidationInfo, WithJsonSchema
 
 from proxy.text.file import Section
-from proxy.text.paths import FilePath
+from proxy.text.paths import FilePath, beside
 from proxy.text.quantities import Seconds
 from proxy.text.words import nearest, shown, wrong
 
@@ -31,18 +31,65 @@ MechanismName = Annotated[
 ]
 
 
+def _keys(value: object, info: ValidationInfo) -> str:
+    if isinstance(value, str) and value.startswith(("https://", "http://")):
+        return value
+    if isinstance(value, str) and "://" in value:
+        raise wrong(f"{shown(value)} cannot be fetched", 'write an "https://" URL, or the path of a file')
+    return beside(value, info)
+
+
+def _words(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+KeysPlace = Annotated[str, BeforeValidator(_keys), WithJsonSchema({"type": "string"})]
+Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
+
+
+class Oauthbearer(Section):
+    """Whose tokens count."""
+
+    jwks: KeysPlace | None = Field(
+        default=None,
+        description="The issuer's public keys (JWKS): a file, read again when it changes, or an `https://` URL.",
+        examples=["https://login.example.com/keys"],
+    )
+    issuer: str | None = Field(
+        default=None, description="Who must have issued a token (`iss`).", examples=["https://login.example.com"]
+    )
+    audience: Words = Field(
+        default=(), description="For whom a token must be (`aud`), one of these.", examples=["[kafka]"]
+    )
+    scope: Words = Field(
+        default=(), description="What a token must allow (`scope`), all of these.", examples=["[kafka]"]
+    )
+    skew: Seconds = Field(default=30.0, description="How far clocks may differ. Kafka's own: 30s.", examples=["30s"])
+    principal_claim: str = Field(default="sub", description="What of a token is the principal.", examples=["sub"])
+    unsecured: bool = Field(
+        default=False,
+        description="Tokens without a signature count: anybody can be anybody. For tests only.",
+        examples=["true"],
+    )
+
+
 class ListenerSasl(Section):
     """The proxy authenticates the clients of a listener itself; brokers see nothing of it."""
 
     mechanisms: tuple[MechanismName, ...] = Field(
         min_length=1,
-        description="What clients may authenticate with: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512.",
+        description="What clients may authenticate with: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER.",
         examples=["[SCRAM-SHA-512]"],
     )
     credentials: FilePath | None = Field(
         default=None,
         description="The users, in a file that `doorkeeper users` writes; read again when it changes.",
         examples=["users.yaml"],
+    )
+    oauthbearer: Oauthbearer | None = Field(
+        default=None,
+        description="Whose tokens count, for OAUTHBEARER.",
+        examples=["{jwks: https://login.example.com/keys, audience: kafka}"],
     )
     session: Seconds | None = Field(
         default=None,
@@ -69,11 +116,28 @@ class ClusterIdentity(Section):
     password: Secret = Field(description="The password of that name.", examples=["${KAFKA_PASSWORD}"])
 
 
+def _url(value: object) -> object:
+    if not isinstance(value, str) or not value.startswith(("https://", "http://")):
+        raise wrong("this is no URL", 'write e.g. "https://login.example.com/token"')
+    return value
+
+
+class TokenClient(Section):
+    """Where the proxy gets its tokens: OAuth's client credentials (RFC 6749)."""
+
+    endpoint: Annotated[str, BeforeValidator(_url)] = Field(
+        description="The token endpoint.", examples=["https://login.example.com/token"]
+    )
+    client_id: str = Field(description="Who the proxy is to that endpoint.", examples=["doorkeeper"])
+    client_secret: Secret = Field(description="Its secret.", examples=["${OAUTH_SECRET}"])
+    scope: str | None = Field(default=None, description="What tokens are asked for.", examples=["kafka"])
+
+
 class ClusterSasl(Section):
     """The proxy authenticates itself to the brokers of a cluster."""
 
     mechanism: MechanismName = Field(
-        description="What the brokers speak: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512.",
+        description="What the brokers speak: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER.",
         examples=["SCRAM-SHA-512"],
     )
     username: str | None = Field(default=None, description="Who the proxy is to the brokers.", examples=["doorkeeper"])
@@ -82,4 +146,9 @@ class ClusterSasl(Section):
         default=None,
         description="Who it is instead, for some clients, by their principals (`User:alice`).",
         examples=["{User:alice: {username: alice, password: secret}}"],
+    )
+    oauthbearer: TokenClient | None = Field(
+        default=None,
+        description="Where its tokens come from, for OAUTHBEARER; renewed ahead of their end.",
+        examples=["{endpoint: https://login.example.com/token, client_id: doorkeeper, client_secret: ${OAUTH_SECRET}}"],
     )

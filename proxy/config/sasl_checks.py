@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proxy.auth import users
+from proxy.auth.keys import load_keys
 from proxy.config.model import Config
 from proxy.config.sasl import BY_PASSWORD, ClusterSasl, ListenerSasl
 from proxy.text.places import Path
@@ -32,15 +33,52 @@ def _listener(path: Path, sasl: ListenerSasl) -> Iterator[Finding]:
     if sasl.credentials is not None and not by_password:
         way_out = "leave them out, or add a mechanism: " + ", ".join(sorted(BY_PASSWORD))
         yield Finding((*path, "credentials"), f"no mechanism uses these credentials; {way_out}")
+    yield from _tokens(path, sasl)
     if sasl.credentials is not None:
         yield from _credentials((*path, "credentials"), sasl.credentials)
+
+
+def _tokens(path: Path, sasl: ListenerSasl) -> Iterator[Finding]:
+    tokens, offered = sasl.oauthbearer, "OAUTHBEARER" in sasl.mechanisms
+    if tokens is None:
+        if offered:
+            yield Finding(path, 'OAUTHBEARER needs "oauthbearer"; write e.g. "oauthbearer: {jwks: keys.json}"')
+        return
+    path = (*path, "oauthbearer")
+    if not offered:
+        yield Finding(path, 'no mechanism uses this; leave it out, or add "OAUTHBEARER" to "mechanisms"')
+    if tokens.unsecured and tokens.jwks is not None:
+        yield Finding(
+            (*path, "unsecured"), 'unsecured tokens have no signature to check by "jwks"; keep one of the two'
+        )
+    elif tokens.unsecured:
+        yield Finding((*path, "unsecured"), "anybody can be anybody here; for tests only", warning=True)
+    elif tokens.jwks is None:
+        yield Finding(path, '"jwks" is missing; write a file or an "https://" URL of the issuer\'s public keys')
+    elif tokens.jwks.startswith("http://"):
+        yield Finding((*path, "jwks"), "keys over http can be changed on the way; write https", warning=True)
+    elif "://" not in tokens.jwks:
+        try:
+            load_keys(tokens.jwks)
+        except BadFileError as error:
+            yield Finding((*path, "jwks"), str(error))
+    if tokens.jwks is not None and not tokens.unsecured and not tokens.audience:
+        yield Finding(path, 'tokens for anybody else count too; write "audience:"', warning=True)
 
 
 def _cluster(path: Path, sasl: ClusterSasl) -> Iterator[Finding]:
     for one, other in (("username", "password"), ("password", "username")):
         if getattr(sasl, one) is not None and getattr(sasl, other) is None:
             yield Finding((*path, one), f'"{one}" needs "{other}"; write both')
-    if sasl.username is None and sasl.password is None:
+    if sasl.mechanism == "OAUTHBEARER":
+        if sasl.oauthbearer is None:
+            yield Finding(path, 'OAUTHBEARER needs "oauthbearer"; write where its tokens come from')
+        for option in ("username", "identities"):
+            if getattr(sasl, option) is not None:
+                yield Finding((*path, option), f'OAUTHBEARER has no use for "{option}"; leave it out')
+    elif sasl.oauthbearer is not None:
+        yield Finding((*path, "oauthbearer"), f"{sasl.mechanism} has no use for tokens; leave it out")
+    elif sasl.username is None and sasl.password is None:
         yield Finding(path, f'{sasl.mechanism} needs "username" and "password"; discovery speaks with them')
 
 

@@ -8,20 +8,25 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import structlog
 import trio
 
 from proxy.auth import users
 from proxy.auth.authority import Begin, Failures, ListenerAuthority
-from proxy.auth.identity import Identities, Password
+from proxy.auth.identity import BearerIdentity, Identities, Password
+from proxy.auth.keys import load_keys
 from proxy.auth.passwords import Plain, Scram
 from proxy.auth.reloaded import Reloaded
+from proxy.auth.tokens import Bearer, Judge
 from proxy.auth.users import Users
 from proxy.config import Config
-from proxy.config.sasl import ClusterSasl, ListenerSasl
+from proxy.config.sasl import ClusterSasl, ListenerSasl, Oauthbearer
 from proxy.core.sasl import Exchange
+from proxy.net.fetching import FetchedKeys, FetchedToken
 from proxy.text.problems import BadFileError
 
 log = structlog.get_logger()
@@ -33,7 +38,8 @@ class Authorities:
     """The authority of each listener that has one, by name."""
 
     def __init__(self, config: Config) -> None:
-        self._files: dict[str, Reloaded[Users]] = {}
+        self._files: dict[str, Reloaded[Any]] = {}
+        self._fetched: list[FetchedKeys] = []
         failures = Failures()
         self.by_listener: Mapping[str, ListenerAuthority] = {
             name: ListenerAuthority(
@@ -46,10 +52,26 @@ class Authorities:
     def _ways(self, sasl: ListenerSasl) -> dict[str, Begin]:
         ways: dict[str, Begin] = {}
         for mechanism in sasl.mechanisms:
+            if mechanism == "OAUTHBEARER":
+                assert sasl.oauthbearer is not None, "a checked configuration has it"
+                ways[mechanism] = partial(_bearer, self._judge(sasl.oauthbearer))
+                continue
             assert sasl.credentials is not None, "a checked configuration has them"
             file = self._users(sasl.credentials)
             ways[mechanism] = partial(_password, mechanism, file)
         return ways
+
+    def _judge(self, tokens: Oauthbearer) -> Judge:
+        judge = Judge(None, tokens.issuer, tokens.audience, tokens.scope, tokens.skew, tokens.principal_claim)
+        if tokens.jwks is None:
+            return judge
+        if "://" in tokens.jwks:
+            fetched = FetchedKeys(tokens.jwks)
+            self._fetched.append(fetched)
+            return replace(judge, keys=lambda: fetched.keys, missing=fetched.missing)
+        file = Reloaded(tokens.jwks, load_keys)
+        self._files[tokens.jwks] = file
+        return replace(judge, keys=lambda: file.value)
 
     def _users(self, file: str) -> Reloaded[Users]:
         if file not in self._files:
@@ -57,16 +79,41 @@ class Authorities:
         return self._files[file]
 
     async def watch(self) -> None:
-        """Keep the files in step until cancelled."""
-        while True:
-            await trio.sleep(EVERY)
-            for file in self._files.values():
-                await _look(file)
+        """Keep files and keys in step until cancelled."""
+        async with trio.open_nursery() as nursery:
+            for fetched in self._fetched:
+                nursery.start_soon(fetched.watch)
+            while True:
+                await trio.sleep(EVERY)
+                for file in self._files.values():
+                    await _look(file)
 
 
-def identities_of(config: Config) -> dict[str, Identities]:
+class Speakers:
     """As whom the proxy speaks to each cluster that wants to know, by name."""
-    return {name: _identities(cluster.sasl) for name, cluster in config.clusters.items() if cluster.sasl is not None}
+
+    def __init__(self, config: Config) -> None:
+        self._tokens: list[FetchedToken] = []
+        self.by_cluster: dict[str, Identities] = {
+            name: self._identities(cluster.sasl)
+            for name, cluster in config.clusters.items()
+            if cluster.sasl is not None
+        }
+
+    def _identities(self, sasl: ClusterSasl) -> Identities:
+        if sasl.oauthbearer is None:
+            return _identities(sasl)
+        token = FetchedToken(sasl.oauthbearer)
+        self._tokens.append(token)
+        return Identities(BearerIdentity(token.current), {})
+
+    async def watch(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Keep tokens fresh until cancelled; started when each was fetched, or could not be."""
+        async with trio.open_nursery() as nursery:
+            for token in self._tokens:
+                await nursery.start(token.watch)
+            task_status.started()
+            await trio.sleep_forever()
 
 
 def _identities(sasl: ClusterSasl) -> Identities:
@@ -80,12 +127,16 @@ def _identities(sasl: ClusterSasl) -> Identities:
     return Identities(usual, mapped)
 
 
-async def _look(file: Reloaded[Users]) -> None:
+async def _look(file: Reloaded[Any]) -> None:
     try:
         if await trio.to_thread.run_sync(file.look):
-            log.info("credentials reloaded", file=file.file, users=len(file.value))
+            log.info("credentials reloaded", file=file.file)
     except BadFileError as error:
         log.error("credentials not reloaded", why=str(error), still="what was read before")
+
+
+def _bearer(judge: Judge, again: bool) -> Exchange:
+    return Bearer(judge)
 
 
 def _password(mechanism: str, file: Reloaded[Users], again: bool) -> Exchange:

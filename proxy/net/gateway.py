@@ -25,7 +25,7 @@ from proxy.core.limits import Counters as LinkCounters
 from proxy.core.route import Routes
 from proxy.core.topology import Broker, Endpoint, Topology
 from proxy.net.arrivals import Arrivals, Worker
-from proxy.net.authorities import Authorities, identities_of
+from proxy.net.authorities import Authorities, Speakers
 from proxy.net.bind import BindError
 from proxy.net.conversation import Conversation
 from proxy.net.limits import enforce
@@ -59,7 +59,7 @@ class Gateway:
         self._upstreams: dict[str, Upstream] = {}  # by cluster
         self._routes: dict[str, Routes] = {}  # by listener
         self._authorities = Authorities(config)
-        self._identities = identities_of(config)  # by cluster
+        self._speakers = Speakers(config)
         declared = {name: cluster.tls for name, cluster in config.clusters.items()}
         self._broker_tls = {name: BrokerTls(name, tls) for name, tls in declared.items() if tls is not None}
         self._kept = [tls.kept for tls in self._broker_tls.values()]  # files that may change
@@ -75,6 +75,7 @@ class Gateway:
         async with trio.open_nursery() as nursery:
             await nursery.start(self._reactor.run)
             nursery.start_soon(self._authorities.watch)
+            await nursery.start(self._speakers.watch)
             nursery.start_soon(enforce, self.config.limits, self._reactor.conversations, self.counters)
             with self._accepting:
                 await self._accept(started)
@@ -108,7 +109,7 @@ class Gateway:
         names = [name for name, listener in config.listeners.items() if listener.cluster == cluster]
         topologies = [self._topology(name) for name in names]
         bootstrap = [Endpoint(*address) for address in config.clusters[cluster].bootstrap]
-        identities = self._identities.get(cluster)
+        identities = self._speakers.by_cluster.get(cluster)
         tls = self._broker_tls.get(cluster)
         upstream = Upstream(
             cluster, bootstrap, topologies, config.limits.dial, self.counters, self._open_missing, identities, tls

@@ -59,6 +59,16 @@ def test_a_right_one_is_right(folder: Path) -> None:
         ("{mechanisms: [PLAIN], credentials: empty.yaml}", "has no users: nobody can authenticate; run"),
         ("{mechanisms: [PLAIN], credentials: users.yaml, session: 0s}", "a duration of 0 lets nothing through;"),
         ("{mechanisms: [PLAIN], credential: users.yaml}", 'unknown option "credential"; did you mean'),
+        ("{mechanisms: [OAUTHBEARER]}", 'OAUTHBEARER needs "oauthbearer"; write'),
+        ("{mechanisms: [OAUTHBEARER], oauthbearer: {}}", '"jwks" is missing; write a file'),
+        ("{mechanisms: [OAUTHBEARER], oauthbearer: {jwks: none.json, audience: k}}", "cannot be read"),
+        ("{mechanisms: [OAUTHBEARER], oauthbearer: {jwks: users.yaml, audience: k}}", "this is no set of keys"),
+        ("{mechanisms: [OAUTHBEARER], oauthbearer: {jwks: 'ftp://x', audience: k}}", "cannot be fetched; write"),
+        ("{mechanisms: [OAUTHBEARER], oauthbearer: {jwks: 'http://x', audience: k}}", "write https"),
+        ("{mechanisms: [OAUTHBEARER], oauthbearer: {jwks: 'https://x'}}", 'write "audience:"'),
+        ("{mechanisms: [OAUTHBEARER], oauthbearer: {unsecured: true}}", "anybody can be anybody here;"),
+        ("{mechanisms: [OAUTHBEARER], oauthbearer: {unsecured: true, jwks: 'https://x'}}", "keep one of the two"),
+        ("{mechanisms: [PLAIN], credentials: users.yaml, oauthbearer: {unsecured: true}}", "no mechanism uses this;"),
         ("PLAIN", "not a mapping of options; write e.g."),
     ],
 )
@@ -68,3 +78,37 @@ def test_a_wrong_one_is_said_with_its_place_and_a_way_out(folder: Path, sasl: st
     assert said in found[0]
     assert found[0].startswith("7:")
     assert "hunter2" not in "\n".join(found)
+
+
+CLUSTER = """\
+clusters:
+  main: {{bootstrap: [kafka-1:9092], sasl: {sasl}}}
+listeners:
+  clients: {{cluster: main, bind: 127.0.0.1:9192}}
+"""
+TOKENS = "oauthbearer: {endpoint: 'https://x', client_id: a, client_secret: b}"
+
+
+@pytest.mark.parametrize(
+    ("sasl", "said"),
+    [
+        ("{mechanism: PLAIN}", 'PLAIN needs "username" and "password"'),
+        ("{mechanism: PLAIN, username: a}", '"username" needs "password"; write both'),
+        ("{mechanism: PLAIN, password: a}", '"password" needs "username"; write both'),
+        ("{mechanism: PLAIN, username: a, password: 1234567}", "this is no text; put it in quotes"),
+        ("{mechanism: KERBEROS, username: a, password: b}", 'unknown mechanism "KERBEROS"'),
+        ("{mechanism: OAUTHBEARER}", 'OAUTHBEARER needs "oauthbearer"'),
+        (f"{{mechanism: OAUTHBEARER, username: a, password: b, {TOKENS}}}", 'has no use for "username"'),
+        (f"{{mechanism: PLAIN, username: a, password: b, {TOKENS}}}", "PLAIN has no use for tokens"),
+        ("{mechanism: OAUTHBEARER, oauthbearer: {endpoint: x, client_id: a, client_secret: b}}", "this is no URL;"),
+        ("{mechanism: PLAIN, username: a, password: b, identities: {}}", '"identities" is empty; write'),
+    ],
+)
+def test_wrong_words_about_ourselves_are_said(tmp_path: Path, sasl: str, said: str) -> None:
+    file = tmp_path / "gateway.yaml"
+    file.write_text(CLUSTER.format(sasl=sasl))
+    config, found = examine(file)
+    assert config is None
+    assert said in str(found[0])
+    assert str(found[0]).startswith(f"{file}:2:")
+    assert "1234567" not in str(found)

@@ -1,0 +1,34 @@
+"""Keys: the public keys of whoever issues tokens, as a JWKS document (RFC 7517)."""
+
+from __future__ import annotations
+
+import json
+
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
+
+from proxy.text.problems import BadFileError, Problem
+
+LARGEST = 1 << 20
+
+
+def keys_in(text: str) -> KeySet:
+    """The keys of a document. Raises ValueError."""
+    try:
+        keys = KeySet.import_key_set(json.loads(text))
+    except (JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise ValueError("this is no set of keys (JWKS)") from None
+    if any(key.key_type == "oct" for key in keys.keys):
+        raise ValueError("a shared secret is among the keys (JWKS); it would let everybody who reads it issue tokens")
+    return keys
+
+
+def load_keys(file: str) -> KeySet:
+    """The keys of a file. Raises BadFileError."""
+    try:
+        with open(file, encoding="utf-8") as opened:
+            return keys_in(opened.read(LARGEST))
+    except OSError as error:
+        raise BadFileError([Problem(file, None, f"cannot be read ({error.strerror}); check the path")]) from None
+    except ValueError as error:
+        raise BadFileError([Problem(file, None, f"{error}; give what the issuer publishes")]) from None

@@ -1,0 +1,137 @@
+"""First flights with bytes changed: whatever comes, the proxy lets nobody in who may not, and never fails itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from plugins.api_versions import ApiVersions
+from plugins.sasl_inspected import SaslInspected
+from plugins.sasl_terminated import SaslTerminated
+from proxy.auth.authority import Failures, ListenerAuthority
+from proxy.auth.passwords import Plain, Scram
+from proxy.auth.tokens import Bearer, Judge
+from proxy.auth.verifiers import verifiers
+from proxy.core.commands import Close, Emit, ToBroker, Wake
+from proxy.core.events import Authenticated, HandlerFailed, Refused, StepsFailed, Undecodable
+from proxy.core.limits import Limits
+from proxy.core.link import Link
+from proxy.core.plugin import Plugin
+from proxy.core.route import Routes
+from proxy.protocol.header import KEY_AND_VERSION
+from proxy.protocol.messages.api_versions import ApiVersionsRequest
+from tests.plugins.sasl import agreed, authenticate, bearer, handshake, jwt, raw, yes
+from tests.proxy.core.frames import asking, heartbeat, metadata
+from tests.proxy.core.playbook import connection
+
+USERS = {"alice": verifiers("alice-secret")}
+VERSIONS = asking(ApiVersionsRequest(client_software_name="a", client_software_version="1"), 1, 3)
+SCRAM = b"n,,n=alice,r=abcdefgh"
+FLIGHTS = [
+    [VERSIONS, handshake(2), authenticate(3, b"\0alice\0wrong!"), heartbeat(4)],
+    [handshake(2, version=0), raw(b"\0alice\0wrong!"), heartbeat(3)],
+    [handshake(2, "SCRAM-SHA-256"), authenticate(3, SCRAM), authenticate(4, b"c=biws,r=abc,p=AAAA"), metadata(5)],
+    [handshake(2, "SCRAM-SHA-256", 0), raw(SCRAM), raw(b"c=biws,r=abcdefgh,p=AAAA"), metadata(3)],
+    [handshake(2, "OAUTHBEARER"), authenticate(3, bearer(jwt(sub="alice", exp=9e9))), authenticate(4, b"\x01")],
+    [raw(b"\x60\x82\x01\x00" + b"k" * 30), raw(b"\x05\x04wrapped"), heartbeat(1)],
+    [heartbeat(1), metadata(2)],
+]
+EARLY = {17, 18, 36}
+COUNTS = [400, pytest.param(100_000, marks=pytest.mark.long)]
+
+
+def authority() -> ListenerAuthority:
+    ways = {
+        "PLAIN": lambda again: Plain(lambda: USERS),
+        "SCRAM-SHA-256": lambda again: Scram(lambda: USERS, "SCRAM-SHA-256", again),
+        "OAUTHBEARER": lambda again: Bearer(Judge(lambda: KEYS)),
+    }
+    return ListenerAuthority(ways, 60.0, 30.0, Failures())  # type: ignore[arg-type]
+
+
+def no_keys() -> object:
+    from joserfc.jwk import KeySet
+
+    return KeySet([])
+
+
+KEYS: object = no_keys()
+
+
+def mutated(dice: Random, flight: list[bytes]) -> bytes:
+    """The frames in another order, with some bytes changed, inserted, dropped or cut off."""
+    frames = [frame for frame in flight if dice.random() > 0.1]
+    if dice.random() < 0.3:
+        dice.shuffle(frames)
+    data = bytearray(b"".join(frames))
+    for _ in range(dice.choice((0, 1, 1, 2, 5))):
+        if not data:
+            break
+        at = dice.randrange(len(data))
+        match dice.randrange(4):
+            case 0:
+                data[at] = dice.randrange(256)
+            case 1:
+                data[at:at] = dice.randbytes(dice.randrange(1, 9))
+            case 2:
+                del data[at : at + dice.randrange(1, 9)]
+            case _:
+                data[at : at + 4] = dice.choice((b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b"\0\0\0\0", b"\0\0\0\x07"))
+    return bytes(data)
+
+
+def fly(dice: Random, plugins: Callable[[], list[Plugin]], answer: Callable[[bytes], bytes]) -> list[object]:
+    """What the link wants done about one flight, cut into pieces, with a broker that answers and time that passes."""
+    link = Link(connection(), ROUTES.setdefault(plugins, Routes(plugins())), Limits())
+    done: list[object] = list(link.begin())
+    data = mutated(dice, dice.choice(FLIGHTS))
+    while data and not link.closed:
+        size = dice.choice((1, 7, 30, 1000))
+        chunk, data = data[:size], data[size:]
+        waiting = [link.receive_client(memoryview(bytearray(chunk)))]
+        while waiting and not link.closed:
+            for command in waiting.pop():
+                done.append(bytes(command.data) if isinstance(command, ToBroker) else command)
+                if isinstance(command, Wake) and command.seconds < 10 and not link.closed:
+                    waiting.append(link.wake(command.token))
+                elif isinstance(command, ToBroker) and not link.closed and dice.random() < 0.5:
+                    waiting.append(link.receive_broker(memoryview(bytearray(answer(bytes(command.data))))))
+    return done
+
+
+ROUTES: dict[Callable[[], list[Plugin]], Routes] = {}
+
+
+def terminated() -> list[Plugin]:
+    return [SaslTerminated(authority()), ApiVersions()]
+
+
+def inspected() -> list[Plugin]:
+    return [SaslInspected()]
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_nobody_comes_in_by_changed_bytes(count: int) -> None:
+    dice = Random(7)
+    for _ in range(count):
+        for command in fly(dice, terminated, lambda asked: b""):
+            if isinstance(command, Emit):
+                assert isinstance(command.event, Refused | Undecodable), command
+            elif isinstance(command, bytes):  # went to the broker
+                assert KEY_AND_VERSION.unpack_from(command, 4)[0] in EARLY
+            elif isinstance(command, Close):
+                assert command.reason is None or "secret" not in command.reason
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_no_changed_bytes_make_what_passes_fail(count: int) -> None:
+    dice = Random(8)
+    answers = [agreed(2), agreed(2, version=0), yes(3), raw(b""), raw(b"r=abc"), b"\0", yes(3, b"v=x")]
+    for _ in range(count):
+        for command in fly(dice, inspected, lambda asked: dice.choice(answers)):
+            if isinstance(command, Emit):
+                assert not isinstance(command.event, HandlerFailed | StepsFailed), command.event
+                if isinstance(command.event, Authenticated):
+                    assert "wrong" not in str(command.event.principal)

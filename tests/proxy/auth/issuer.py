@@ -1,0 +1,35 @@
+"""An issuer of tokens, with keys of its own."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from joserfc import jwt
+from joserfc.jwk import ECKey, KeySet, RSAKey
+
+NOW = 1_800_000_000.0
+
+
+class Issuer:
+    """Its keys, and what it signs."""
+
+    def __init__(self, kid: str = "k1", rsa: bool = False) -> None:
+        parameters: Any = {"kid": kid}
+        self.key = RSAKey.generate_key(2048, parameters) if rsa else ECKey.generate_key("P-256", parameters)
+        self.algorithm = "RS256" if rsa else "ES256"
+
+    @property
+    def keys(self) -> KeySet:
+        return KeySet([self.key])
+
+    @property
+    def jwks(self) -> str:
+        """What it publishes."""
+        return json.dumps(KeySet([self.key]).as_dict(private=False))
+
+    def token(self, now: float = NOW, **claims: Any) -> str:
+        """A token for alice that holds for an hour, unless the claims say otherwise."""
+        whole = {"sub": "alice", "iat": now, "exp": now + 3600, "iss": "https://issuer", "aud": "kafka"} | claims
+        whole = {name: value for name, value in whole.items() if value is not None}
+        return jwt.encode({"alg": self.algorithm, "kid": self.key.kid}, whole, self.key, algorithms=[self.algorithm])

@@ -1,0 +1,33 @@
+"""Keys of an issuer."""
+
+from pathlib import Path
+
+import pytest
+
+from proxy.auth.keys import keys_in, load_keys
+from proxy.text.problems import BadFileError
+from tests.proxy.auth.issuer import Issuer
+
+
+def test_what_an_issuer_publishes_is_read(tmp_path: Path) -> None:
+    (tmp_path / "keys.json").write_text(Issuer("k7").jwks)
+    assert [key.kid for key in load_keys(str(tmp_path / "keys.json")).keys] == ["k7"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "7", "{}", '{"keys": 7}', '{"keys": [{"kty": "none"}]}'])
+def test_what_is_no_set_of_keys_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="this is no set of keys"):
+        keys_in(text)
+
+
+def test_a_shared_secret_is_refused() -> None:
+    with pytest.raises(ValueError, match="a shared secret is among the keys"):
+        keys_in('{"keys": [{"kty": "oct", "k": "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0"}]}')
+
+
+def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+    with pytest.raises(BadFileError, match="cannot be read"):
+        load_keys(str(tmp_path / "none.json"))
+    (tmp_path / "bad.json").write_text("{}")
+    with pytest.raises(BadFileError, match="give what the issuer publishes"):
+        load_keys(str(tmp_path / "bad.json"))

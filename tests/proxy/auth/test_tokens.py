@@ -1,0 +1,119 @@
+"""Tokens that count, and all those that do not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from joserfc import jwt
+from joserfc.jwk import OctKey
+
+from proxy.auth.tokens import INVALID, Bearer, Judge, TokenError
+from proxy.core.sasl import Accepted, Challenge, Rejected
+from tests.plugins import sasl
+from tests.proxy.auth.issuer import NOW, Issuer
+
+ISSUER = Issuer()
+OTHER = Issuer("k1")
+JUDGE = Judge(lambda: ISSUER.keys, "https://issuer", ("kafka",), ("write",), clock=lambda: NOW)
+UNSECURED = Judge(None, clock=lambda: NOW)
+
+
+def why(token: str, judge: Judge = JUDGE) -> str:
+    with pytest.raises(TokenError) as raised:
+        judge.judge(token)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("issuer", [Issuer(), Issuer(rsa=True)])
+def test_a_right_token_says_whose_it_is_and_for_how_long(issuer: Issuer) -> None:
+    judge = replace(JUDGE, keys=lambda: issuer.keys)
+    assert judge.judge(issuer.token(scope="read write")) == ("alice", 3630.0)
+    assert judge.judge(issuer.token(scp=["write"], aud=["x", "kafka"])) == ("alice", 3630.0)
+    assert replace(judge, claim="client").judge(issuer.token(scope="write", client="app"))[0] == "app"
+
+
+@pytest.mark.parametrize(
+    ("claims", "said"),
+    [
+        ({"exp": NOW - 31}, "an expired token"),
+        ({"exp": None}, "a token without an end"),
+        ({"exp": "soon"}, "a token without an end"),
+        ({"exp": True}, "a token without an end"),
+        ({"nbf": NOW + 31}, "a token that is not valid yet"),
+        ({"iat": NOW + 31}, "a token that is not valid yet"),
+        ({"iss": "https://other"}, "a token of another issuer"),
+        ({"iss": None}, "a token of another issuer"),
+        ({"aud": "other"}, "a token for another audience"),
+        ({"aud": "kafka other"}, "a token for another audience"),
+        ({"aud": None}, "a token for another audience"),
+        ({"aud": 7}, "a token for another audience"),
+        ({"scope": "read"}, "a token without the scope"),
+        ({"scope": None}, "a token without the scope"),
+        ({"sub": None}, "a token without the claim sub"),
+        ({"sub": " "}, "a token without the claim sub"),
+    ],
+)
+def test_a_wrong_claim_is_refused(claims: dict[str, Any], said: str) -> None:
+    assert why(ISSUER.token(**{"scope": "write"} | claims)) == said
+
+
+def test_clocks_may_differ_a_little() -> None:
+    assert JUDGE.judge(ISSUER.token(scope="write", exp=NOW - 29, nbf=NOW + 29))[1] == 1.0
+
+
+def test_a_key_of_somebody_else_is_refused() -> None:
+    assert why(OTHER.token(scope="write")).startswith("a token that does not hold")
+
+
+def test_a_key_that_is_not_known_is_asked_for() -> None:
+    asked = []
+    judge = replace(JUDGE, missing=lambda: asked.append(1))
+    assert why(Issuer("k2").token(scope="write"), judge) == "a token by an unknown key"
+    assert asked
+
+
+def test_a_public_key_is_no_shared_secret() -> None:
+    """The attack on libraries that take the algorithm from the token."""
+    shared = OctKey.import_key(ISSUER.jwks)
+    claims = {"sub": "alice", "exp": NOW + 60, "iss": "https://issuer", "aud": "kafka", "scope": "write"}
+    forged = jwt.encode({"alg": "HS256", "kid": "k1"}, claims, shared, algorithms=["HS256"])
+    assert why(forged).startswith("a token that does not hold")
+
+
+def test_without_a_signature_a_token_counts_only_where_it_may() -> None:
+    bare = sasl.jwt(sub="alice", exp=NOW + 60, iss="https://issuer", aud="kafka", scope="write")
+    assert why(bare).startswith("a token that does not hold")
+    assert UNSECURED.judge(bare)[0] == "alice"
+    assert why(ISSUER.token(), UNSECURED) == "a token with a signature where none can be checked"
+    assert why("x", UNSECURED) == why("W10.W10.", UNSECURED) == "no token at all"
+
+
+def test_a_refusal_is_told_in_two_steps() -> None:
+    bearer = Bearer(JUDGE)
+    assert bearer.step(sasl.bearer("nonsense")) == Challenge(INVALID.encode())
+    rejected = bearer.step(b"\x01")
+    assert isinstance(rejected, Rejected)
+    assert rejected.message == INVALID
+
+
+def test_a_session_ends_with_its_token() -> None:
+    token = sasl.bearer(ISSUER.token(scope="write"))
+    assert Bearer(JUDGE).step(token) == Accepted("alice", b"", 3630.0)
+    assert Bearer(JUDGE).step(token.replace(b"n,,", b"n,a=alice,")) == Accepted("alice", b"", 3630.0)
+    assert isinstance(Bearer(JUDGE).step(token.replace(b"n,,", b"n,a=bob,")), Challenge)
+
+
+@given(data=st.binary(max_size=200) | st.text(max_size=60).map(lambda text: sasl.bearer(text)))
+def test_any_bytes_are_refused_without_an_error(data: bytes) -> None:
+    for judge in (JUDGE, UNSECURED):
+        bearer = Bearer(judge)
+        assert not isinstance(bearer.step(data), Accepted)
+        assert isinstance(bearer.step(data), Rejected)
+
+
+def test_a_token_that_is_too_long_is_not_read() -> None:
+    assert why("x" * 70_000) == "a token that is too long"

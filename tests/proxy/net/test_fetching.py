@@ -1,0 +1,118 @@
+"""Keys and tokens from elsewhere; elsewhere is a small HTTP server on this machine."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+import trio
+from pydantic import SecretStr
+from structlog.testing import capture_logs
+
+from proxy.config.sasl import TokenClient
+from proxy.net import fetching
+from proxy.net.fetching import FetchedKeys, FetchedToken
+from tests.proxy.auth.issuer import Issuer
+
+PATIENCE = 10.0
+
+
+class Elsewhere(ThreadingHTTPServer):
+    """Answers every request with `says`."""
+
+    says: Any = ""
+    asked = 0
+    body = ""
+    authorization: str | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Elsewhere
+
+    def do_GET(self) -> None:
+        self.server.asked += 1
+        self.server.authorization = self.headers["Authorization"]
+        self.server.body = self.rfile.read(int(self.headers["Content-Length"] or 0)).decode()
+        self.send_response(200 if self.server.says else 500)
+        self.end_headers()
+        self.wfile.write(self.server.says.encode())
+
+    do_POST = do_GET  # noqa: N815 - the names that http.server calls
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Elsewhere]:
+    with Elsewhere(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+async def until(condition: Any) -> None:
+    with trio.fail_after(PATIENCE):
+        while not condition():
+            await trio.sleep(0.01)
+
+
+async def test_keys_are_fetched_again_when_one_is_missing(
+    elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "SOONEST", 0.05)
+    elsewhere.says = Issuer("k1").jwks
+    keys = FetchedKeys(elsewhere.url)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(keys.watch)
+        await until(lambda: [key.kid for key in keys.keys.keys] == ["k1"])
+        elsewhere.says = Issuer("k2").jwks
+        keys.missing()
+        await until(lambda: [key.kid for key in keys.keys.keys] == ["k2"])
+        elsewhere.says = "nonsense"
+        asked = elsewhere.asked
+        keys.missing()
+        await until(lambda: elsewhere.asked > asked)
+        assert [key.kid for key in keys.keys.keys] == ["k2"]
+        nursery.cancel_scope.cancel()
+
+
+def client(endpoint: str) -> TokenClient:
+    return TokenClient(endpoint=endpoint, client_id="dk", client_secret=SecretStr("hunter2"), scope="kafka")
+
+
+async def test_a_token_is_fetched_and_renewed_ahead_of_its_end(elsewhere: Elsewhere) -> None:
+    elsewhere.says = json.dumps({"access_token": "first", "expires_in": 0.5})
+    token = FetchedToken(client(elsewhere.url))
+    assert token.current() is None
+    async with trio.open_nursery() as nursery:
+        await nursery.start(token.watch)
+        assert token.current() == "first"
+        assert "grant_type=client_credentials" in elsewhere.body
+        assert "scope=kafka" in elsewhere.body
+        elsewhere.says = json.dumps({"access_token": "second", "expires_in": 3600})
+        await until(lambda: token.current() == "second")
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("answer", ["", "[]", "{}", '{"access_token": 7}', "no JSON"])
+async def test_no_token_is_said_without_secrets(elsewhere: Elsewhere, answer: str) -> None:
+    elsewhere.says = answer
+    token = FetchedToken(client(elsewhere.url))
+    with capture_logs() as lines:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(token.watch)
+            nursery.cancel_scope.cancel()
+    assert token.current() is None
+    assert lines[0]["event"] == "token not fetched"
+    assert "hunter2" not in str(lines)
