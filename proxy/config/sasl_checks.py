@@ -19,7 +19,15 @@ def findings(config: Config) -> Iterator[Finding]:
             yield from _cluster(("clusters", name, "sasl"), cluster.sasl)
     for name, listener in config.listeners.items():
         if listener.sasl is not None:
-            yield from _listener(("listeners", name, "sasl"), listener.sasl)
+            path = ("listeners", name, "sasl")
+            yield from _listener(path, listener.sasl)
+            if "PLAIN" in listener.sasl.mechanisms and listener.tls is None and not _is_local(listener.bind.host):
+                fact = "PLAIN without TLS shows passwords to whoever is on the way"
+                yield Finding((*path, "mechanisms"), f'{fact}; add "tls:", or offer SCRAM alone', warning=True)
+
+
+def _is_local(host: str) -> bool:
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def _listener(path: Path, sasl: ListenerSasl) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Protocol
 
 from proxy.core.decisions import Steps
-from proxy.core.events import Event
+from proxy.core.events import Event, Refused
 from proxy.core.route import Route
 from proxy.protocol.api import APIS, Api
 from proxy.protocol.codec import decode
@@ -116,6 +116,7 @@ class Gate:
 
     def tell(self, event: Event) -> None:
         """Tell those who watch."""
+        self._link.counters.failed_authentications += isinstance(event, Refused)
         self._link.emit(event)
 
     @property

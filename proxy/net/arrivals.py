@@ -99,7 +99,7 @@ class Arrivals:
             if self._tls is not None:
                 welcomed = await self._tls.welcome(client, broker_id)
                 shaken, broker_id = welcomed.socket, welcomed.broker_id
-            broker, introduced = await self._reach(broker_id)
+            broker, introduced = await self._reach(broker_id, None if welcomed is None else welcomed.principal)
         except UnreachableError as error:
             self._worker.counters.failed_dial += not error.stalled
             self._worker.counters.slow_dial += error.stalled
@@ -127,7 +127,7 @@ class Arrivals:
             if welcomed is not None and welcomed.socket.ahead and not conversation.closing:
                 self._worker.reactor.look(conversation.client)
 
-    async def _reach(self, broker_id: int | None) -> tuple[trio.SocketStream | TlsStream, Introduced | None]:
+    async def _reach(self, broker_id: int | None, principal: str | None) -> tuple[trio.SocketStream | TlsStream, Introduced | None]:
         """A connection to that broker, or to any, that knows who we are. Raises UnreachableError."""
         candidates: Iterable[Endpoint] = self._upstream.anybody()
         if broker_id is not None:
@@ -141,12 +141,12 @@ class Arrivals:
                 failed = failed or error
                 continue
             try:
-                return stream, None if self._later else await self._upstream.introduce(stream, endpoint, None)
+                return stream, None if self._later else await self._upstream.introduce(stream, endpoint, principal)
             except UnreachableError as error:
                 failed = failed or error
                 await trio.aclose_forcefully(stream)
             except BaseException:  # the proxy is about to end
-                stream.socket.close()
+                await trio.aclose_forcefully(stream)
                 raise
         assert failed is not None, "a cluster has bootstrap addresses"
         raise failed

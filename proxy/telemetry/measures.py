@@ -66,6 +66,7 @@ MEASURES = (
     Measure("broken_pairs", FAULTS, {"reason": "unasked_answer"}),
     Measure("undecodable", FAULTS, {"reason": "undecodable"}),
     Measure("failed_handlers", FAULTS, {"reason": "handler_failed"}),
+    Measure("failed_authentications", FAULTS, {"reason": "authentication_failed"}),
     Measure("refused", FAULTS, {"reason": "refused_by_proxy"}),
     Measure("brokers", BROKERS, {}),
 )

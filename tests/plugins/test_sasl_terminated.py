@@ -92,6 +92,7 @@ def test_a_wrong_password_and_an_unknown_user_look_the_same(token: bytes) -> Non
     )
     assert book
     assert book.connection.principal is None
+    assert book.counters.failed_authentications == 1
 
 
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])

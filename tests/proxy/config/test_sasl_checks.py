@@ -41,6 +41,17 @@ def test_a_right_one_is_right(folder: Path) -> None:
     assert not problems(folder, "{mechanisms: [PLAIN, SCRAM-SHA-512], credentials: users.yaml, session: 1h}")
 
 
+def test_passwords_that_anybody_may_see_are_warned_of(folder: Path) -> None:
+    file = folder / "gateway.yaml"
+    text = FILE.format(sasl="{mechanisms: [PLAIN], credentials: users.yaml}")
+    file.write_text(text.replace("127.0.0.1", "192.0.2.1"))
+    config, found = examine(file)
+    assert config is not None
+    assert [str(one).partition("warning: ")[2].partition(";")[0] for one in found] == [
+        "PLAIN without TLS shows passwords to whoever is on the way"
+    ]
+
+
 @pytest.mark.parametrize(
     ("sasl", "said"),
     [
