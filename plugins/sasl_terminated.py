@@ -253,8 +253,8 @@ class BareTokens:
             gate.take_requests()
             gate.wait()
             gate.run(self._accept(outcome))
-        else:
-            gate.answer(outcome.token)
+            return gate.hold() if gate.waiting else ()
+        gate.answer(outcome.token)
         return ()
 
     def _accept(self, accepted: Accepted) -> Steps:

@@ -170,7 +170,7 @@ class Identities:
         """For this client. Raises IntroductionError where there is nobody to be."""
         identity = self._mapped.get(principal or "", self._usual)
         if identity is None:
-            raise IntroductionError(f"knows nobody to speak for {principal or 'clients without a principal'}")
+            raise IntroductionError(f"would not know us: no identity for {principal or 'clients without a principal'}")
         return identity
 
 

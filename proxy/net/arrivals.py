@@ -127,7 +127,9 @@ class Arrivals:
             if welcomed is not None and welcomed.socket.ahead and not conversation.closing:
                 self._worker.reactor.look(conversation.client)
 
-    async def _reach(self, broker_id: int | None, principal: str | None) -> tuple[trio.SocketStream | TlsStream, Introduced | None]:
+    async def _reach(
+        self, broker_id: int | None, principal: str | None
+    ) -> tuple[trio.SocketStream | TlsStream, Introduced | None]:
         """A connection to that broker, or to any, that knows who we are. Raises UnreachableError."""
         candidates: Iterable[Endpoint] = self._upstream.anybody()
         if broker_id is not None:

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from scramp import ScramClient
 
 from plugins.api_versions import ApiVersions
 from plugins.sasl_terminated import SaslTerminated
 from proxy.auth.authority import Failures, ListenerAuthority
+from proxy.auth.identity import Identities, Password, introduce_later
 from proxy.auth.passwords import BAD, Plain, Scram
 from proxy.auth.verifiers import verifiers
-from proxy.core.commands import Close, Command, Emit, PauseClient, ToBroker, ToClient, Wake
+from proxy.core.commands import Close, Command, Emit, PauseClient, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Connection
 from proxy.core.events import Refused
 from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.core.route import Routes
 from proxy.core.sasl import TABLE, Comes, Do, State
-from proxy.protocol.api import API_VERSIONS, HEARTBEAT
+from proxy.protocol.api import API_VERSIONS, HEARTBEAT, SASL_AUTHENTICATE
 from proxy.protocol.codec import decode
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.frame import SIZE
 from proxy.protocol.header import read_response_header
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.messages.heartbeat import HeartbeatResponse
-from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateResponse
+from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from tests.plugins.sasl import agreed, authenticate, handshake, known, no, raw, yes
 from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata
 from tests.proxy.core.playbook import ANY, Broker, Client, Playbook, Time, connection
@@ -164,6 +168,80 @@ def test_a_bare_token_that_is_wrong_is_answered_by_silence() -> None:
         << Wake(0, 0.1)
         >> Time()
         << Close("authentication failed")
+    )
+
+
+class Introducing(Terminated):
+    """Tells the broker for whom it speaks."""
+
+    def connected(self, connection: Connection):  # type: ignore[no-untyped-def]
+        connection.broker_versions = {SASL_AUTHENTICATE.key: (0, 2)}
+        identities = Identities(None, {"User:alice": Password("PLAIN", "dk", "dk-secret")})
+        self._introduce = partial(introduce_later, identities)
+        return super().connected(connection)
+
+
+OURS = asking(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1, "app")
+OUR_TOKEN = asking(SaslAuthenticateRequest(auth_bytes=b"\0dk\0dk-secret"), 0, 2, "app")
+
+
+def test_the_broker_is_told_for_whom_we_speak_before_the_client_may_go_on() -> None:
+    assert (
+        Playbook(Introducing(), byte_by_byte=False)
+        >> Client(handshake(1) + authenticate(2) + heartbeat(3))
+        << ToBroker(OURS)
+        << ToClient(offered(1))
+        << PauseClient()
+        >> Broker(agreed(0))
+        << ToBroker(OUR_TOKEN)
+        >> Broker(yes(0))
+        << ToBroker(heartbeat(3))
+        << ToClient(yes(2))
+        << known("PLAIN", "User:alice")
+        << ResumeClient()
+    )
+
+
+def test_so_it_is_after_bare_tokens() -> None:
+    assert (
+        Playbook(Introducing())
+        >> Client(handshake(1, version=0))
+        << ToClient(offered(1, version=0))
+        >> Client(raw(b"\0alice\0alice-secret"))
+        << ToBroker(OURS)
+        << PauseClient()
+        >> Broker(agreed(0))
+        << ToBroker(OUR_TOKEN)
+        >> Broker(yes(0))
+        << ToClient(raw(b""))
+        << known("PLAIN", "User:alice")
+        << ResumeClient()
+        >> Client(heartbeat(2))
+        << ToBroker(heartbeat(2))
+    )
+
+
+def test_whom_the_broker_does_not_take_us_for_does_not_come_in() -> None:
+    assert (
+        Playbook(Introducing(), byte_by_byte=False)
+        >> Client(handshake(1) + authenticate(2))
+        << ToBroker(OURS)
+        << ToClient(offered(1))
+        << PauseClient()
+        >> Broker(agreed(0))
+        << ToBroker(OUR_TOKEN)
+        >> Broker(no(0, "Invalid username or password"))
+        << Close("the broker refused our credentials: Invalid username or password")
+    )
+
+
+def test_nobody_to_speak_for_a_client_is_an_end() -> None:
+    assert (
+        Playbook(Introducing(), byte_by_byte=False)
+        >> Client(handshake(1) + authenticate(2, b"\0bob\0bob-secret"))
+        << ToClient(offered(1))
+        << PauseClient()
+        << Close("the broker would not know us: no identity for User:bob")
     )
 
 

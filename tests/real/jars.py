@@ -29,6 +29,10 @@ SETS = {
     "clients-4.4.0": ("org.apache.kafka:kafka-clients:4.4.0",),
     "clients-3.9.1": ("org.apache.kafka:kafka-clients:3.9.1",),
     "clients-2.3.1": ("org.apache.kafka:kafka-clients:2.3.1",),
+    "clients-0.11.0.3": (
+        "org.apache.kafka:kafka-clients:0.11.0.3",
+        "javax.xml.bind:jaxb-api:2.3.1",  # it is from a time when Java had this
+    ),
 }
 # Debian's bundle of the machine's certificates: a machine whose TLS is intercepted has its own authority only there.
 TRUSTSTORE = Path("/etc/ssl/certs/java/cacerts")

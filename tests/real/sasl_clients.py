@@ -200,12 +200,13 @@ CLIENTS: dict[str, Callable[[As, str, Sequence[bytes]], Values | str]] = {
     "aiokafka": aiokafka,
     "java-4.4.0": by_java("4.4.0"),
     "java-2.3.1": by_java("2.3.1"),
+    "java-0.11.0.3": by_java("0.11.0.3"),  # tokens without headers after SaslHandshake v0
 }
 
 
 def close() -> None:
     """End the JVMs."""
     with suppress(Exception):
-        for release in ("4.4.0", "2.3.1"):
+        for release in ("4.4.0", "2.3.1", "0.11.0.3"):
             java(release).close()
     java.cache_clear()

@@ -93,7 +93,7 @@ def test_who_we_are_may_depend_on_the_client() -> None:
     assert identities.by_client
     assert identities.of("User:alice") is alice
     assert identities.of("User:bob") is identities.of(None) is PLAIN
-    with pytest.raises(IntroductionError, match="knows nobody to speak for User:bob"):
+    with pytest.raises(IntroductionError, match="would not know us: no identity for User:bob"):
         Identities(None, {"User:alice": alice}).of("User:bob")
 
 
