@@ -1,15 +1,16 @@
 """A file that is read again when it changes. A broken new one leaves what there was.
 
 Rules:
-* A file has changed when its inode, size or time of change has: a file that is replaced whole is never half read.
+* A file has changed when its stamp has: a file that is replaced whole is never half read.
 * Reading is the caller's to place: `look()` may take a while, and is safe in a thread.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Generic, TypeVar
+
+from proxy.text.stamp import stamp
 
 T = TypeVar("T")
 
@@ -20,21 +21,14 @@ class Reloaded(Generic[T]):
     def __init__(self, file: str, load: Callable[[str], T]) -> None:
         self.file = file
         self._load = load
-        self._seen = self._mark()
+        self._seen = stamp(file)
         self.value = load(file)
-
-    def _mark(self) -> tuple[int, ...]:
-        try:
-            found = os.stat(self.file)
-        except OSError:
-            return ()
-        return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
     def look(self) -> bool:
         """Read it again if it changed. True: it did. Raises BadFileError, once, where what is new is not right."""
-        mark = self._mark()
-        if mark == self._seen:
+        now = stamp(self.file)
+        if now == self._seen:
             return False
-        self._seen = mark
+        self._seen = now
         self.value = self._load(self.file)
         return True

@@ -8,7 +8,6 @@ Rules:
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
@@ -16,13 +15,14 @@ import structlog
 import trio
 
 from proxy.config.certificates import UnusableError
+from proxy.text.stamp import Stamp, stamp
 
 log = structlog.get_logger()
 
 EVERY = 0.25  # seconds
 
 T = TypeVar("T")
-Look = tuple[tuple[int, ...] | None, ...]
+Look = tuple[Stamp | None, ...]
 
 
 class Kept(Generic[T]):
@@ -53,12 +53,4 @@ class Kept(Generic[T]):
             log.info("read again", what=self._what)
 
     def _look(self) -> Look:
-        return tuple(map(_look, self._files))
-
-
-def _look(file: str) -> tuple[int, ...] | None:
-    try:
-        found = os.stat(file)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+        return tuple(map(stamp, self._files))
