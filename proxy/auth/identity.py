@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, Protocol
 
-from scramp import ScramClient, ScramException
-
 from proxy.core.context import Connection
 from proxy.core.decisions import Alone, Ask, Disconnect, Sleep, Steps
 from proxy.protocol.api import SASL_AUTHENTICATE
@@ -67,7 +65,10 @@ class ByScram:
     """A name, and proof that the password is known."""
 
     def __init__(self, mechanism: str, user: str, password: str) -> None:
+        from scramp import ScramClient, ScramException  # 14 MB: only for those who speak it
+
         self._client = ScramClient([mechanism], user, password)
+        self._refused = ScramException, ValueError
         self._proved = False
 
     def first(self) -> bytes:
@@ -84,7 +85,7 @@ class ByScram:
             self._proved = True
             self._client.set_server_first(token.decode())
             final: str = self._client.get_client_final()
-        except (ScramException, ValueError):
+        except self._refused:
             raise IntroductionError("the broker could not prove that it knows the password") from None
         return final.encode()
 

@@ -26,21 +26,13 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import NameOID
 
-from proxy.config.tls import Pair, Trusting
+from proxy.config.tls import Pair, Trusting, UnusableError
 
 LARGEST = 4 << 20
 JKS = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")  # Java's own stores, JKS and JCEKS
 DER = b"\x30"
 PEM = b"-----BEGIN "
 CERTIFICATE = PEM + b"CERTIFICATE-----"
-
-
-class UnusableError(Exception):
-    """A file, or an option about it, that cannot be used: `option` is the one to change."""
-
-    def __init__(self, option: str, fact: str, way_out: str) -> None:
-        super().__init__(f"{fact}; {way_out}")
-        self.option = option
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,7 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from proxy.config.model import Config
-from proxy.config.sasl_checks import findings as sasl_findings
-from proxy.config.tls_checks import findings as tls_findings
+from proxy.config.model import Cluster, Config, Listener
 from proxy.config.values import LAST_PORT, Address
 from proxy.text.places import Path
 from proxy.text.problems import Finding
@@ -23,8 +21,20 @@ def findings(config: Config) -> Iterator[Finding]:
     yield from _listeners(config)
     yield from _ports(config)
     yield from _loops(config)
-    yield from tls_findings(config)
-    yield from sasl_findings(config)
+    yield from _security(config)
+
+
+def _security(config: Config) -> Iterator[Finding]:
+    sections: list[Cluster | Listener] = [*config.clusters.values(), *config.listeners.values()]
+    # What reads certificates, keys and users takes 20 MB: only where there are any.
+    if any(section.tls is not None for section in sections):
+        from proxy.config.tls_checks import findings as tls_findings
+
+        yield from tls_findings(config)
+    if any(section.sasl is not None for section in sections):
+        from proxy.config.sasl_checks import findings as sasl_findings
+
+        yield from sasl_findings(config)
 
 
 def _listeners(config: Config) -> Iterator[Finding]:

@@ -143,3 +143,11 @@ class ClusterTls(Trusting):
 
 
 BrokerTls = Annotated[ClusterTls | None, BeforeValidator(_optional_section)]
+
+
+class UnusableError(Exception):
+    """A file, or an option about it, that cannot be used: `option` is the one to change."""
+
+    def __init__(self, option: str, fact: str, way_out: str) -> None:
+        super().__init__(f"{fact}; {way_out}")
+        self.option = option

@@ -7,9 +7,9 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from proxy.config.certificates import Identity, UnusableError, exposed, identity, trusted
+from proxy.config.certificates import Identity, exposed, identity, trusted
 from proxy.config.model import Config
-from proxy.config.tls import ID, ListenerTls, Pair, Trusting
+from proxy.config.tls import ID, ListenerTls, Pair, Trusting, UnusableError
 from proxy.text.places import Path
 from proxy.text.problems import Finding
 

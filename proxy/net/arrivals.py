@@ -12,6 +12,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import structlog
 import trio
@@ -30,10 +31,12 @@ from proxy.net.dial import UnreachableError, dial, plain_socket
 from proxy.net.introductions import Introduced
 from proxy.net.reactor import Reactor
 from proxy.net.tls.brokers import TlsStream
-from proxy.net.tls.clients import ClientTls
 from proxy.net.tls.handshake import HandshakeError
 from proxy.net.upstream import Upstream
 from proxy.telemetry.counters import Counters
+
+if TYPE_CHECKING:
+    from proxy.net.tls.clients import ClientTls
 
 log = structlog.get_logger()
 

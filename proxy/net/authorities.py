@@ -10,24 +10,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 import trio
 
-from proxy.auth import users
 from proxy.auth.authority import Begin, Failures, ListenerAuthority
 from proxy.auth.identity import BearerIdentity, Identities, Password
-from proxy.auth.keys import load_keys
-from proxy.auth.passwords import Plain, Scram
 from proxy.auth.reloaded import Reloaded
-from proxy.auth.tokens import Bearer, Judge
-from proxy.auth.users import Users
 from proxy.config import Config
 from proxy.config.sasl import ClusterSasl, ListenerSasl, Oauthbearer
 from proxy.core.sasl import Exchange
-from proxy.net.fetching import FetchedKeys, FetchedToken
 from proxy.text.problems import BadFileError
+
+# What judges passwords and tokens, and what fetches, takes 25 MB: it is imported where a listener or cluster has it.
+if TYPE_CHECKING:
+    from proxy.auth.tokens import Judge
+    from proxy.auth.users import Users
+    from proxy.net.fetching import FetchedKeys, FetchedToken
 
 log = structlog.get_logger()
 
@@ -62,6 +62,10 @@ class Authorities:
         return ways
 
     def _judge(self, tokens: Oauthbearer) -> Judge:
+        from proxy.auth.keys import load_keys
+        from proxy.auth.tokens import Judge
+        from proxy.net.fetching import FetchedKeys
+
         judge = Judge(None, tokens.issuer, tokens.audience, tokens.scope, tokens.skew, tokens.principal_claim)
         if tokens.jwks is None:
             return judge
@@ -74,6 +78,8 @@ class Authorities:
         return replace(judge, keys=lambda: file.value)
 
     def _users(self, file: str) -> Reloaded[Users]:
+        from proxy.auth import users
+
         if file not in self._files:
             self._files[file] = Reloaded(file, users.load)
         return self._files[file]
@@ -103,6 +109,8 @@ class Speakers:
     def _identities(self, sasl: ClusterSasl) -> Identities:
         if sasl.oauthbearer is None:
             return _identities(sasl)
+        from proxy.net.fetching import FetchedToken
+
         token = FetchedToken(sasl.oauthbearer)
         self._tokens.append(token)
         return Identities(BearerIdentity(token.current), {})
@@ -136,10 +144,14 @@ async def _look(file: Reloaded[Any]) -> None:
 
 
 def _bearer(judge: Judge, again: bool) -> Exchange:
+    from proxy.auth.tokens import Bearer
+
     return Bearer(judge)
 
 
 def _password(mechanism: str, file: Reloaded[Users], again: bool) -> Exchange:
+    from proxy.auth.passwords import Plain, Scram
+
     def known() -> Users:
         return file.value
 

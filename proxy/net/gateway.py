@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import partial
+from typing import TYPE_CHECKING
 
 import structlog
 import trio
@@ -34,10 +35,12 @@ from proxy.net.process import Started
 from proxy.net.reactor import Reactor
 from proxy.net.telling import tell
 from proxy.net.tls.brokers import BrokerTls
-from proxy.net.tls.clients import ClientTls
 from proxy.net.upstream import Upstream
 from proxy.telemetry.counters import Counters
 from proxy.telemetry.report import Report, Reports
+
+if TYPE_CHECKING:
+    from proxy.net.tls.clients import ClientTls
 
 log = structlog.get_logger()
 
@@ -130,6 +133,8 @@ class Gateway:
         listener = self.config.listeners[name]
         if listener.tls is None:
             return None
+        from proxy.net.tls.clients import ClientTls  # reads certificates: 10 MB, only where there are any
+
         found = ClientTls(name, listener, listener.tls, topology, self.config.limits)
         self._kept.append(found.kept)
         return found

@@ -7,7 +7,6 @@ import socket
 import trio
 
 from proxy.config.tls import ClusterTls
-from proxy.net.tls.contexts import files, for_brokers
 from proxy.net.tls.handshake import shake_hands
 from proxy.net.tls.kept import Kept
 from proxy.net.tls.sockets import TlsSocket
@@ -62,6 +61,8 @@ class BrokerTls:
     """TLS with the brokers of one cluster."""
 
     def __init__(self, name: str, tls: ClusterTls) -> None:
+        from proxy.net.tls.contexts import files, for_brokers  # reads certificates: 10 MB, only where there are any
+
         self.kept = Kept(f"clusters.{name}.tls", files(tls), lambda: for_brokers(tls))
         self._server_name = tls.server_name
 

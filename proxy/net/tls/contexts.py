@@ -12,8 +12,8 @@ import os
 import ssl
 from collections.abc import Callable
 
-from proxy.config.certificates import Identity, UnusableError, identity, trusted
-from proxy.config.tls import ClusterTls, ListenerTls, Pair, Trusting
+from proxy.config.certificates import Identity, identity, trusted
+from proxy.config.tls import ClusterTls, ListenerTls, Pair, Trusting, UnusableError
 
 ASKED = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
 VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 import structlog
 import trio
 
-from proxy.config.certificates import UnusableError
+from proxy.config.tls import UnusableError
 from proxy.text.stamp import Stamp, stamp
 
 log = structlog.get_logger()

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from proxy.config.certificates import UnusableError, content
+from proxy.config.certificates import content
+from proxy.config.tls import UnusableError
 from proxy.net.tls.kept import Kept
 
 
