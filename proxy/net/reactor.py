@@ -24,9 +24,8 @@ from functools import partial
 import structlog
 import trio
 
-from proxy.core.events import Event, HandlerFailed
+from proxy.core.events import Event
 from proxy.core.link import Link
-from proxy.core.topology import Endpoint
 from proxy.net.conversation import BUFFER, AnySocket, Conversation, Side
 from proxy.net.pipes import Pipes
 from proxy.protocol.frame import Buffer
@@ -47,21 +46,13 @@ INCOMING = select.EPOLLIN
 GOODBYE = select.EPOLLRDHUP | BROKEN
 
 
-def log_event(conversation: Conversation, event: Event) -> None:
-    """What a link has to tell, as a line in the log."""
-    client = str(Endpoint(*conversation.link.connection.client))
-    log.error(
-        "handler failed" if isinstance(event, HandlerFailed) else "undecodable frame", what=str(event), client=client
-    )
-
-
 class Reactor:
-    """Serves links. `ended` is called once for each, with a reason where something was wrong."""
+    """Serves links. `ended` is called once for each, with a reason where something was wrong; `emit`: its events."""
 
     def __init__(
         self,
         ended: Callable[[Conversation, str | None], None],
-        emit: Callable[[Conversation, Event], None] = log_event,
+        emit: Callable[[Conversation, Event], None],
     ) -> None:
         self._ended = ended
         self.emit = emit
