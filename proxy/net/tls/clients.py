@@ -60,9 +60,9 @@ class ClientTls:
         try:
             await shake_hands(tls, self._limits.handshake)
         except HandshakeError as error:
-            asked = tls.tls.asked if isinstance(tls.tls, Shaken) else None
-            if self._hosts is not None and not self._answers_to(asked):
-                raise HandshakeError(f'it asked for host "{asked}" (SNI), which is none of ours') from error
+            if isinstance(tls.tls, Shaken) and tls.tls.unknown:
+                asked = f'host "{tls.tls.asked}" (SNI), which is none of ours' if tls.tls.asked else "no host (SNI)"
+                raise HandshakeError(f"it asked for {asked}") from error
             raise
         finally:
             self._under_way -= 1

@@ -22,9 +22,10 @@ Known = Callable[[str | None], bool]
 
 
 class Shaken(ssl.SSLObject):
-    """TLS that remembers the name which the client asked for."""
+    """TLS that remembers the name which the client asked for, and whether it was refused for it."""
 
     asked: str | None = None
+    unknown = False
 
 
 def for_clients(tls: ListenerTls, known: Known) -> ssl.SSLContext:
@@ -38,6 +39,7 @@ def for_clients(tls: ListenerTls, known: Known) -> ssl.SSLContext:
         assert isinstance(shaken, Shaken)
         shaken.asked = name = name and name.lower()
         if not known(name):
+            shaken.unknown = True
             return ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
         if name is not None and not identities[0].covers(name):
             fitting = (context for each, context in zip(identities, contexts, strict=True) if each.covers(name))

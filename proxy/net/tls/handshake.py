@@ -4,33 +4,23 @@ Rules:
 * It is the only part of TLS that waits, in the task that dials; once it is done, the reactor serves the socket.
 * Until it is done nobody is known: time and bytes are limited. Whoever calls limits how many there are at once.
 * Where TLS has an alert for what is wrong, the other side gets it.
+* Nothing that a client says is written anywhere but in that one reason: `ssl` itself writes a traceback to standard
+  error for every name (SNI) that is not ASCII.
 """
 
 from __future__ import annotations
 
 import ssl
-from contextlib import suppress
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import trio
 
+from proxy.net.tls.sayings import described
 from proxy.net.tls.sockets import PENDING, TlsSocket
 
 MOST = 128 << 10  # bytes; long chains of certificates have 16 KiB
-SAYINGS = {
-    "PEER_DID_NOT_RETURN_A_CERTIFICATE": "it showed no certificate, and must (client_auth)",
-    "UNSUPPORTED_PROTOCOL": "it speaks no version of TLS that is allowed here (versions)",
-    "NO_SHARED_CIPHER": "no cipher is known to both sides",
-    "TLSV1_ALERT_UNKNOWN_CA": "it does not trust the authority of our certificate",
-    "SSLV3_ALERT_CERTIFICATE_UNKNOWN": "it does not accept our certificate",
-    "SSLV3_ALERT_BAD_CERTIFICATE": "it does not accept our certificate",
-    "SSLV3_ALERT_CERTIFICATE_EXPIRED": "it takes our certificate for expired",
-    "TLSV13_ALERT_CERTIFICATE_REQUIRED": "it wants a certificate of ours",
-    "TLSV1_UNRECOGNIZED_NAME": "it knows no host of this name",
-    "WRONG_VERSION_NUMBER": "it does not speak TLS",
-    "HTTPS_PROXY_REQUEST": "it speaks HTTP, not TLS",
-    "HTTP_REQUEST": "it speaks HTTP, not TLS",
-    "RECORD_LAYER_FAILURE": "it does not speak TLS",
-}
 
 
 class HandshakeError(Exception):
@@ -60,17 +50,39 @@ async def shake_hands(tls: TlsSocket, seconds: float) -> None:
 
 def _step(tls: TlsSocket) -> bool:
     """Go on with what is there. True: done."""
+    strange: list[bytes] = []
     try:
-        tls.tls.do_handshake()
+        with _catching(strange):
+            tls.tls.do_handshake()
     except PENDING:
         tls.push()
         return False
     except ssl.SSLError:
         with suppress(OSError):
             tls.push()  # the alert
+        if strange:
+            raise HandshakeError(f"it asked for host {strange[0]!r} (SNI), which is no name") from None
         raise
     tls.push()
     return True
+
+
+@contextmanager
+def _catching(strange: list[bytes]) -> Iterator[None]:
+    """Catch what `ssl` would write of names that it cannot read."""
+    usual = sys.unraisablehook
+
+    def hook(raised: sys.UnraisableHookArgs) -> None:
+        if isinstance(raised.exc_value, UnicodeDecodeError) and isinstance(raised.object, bytes):
+            strange.append(raised.object)
+        else:
+            usual(raised)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual
 
 
 async def _move(tls: TlsSocket) -> None:
@@ -87,13 +99,3 @@ async def _move(tls: TlsSocket) -> None:
             raise HandshakeError("it closed the connection")
     if tls.received > MOST:
         raise HandshakeError(f"more than {MOST >> 10} KiB before it was done")
-
-
-def described(error: ssl.SSLError, began: bytes) -> str:
-    """What went wrong, in words. `began`: how the other side began."""
-    if began[:1] == b"\0":
-        return "it speaks Kafka without TLS; let it use SSL (security.protocol), or a listener without tls"
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return f"its certificate is not accepted: {error.verify_message}"
-    reason = error.reason or ""
-    return SAYINGS.get(reason, reason.replace("_", " ").lower() or str(error))

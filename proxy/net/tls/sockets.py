@@ -2,6 +2,7 @@
 
 Rules:
 * Nothing waits: what cannot go on raises BlockingIOError, as a socket does. What is wrong is an OSError.
+* With TLS 1.3 a client is done with the handshake before its certificate is looked at: the alert comes when it reads.
 * `recv_into` that comes back short has read all that the socket had, as with a plain one: a reactor with edge-triggered
   events relies on it.
 * `send` says that bytes are sent when they left, sealed. Those that were sealed and did not leave are to be sent again,
@@ -15,6 +16,7 @@ import socket
 import ssl
 from contextlib import suppress
 
+from proxy.net.tls.sayings import TlsError, described
 from proxy.protocol.frame import Buffer
 
 PORTION = 64 << 10  # sealed or opened at a time: OpenSSL keeps buffers as large as they ever were
@@ -66,6 +68,8 @@ class TlsSocket:
                     break
                 except ssl.SSLWantReadError:
                     pass  # a part of a record
+                except ssl.SSLError as error:
+                    raise TlsError(described(error, self.began)) from None
                 else:
                     count += got
                     continue

@@ -97,3 +97,24 @@ async def test_one_handshake_too_many_is_refused_and_counts_no_more_once_it_is_o
                 await welcome(clients, authority)
             nursery.cancel_scope.cancel()
     assert (await welcome(clients, authority)).principal is None
+
+
+@pytest.mark.parametrize(
+    ("said", "why"), [(b"\0\0\0\x12\0\x12", "speaks Kafka without TLS"), (b"", "closed the connection")]
+)
+async def test_who_asks_for_no_name_because_it_speaks_no_tls_is_told_so(tmp_path: Path, said: bytes, why: str) -> None:
+    clients = welcoming(Authority(tmp_path), hosts=f"b-{{id}}.{NAME}")
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    with ours, theirs:
+        theirs.sendall(said)
+        theirs.shutdown(socket.SHUT_WR)
+        with pytest.raises(HandshakeError, match=why):
+            await clients.welcome(ours, None)
+
+
+async def test_who_asks_for_no_name_and_must_is_told_so(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    clients = welcoming(authority, hosts=f"b-{{id}}.{NAME}")
+    with pytest.raises(HandshakeError, match=r"it asked for no host \(SNI\)"):
+        await welcome(clients, authority, "127.0.0.1")  # for addresses there is no SNI

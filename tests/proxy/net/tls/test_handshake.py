@@ -14,6 +14,7 @@ from proxy.net.tls.contexts import for_brokers, for_clients
 from proxy.net.tls.handshake import MOST, HandshakeError, shake_hands
 from proxy.net.tls.sockets import TlsSocket
 from tests.certificates import Authority
+from tests.proxy.net.tls.pairs import ends, read_all, shaken
 
 
 @pytest.fixture
@@ -59,30 +60,48 @@ async def test_a_handshake_has_so_many_bytes(server: ssl.SSLContext) -> None:
     assert len(await refusal(server, hello + bytes(MOST))) > 0
 
 
-def first_flight() -> bytes:
+def flight(context: ssl.SSLContext, session: ssl.SSLSession | None = None) -> bytes:
+    """What a client says first."""
     ours, theirs = ssl.MemoryBIO(), ssl.MemoryBIO()
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    client = context.wrap_bio(ours, theirs, server_hostname="kafka.example.com")
+    if session is not None:
+        client.session = session
     with pytest.raises(ssl.SSLWantReadError):
-        context.wrap_bio(ours, theirs, server_hostname="kafka.example.com").do_handshake()
+        client.do_handshake()
     return theirs.read()
 
 
-async def mutate(server: ssl.SSLContext, times: int) -> None:
-    dice, hello = random.Random(7), first_flight()
+async def flights(server: ssl.SSLContext, authority: str) -> list[bytes]:
+    """Of TLS 1.2, of both versions, and of a client that comes again with a ticket of each."""
+    found = []
+    for versions in (("TLSv1.2",), ("TLSv1.2", "TLSv1.3")):
+        context = for_brokers(ClusterTls(ca=authority, versions=versions))
+        one, two = ends(server, context)
+        assert await shaken(one, two) == []
+        one.send(b"x")
+        assert read_all(two) == b"x"  # and the tickets of TLS 1.3
+        found += [flight(context), flight(context, two.tls.session)]
+    return found
+
+
+async def test_a_name_that_is_none_is_one_reason_and_no_traceback(
+    server: ssl.SSLContext, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for said in (await flights(server, str(tmp_path / "ca.pem")))[::2]:
+        why = await refusal(server, said.replace(b"kafka.example", b"k\xe4fk\xe4.example"))
+        assert why == r"it asked for host b'k\xe4fk\xe4.example.com' (SNI), which is no name"
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("times", [400, pytest.param(100_000, marks=pytest.mark.long)])
+async def test_mutated_first_flights_are_refused(server: ssl.SSLContext, tmp_path: Path, times: int) -> None:
+    dice, said = random.Random(7), await flights(server, str(tmp_path / "ca.pem"))
+    assert len(set(said)) == 4
     for _ in range(times):
-        changed = bytearray(hello)
+        changed = bytearray(dice.choice(said))
         for _ in range(dice.randint(1, 8)):
             changed[dice.randrange(len(changed))] = dice.randrange(256)
-        assert await refusal(server, bytes(changed[: dice.randint(1, len(changed))]))
-
-
-async def test_mutated_first_flights_are_refused(server: ssl.SSLContext) -> None:
-    await mutate(server, 300)
-
-
-@pytest.mark.long
-async def test_many_mutated_first_flights_are_refused(server: ssl.SSLContext) -> None:
-    await mutate(server, 50_000)
+        assert await refusal(server, bytes(changed[: dice.choice((dice.randint(1, len(changed)), len(changed)))]))
 
 
 async def test_a_server_that_does_not_speak_tls_is_said_to_do_so() -> None:
