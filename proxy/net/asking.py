@@ -1,12 +1,18 @@
-"""Asking a broker on a connection of our own, one question at a time."""
+"""Asking a broker on a connection of our own, one question at a time.
+
+Rules:
+* A broker that does not take a question may have said why before: what it said is read all the same.
+"""
 
 from __future__ import annotations
 
 import struct
+from contextlib import suppress
 from typing import TypeVar
 
 import trio
 
+from proxy.net.tls.sayings import TlsError
 from proxy.protocol.codec import picker
 from proxy.protocol.frame import FOREIGN
 from proxy.protocol.header import answered_version, read_response_header, request_frame
@@ -24,15 +30,16 @@ class EndedError(Exception):
 
 
 async def ask(stream: trio.abc.Stream, request: Request, version: int, expected: type[R], *fields: str) -> R:
-    """The answer, or only these fields of it. Raises EndedError and ProtocolError."""
-    try:
+    """The answer, or only these fields of it. Raises EndedError, ProtocolError, and TlsError where TLS has a reason."""
+    with suppress(trio.BrokenResourceError):
         await stream.send_all(request_frame(request, version, correlation_id=0, client_id=CLIENT_ID))
+    try:
         (size,) = SIZE.unpack(await _exactly(stream, SIZE.size))
         if not 0 <= size <= LARGEST:
             raise ProtocolError(f"it answered with {FOREIGN.get(SIZE.pack(size), 'something else')}")
         frame = await _exactly(stream, size)
-    except trio.BrokenResourceError:
-        raise EndedError from None
+    except trio.BrokenResourceError as error:
+        raise (error.__cause__ if isinstance(error.__cause__, TlsError) else EndedError()) from None
     _, body = read_response_header(request.api, version, frame)
     spoken = answered_version(request.api, version, frame[body:])
     answer: R = picker(expected, spoken, *fields or expected.field).decode(frame[body:])

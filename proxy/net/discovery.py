@@ -20,6 +20,7 @@ from proxy.core.topology import Endpoint
 from proxy.net.asking import EndedError, ask
 from proxy.net.dial import ReservedError, UnreachableError, dial
 from proxy.net.tls.brokers import BrokerTls
+from proxy.net.tls.sayings import TlsError
 from proxy.protocol.api import METADATA
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
@@ -67,6 +68,8 @@ async def discover(
                 "closed the connection instead of answering Metadata, as brokers do that want to know who asks",
             ) from None
         raise UnreachableError(endpoint, "closed the connection instead of answering Metadata") from None
+    except TlsError as error:
+        raise UnreachableError(endpoint, f"no TLS: {error}") from None
     except ProtocolError as error:
         raise UnreachableError(endpoint, f"does not speak Kafka: {error}") from None
     brokers = {broker.node_id: Endpoint(broker.host, broker.port) for broker in answer.brokers}

@@ -16,6 +16,7 @@ from proxy.auth.identity import Identities, Identity, IntroductionError, Version
 from proxy.core.topology import Endpoint
 from proxy.net.asking import EndedError, ask
 from proxy.net.dial import UnreachableError
+from proxy.net.tls.sayings import TlsError
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.problem import ProtocolError
 
@@ -42,6 +43,8 @@ async def introduce_on(
         raise UnreachableError(endpoint, str(error)) from None
     except EndedError:
         raise UnreachableError(endpoint, "closed the connection during authentication") from None
+    except TlsError as error:
+        raise UnreachableError(endpoint, f"no TLS: {error}") from None
     except ProtocolError as error:
         raise UnreachableError(endpoint, f"does not speak Kafka: {error}") from None
     except trio.TooSlowError:
