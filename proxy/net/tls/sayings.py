@@ -12,6 +12,7 @@ SAYINGS = {
     "SSLV3_ALERT_CERTIFICATE_UNKNOWN": "it does not accept our certificate",
     "SSLV3_ALERT_BAD_CERTIFICATE": "it does not accept our certificate, or wants one",  # Java 17 means both
     "SSLV3_ALERT_CERTIFICATE_EXPIRED": "it takes our certificate for expired",
+    "SSLV3_ALERT_HANDSHAKE_FAILURE": "it wants a certificate of ours, or a cipher or version that we have not",
     "TLSV13_ALERT_CERTIFICATE_REQUIRED": "it wants a certificate of ours",
     "TLSV1_UNRECOGNIZED_NAME": "it knows no host of this name",
     "WRONG_VERSION_NUMBER": "it does not speak TLS",
