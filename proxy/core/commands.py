@@ -6,7 +6,9 @@ Rules:
 * After `Close` nothing follows; what was given before it is still sent.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from proxy.core.events import Event
 from proxy.protocol.frame import Buffer
@@ -42,6 +44,14 @@ class Wake:
 
 
 @dataclass(slots=True)
+class Perform:
+    """Call `work` in a thread, then `link.performed(token, ...)` with what it returned or raised."""
+
+    token: int
+    work: Callable[[], Any]
+
+
+@dataclass(slots=True)
 class PauseClient:
     """Read nothing from the client until `ResumeClient`."""
 
@@ -68,4 +78,4 @@ class Emit:
     event: Event
 
 
-Command = ToBroker | ToClient | Close | Wake | PauseClient | ResumeClient | PauseBroker | ResumeBroker | Emit
+Command = ToBroker | ToClient | Close | Wake | Perform | PauseClient | ResumeClient | PauseBroker | ResumeBroker | Emit

@@ -11,7 +11,7 @@ A handler is a plain function that returns a decision, or a generator that yield
 None means: I have nothing to change. If nobody has, the original bytes go on, whatever was done to the message.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +60,16 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """Have this called where it may wait for a disk, and go on with what it returns, or with what it raises.
+
+    It runs in a thread: what it shares with handlers it must change in one step.
+    """
+
+    work: Callable[[], Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Alone:
     """Go on when no request of the client is under way, and let none begin before `gate.go_on()`.
 
@@ -68,5 +78,5 @@ class Alone:
 
 
 Decision = Forward | Reply | Disconnect | None
-Step = Sleep | Ask | Alone
+Step = Sleep | Ask | Call | Alone
 Steps = Generator[Step, Any, Decision]

@@ -39,8 +39,8 @@ class Link:
         "_beside",
         "_ending",
         "_reason",
-        "_sleeping",
         "_tokens",
+        "_waiting",
         "closed",
         "commands",
         "connection",
@@ -72,7 +72,7 @@ class Link:
         self._ending = False  # nothing more comes from the client
         self._reason: str | None = None
         self._asks: list[Buffer] = []  # questions of ours that leave behind what was read so far
-        self._sleeping: dict[int, Run] = {}
+        self._waiting: dict[int, Run] = {}
         self._tokens = 0
         self.gate = connection.gate = Gate(self)
         self._beside = [steps for begin in routes.connected if (steps := begin(connection)) is not None]
@@ -125,9 +125,21 @@ class Link:
     def wake(self, token: int) -> list[Command]:
         """A Sleep is over."""
         self.commands = []
-        run = self._sleeping.pop(token, None)
+        run = self._waiting.pop(token, None)
         if run is not None:
             run.go_on(None)
+            self._settle()
+        return self.commands
+
+    def performed(self, token: int, value: object, error: Exception | None = None) -> list[Command]:
+        """A Call returned a value, or raised an error."""
+        self.commands = []
+        run = self._waiting.pop(token, None)
+        if run is not None:
+            if error is None:
+                run.go_on(value)
+            else:
+                run.fail(error)
             self._settle()
         return self.commands
 
@@ -166,10 +178,10 @@ class Link:
             self.emit(StepsFailed(outcome.handler, outcome.cause))
             self.close(f"{outcome.handler} failed")
 
-    def sleep(self, run: Run) -> int:
-        """A token for `wake()`, at which this run goes on."""
+    def token(self, run: Run) -> int:
+        """A token for `wake()` or `performed()`, at which this run goes on."""
         self._tokens += 1
-        self._sleeping[self._tokens] = run
+        self._waiting[self._tokens] = run
         return self._tokens
 
     def ask(self, run: Run, ask: Ask) -> None:
@@ -192,10 +204,10 @@ class Link:
         self.closed = True
         self.commands.append(Close(reason))
         asking = [slot[1].run for slot in self.inflight.slots if isinstance(slot[1], Question)]
-        for run in (*self._sleeping.values(), *asking):
+        for run in (*self._waiting.values(), *asking):
             run.drop()
         self.gate.drop()
-        self._sleeping.clear()
+        self._waiting.clear()
 
     def _settle(self) -> None:
         """Do what became possible: answers that are due, requests that were held, questions of ours, the end."""

@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterable
 from typing import Any
 
 from proxy.core.context import Context
-from proxy.core.decisions import Ask, Decision, Disconnect, Forward, Reply, Sleep, Step
+from proxy.core.decisions import Ask, Call, Decision, Disconnect, Forward, Reply, Sleep, Step
 from proxy.core.plugin import Handler
 from proxy.core.route import Route
 from proxy.protocol.schema import Message, Response
@@ -96,7 +96,7 @@ def _checked(steps: Generator[Any, Any, Decision]) -> Generator[Step, Any, Decis
             except StopIteration as done:
                 decision: Decision = done.value
                 return decision
-            if not isinstance(step, Sleep | Ask):
+            if not isinstance(step, Sleep | Ask | Call):
                 raise TypeError(f"{step!r} is no step")
             try:
                 resume, value = steps.send, (yield step)

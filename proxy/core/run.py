@@ -1,7 +1,8 @@
 """Runs: a pipeline on its way, carried from one step to the next.
 
 Rules:
-* A run is advanced by whoever brings what it waits for: `wake()` after a Sleep, the broker's answer after an Ask.
+* A run is advanced by whoever brings what it waits for: `wake()` after a Sleep, `performed()` after a Call, the
+  broker's answer after an Ask.
 * It ends exactly once, with a decision or with the error that ended it; a link that closes drops it.
 """
 
@@ -10,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
-from proxy.core.commands import Wake
-from proxy.core.decisions import Alone, Ask, Decision, Step
+from proxy.core.commands import Perform, Wake
+from proxy.core.decisions import Alone, Ask, Call, Decision, Step
 from proxy.core.pipeline import HandlerError
 from proxy.protocol.problem import Fault, ProtocolError
 
@@ -71,8 +72,10 @@ class Run:
         elif isinstance(step, Alone):
             if self._link.gate.alone(self):
                 return self._advance(self._steps.send, None)
+        elif isinstance(step, Call):
+            self._link.commands.append(Perform(self._link.token(self), step.work))
         else:
-            self._link.commands.append(Wake(self._link.sleep(self), step.seconds))
+            self._link.commands.append(Wake(self._link.token(self), step.seconds))
         waiting: Outcome = WAITING
         return waiting
 

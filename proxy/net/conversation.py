@@ -25,6 +25,7 @@ from proxy.core.commands import (
     Emit,
     PauseBroker,
     PauseClient,
+    Perform,
     ResumeBroker,
     ResumeClient,
     ToBroker,
@@ -223,6 +224,8 @@ class Conversation:
             self.close(command.reason)
         elif isinstance(command, Wake):
             self._reactor.wake_later(self, command.token, command.seconds)
+        elif isinstance(command, Perform):
+            self._reactor.perform(self, command.token, command.work)
         elif isinstance(command, Emit):
             self._reactor.emit(self, command.event)
         elif isinstance(command, PauseClient | PauseBroker):

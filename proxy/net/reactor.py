@@ -20,6 +20,7 @@ import select
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import structlog
 import trio
@@ -162,6 +163,21 @@ class Reactor:
         await trio.sleep(seconds)
         if conversation in self.conversations and not conversation.closing:
             self._guard(conversation, lambda: conversation.carry_out(conversation.link.wake(token)))
+
+    def perform(self, conversation: Conversation, token: int, work: Callable[[], Any]) -> None:
+        """Call this in a thread, for this link."""
+        assert self._nursery is not None, "the reactor is not running"
+        self._nursery.start_soon(self._perform, conversation, token, work)
+
+    async def _perform(self, conversation: Conversation, token: int, work: Callable[[], Any]) -> None:
+        value, failed = None, None
+        try:
+            value = await trio.to_thread.run_sync(work)
+        except Exception as error:
+            failed = error
+        if conversation in self.conversations and not conversation.closing:
+            link = conversation.link
+            self._guard(conversation, lambda: conversation.carry_out(link.performed(token, value, failed)))
 
     def forget(self, conversation: Conversation) -> bool:
         """Serve this link no more. False: that was so already."""

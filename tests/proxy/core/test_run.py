@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from proxy.core.commands import Close, Emit, PauseClient, ResumeClient, ToBroker, ToClient, Wake
+from proxy.core.commands import Close, Emit, PauseClient, Perform, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Context
-from proxy.core.decisions import Ask, Reply, Sleep, Steps
+from proxy.core.decisions import Ask, Call, Reply, Sleep, Steps
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin, on_request
 from proxy.core.route import Routes
@@ -63,6 +63,36 @@ def test_a_sleep_that_is_over_twice_wakes_once() -> None:
     wake = next(command for command in link.receive_client(memoryview(heartbeat(1))) if isinstance(command, Wake))
     assert link.wake(wake.token)
     assert not link.wake(wake.token)
+
+
+def calling(*steps: Call) -> tuple[Link, Stepping, Perform]:
+    """A link that waits for the first of these."""
+    plugin = Stepping(*steps)
+    link = Link(connection(), Routes([plugin]))
+    (perform,) = (each for each in link.receive_client(memoryview(heartbeat(1))) if isinstance(each, Perform))
+    return link, plugin, perform
+
+
+def test_a_call_is_performed_once_and_goes_on_with_what_it_gave() -> None:
+    link, _, perform = calling(Call(lambda: 7))
+    assert perform.work() == 7
+    assert ToClient(heartbeat_answer(1, 1)) in link.performed(perform.token, 7)
+    assert not link.performed(perform.token, 7)
+
+
+def test_what_a_call_raised_is_thrown_into_its_handler() -> None:
+    link, plugin, perform = calling(Call(int), Call(int))
+    error = ProtocolError("no")
+    (second,) = link.performed(perform.token, None, error)
+    assert isinstance(second, Perform)
+    assert plugin.caught == [error]
+
+
+def test_a_link_that_closes_drops_a_handler_that_waits_for_a_call() -> None:
+    link, plugin, perform = calling(Call(int))
+    link.broker_closed()
+    assert plugin.dropped
+    assert not link.performed(perform.token, 0)
 
 
 def test_an_answer_that_cannot_be_read_is_thrown_into_the_handler_that_asked() -> None:

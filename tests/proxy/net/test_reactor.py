@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 import trio
 
 from proxy.core.context import Context
-from proxy.core.decisions import Forward, Sleep, Steps
+from proxy.core.decisions import Call, Forward, Sleep, Steps
 from proxy.core.events import Event
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin, on_request
@@ -36,6 +37,20 @@ class Late(Plugin):
         yield Sleep(0.01)
         request.group_id = "late"
         return Forward(request)
+
+
+class Elsewhere(Plugin):
+    """Has something done in a thread for every Heartbeat, which may fail."""
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        here = threading.get_ident()
+        request.group_id = "here" if (yield Call(threading.get_ident)) == here else "elsewhere"
+        try:
+            yield Call(lambda: 1 // 0)
+        except ZeroDivisionError:
+            return Forward(request)
+        return None
 
 
 class World:
@@ -245,6 +260,14 @@ async def test_a_handler_that_sleeps_is_woken() -> None:
         client, broker = here.link(Late())
         await client.send_all(heartbeat(1) + heartbeat(2))
         both = heartbeat(1, "late") + heartbeat(2, "late")
+        assert await receive(broker, len(both)) == both
+
+
+async def test_what_may_wait_is_done_in_a_thread() -> None:
+    async with world() as here:
+        client, broker = here.link(Elsewhere())
+        await client.send_all(heartbeat(1) + heartbeat(2))
+        both = heartbeat(1, "elsewhere") + heartbeat(2, "elsewhere")
         assert await receive(broker, len(both)) == both
 
 
