@@ -7,7 +7,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from proxy.auth.reloaded import Reloaded
 from proxy.config import Config
 from proxy.config.sasl import ClusterSasl, ListenerSasl, Oauthbearer
 from proxy.core.sasl import Exchange
+from proxy.net.process import StartError
 from proxy.text.problems import BadFileError
 
 # What judges passwords and tokens, and what fetches, takes 25 MB: it is imported where a listener or cluster has it.
@@ -35,7 +36,7 @@ EVERY = 0.5  # seconds between two looks
 
 
 class Authorities:
-    """The authority of each listener that has one, by name."""
+    """The authority of each listener that has one, by name. Raises StartError."""
 
     def __init__(self, config: Config) -> None:
         self._files: dict[str, Reloaded[Any]] = {}
@@ -73,15 +74,20 @@ class Authorities:
             fetched = FetchedKeys(tokens.jwks)
             self._fetched.append(fetched)
             return replace(judge, keys=lambda: fetched.keys, missing=fetched.missing)
-        file = Reloaded(tokens.jwks, load_keys)
-        self._files[tokens.jwks] = file
+        file = self._read(tokens.jwks, load_keys)
         return replace(judge, keys=lambda: file.value)
 
     def _users(self, file: str) -> Reloaded[Users]:
         from proxy.auth import users
 
+        return self._read(file, users.load)
+
+    def _read(self, file: str, load: Callable[[str], Any]) -> Reloaded[Any]:
         if file not in self._files:
-            self._files[file] = Reloaded(file, users.load)
+            try:
+                self._files[file] = Reloaded(file, load)
+            except BadFileError as error:  # it was right when the configuration was checked
+                raise StartError(str(error)) from None
         return self._files[file]
 
     async def watch(self) -> None:

@@ -54,11 +54,16 @@ async def serve(serving: Serving, started: Started) -> int:
             code = DONE
             nursery.cancel_scope.cancel()
     except* (BindError, StartError) as group:
-        code = CANNOT_START
-        for error in leaves(group):
-            if str(error):
-                log.error("cannot start", why=str(error))
+        code = cannot_start(*leaves(group))
     return code
+
+
+def cannot_start(*errors: Exception) -> int:
+    """Say why. Gives the exit code."""
+    for error in errors:
+        if str(error):
+            log.error("cannot start", why=str(error))
+    return CANNOT_START
 
 
 async def _obey_signals(serving: Serving, everything: trio.CancelScope, task_status: trio.TaskStatus[None]) -> None:

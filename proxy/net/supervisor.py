@@ -19,7 +19,7 @@ from proxy.core.topology import Endpoint
 from proxy.net.bind import BindError, claim, listen
 from proxy.net.channel import Settings
 from proxy.net.gateway import Gateway
-from proxy.net.process import CANNOT_START, CUT, Serving, serve
+from proxy.net.process import CANNOT_START, CUT, Serving, StartError, cannot_start, serve
 from proxy.net.workers import Workers
 from proxy.telemetry.report import Report
 
@@ -43,7 +43,10 @@ def run(config: Config, log_form: str = "auto", *, verbose: bool = False) -> int
 
 
 async def _run(config: Config, settings: Settings, admin: list[socket.socket]) -> int:
-    serving: Serving = Gateway(config) if config.workers == 1 else Workers(settings)
+    try:
+        serving: Serving = Gateway(config) if config.workers == 1 else Workers(settings)
+    except StartError as error:
+        return cannot_start(error)
     async with trio.open_nursery() as nursery:
         if admin:
             from proxy.admin.server import serve_admin  # a proxy without it saves 0.2 s and 10 MB

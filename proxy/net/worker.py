@@ -14,13 +14,16 @@ import trio
 from proxy import logs
 from proxy.net.channel import Lines, Settings, receive_settings
 from proxy.net.gateway import Gateway
-from proxy.net.process import serve
+from proxy.net.process import StartError, cannot_start, serve
 from proxy.telemetry.report import Report
 
 
 async def work(settings: Settings, channel: socket.socket) -> int:
     """Serve until told to end. Gives the exit code."""
-    gateway = Gateway(settings.config, shared=True)
+    try:
+        gateway = Gateway(settings.config, shared=True)
+    except StartError as error:
+        return cannot_start(error)
     lines = Lines(channel)
     async with trio.open_nursery() as nursery:
 

@@ -15,6 +15,7 @@ import structlog
 import trio
 
 from proxy.config.tls import UnusableError
+from proxy.net.process import StartError
 from proxy.text.stamp import Stamp, stamp
 
 log = structlog.get_logger()
@@ -26,12 +27,15 @@ Look = tuple[Stamp | None, ...]
 
 
 class Kept(Generic[T]):
-    """`current` is what the files were made into last."""
+    """`current` is what the files were made into last. Raises StartError where nothing can be made of them at first."""
 
     def __init__(self, what: str, files: Sequence[str], make: Callable[[], T]) -> None:
         self._what, self._files, self._make = what, files, make
         self._read = self._seen = self._look()
-        self.current = make()
+        try:
+            self.current = make()
+        except UnusableError as error:
+            raise StartError(f"{what}.{error.option}: {error}") from None
 
     async def watch(self) -> None:
         """Look until cancelled."""

@@ -15,6 +15,11 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer
 
+from proxy.auth.users import save
+from proxy.auth.verifiers import verifiers
+from proxy.config import load
+from proxy.net import supervisor
+from tests.certificates import Authority
 from tests.real.ports import free_block, free_port, is_free
 from tests.real.process import Program
 
@@ -170,3 +175,35 @@ def test_workers_end_with_a_supervisor_that_was_killed(run: Run) -> None:
     os.kill(proxy.pid, signal.SIGKILL)
     proxy.wait(LONG)  # for the end of its output, which the workers share: they are gone too
     assert is_free(LOOPBACK, proxy.port)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("server.pem", "listeners.clients.tls.certificate: no certificate is in"),
+        ("ca.pem", "clusters.main.tls.ca: no certificate is in"),
+        ("users.yaml", "users.yaml: others may read this file"),
+    ],
+)
+def test_a_file_that_breaks_after_it_was_checked_is_one_line_with_its_place(
+    tmp_path: Path, mock: str, capfd: pytest.CaptureFixture[str], file: str, said: str, workers: int
+) -> None:
+    Authority(tmp_path).issue("server", LOOPBACK)
+    save(tmp_path / "users.yaml", {"alice": verifiers("alice-secret")})
+    configuration = tmp_path / "gateway.yaml"
+    configuration.write_text(
+        f"clusters: {{main: {{bootstrap: [{mock}], tls: {{ca: ca.pem}}}}}}\n"
+        f"listeners:\n  clients:\n    cluster: main\n    bind: {LOOPBACK}:{free_block(5, LOOPBACK)}\n"
+        "    tls: {certificate: server.pem, key: server.key}\n"
+        "    sasl: {mechanisms: [SCRAM-SHA-256], credentials: users.yaml}\n"
+        f"workers: {workers}\n"
+    )
+    config = load(configuration)
+    (tmp_path / file).write_text("nonsense")
+    (tmp_path / file).chmod(0o644)
+    assert supervisor.run(config) == 1
+    told = "".join(capfd.readouterr())
+    assert "cannot start" in told
+    assert said in told
+    assert "Traceback" not in told
