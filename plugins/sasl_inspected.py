@@ -29,7 +29,7 @@ from proxy.core.decisions import Decision
 from proxy.core.events import Authenticated
 from proxy.core.gate import looks_like_kafka
 from proxy.core.plugin import Plugin, on_request, on_response
-from proxy.core.tokens import Exchange
+from proxy.core.tokens import SUBJECT, Exchange, following
 from proxy.protocol.frame import HOLD, Buffer, Reader
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
@@ -38,7 +38,10 @@ INITIAL_TOKEN = 0x60  # the ASN.1 tag that a first GSSAPI token has (RFC 2743)
 
 
 class SaslInspected(Plugin):
-    """Learn who the client is."""
+    """Learn who the client is; `principal_claim`: what of an OAUTHBEARER token brokers take for that."""
+
+    def __init__(self, principal_claim: str = SUBJECT) -> None:
+        self._followed = following(principal_claim)
 
     def connected(self, connection: Connection) -> None:
         """It may begin without a request."""
@@ -53,7 +56,7 @@ class SaslInspected(Plugin):
     @on_request(SaslHandshakeRequest)
     def handshake(self, ctx: Context, request: SaslHandshakeRequest) -> Decision:
         """The client names a mechanism."""
-        ctx.connection.notes[self] = Exchange(request.mechanism)
+        ctx.connection.notes[self] = Exchange(request.mechanism, self._followed)
         ctx.connection.gate.wait()
         return None
 

@@ -72,6 +72,13 @@ class Cluster(Section):
         description="As whom the proxy speaks to its brokers, where they want to know.",
         examples=["{mechanism: SCRAM-SHA-512, username: doorkeeper, password: ${KAFKA_PASSWORD}}"],
     )
+    principal_claim: str = Field(
+        default="sub",
+        min_length=1,
+        description="What of a token that passes to its brokers is the principal: their"
+        " `sasl.oauthbearer.sub.claim.name`.",
+        examples=["sub"],
+    )
 
 
 class Listener(Section):

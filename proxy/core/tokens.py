@@ -15,12 +15,13 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 SCRAM = frozenset({"SCRAM-SHA-256", "SCRAM-SHA-512"})
 _SASL_NAME = re.compile(r"=2C|=3D")
-_SUBJECT = "sub"
+SUBJECT = "sub"
 
 
 class Claim(NamedTuple):
@@ -62,8 +63,8 @@ def bearer(token: bytes) -> str | None:
     return None
 
 
-def oauthbearer(token: bytes) -> Claim:
-    """The subject of a JWT, whose signature is the broker's business."""
+def oauthbearer(token: bytes, subject: str = SUBJECT) -> Claim:
+    """The subject of a JWT, in the claim that brokers look at; its signature is their business."""
     parts = (bearer(token) or "").split(".")
     if len(parts) != 3:
         return NOBODY
@@ -71,8 +72,8 @@ def oauthbearer(token: bytes) -> Claim:
         payload = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
     except (ValueError, RecursionError, binascii.Error):
         return NOBODY
-    subject = payload.get(_SUBJECT) if isinstance(payload, dict) else None
-    return Claim(subject) if isinstance(subject, str) and subject else NOBODY
+    user = payload.get(subject) if isinstance(payload, dict) else None
+    return Claim(user) if isinstance(user, str) and user else NOBODY
 
 
 def _text(data: bytes) -> str | None:
@@ -96,13 +97,18 @@ FOLLOWED: dict[str, Mechanism] = {
 }
 
 
+def following(subject: str) -> Mapping[str, Mechanism]:
+    """The mechanisms, where tokens have their subject in this claim (Kafka's `sasl.oauthbearer.sub.claim.name`)."""
+    return FOLLOWED | {"OAUTHBEARER": FOLLOWED["OAUTHBEARER"]._replace(claim=partial(oauthbearer, subject=subject))}
+
+
 class Exchange:
     """One authentication as it passes by: tokens of the client and of the broker, in turn."""
 
-    def __init__(self, mechanism: str) -> None:
+    def __init__(self, mechanism: str, followed: Mapping[str, Mechanism] = FOLLOWED) -> None:
         self.mechanism = mechanism
         self.claim: Claim | None = None
-        self._followed = FOLLOWED.get(mechanism)
+        self._followed = followed.get(mechanism)
 
     @property
     def in_turn(self) -> bool:

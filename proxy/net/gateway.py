@@ -122,7 +122,8 @@ class Gateway:
             authority = self._authorities.by_listener.get(name)
             later = authority is not None and identities is not None and identities.by_client
             steps = partial(introduce_later, identities) if later and identities else None
-            sasl = SaslInspected() if authority is None else SaslTerminated(authority, steps)
+            inspected = SaslInspected(config.clusters[cluster].principal_claim)
+            sasl = inspected if authority is None else SaslTerminated(authority, steps)
             self._routes[name] = routes = Routes([sasl, *always])
             arrivals = Arrivals(
                 name, topology, upstream, routes, worker, introduce_later=later, tls=self._client_tls(name, topology)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.core.tokens import FOLLOWED, NOBODY, Claim, Exchange, bearer, oauthbearer, plain, scram
+from proxy.core.tokens import FOLLOWED, NOBODY, Claim, Exchange, bearer, following, oauthbearer, plain, scram
 from tests.plugins import sasl
 
 
@@ -59,6 +59,13 @@ def test_scram_says_who_it_is(token: bytes, claim: Claim) -> None:
 )
 def test_a_token_has_a_subject(token: bytes, claim: Claim) -> None:
     assert oauthbearer(token) == claim
+
+
+def test_the_subject_may_be_in_another_claim() -> None:
+    exchange = Exchange("OAUTHBEARER", following("client_id"))
+    exchange.client(sasl.bearer(sasl.jwt(sub="svc", client_id="orders")))
+    assert exchange.claim == Claim("orders")
+    assert oauthbearer(sasl.bearer(sasl.jwt(sub="svc")), "client_id") == NOBODY
 
 
 def test_a_bearer_token_is_found_in_its_message() -> None:
