@@ -29,10 +29,9 @@ SETS = {
     "clients-4.4.0": ("org.apache.kafka:kafka-clients:4.4.0",),
     "clients-3.9.1": ("org.apache.kafka:kafka-clients:3.9.1",),
     "clients-2.3.1": ("org.apache.kafka:kafka-clients:2.3.1",),
-    "clients-0.11.0.3": (
-        "org.apache.kafka:kafka-clients:0.11.0.3",
-        "javax.xml.bind:jaxb-api:2.3.1",  # it is from a time when Java had this
-    ),
+    # The oldest are from a time when Java had what jaxb-api has.
+    "clients-1.0.2": ("org.apache.kafka:kafka-clients:1.0.2", "javax.xml.bind:jaxb-api:2.3.1"),
+    "clients-0.11.0.3": ("org.apache.kafka:kafka-clients:0.11.0.3", "javax.xml.bind:jaxb-api:2.3.1"),
 }
 # Debian's bundle of the machine's certificates: a machine whose TLS is intercepted has its own authority only there.
 TRUSTSTORE = Path("/etc/ssl/certs/java/cacerts")
