@@ -2,16 +2,18 @@
 
 # A file that is bad, or gone, changes nothing; it is told once, until the file changes again.
 # Whoever asks holds a snapshot for as long as the question lasts: what is in force changes in one step.
+# Looking at the file is safe in a thread.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
 from proxy.text.problems import Problem
-from proxy.text.stamp import stamp
+from proxy.text.stamp import Stamp, stamp
 from rules.load import examine, load
 from rules.snapshot import Snapshot
 
@@ -22,16 +24,23 @@ class Kept:
     def __init__(self, file: str | os.PathLike[str], environment: Mapping[str, str] = os.environ) -> None:
         self.file = Path(file)
         self.environment = environment
+        self._looking = threading.Lock()
         self._stamp = stamp(self.file)
         self.snapshot: Snapshot = load(file, environment)
 
     def refresh(self) -> list[Problem] | None:
         """Take the file as it is now: its problems and warnings, or None if it has not changed since the last time."""
-        now = stamp(self.file)
-        if now == self._stamp:
-            return None
-        self._stamp = now
-        snapshot, problems = examine(self.file, self.environment)
-        if snapshot is not None:
-            self.snapshot = snapshot
-        return problems
+        with self._looking:
+            now = stamp(self.file)
+            if now == self._stamp:
+                return None
+            self._stamp = now
+            snapshot, problems = examine(self.file, self.environment)
+            if snapshot is not None:
+                self.snapshot = snapshot
+            return problems
+
+    def take(self, snapshot: Snapshot, written: Stamp) -> None:
+        """Put in force what was just written to the file, whose stamp this then is."""
+        with self._looking:
+            self.snapshot, self._stamp = snapshot, written

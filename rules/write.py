@@ -36,18 +36,22 @@ def file_text(file: AclFile) -> str:
 
 def entry(acl: Acl) -> list[str]:
     """The lines of one rule."""
-    lines = [f"{name}: {inline(value)}" for name, value in _options(acl)]
-    return [f"  {'  ' if number else '- '}{line}" for number, line in enumerate(lines)]
+    return [f"  {'  ' if number else '- '}{line}" for number, line in enumerate(options(acl))]
+
+
+def options(acl: Acl) -> list[str]:
+    """What a rule says, `name: value` each."""
+    return [f"{name}: {inline(value)}" for name, value in _options(acl)]
 
 
 def on_one_line(acl: Acl) -> str:
     """A rule as one mapping in braces."""
-    return "{" + ", ".join(f"{name}: {inline(value)}" for name, value in _options(acl)) + "}"
+    return "{" + ", ".join(options(acl)) + "}"
 
 
 def _options(acl: Acl) -> Iterator[tuple[str, Any]]:
-    options = sorted(Acl.model_fields.items(), key=lambda option: option[0] in Conditions.model_fields)
-    for name, option in options:
+    declared = sorted(Acl.model_fields.items(), key=lambda option: option[0] in Conditions.model_fields)
+    for name, option in declared:
         value = getattr(acl, name)
         if value is None:
             continue

@@ -58,14 +58,14 @@ def read(text: str, environment: Environment) -> Reading:
     """Read one YAML document. Raises yaml.YAMLError where the text is not YAML at all."""
     shielded = shield(text)
     try:
-        return _Document(_FASTEST(shielded), environment).read()
+        return _Document(FASTEST(shielded), environment).read()
     except (yaml.YAMLError, UnicodeEncodeError):
         # Whatever libyaml refuses is read again by PyYAML's own parser: `syntax` knows that one's words.
         return _Document(yaml.SafeLoader(shielded), environment).read()
 
 
 # 10,000 rules, 82,000 events: libyaml takes 0.06 s for them, PyYAML's own parser 1.1 s.
-_FASTEST: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
+FASTEST: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 
 
 class _Document:

@@ -1,0 +1,149 @@
+"""The items of a list in a file that a person wrote: some said anew, some added; all else stays as it was written.
+
+# An item is a mapping; what it shall say comes as its options, `name: value`, one line each.
+# No comment is lost: those inside an item that is said anew, or that goes, stand above its place afterwards.
+# Lists in lines ("- a") and in brackets ("[a]") stay what they are.
+# The text is YAML that was read without a problem. What comes of it is to be read again before it counts: a list may be
+# written in a way that nobody thought of here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import yaml
+
+from proxy.text.environment import shield, unshield
+from proxy.text.places import FASTEST
+
+Options = Sequence[str]
+_COMMENT = re.compile(r"(?:(?<=\s)|^)#[^\r\n]*")
+_LINE_END = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
+
+
+class Edit(NamedTuple):
+    """What stands in the text between two positions, and what shall."""
+
+    start: int
+    end: int
+    instead: str
+
+
+def rewritten(text: str, key: str, instead: Mapping[int, Sequence[Options]], added: Sequence[Options]) -> str:
+    """The text with items of the list under `key` said as `instead` says, by their indices, and with items added."""
+    edits = sorted(_List(text, key).edits(instead, added))
+    for edit in reversed(edits):
+        text = text[: edit.start] + edit.instead + text[edit.end :]
+    return text
+
+
+class _List:
+    """A list under one key of the mapping that a file is."""
+
+    def __init__(self, text: str, key: str) -> None:
+        self.text = text
+        self.key = key
+        self.newline = "\r\n" if "\r\n" in text else "\n"
+        self.root = _composed(shield(text))
+        self.node = next((value for name, value in self.root.value if unshield(name.value) == key), None)
+
+    def edits(self, instead: Mapping[int, Sequence[Options]], added: Sequence[Options]) -> Iterator[Edit]:
+        """What to change where."""
+        node = self.node
+        if node is None:
+            yield self._after(_end(self.root), f"{self.key}:{self.newline}{self._lines(added, 2)}")
+        elif not isinstance(node, yaml.SequenceNode):
+            yield Edit(node.start_mark.index, node.end_mark.index, "")  # null, in one of its spellings
+            yield self._after(node.end_mark.index, self._lines(added, 2))
+        elif node.flow_style:
+            yield from self._in_brackets(node, instead, added)
+        else:
+            yield from self._in_lines(node, instead, added)
+
+    def _in_lines(
+        self, node: Any, instead: Mapping[int, Sequence[Options]], added: Sequence[Options]
+    ) -> Iterator[Edit]:
+        column = node.start_mark.column
+        dash = re.compile(rf"^ {{{column}}}-(?=\s|$)", re.MULTILINE)
+        for index, items in instead.items():
+            before = _end(node.value[index - 1]) if index else node.start_mark.index - column
+            found = dash.search(self.text, before)
+            assert found is not None, "an item of such a list begins with a dash"
+            end = self._line_end(_end(node.value[index]))
+            comments = [" " * column + comment for comment in self._comments(found.start(), end, node.value[index])]
+            lines = "".join(comment + self.newline for comment in comments)
+            yield Edit(found.start(), end, lines + self._lines(items, column))
+        if added:
+            yield self._after(_end(node), self._lines(added, column))
+
+    def _in_brackets(
+        self, node: Any, instead: Mapping[int, Sequence[Options]], added: Sequence[Options]
+    ) -> Iterator[Edit]:
+        begin = node.start_mark.index + 1
+        if added:
+            yield Edit(begin, begin, self._on_one_line(added) + (", " if node.value else ""))
+        for index, items in instead.items():
+            item = node.value[index]
+            start, end = item.start_mark.index, item.end_mark.index
+            if not items and index + 1 < len(node.value):
+                end = node.value[index + 1].start_mark.index  # with the comma
+            comments = "".join(f"{self.newline}  {comment}" for comment in self._comments(start, end, item))
+            above = f"{comments}{self.newline}  " if comments else ""
+            yield Edit(start, end, above + self._on_one_line(items))
+
+    def _after(self, position: int, lines: str) -> Edit:
+        """Lines after the one in which this position is."""
+        end = self._line_end(position)
+        ended = not self.text[:end] or self.text[end - 1] in "\r\n"
+        return Edit(end, end, lines if ended else self.newline + lines)
+
+    def _line_end(self, position: int) -> int:
+        """Where the line ends; after the text of a block scalar that is where it begins."""
+        if self.text[position - 1 : position] in ("\r", "\n"):
+            return position
+        found = _LINE_END.match(self.text, position)
+        assert found is not None, "every line ends"
+        return found.end()
+
+    def _comments(self, start: int, end: int, item: Any) -> Iterator[str]:
+        within = [(scalar.start_mark.index, scalar.end_mark.index) for scalar in _scalars(item)]
+        for comment in _COMMENT.finditer(self.text, start, end):
+            if not any(begin <= comment.start() < stop for begin, stop in within):
+                yield comment[0].rstrip()
+
+    def _lines(self, items: Sequence[Options], column: int) -> str:
+        return "".join(
+            f"{' ' * column}{'  ' if number else '- '}{option}{self.newline}"
+            for options in items
+            for number, option in enumerate(options)
+        )
+
+    def _on_one_line(self, items: Sequence[Options]) -> str:
+        return ", ".join("{" + ", ".join(options) + "}" for options in items)
+
+
+def _composed(text: str) -> Any:
+    try:
+        return yaml.compose(text, Loader=FASTEST)
+    except (yaml.YAMLError, UnicodeEncodeError):
+        return yaml.compose(text, Loader=yaml.SafeLoader)
+
+
+def _end(node: Any) -> int:
+    """Where what a node says ends: the parser lets a list in lines go on over blank lines and comments."""
+    if not isinstance(node, yaml.CollectionNode) or node.flow_style or not node.value:
+        end: int = node.end_mark.index
+        return end
+    last = node.value[-1]
+    return _end(last[1] if isinstance(last, tuple) else last)
+
+
+def _scalars(node: Any) -> Iterator[Any]:
+    if isinstance(node, yaml.ScalarNode):
+        yield node
+        return
+    for child in node.value:
+        for one in child if isinstance(child, tuple) else (child,):
+            yield from _scalars(one)

@@ -1,0 +1,71 @@
+"""Editing a file of rules: Kafka's ACLs come and go, and the rest stays as a person wrote it.
+
+# What is in Kafka's terms is edited. A rule with a condition of ours (`Acl.ours`) says what no ACL can say: it is never
+# touched, and stands for no ACL.
+# A rule that stands for many ACLs, of which some go, is written anew: as the few rules that stand for the others.
+# New ACLs are new rules, at the end. One that a rule stands for already changes nothing.
+# What came of it is read again: it must say what was asked for, and of all else what it said before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from proxy.text.environment import Environment
+from proxy.text.items import rewritten
+from rules.bindings import Binding, bindings, rules
+from rules.load import examine_text
+from rules.model import Acl, AclFile
+from rules.snapshot import Snapshot
+from rules.write import options
+
+
+class EditError(Exception):
+    """A file of rules that cannot be edited, and what to do about it."""
+
+
+class Edited(NamedTuple):
+    """The new text of a file, and what it says."""
+
+    text: str
+    snapshot: Snapshot
+
+
+def said(file: AclFile) -> set[Binding]:
+    """All ACLs that the rules stand for."""
+    return {binding for acl in file.acls if not acl.ours for binding in bindings(acl)}
+
+
+def edited(
+    text: str,
+    snapshot: Snapshot,
+    environment: Environment,
+    added: Iterable[Binding] = (),
+    removed: Collection[Binding] = (),
+) -> Edited:
+    """The text of a file, which says `snapshot`, with ACLs added and others removed. Raises EditError."""
+    there = said(snapshot.file)
+    gone = frozenset(removed)
+    new = dict.fromkeys(binding for binding in added if binding not in there)
+    fewer = {
+        index: rules(one for one in bindings(acl) if one not in gone)
+        for index, acl in enumerate(snapshot.file.acls)
+        if not acl.ours and not gone.isdisjoint(bindings(acl))
+    }
+    instead = {index: [options(acl) for acl in acls] for index, acls in fewer.items()}
+    result = rewritten(text, "acls", instead, [options(acl) for acl in rules(new)])
+    after, problems = examine_text(result, "the edited file", environment)
+    if after is None:
+        raise EditError(f"{next(problem for problem in problems if not problem.warning)} ({_WAY_OUT})")
+    if said(after.file) != (there - gone) | new.keys() or _else(after.file) != _else(snapshot.file):
+        raise EditError(f"the edited file would not say what it shall ({_WAY_OUT})")
+    return Edited(result, after)
+
+
+_WAY_OUT = 'edit it by hand, or write "acls:" as a list in lines, one rule to each "-"'
+
+
+def _else(file: AclFile) -> tuple[object, list[Acl]]:
+    """What an edit leaves alone."""
+    return (file.super_users, file.unmatched), [acl for acl in file.acls if acl.ours]

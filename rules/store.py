@@ -1,0 +1,144 @@
+"""A file of rules as the store of Kafka's ACLs: changed whole or not at all, and nobody's edit is lost.
+
+# A change begins with the file as it is now, whoever wrote it: what it says is what the change is decided on.
+# It is written beside the file, brought to the disk, and put in its place by a rename. Mode and owner stay.
+# Of several proxies one writes at a time: each holds a lock on the file (flock) from reading to renaming it. People and
+# their editors know nothing of that: a file that changed meanwhile is read again, and the change is decided anew.
+# What was written is in force here before `change` returns. Others see it as they see any edit.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from proxy.text.problems import BadFileError
+from proxy.text.stamp import Stamp, stamp, stamp_of
+from rules.bindings import Binding
+from rules.edit import EditError, edited
+from rules.kept import Kept
+from rules.load import FORM, RulesError, examine_text
+from rules.snapshot import Snapshot
+
+PATIENCE = 5.0  # seconds for others to finish theirs
+BREATHER = 0.01
+ROUNDS = 10  # edits of people that may come between
+
+
+class StoreError(Exception):
+    """A change that was not made, and why."""
+
+
+class Change(NamedTuple):
+    """ACLs to add, and to remove."""
+
+    added: Collection[Binding] = ()
+    removed: Collection[Binding] = ()
+
+
+class Store:
+    """The file that `kept` keeps. All of it may wait for a disk."""
+
+    def __init__(self, kept: Kept) -> None:
+        self.kept = kept
+
+    def change(self, decide: Callable[[Snapshot], Change]) -> Snapshot:
+        """Make the change that `decide` wants of the rules that there are: gives what it was decided on.
+
+        Raises StoreError; then the file is as it was.
+        """
+        try:
+            for _ in range(ROUNDS):
+                path = self.kept.file.resolve()  # a link stays one
+                with _locked(path):
+                    before = self._changed(path, decide)
+                    if before is not None:
+                        return before
+        except (BadFileError, EditError) as error:
+            raise StoreError(f"{self.kept.file} cannot be changed: {error}") from error
+        except OSError as error:
+            raise StoreError(f"{self.kept.file} cannot be written: {error.strerror or error}") from error
+        raise StoreError(f"{self.kept.file} is changed by somebody else again and again; try later")
+
+    def _changed(self, path: Path, decide: Callable[[Snapshot], Change]) -> Snapshot | None:
+        """The rules before the change, which is made; None: somebody else was faster."""
+        kept = self.kept
+        seen = stamp(path)
+        text = FORM.text(os.fspath(path))
+        before, problems = examine_text(text, os.fspath(kept.file), kept.environment)
+        if before is None:
+            raise RulesError(problem for problem in problems if not problem.warning)
+        change = decide(before)
+        after = edited(text, before, kept.environment, change.added, change.removed)
+        if after.text == text:
+            return before
+        if (written := _replaced(path, seen, after.text)) is None:
+            return None
+        kept.take(after.snapshot, written)
+        return before
+
+
+def _replaced(path: Path, seen: Stamp | None, text: str) -> Stamp | None:
+    """Put this text in the place of the file with that stamp: gives the new one; None: the file is another by now."""
+    content = text.encode()
+    if len(content) > FORM.largest:
+        raise EditError(f"it would have more than {FORM.largest >> 20} MiB; take rules out")
+    descriptor, fresh = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            there = os.stat(path)
+            own = os.fstat(descriptor)
+            if (own.st_uid, own.st_gid) != (there.st_uid, there.st_gid):
+                os.fchown(descriptor, there.st_uid, there.st_gid)
+            os.fchmod(descriptor, there.st_mode & 0o7777)
+            os.fsync(descriptor)
+            if stamp(path) != seen:
+                os.unlink(fresh)
+                return None
+            os.replace(fresh, path)
+            _to_disk(path.parent)
+            return stamp_of(os.fstat(descriptor))  # after the rename, which changes it
+    except BaseException:
+        Path(fresh).unlink(missing_ok=True)
+        raise
+
+
+def _to_disk(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Nobody else who asks for this lock has it. Whoever waited for the file looks whether it is still that one."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            if _lock(descriptor) and os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                yield
+                return
+        finally:
+            os.close(descriptor)
+        if time.monotonic() > until:
+            raise StoreError(f"{path} is locked by another program; find out which: fuser {path}")
+        time.sleep(BREATHER)
+
+
+def _lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
