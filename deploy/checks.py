@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from deploy.environment import Environment, say
 
@@ -14,9 +15,20 @@ STATIC = {
     "mypy": ("-m", "mypy", "--no-error-summary"),
     "import-linter": (".venv/bin/lint-imports", "--no-logo"),
 }
-# Programs that pip cannot bring -> what cannot be tested without, how to get it, and how pytest leaves it out.
-USEFUL = {
-    "gcc": ("tests of the benchmark's C programs are left out; apt-get install gcc libc6-dev", "--ignore=tests/bench"),
+HEADERS = Path("/usr/include/openssl/ssl.h")
+# What pip cannot bring -> whether it is there, what cannot be tested without and how to get it, and how pytest leaves
+# that out.
+USEFUL: dict[str, tuple[Callable[[], object], str, str]] = {
+    "gcc": (
+        lambda: shutil.which("gcc"),
+        "tests of the benchmark's C programs are left out; apt-get install gcc libc6-dev",
+        "--ignore=tests/bench",
+    ),
+    "libssl-dev": (
+        HEADERS.exists,
+        "tests of the benchmark's clients with TLS are left out; apt-get install libssl-dev",
+        "--ignore=tests/bench/test_sealed.py",
+    ),
 }
 
 
@@ -28,9 +40,9 @@ def run(environment: Environment, arguments: Sequence[str]) -> int:
         if environment.run(*command):
             failed.append(name)
     left_out = []
-    for program, (consequence, option) in USEFUL.items():
-        if shutil.which(program) is None:
-            say(f"{program} is missing: {consequence}")
+    for name, (there, consequence, option) in USEFUL.items():
+        if not there():
+            say(f"{name} is missing: {consequence}")
             left_out.append(option)
     if failed:
         say(f"failed: {', '.join(failed)}")

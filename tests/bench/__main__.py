@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -13,18 +13,20 @@ from pathlib import Path
 import click
 
 from tests.bench import codec, perf_tools
-from tests.bench.compare import DIRECT, Line, compare
+from tests.bench.compare import Line, compare
 from tests.bench.contenders import CONTENDERS, Contender
 from tests.bench.lane import Lane
 from tests.bench.processes import Machine
 from tests.bench.report import Verdict, comparison, judgement, verdicts
 from tests.bench.rig import RigError
-from tests.bench.workloads import WORKLOADS
+from tests.bench.sealed import SEALED_CONTENDERS, SEALED_WORKLOADS
+from tests.bench.workloads import DIRECT, WORKLOADS, Workload
 
 CODEC, PERF_TOOLS = "codec", "perf-tools"
 QUIET = 0.05  # of the machine: what other programs may take without a word
 LOUD = 0.3  # from here on even CPU times are too long: caches are cold after every turn of another program
-PARTS = (*(workload.name for workload in WORKLOADS), CODEC, PERF_TOOLS)
+COMPARED = ((WORKLOADS, CONTENDERS), (SEALED_WORKLOADS, SEALED_CONTENDERS))
+PARTS = (*(workload.name for workloads, _ in COMPARED for workload in workloads), CODEC, PERF_TOOLS)
 
 
 @click.command()
@@ -76,15 +78,24 @@ def main(
     """
     if quick:
         rounds, seconds = 1, min(seconds, 0.7)
-    chosen = [each for each in CONTENDERS if not against or each.name in (*against, DIRECT)]
     wanted = only or [name for name in PARTS if not (quick and name == PERF_TOOLS)]
-    missing = {contender: hint for contender in chosen if (hint := contender.missing())}
-    present = [contender for contender in chosen if contender not in missing]
-    if set(wanted) != {CODEC}:
-        for contender, hint in missing.items():
-            click.echo(f"without {contender.name}: {hint}")
+    found: list[Verdict] = []
+    lines: list[Line] = []
     try:
-        found = measure(present, wanted, rounds, seconds, file)
+        for all_workloads, all_contenders in COMPARED:
+            if workloads := [each for each in all_workloads if each.name in wanted]:
+                compared, reached = measure(workloads, present(all_contenders, against), rounds, seconds)
+                lines += compared
+                found += reached
+        if file:
+            file.write_text(json.dumps([samples(line) for line in lines], indent=1))
+        if CODEC in wanted:
+            text, reached = codec.measure()
+            click.echo(f"\n{text}")
+            found += reached
+        if PERF_TOOLS in wanted:
+            click.echo(f"\n{perf_tools.measure(present(CONTENDERS, against), progress)}")
+            progress("")
     except RigError as problem:
         raise click.ClickException(str(problem)) from None
     if found:
@@ -93,36 +104,38 @@ def main(
         sys.exit(1)
 
 
-def measure(
-    present: Sequence[Contender], wanted: Sequence[str], rounds: int, seconds: float, file: Path | None
-) -> list[Verdict]:
-    """Run the parts that are wanted and print their tables; gives what was held against a target."""
-    found: list[Verdict] = []
-    workloads = [each for each in WORKLOADS if each.name in wanted]
-    if workloads:
-        with tempfile.TemporaryDirectory(prefix="doorkeeper-bench-") as folder, ExitStack() as stack:
-            lanes = {each.name: stack.enter_context(Lane(each, Path(folder, each.name))) for each in present}
-            machine = Machine()
-            lines = compare(lanes, workloads, rounds, seconds, progress)
-            others = machine.taken_by_others()
-        progress("")
-        if others > LOUD:
-            click.echo(f"\nother programs took {others:.0%} of the machine: run again when it is quieter")
-        elif others > QUIET:
-            click.echo(f"\nother programs took {others:.0%} of the machine: see the shares by CPU time")
-        for part in comparison(lines, list(lanes)):
-            click.echo(f"\n{part}")
-        found += verdicts(lines, others > QUIET)
-        if file:
-            file.write_text(json.dumps([samples(line) for line in lines], indent=1))
-    if CODEC in wanted:
-        text, more = codec.measure()
-        click.echo(f"\n{text}")
-        found += more
-    if PERF_TOOLS in wanted:
-        click.echo(f"\n{perf_tools.measure(present, progress)}")
-        progress("")
+def present(contenders: Iterable[Contender], against: Sequence[str]) -> list[Contender]:
+    """Those who are wanted and installed; of the others it is said how to install them."""
+    found = []
+    for contender in contenders:
+        if against and contender.name not in (*against, DIRECT):
+            continue
+        if hint := contender.missing():
+            click.echo(f"without {contender.name}: {hint}")
+        else:
+            found.append(contender)
     return found
+
+
+def measure(
+    workloads: Sequence[Workload], contenders: Sequence[Contender], rounds: int, seconds: float
+) -> tuple[list[Line], list[Verdict]]:
+    """Run the workloads on all contenders and print the tables; gives also what was held against a target."""
+    if not contenders:
+        return [], []
+    with tempfile.TemporaryDirectory(prefix="doorkeeper-bench-") as folder, ExitStack() as stack:
+        lanes = {each.name: stack.enter_context(Lane(each, Path(folder, each.name))) for each in contenders}
+        machine = Machine()
+        lines = compare(lanes, workloads, rounds, seconds, progress)
+        others = machine.taken_by_others()
+    progress("")
+    if others > LOUD:
+        click.echo(f"\nother programs took {others:.0%} of the machine: run again when it is quieter")
+    elif others > QUIET:
+        click.echo(f"\nother programs took {others:.0%} of the machine: see the shares by CPU time")
+    for part in comparison(lines, list(lanes)):
+        click.echo(f"\n{part}")
+    return lines, list(verdicts(lines, others > QUIET))
 
 
 def samples(line: Line) -> dict[str, object]:

@@ -1,8 +1,8 @@
 """The comparison: every workload on every lane, in rounds, in an order that is shuffled anew each time.
 
 A shared machine is quicker at one moment and slower at the next. So a share is taken within a round, of what direct
-got in that round, and what is reported is the median over the rounds. Where other programs take a part of the
-processors all the same, the share that the CPU time allows is the truer one.
+(or whoever the workload is measured beside) got in that round, and what is reported is the median over the rounds.
+Where other programs take a part of the processors all the same, the share that the CPU time allows is the truer one.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from statistics import median
 
 from tests.bench.lane import Lane, Sample
 from tests.bench.rig import RigError
-from tests.bench.workloads import Workload
+from tests.bench.workloads import DIRECT, Workload
 
-DIRECT = "direct"
 Say = Callable[[str], None]
 
 
@@ -34,22 +33,22 @@ class Line:
         return median(values) if values else None
 
     def share(self, contender: str, figure: str) -> float | None:
-        """The median share of direct."""
-        return self._beside_direct(contender, figure, lambda own, direct: own / direct)
+        """The median share of what the other got."""
+        return self._beside(contender, figure, lambda own, other: own / other)
 
     def share_by_cpu(self, contender: str) -> float | None:
-        """The share of direct that the CPU time allows, whatever other programs took of the processors meanwhile."""
-        return self._beside_direct(contender, "slower_us_per_request", lambda own, direct: min(direct / own, 1.0))
+        """The share that the CPU time allows, whatever other programs took of the processors meanwhile."""
+        most = 1.0 if self.workload.beside == DIRECT else float("inf")
+        return self._beside(contender, "slower_us_per_request", lambda own, other: min(other / own, most))
 
     def added(self, contender: str, figure: str) -> float | None:
-        """The median of what is more than direct's."""
-        return self._beside_direct(contender, figure, lambda own, direct: own - direct)
+        """The median of what is more than the other's."""
+        return self._beside(contender, figure, lambda own, other: own - other)
 
-    def _beside_direct(self, contender: str, figure: str, compared: Callable[[float, float], float]) -> float | None:
-        pairs = [(each[contender], each[DIRECT]) for each in self.rounds if contender in each and DIRECT in each]
-        return (
-            median(compared(getattr(own, figure), getattr(direct, figure)) for own, direct in pairs) if pairs else None
-        )
+    def _beside(self, contender: str, figure: str, compared: Callable[[float, float], float]) -> float | None:
+        other = self.workload.beside
+        pairs = [(each[contender], each[other]) for each in self.rounds if contender in each and other in each]
+        return median(compared(getattr(own, figure), getattr(its, figure)) for own, its in pairs) if pairs else None
 
 
 def compare(

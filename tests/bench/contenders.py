@@ -23,6 +23,7 @@ class Contender:
     name = "direct"
     rewrites = True  # gives clients its own addresses; where not, the brokers must advertise the contender's
     warmup = 0.0  # seconds of load before it is at its best
+    options: Mapping[str, str | float] = {}  # of the load generator: how it is spoken with
 
     def missing(self) -> str | None:
         """How to install it, in one line; None: it is there."""
@@ -52,8 +53,13 @@ class Doorkeeper(Contender):
         file.write_text(
             f"clusters:\n  main: {{bootstrap: [{addresses}]}}\n"
             f"listeners:\n  clients:\n    cluster: main\n    bind: {HOST}:{port}\n    advertise: {HOST}\n"
+            f"{self.listener(folder)}"
         )
         return [sys.executable, "-m", "proxy", "run", str(file)]
+
+    def listener(self, folder: Path) -> str:
+        """More options of the listener."""
+        return ""
 
 
 class HAProxy(Contender):
@@ -62,6 +68,7 @@ class HAProxy(Contender):
     name = "haproxy"
     rewrites = False
     option = ""
+    tuning = ""
 
     def missing(self) -> str | None:
         return None if shutil.which("haproxy") else "install it with `apt-get install haproxy`"
@@ -70,14 +77,20 @@ class HAProxy(Contender):
         first = next(iter(upstream.values()))
         listens = {port: first} | {port + 1 + node: address for node, address in upstream.items()}
         file = folder / "haproxy.cfg"
+        bound = self.bound(folder)
         file.write_text(
-            "global\n  maxconn 4096\n  nbthread 1\n"
+            f"global\n  maxconn 4096\n  nbthread 1\n{self.tuning}"
             f"defaults\n  mode tcp\n  timeout connect 5s\n  timeout client 1m\n  timeout server 1m\n  {self.option}\n"
             + "".join(
-                f"listen on-{at}\n  bind {HOST}:{at}\n  server broker {address}\n" for at, address in listens.items()
+                f"listen on-{at}\n  bind {HOST}:{at}{bound}\n  server broker {address}\n"
+                for at, address in listens.items()
             )
         )
         return ["haproxy", "-db", "-f", str(file)]
+
+    def bound(self, folder: Path) -> str:
+        """More options of each `bind`."""
+        return ""
 
 
 class HAProxySplice(HAProxy):

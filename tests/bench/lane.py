@@ -84,7 +84,7 @@ class Proxy:
         until = time.monotonic() + START
         while True:
             try:
-                load(self.bootstrap, requests=1, warmup=0, topic=topic, api="apiversions")
+                load(self.bootstrap, requests=1, warmup=0, topic=topic, api="apiversions", **self.contender.options)
                 return
             except RigError as problem:
                 ended = self.program is not None and not self.program.running
@@ -140,7 +140,7 @@ class Lane:
             place(program.pid, theirs)
         everything, contender = cpu_seconds(os.getpid()), self.proxy.cpu_seconds
         with started_on(ours):
-            result = load(self.proxy.bootstrap, seconds=seconds, **workload.options)
+            result = load(self.proxy.bootstrap, seconds=seconds, **workload.options, **self.contender.options)
         spent = self.proxy.cpu_seconds - contender
         rig = cpu_seconds(os.getpid()) - everything - spent
         return Sample(result, spent, rig, memory_mb(program.pid) if program else 0.0)

@@ -8,12 +8,17 @@
  *   - closed loop: `--inflight` requests are under way on every connection, a new one for each answer;
  *   - open loop, with `--rate`: requests fall due by the clock, and latency counts from that moment, so that a pause is
  *     felt by everything that fell due in it;
- *   - what is answered before the end of the warm-up is not counted.
+ *   - what is answered before the end of the warm-up is not counted;
+ *   - `--tls 1`, where it is built with -DTLS: all of this sealed. `--anew 1`: a new connection for every request, whose
+ *     latency has the handshake in it; `--resume 1`: each takes up the same session, or the run fails.
  * One line of JSON is the result. Exit code 1 and one line on standard error: something was wrong, and what.
  */
-#include "net.h"
+#include "wire.h"
 #include <getopt.h>
 #include <sys/timerfd.h>
+#ifdef TLS
+#include "tls.h"
+#endif
 
 enum { MOST_NODES = 64, SUB = 32, BUCKETS = 64 * SUB, OPEN_LOOP_RING = 1 << 16 };
 
@@ -23,14 +28,16 @@ static struct {
     size_t size;
     double seconds, warmup;
     uint64_t requests;
-} ask = {"127.0.0.1", "produce", "bench-0", 0, PRODUCE, -1, 1, 1, 0, 100, 2, 0.3, UINT64_MAX};
+    bool tls, anew, resume;
+} ask = {"127.0.0.1", "produce", "bench-0", 0, PRODUCE, -1, 1, 1, 0, 100, 2, 0.3, UINT64_MAX, false, false, false};
 
 static const struct { const char *name; int api, version; } APIS[] = {
     {"produce", PRODUCE, 11}, {"fetch", FETCH, 17}, {"metadata", METADATA, 12}, {"apiversions", API_VERSIONS, 4},
 };
 
 typedef struct {
-    int fd, index;
+    wire wire;
+    int index, node;
     bool full;
     uint8_t *frame;                     /* the request; `out` bytes of it are sent */
     size_t frame_size, out;
@@ -199,39 +206,44 @@ static struct { int id, port; char host[256]; } nodes[MOST_NODES];
 static int known_nodes, leaders[4096], partitions;
 static uint8_t topic_id[UUID];
 
-static int dial(const char *host, int port) {
+static wire dial(const char *host, int port) {
     struct sockaddr_in address = address_of(host, port);
     struct timeval patience = {10, 0};
     int fd = tcp_socket();
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     if (connect(fd, (struct sockaddr *)&address, sizeof address)) die("connect to %s:%d: %s", host, port, strerror(errno));
-    return fd;
+    wire w = {.fd = fd};
+    transport->open(&w);
+    return w;
 }
 
-static void receive_exactly(int fd, uint8_t *into, size_t size) {
-    ssize_t got = recv(fd, into, size, MSG_WAITALL);
-    if (got != (ssize_t)size) die("bootstrap: %s", got < 0 ? strerror(errno) : "the connection was closed");
+static void receive_exactly(wire *from, uint8_t *into, size_t size) {
+    while (size) {
+        ssize_t got = transport->receive(from, into, size);
+        if (got <= 0) die("bootstrap: %s", got < 0 ? strerror(errno) : "the connection was closed");
+        into += got, size -= (size_t)got;
+    }
 }
 
 /* The answer's body, in memory that is the caller's; its header has tags unless it answers ApiVersions. */
-static reader call(int fd, writer w, int correlation_id, bool tags) {
+static reader call(wire *to, writer w, int correlation_id, bool tags) {
     uint8_t head[8];
     store(w.data + 8, (uint64_t)correlation_id, 4);
-    if (send(fd, w.data, w.len, 0) != (ssize_t)w.len) die("bootstrap: %s", strerror(errno));
+    if (transport->send(to, w.data, w.len) != (ssize_t)w.len) die("bootstrap: %s", strerror(errno));
     free(w.data);
-    receive_exactly(fd, head, 8);
+    receive_exactly(to, head, 8);
     size_t size = load_uint(head, 4);
     if (size < 4 || size > 64 << 20) die("bootstrap: an answer of %zu bytes", size);
     if ((int)load_uint(head + 4, 4) != correlation_id) die("bootstrap: a wrong correlation id");
     uint8_t *body = need(malloc(size));
-    receive_exactly(fd, body, size - 4);
+    receive_exactly(to, body, size - 4);
     reader r = {body, body + size - 4, false};
     get_tags(&r, tags);
     return r;
 }
 
-static void negotiate(int fd) {
-    reader r = call(fd, api_versions_request(), 1, false);
+static void negotiate(wire *with) {
+    reader r = call(with, api_versions_request(), 1, false);
     check_error(get16(&r));
     bool spoken = false;
     for (int64_t left = get_count(&r, true); left > 0 && !r.bad; left--) {
@@ -242,8 +254,8 @@ static void negotiate(int fd) {
     if (!spoken || r.bad) die("%s v%d is not spoken here", ask.api_name, ask.version);
 }
 
-static void discover(int fd) {
-    reader r = call(fd, metadata_request(ask.topic), 2, true);
+static void discover(wire *with) {
+    reader r = call(with, metadata_request(ask.topic), 2, true);
     get32(&r);
     known_nodes = (int)get_count(&r, true);
     if (known_nodes < 1 || known_nodes > MOST_NODES) die("bootstrap: %d brokers", known_nodes);
@@ -279,15 +291,20 @@ static void discover(int fd) {
     if (r.bad) die("bootstrap: the Metadata answer cannot be read");
 }
 
+static void connect_to(conn *c, bool negotiated) {
+    c->wire = dial(nodes[c->node].host, nodes[c->node].port);
+    if (negotiated) negotiate(&c->wire);
+    set_nonblocking(c->wire.fd);
+    watch(epoll, c->wire.fd, c, c->full = false, EPOLL_CTL_ADD);
+}
+
 static void open_conn(conn *c, int index) {
     int partition = index % partitions, node = 0;
     while (node < known_nodes && nodes[node].id != leaders[partition]) node++;
     if (node == known_nodes) die("bootstrap: partition %d has no leader among the brokers", partition);
     c->index = index;
-    c->fd = dial(nodes[node].host, nodes[node].port);
-    negotiate(c->fd);
-    set_nonblocking(c->fd);
-    watch(epoll, c->fd, c, false, EPOLL_CTL_ADD);
+    c->node = node;
+    connect_to(c, true);
 
     writer w = ask.api == PRODUCE ? produce_request(partition) : ask.api == FETCH ? fetch_request(partition, topic_id)
              : ask.api == METADATA ? metadata_request(NULL) : api_versions_request();
@@ -325,12 +342,13 @@ static void flush(conn *c) {
             store(c->frame + 8, correlation_id(c, c->asked++), 4);
             c->out = 0;
         }
-        ssize_t sent = send(c->fd, c->frame + c->out, c->frame_size - c->out, 0);
+        ssize_t sent = transport->send(&c->wire, c->frame + c->out, c->frame_size - c->out);
         if (sent < 0 && !would_block()) die("send: %s", strerror(errno));
         if (sent > 0) c->out += (size_t)sent;
+        if (sent < 0 && !c->wire.wants_room) break;     /* the handshake goes on with what arrives */
         full = sent < 0;
     }
-    if (full != c->full) watch(epoll, c->fd, c, c->full = full, EPOLL_CTL_MOD);
+    if (full != c->full) watch(epoll, c->wire.fd, c, c->full = full, EPOLL_CTL_MOD);
 }
 
 static void answered(conn *c) {
@@ -340,8 +358,13 @@ static void answered(conn *c) {
         counted++, counted_bytes += size, histogram[bucket(took)]++;
         if (took > slowest) slowest = took;
     }
-    if (!ask.rate && wanted()) fall_due(c, now);
     c->got = c->size = 0;
+    if (ask.rate || !wanted()) return;
+    fall_due(c, now);
+    if (!ask.anew) return;
+    transport->close(&c->wire);
+    if (ask.resume && !c->wire.resumed) die("a session was not taken up again");
+    connect_to(c, false);
 }
 
 static void consume(conn *c, const uint8_t *data, size_t size) {
@@ -371,10 +394,12 @@ static void consume(conn *c, const uint8_t *data, size_t size) {
 static void serve(conn *c, uint32_t events) {
     static uint8_t before[RECEIVE_BUFFER + 8], *buffer = before + 8;    /* room to put a head before the rest of its frame */
     if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) {
-        ssize_t got = recv(c->fd, buffer, RECEIVE_BUFFER, 0);
-        if (got < 0 && !would_block()) die("receive: %s", strerror(errno));
-        if (got == 0) die("connection %d was closed with %d requests under way", c->index, (int)(c->asked - c->answered));
-        if (got > 0) now = read_clock(), consume(c, buffer, (size_t)got);
+        do {
+            ssize_t got = transport->receive(&c->wire, buffer, RECEIVE_BUFFER);
+            if (got < 0 && !would_block()) die("receive: %s", strerror(errno));
+            if (got == 0) die("connection %d was closed with %d requests under way", c->index, (int)(c->asked - c->answered));
+            if (got > 0) now = read_clock(), consume(c, buffer, (size_t)got);
+        } while (c->wire.more);
     }
     flush(c);
 }
@@ -426,7 +451,8 @@ static void read_options(int argc, char **argv) {
         {"host", required_argument, NULL, 'h'}, {"port", required_argument, NULL, 'p'}, {"api", required_argument, NULL, 'a'},
         {"version", required_argument, NULL, 'v'}, {"topic", required_argument, NULL, 't'}, {"size", required_argument, NULL, 'z'},
         {"connections", required_argument, NULL, 'c'}, {"inflight", required_argument, NULL, 'i'}, {"rate", required_argument, NULL, 'r'},
-        {"seconds", required_argument, NULL, 's'}, {"warmup", required_argument, NULL, 'w'}, {"requests", required_argument, NULL, 'n'}, {0},
+        {"seconds", required_argument, NULL, 's'}, {"warmup", required_argument, NULL, 'w'}, {"requests", required_argument, NULL, 'n'},
+        {"tls", required_argument, NULL, 'T'}, {"anew", required_argument, NULL, 'N'}, {"resume", required_argument, NULL, 'R'}, {0},
     };
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) switch (option) {
         case 'h': ask.host = optarg; break;
@@ -441,8 +467,12 @@ static void read_options(int argc, char **argv) {
         case 's': ask.seconds = atof(optarg); break;
         case 'w': ask.warmup = atof(optarg); break;
         case 'n': ask.requests = (uint64_t)atol(optarg); break;
+        case 'T': ask.tls = atoi(optarg); break;
+        case 'N': ask.anew = atoi(optarg); break;
+        case 'R': ask.resume = atoi(optarg); break;
         default: die("usage: load --port PORT [--host IP] [--api produce|fetch|metadata|apiversions] [--version N] [--topic NAME] [--size BYTES]\n"
-                     "            [--connections N] [--inflight N] [--rate PER_SECOND] [--seconds S] [--warmup S] [--requests N]");
+                     "            [--connections N] [--inflight N] [--rate PER_SECOND] [--seconds S] [--warmup S] [--requests N]\n"
+                     "            [--tls 0|1] [--anew 0|1] [--resume 0|1]");
     }
     size_t api = 0;
     while (api < 4 && strcmp(APIS[api].name, ask.api_name)) api++;
@@ -452,15 +482,21 @@ static void read_options(int argc, char **argv) {
     if (ask.version != APIS[api].version && (ask.api != PRODUCE || ask.version < 9 || ask.version > 11))
         die("--version %d: Produce has 9 to 11, the other APIs only their default", ask.version);
     if (ask.connections < 1 || ask.inflight < 1 || ask.inflight > 1 << 15) die("--connections and --inflight: at least 1");
+    if (ask.anew && (ask.inflight > 1 || ask.rate)) die("--anew: has one request under way on a connection");
+#ifdef TLS
+    if (ask.tls) tls_begin(ask.resume);
+#else
+    if (ask.tls) die("--tls: this program was built without it");
+#endif
 }
 
 int main(int argc, char **argv) {
     read_options(argc, argv);
     epoll = new_epoll();
-    int bootstrap = dial(ask.host, ask.port);
-    negotiate(bootstrap);
-    discover(bootstrap);
-    close(bootstrap);
+    wire bootstrap = dial(ask.host, ask.port);
+    negotiate(&bootstrap);
+    discover(&bootstrap);
+    transport->close(&bootstrap);
     conn *conns = need(calloc((size_t)ask.connections, sizeof *conns));
     for (int i = 0; i < ask.connections; i++) open_conn(&conns[i], i);
     run(conns);

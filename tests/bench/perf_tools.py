@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import median
 
-from tests.bench.compare import DIRECT
 from tests.bench.contenders import Contender
 from tests.bench.lane import Proxy
 from tests.bench.report import number, table
 from tests.bench.rig import HOST, Address, RigError
+from tests.bench.workloads import DIRECT
 from tests.real.cluster import JARS, Cluster
 from tests.real.jars import classpath
 from tests.real.java import java

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tests.bench.compare import DIRECT, Line
-from tests.bench.workloads import Target
+from tests.bench.compare import Line
+from tests.bench.workloads import DIRECT, Target
 
 MEASURED = "doorkeeper"  # whose targets these are
 UNITS = {"requests_per_s": "requests/s", "mb_per_s": "MB/s"}
@@ -33,12 +33,15 @@ def verdicts(lines: Iterable[Line], busy: bool) -> Iterator[Verdict]:
         target = line.workload.target
         if target is None:
             continue
+        beside = f"of {line.workload.beside}"
         if not target.share:
             value, unit = line.value(MEASURED, target.figure), TARGETED[target.figure]
+        elif target.figure in TARGETED:
+            value, unit = line.share(MEASURED, target.figure), f"{TARGETED[target.figure]}, {beside}"
         elif busy:
-            value, unit = line.share_by_cpu(MEASURED), "of direct by CPU time"
+            value, unit = line.share_by_cpu(MEASURED), f"{beside} by CPU time"
         else:
-            value, unit = line.share(MEASURED, target.figure), "of direct"
+            value, unit = line.share(MEASURED, target.figure), beside
         if value is not None:
             yield Verdict(f"{line.workload.title}, {unit}", target, value)
 
@@ -62,35 +65,38 @@ def number(value: float | None) -> str:
 
 
 def comparison(lines: Sequence[Line], names: Sequence[str]) -> Iterator[str]:
-    """The tables, one after the other."""
-    others = [name for name in names if name != DIRECT]
+    """The tables, one after the other, of workloads that are all measured beside the same contender."""
+    beside = lines[0].workload.beside
+    others = [name for name in names if name != beside]
+    paying = [name for name in names if name != DIRECT]
     rated = [line for line in lines if line.workload.figure in UNITS]
     timed = [line for line in lines if line.workload.figure not in UNITS]
     if rated:
-        yield table(["share of direct", DIRECT, *others], [shares(line, others) for line in rated])
+        yield table([f"share of {beside}", beside, *others], [shares(line, others) for line in rated])
         allowed = [[line.workload.title, *(number(line.share_by_cpu(name)) for name in others)] for line in rated]
         if others:
-            yield table(["share of direct by CPU time", *others], allowed)
+            yield table([f"share of {beside} by CPU time", *others], allowed)
     if timed:
         rows = [added(line, figure, others) for line in timed for figure in ("p50_us", "p99_us")]
-        yield table(["added latency, us", DIRECT, *others], rows)
+        yield table(["added latency, us", beside, *others], rows)
     for title, figure in COSTS.items():
-        if others:
-            rows = [[line.workload.title, *(number(line.value(name, figure)) for name in others)] for line in lines]
-            yield table([title, *others], rows)
+        if paying:
+            rows = [[line.workload.title, *(number(line.value(name, figure)) for name in paying)] for line in lines]
+            yield table([title, *paying], rows)
     if problems := [f"{line.workload.title}: {each}" for line in lines for each in line.problems.values()]:
         yield "\n".join(problems)
 
 
 def shares(line: Line, names: Iterable[str]) -> list[str]:
-    figure = line.workload.figure
-    absolute = f"{number(line.value(DIRECT, figure))} {UNITS[figure]}"
-    return [line.workload.title, absolute, *(number(line.share(name, figure)) for name in names)]
+    workload = line.workload
+    absolute = f"{number(line.value(workload.beside, workload.figure))} {workload.unit or UNITS[workload.figure]}"
+    return [workload.title, absolute, *(number(line.share(name, workload.figure)) for name in names)]
 
 
 def added(line: Line, figure: str, names: Iterable[str]) -> list[str]:
     title = f"{line.workload.title}, {figure.removesuffix('_us')}"
-    return [title, number(line.value(DIRECT, figure)), *(number(line.added(name, figure)) for name in names)]
+    of_other = number(line.value(line.workload.beside, figure))
+    return [title, of_other, *(number(line.added(name, figure)) for name in names)]
 
 
 def judgement(found: Sequence[Verdict]) -> str:

@@ -20,6 +20,7 @@ from tests.real.process import Program
 
 SOURCES = Path(__file__).parent
 FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11")
+SEALED = ("-DTLS", "-lssl", "-lcrypto")
 HOST = "127.0.0.1"
 START = 10.0  # seconds for the dummy brokers to listen; milliseconds are usual
 PATIENCE = 60.0  # seconds that a load may take beyond the time it was given
@@ -30,23 +31,33 @@ class RigError(Exception):
 
 
 @cache
-def built(program: str) -> Path:
-    """The program `load` or `broker`, compiled; RigError says in one line why it could not be."""
-    sources = [SOURCES / f"{program}.c", SOURCES / "kafka.h", SOURCES / "net.h"]
-    version = hashlib.sha256(b"".join(map(Path.read_bytes, sources)) + repr(FLAGS).encode()).hexdigest()[:12]
+def built(program: str, more: Sequence[str] = ()) -> Path:
+    """The program `load` or `broker`, compiled with `more` flags; RigError says in one line why it could not be."""
+    flags = (*FLAGS, *more)
+    sources = [SOURCES / f"{program}.c", *sorted(SOURCES.glob("*.h"))]
+    version = hashlib.sha256(b"".join(map(Path.read_bytes, sources)) + repr(flags).encode()).hexdigest()[:12]
     binary = cache_folder() / "bench" / f"{program}-{version}"
     if binary.exists():
         return binary
-    gcc = shutil.which("gcc")
-    if gcc is None:
-        raise RigError("the benchmark's programs are C: install gcc, on Debian with `apt-get install gcc libc6-dev`")
+    if (hint := lacking(tls=bool(more))) is not None:
+        raise RigError(hint)
     binary.parent.mkdir(parents=True, exist_ok=True)
     fresh = binary.with_suffix(".new")
-    done = subprocess.run([gcc, *FLAGS, "-o", fresh, sources[0]], capture_output=True, text=True)
+    done = subprocess.run(["gcc", *FLAGS, "-o", fresh, sources[0], *more], capture_output=True, text=True)
     if done.returncode:
         raise RigError(f"gcc could not build {sources[0]}:\n{done.stderr}")
     fresh.rename(binary)  # whole or absent, also when two runs build at once
     return binary
+
+
+def lacking(tls: bool) -> str | None:
+    """What must be installed to build the programs, in one line; None: nothing."""
+    if shutil.which("gcc") is None:
+        return "the benchmark's programs are C: install gcc, on Debian with `apt-get install gcc libc6-dev`"
+    look = ["gcc", "-E", "-include", "openssl/ssl.h", "-x", "c", "/dev/null"]
+    if tls and subprocess.run(look, capture_output=True).returncode:
+        return "clients with TLS need OpenSSL's headers: install them, on Debian with `apt-get install libssl-dev`"
+    return None
 
 
 @dataclass(frozen=True)
@@ -93,7 +104,8 @@ class Result:
 
 def load(bootstrap: Address, **options: str | float) -> Result:
     """Run the load generator (its options: `load --help`); RigError with its one line where an answer was wrong."""
-    command = [str(built("load")), f"--host={bootstrap.host}", f"--port={bootstrap.port}"]
+    program = built("load", SEALED) if options.get("tls") else built("load")
+    command = [str(program), f"--host={bootstrap.host}", f"--port={bootstrap.port}"]
     command += [f"--{name}={value}" for name, value in options.items()]
     patience = PATIENCE + float(options.get("seconds", 2))
     try:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+DIRECT = "direct"  # the contender that is nothing between
 KIB, MIB = 1 << 10, 1 << 20
 
 
 @dataclass(frozen=True)
 class Target:
-    """What Doorkeeper is to reach with one figure: at least or at most so much. `share`: of what direct gets."""
+    """What Doorkeeper is to reach with one figure: at least or at most so much. `share`: of what the other has."""
 
     figure: str
     limit: float
@@ -35,7 +36,7 @@ class Workload:
     `apart`: clients and brokers have one processor together, the contender has another. So direct has no more of the
     machine than the others have beside theirs, and a share says how far a contender's processor keeps up with clients
     and brokers. Where single requests wait for each other, what counts is how long it takes to wake the next process,
-    and all are left where the system puts them.
+    and all are left where the system puts them. `beside`: the contender whose share is given.
     """
 
     name: str
@@ -44,6 +45,8 @@ class Workload:
     figure: str = "requests_per_s"
     target: Target | None = None
     apart: bool = True
+    beside: str = DIRECT
+    unit: str = ""
 
 
 def share(limit: float, figure: str = "requests_per_s") -> Target:

@@ -1,0 +1,67 @@
+"""TLS to clients, plain to brokers: Doorkeeper beside HAProxy, which reads nothing, doing the same.
+
+TLS 1.3, a P-256 certificate, the cipher that clients prefer; HAProxy with buffers of 64 KiB. There is no "direct" here:
+the dummy brokers do not speak TLS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tests.bench.contenders import Doorkeeper, HAProxy
+from tests.bench.rig import HOST, lacking
+from tests.bench.workloads import WORKLOADS, Target, Workload, share
+from tests.certificates import Authority
+
+OVER_TLS = {"tls": 1}
+BESIDE = HAProxy.name
+
+
+class SealedDoorkeeper(Doorkeeper):
+    options = OVER_TLS
+
+    def missing(self) -> str | None:
+        return lacking(tls=True)
+
+    def listener(self, folder: Path) -> str:
+        certificate, key = Authority(folder).issue("server", HOST)
+        return f"    tls: {{certificate: {certificate}, key: {key}, versions: [TLSv1.3]}}\n"
+
+
+class SealedHAProxy(HAProxy):
+    options = OVER_TLS
+    tuning = "  tune.bufsize 65536\n"
+
+    def missing(self) -> str | None:
+        return lacking(tls=True) or super().missing()
+
+    def bound(self, folder: Path) -> str:
+        both = folder / "both.pem"
+        both.write_bytes(b"".join(file.read_bytes() for file in Authority(folder).issue("server", HOST)))
+        return f" ssl crt {both} ssl-min-ver TLSv1.3"
+
+
+SEALED_CONTENDERS = (SealedDoorkeeper(), SealedHAProxy())
+
+
+def sealed(name: str, target: Target | None) -> Workload:
+    """One of the other workloads, over TLS."""
+    (workload,) = (each for each in WORKLOADS if each.name == name)
+    return replace(workload, name=f"tls-{name}", title=f"TLS: {workload.title}", target=target, beside=BESIDE)
+
+
+def handshakes(name: str, title: str, **more: float) -> Workload:
+    """Connections one after the other, each for a single request."""
+    options: dict[str, str | float] = {"api": "apiversions", "connections": 8, "anew": 1, **more}
+    return Workload(f"tls-{name}", f"TLS: {title}", options, beside=BESIDE, unit="handshakes/s")
+
+
+SEALED_WORKLOADS = (
+    sealed("50x100", share(0.8)),
+    sealed("10x5", None),
+    sealed("1m-produce", None),
+    sealed("1m-fetch", Target("cpu_s_per_gb", 1.0, share=True)),
+    handshakes("full", "full handshakes, 8 at a time"),
+    handshakes("resumed", "resumed handshakes, 8 at a time", resume=1),
+)
