@@ -1,0 +1,211 @@
+"""Answers as a scenario tells them: without what differs between two clusters for good reasons.
+
+# Names are the scenario's, ids of topics are their names, errors are words. Addresses, times, ids that brokers make and
+# what one cluster throttles are left out, or stand as `<word>`. The order of elements is no part of an answer.
+# Of listings only what belongs to the scenario is told.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.records import RecordBatch, batches
+from proxy.protocol.schema import Field, Response, Struct, StructType
+from proxy.protocol.wire import BYTES, NO_UUID, RECORDS, STRING, UUID, Meaning
+from rules.vocabulary import Operation
+from tests.acl.names import Names
+from tests.acl.requests import NAMED
+
+NOT_REQUESTED = -(2**31)
+LEFT_OUT = {Meaning.THROTTLE_TIME, Meaning.HOST, Meaning.PORT, Meaning.CLIENT_HOST, Meaning.CLUSTER_ID}
+# Fields, by their names: measured, counted or made by one cluster.
+LEFT_OUT_NAMES = {
+    "usable_bytes",
+    "total_bytes",
+    "partition_size",
+    "log_end_offset",
+    "high_watermark_of_quorum",
+    "last_fetch_timestamp",
+    "last_caught_up_timestamp",
+    "controller_epoch",
+    "endpoint_information_epoch",
+}
+MADE = {
+    "log_dir": "<folder>",
+    "hmac": "<token>",
+    "token_id": "<token>",
+    "session_id": "<session>",
+    "replica_directory_id": "<folder>",
+    "coordinator_epoch": "<epoch>",
+    "leader_epoch": "<epoch>",
+}
+TIMES = re.compile(r"timestamp|time_ms$")
+MADE_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+DUMP = re.compile(r"\w+(Request|Response|Data)\(.*", re.DOTALL)
+ANSWER = "answer"  # whose error stands at the top
+
+
+class Ids(Protocol):
+    """Topics by name and by id, on the wire."""
+
+    def name(self, topic_id: bytes) -> str | None: ...
+
+
+class Telling:
+    """How one scenario tells answers of one cluster."""
+
+    def __init__(self, names: Names, ids: Ids) -> None:
+        self.names, self.ids = names, ids
+
+    def tell(self, answer: Response, version: int) -> Any:
+        """The whole answer."""
+        return self._struct(answer, version)
+
+    def _struct(self, struct: Struct, version: int) -> dict[str, Any]:
+        told = {}
+        for field in struct.fields:
+            if not field.present(version) or field.meaning in LEFT_OUT or field.name in LEFT_OUT_NAMES:
+                continue
+            if field.tag is not None and not struct.has(field.name):
+                continue
+            told[field.json] = self._field(field, getattr(struct, field.name), version)
+        return told
+
+    def _field(self, field: Field, value: Any, version: int) -> Any:
+        if value is None or not field.is_array:
+            return self._one(field, value, version)
+        own = [each for each in value if self._belongs(field, each, version)]
+        return sorted((self._one(field, each, version) for each in own), key=json.dumps)
+
+    def _belongs(self, field: Field, value: Any, version: int) -> bool:
+        """Is this an element about something of the scenario, or about nothing that has a name?"""
+        if not isinstance(value, Struct):
+            return field.meaning not in NAMED or self.names.is_own(value)
+        for inner in value.fields:
+            if not inner.present(version) or inner.is_array:
+                continue
+            told = getattr(value, inner.name)
+            if inner.meaning in NAMED[:4] and told:
+                return self.names.is_own(told) or bool(getattr(value, "error_code", 0)) or told in self.named
+            if inner.meaning is Meaning.PRINCIPAL and isinstance(told, str) and ":" in told:
+                return self.names.is_own(told.partition(":")[2]) or told == "User:*"
+        return True
+
+    named: frozenset[str] = frozenset()  # names that are not the scenario's own, but which it asks about
+
+    def _one(self, field: Field, value: Any, version: int) -> Any:
+        if isinstance(value, Struct):
+            return self._struct(value, version)
+        if value is None:
+            return None
+        if field.meaning is Meaning.ERROR:
+            return ErrorCode(value).name
+        if field.meaning is Meaning.TOPIC_ID:
+            return self._topic(value)
+        if field.meaning is Meaning.PRODUCER_ID and value >= 0:
+            return "<producer>"
+        if field.meaning is Meaning.AUTHORIZED_OPERATIONS:
+            return [operation.word for operation in Operation if value >> operation & 1] if value >= 0 else None
+        if field.name in MADE:
+            return MADE[field.name] if value not in (0, -1, "", b"", NO_UUID) else value
+        if TIMES.search(field.name) and isinstance(value, int) and value > 0:
+            return "<time>"
+        return self._plain(field, value)
+
+    def _plain(self, field: Field, value: Any) -> Any:
+        if field.kind is RECORDS:
+            return [text for batch in batches(value, partial=True) for text in _values(batch)]
+        if field.kind is BYTES:
+            return bytes(value).decode(errors="replace").replace(self.names.beginning, "")
+        if field.kind is UUID:
+            return "<id>" if value != NO_UUID else None
+        if field.kind is not STRING:
+            return value
+        return MADE_ID.sub("<made>", DUMP.sub("<dump>", self.names.plain(value)))
+
+    def _topic(self, topic_id: bytes) -> str | None:
+        if topic_id == NO_UUID:
+            return None
+        name = self.ids.name(topic_id)
+        return "<unknown>" if name is None else self.names.plain(name)
+
+    def errors(self, answer: Response, version: int) -> dict[str, str]:
+        """Every error of an answer by the name of what has it; one for all partitions of a topic, if it is the same."""
+        found = [(name, partition, error) for name, partition, error in self._errors(answer, version, "", None)]
+        by_name: dict[str, dict[Any, str]] = {}
+        for name, partition, error in found:
+            key = partition if partition is not None else len(by_name.get(name, ()))
+            by_name.setdefault(name, {})[key] = error
+        told = {}
+        for name, by_partition in by_name.items():
+            if len(set(by_partition.values())) == 1:
+                told[name] = next(iter(by_partition.values()))
+            else:
+                told |= {f"{name}-{partition}": error for partition, error in sorted(by_partition.items())}
+        return told
+
+    def _errors(self, struct: Struct, version: int, name: str, partition: Any) -> Iterator[tuple[str, Any, str]]:
+        for field in struct.fields:
+            if not field.present(version) or (field.tag is not None and not struct.has(field.name)):
+                continue
+            value = getattr(struct, field.name)
+            if field.meaning is Meaning.ERROR and not field.is_array:
+                label = name or ANSWER
+                if field.name not in ("error_code", "partition_error_code"):
+                    label = f"{label} {field.json.removesuffix('ErrorCode')}"
+                yield label, partition, ErrorCode(value).name
+            elif isinstance(field.kind, StructType) and value is not None:
+                for each in value if field.is_array else [value]:
+                    own, part = self._called(each, version)
+                    deeper = "/".join(filter(None, (name, own)))
+                    yield from self._errors(each, version, deeper, partition if part is None else part)
+
+    def _called(self, struct: Struct, version: int) -> tuple[str, Any]:
+        """The name of a struct, and its partition."""
+        own, partition = "", None
+        for field in struct.fields:
+            if not field.present(version) or field.is_array:
+                continue
+            value = getattr(struct, field.name)
+            if field.meaning in (*NAMED, Meaning.MEMBER_ID) and value and not own:
+                own = self.names.plain(value)
+            elif field.meaning is Meaning.TOPIC_ID and not own:
+                own = self._topic(value) or ""
+            elif field.meaning is Meaning.PARTITION:
+                partition = value
+        return own, partition
+
+
+def _values(batch: Any) -> list[str]:
+    if not isinstance(batch, RecordBatch):
+        return ["<message set>"]
+    if batch.attributes & 1 << 5:
+        return ["<marker>"]
+    return [bytes(record.value or b"").decode() for record in batch.records()]
+
+
+def at(told: Any, path: str) -> Any:
+    """The value at a path: `errorCode`, `topics[].name` for all of a list, `topics[orders].partitions[0].offset` for one."""
+    return _at(told, [part for part in re.split(r"\.|(?=\[)", path) if part], path)
+
+
+def _at(told: Any, parts: list[str], path: str) -> Any:
+    if not parts:
+        return told
+    part, *rest = parts
+    if part == "[]":
+        found = [_at(each, rest, path) for each in told]
+        return [inner for each in found for inner in each] if "[]" in rest else found
+    if part.startswith("["):
+        wanted = part[1:-1]
+        for each in told:
+            if wanted in map(str, each.values()):
+                return _at(each, rest, path)
+        raise KeyError(f"{path}: nothing there is called {wanted}")
+    if not isinstance(told, dict) or part not in told:
+        raise KeyError(f"{path}: there is no {part}; there is {', '.join(told) if isinstance(told, dict) else told}")
+    return _at(told[part], rest, path)

@@ -1,0 +1,70 @@
+"""Names of one scenario, and what they are on the wire: all scenarios are in force at once, and none sees another.
+
+# A name gets the scenario's beginning: `orders` of scenario 17 is `s17-orders`, and so do prefixes. A `*` stays.
+# `admin` and names of Kafka's own (`__consumer_offsets`) are the same for all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from rules.model import RESOURCES, Acl
+from rules.values import Pattern
+from rules.vocabulary import EVERYBODY, WILDCARD, PatternType, ResourceType
+
+SUPER_USER = "admin"
+OWN = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
+
+
+class Names:
+    """The names of one scenario."""
+
+    def __init__(self, number: int) -> None:
+        self.beginning = f"s{number}-"
+
+    def wire(self, name: str) -> str:
+        """What a name of the scenario is on the wire."""
+        if not name or name == SUPER_USER or name == WILDCARD or name.startswith("__"):
+            return name
+        return self.beginning + name
+
+    def principal(self, principal: str) -> str:
+        """The same for `User:alice`."""
+        kind, colon, name = principal.partition(":")
+        return principal if principal == EVERYBODY else f"{kind}{colon}{self.wire(name)}"
+
+    def plain(self, text: str) -> str:
+        """A text from the wire as the scenario would say it."""
+        return text.replace(self.beginning, "")
+
+    def is_own(self, name: str) -> bool:
+        """Is this a name of the scenario, on the wire?"""
+        return name.startswith(self.beginning)
+
+    def rules(self, acls: Iterable[Acl]) -> list[Acl]:
+        """The rules, about the names on the wire."""
+        return [acl.model_copy(update=dict(self._changed(acl))) for acl in acls]
+
+    def _changed(self, acl: Acl) -> Iterable[tuple[str, tuple[object, ...]]]:
+        for option in ("allow", "deny"):
+            said = getattr(acl, option)
+            if said is not None:
+                yield option, tuple(map(self.principal, said))
+        for option, kind in RESOURCES.items():
+            patterns = getattr(acl, option)
+            if patterns is not None and kind in OWN:
+                yield option, tuple(map(self._pattern, patterns))
+            elif patterns is not None and kind is ResourceType.USER:
+                yield option, tuple(Pattern(each.type, self.principal(each.name)) for each in patterns)
+
+    def _pattern(self, pattern: Pattern) -> Pattern:
+        if pattern.is_every:
+            return pattern
+        wire = self.beginning + pattern.name if pattern.type is PatternType.PREFIXED else self.wire(pattern.name)
+        return Pattern(pattern.type, wire)
+
+
+def versioned(text: str, version: int) -> str:
+    """A name that is another in each version: `orders-$version`."""
+    return re.sub(r"\$version\b", str(version), text)

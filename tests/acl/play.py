@@ -1,0 +1,179 @@
+"""Playing a scenario on one side: what each of its requests comes to, and whether that is what its file says."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from proxy.protocol.api import OFFSET_COMMIT, PRODUCE, Api
+from proxy.protocol.schema import Request
+from tests.acl.answers import ANSWER, Telling, at
+from tests.acl.language import CLOSED, NOTHING, Scenario, Step, in_version
+from tests.acl.names import SUPER_USER, Names, versioned
+from tests.acl.requests import Asking
+from tests.acl.sides import Side, checked
+from tests.acl.wire import Wire
+
+# A client asks again on these: a coordinator that is about to be ready, a transaction that is about to end.
+AGAIN = {"COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR", "CONCURRENT_TRANSACTIONS"}
+PATIENCE = 10.0
+
+
+class Outcome(NamedTuple):
+    """What one request in one version came to: the errors by name and the whole answer, or how it ended without one."""
+
+    step: int
+    api: Api
+    version: int
+    end: str | None
+    errors: dict[str, str]
+    told: Any
+
+    @property
+    def title(self) -> str:
+        return f"step {self.step + 1}, {self.api.name} v{self.version}"
+
+
+def versions(step: Step, spoken: Mapping[int, range]) -> list[int]:
+    """The versions in which a request is asked: those of its step that clients may send."""
+    served = spoken.get(step.api.key, range(step.api.newest, step.api.newest + 1))
+    if step.versions is None:
+        return [served[-1]]
+    return [version for version in served if version in step.versions]
+
+
+class Player:
+    """One scenario on one side."""
+
+    def __init__(self, scenario: Scenario, side: Side, spoken: Mapping[int, range]) -> None:
+        self.scenario, self.side, self.spoken = scenario, side, spoken
+        self.names = Names(scenario.number)
+        self.kept: dict[str, Any] = {}
+        self.asking = Asking(self.names, side.ids, self.kept)
+        self.telling = Telling(self.names, side.ids)
+        self._wires: dict[tuple[str, str], Wire] = {}
+
+    def play(self) -> list[Outcome]:
+        """All of it, from what is given to the last answer."""
+        try:
+            self._prepare()
+            return list(self._play())
+        finally:
+            for wire in self._wires.values():
+                wire.close()
+            if any(step.acls is not None for step in self.scenario.steps):
+                self.side.change(self.scenario.number, self.names.rules(self.scenario.given.acls))
+
+    def _prepare(self) -> None:
+        given = self.scenario.given
+        for topic, values in given.records.items():
+            for version in range(20) if "$version" in topic else (0,):
+                name = versioned(topic, version)
+                partition = {"index": 0, "records": {"values": values}}
+                said = {"topicData": [{"name": name, "partitionData": [partition]}]}
+                checked(self.side.trusted.ask(self.asking.request(PRODUCE, 12, said), 12))
+        for group, offsets in given.offsets.items():
+            for version in range(20) if "$version" in group else (0,):
+                topics = [
+                    {"name": topic, "partitions": [{"partitionIndex": 0, "committedOffset": offset}]}
+                    for topic, offset in offsets.items()
+                ]
+                said = {"groupId": versioned(group, version), "topics": topics, "generationIdOrMemberEpoch": -1}
+                self._settled(self.side.trusted, self.asking.request(OFFSET_COMMIT, 9, said), 9)
+
+    def _play(self) -> Iterator[Outcome]:
+        for index, step in enumerate(self.scenario.steps):
+            if step.acls is not None:
+                self.side.change(self.scenario.number, self.names.rules(step.acls))
+            chosen = versions(step, self.spoken)
+            assert chosen, f"step {index + 1}: no version of {step.api.name} that it speaks of is served"
+            for version in chosen:
+                yield self._ask(index, step, version)
+
+    def _ask(self, index: int, step: Step, version: int) -> Outcome:
+        wire = self._wire(step)
+        request = self.asking.request(step.api, version, step.request)
+        if step.api is PRODUCE and getattr(request, "acks", None) == 0:
+            wire.send(request, version)
+            end = NOTHING if wire.is_silent() else CLOSED
+            if end == CLOSED:
+                self._drop(step)
+            return Outcome(index, step.api, version, end, {}, None)
+        try:
+            answer, errors = self._settled(wire, request, version)
+        except EOFError:
+            self._drop(step)
+            return Outcome(index, step.api, version, CLOSED, {}, None)
+        told = self.telling.tell(answer, version)
+        for name, path in step.keep.items():
+            self.kept[name] = at(plain(answer), path)
+        return Outcome(index, step.api, version, None, errors, told)
+
+    def _settled(self, wire: Wire, request: Request, version: int) -> tuple[Any, dict[str, str]]:
+        """The answer, as soon as it is none of those after which clients ask again."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            answer = wire.ask(request, version)
+            errors = self.telling.errors(answer, version)
+            if not AGAIN & set(errors.values()) or time.monotonic() > end:
+                return answer, errors
+
+    def _wire(self, step: Step) -> Wire:
+        if step.as_ == SUPER_USER:
+            return self.side.admin
+        key = step.as_, step.from_
+        if key not in self._wires:
+            self._wires[key] = Wire(self.side.port, self.names.wire(step.as_), step.from_)
+        return self._wires[key]
+
+    def _drop(self, step: Step) -> None:
+        self._wires.pop((step.as_, step.from_)).close()
+
+
+def plain(struct: Any) -> Any:
+    """A message as plain values under Kafka's names, untold."""
+    from proxy.protocol.schema import Struct
+
+    if isinstance(struct, list):
+        return [plain(each) for each in struct]
+    if not isinstance(struct, Struct):
+        return struct
+    return {field.json: plain(getattr(struct, field.name)) for field in struct.fields}
+
+
+def mismatch(step: Step, outcome: Outcome) -> str | None:
+    """How an outcome differs from what the file says of it."""
+    then = in_version(step.then, outcome.version)
+    if then in (CLOSED, NOTHING) if isinstance(then, str) else False:
+        return None if outcome.end == then else f"not {then}, but {outcome.end or outcome.errors}"
+    if outcome.end is not None:
+        return f"{outcome.end}, without an answer"
+    found = {name: error for name, error in outcome.errors.items() if " " not in name or error != "NONE"}
+    if then is None:
+        then = None if step.shows else "NONE"
+    if isinstance(then, str):
+        wrong = {name: error for name, error in found.items() if error != then}
+        if wrong or (not found and then != "NONE"):
+            return f"not {then} for all, but {found}"
+    elif then is not None:
+        wanted = {versioned(name, outcome.version): error for name, error in then.items()}
+        if ANSWER not in wanted and found.get(ANSWER) == "NONE":
+            del found[ANSWER]
+        if found != wanted:
+            return f"not {wanted}, but {found}"
+    for path, value in in_version(step.shows, outcome.version).items():
+        try:
+            shown = at(outcome.told, versioned(path, outcome.version))
+        except KeyError as error:
+            return str(error.args[0])
+        wanted = listed(value, outcome.version)
+        if shown != wanted:
+            return f"{path}: not {wanted!r}, but {shown!r}"
+    return None
+
+
+def listed(value: Any, version: int) -> Any:
+    if isinstance(value, tuple):
+        return [listed(each, version) for each in value]
+    return versioned(value, version) if isinstance(value, str) else value

@@ -1,0 +1,45 @@
+"""Doorkeeper in front of a cluster without an authorizer answers as a cluster with Kafka's own: each scenario, both sides."""
+
+from __future__ import annotations
+
+import json
+from difflib import unified_diff
+
+import pytest
+
+from tests.acl.language import Scenario, load
+from tests.acl.play import Outcome, Player, mismatch
+from tests.acl.sides import Sides
+
+pytestmark = pytest.mark.real
+
+SCENARIOS = load()
+
+
+@pytest.fixture(scope="module")
+def spoken(sides: Sides) -> dict[int, range]:
+    return sides.spoken()
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda each: f"{each.theme}: {each.name}")
+def test_both_sides_answer_as_the_file_says(scenario: Scenario, sides: Sides, spoken: dict[int, range]) -> None:
+    outcomes = {side.name: Player(scenario, side, spoken).play() for side in sides}
+    wrong = [
+        f"{name}, {outcome.title}: {difference}"
+        for name, each in outcomes.items()
+        for outcome in each
+        if (difference := mismatch(scenario.steps[outcome.step], outcome))
+    ]
+    one, other = outcomes.values()
+    wrong += [different(*pair) for pair in zip(one, other, strict=True) if shown(pair[0]) != shown(pair[1])]
+    if wrong:
+        pytest.fail("\n".join(wrong), pytrace=False)
+
+
+def shown(outcome: Outcome) -> list[str]:
+    return json.dumps([outcome.end, outcome.told], indent=1).splitlines()
+
+
+def different(one: Outcome, other: Outcome) -> str:
+    lines = unified_diff(shown(one), shown(other), "the broker", "doorkeeper", n=1, lineterm="")
+    return f"{one.title} differs:\n" + "\n".join(lines)
