@@ -21,7 +21,7 @@ from typing import NamedTuple
 from proxy.text.problems import BadFileError
 from proxy.text.stamp import Stamp, stamp, stamp_of
 from rules.bindings import Binding
-from rules.edit import EditError, edited
+from rules.edit import EditError, edited, said
 from rules.kept import Kept
 from rules.load import FORM, RulesError, examine_text
 from rules.snapshot import Snapshot
@@ -42,46 +42,51 @@ class Change(NamedTuple):
     removed: Collection[Binding] = ()
 
 
+class Changed(NamedTuple):
+    """The rules before a change, and what it really added and removed."""
+
+    before: Snapshot
+    added: frozenset[Binding]
+    removed: frozenset[Binding]
+
+
 class Store:
     """The file that `kept` keeps. All of it may wait for a disk."""
 
     def __init__(self, kept: Kept) -> None:
         self.kept = kept
 
-    def change(self, decide: Callable[[Snapshot], Change]) -> Snapshot:
-        """Make the change that `decide` wants of the rules that there are: gives what it was decided on.
-
-        Raises StoreError; then the file is as it was.
-        """
+    def change(self, decide: Callable[[Snapshot], Change]) -> Changed:
+        """Make the change that `decide` wants of the rules that there are. Raises StoreError: the file is as it was."""
         try:
             for _ in range(ROUNDS):
                 path = self.kept.file.resolve()  # a link stays one
                 with _locked(path):
-                    before = self._changed(path, decide)
-                    if before is not None:
-                        return before
+                    changed = self._changed(path, decide)
+                    if changed is not None:
+                        return changed
         except (BadFileError, EditError) as error:
             raise StoreError(f"{self.kept.file} cannot be changed: {error}") from error
         except OSError as error:
             raise StoreError(f"{self.kept.file} cannot be written: {error.strerror or error}") from error
         raise StoreError(f"{self.kept.file} is changed by somebody else again and again; try later")
 
-    def _changed(self, path: Path, decide: Callable[[Snapshot], Change]) -> Snapshot | None:
-        """The rules before the change, which is made; None: somebody else was faster."""
+    def _changed(self, path: Path, decide: Callable[[Snapshot], Change]) -> Changed | None:
+        """Make the change; None: somebody else was faster."""
         kept = self.kept
         seen = stamp(path)
         text = FORM.text(os.fspath(path))
         before, problems = examine_text(text, os.fspath(kept.file), kept.environment)
         if before is None:
             raise RulesError(problem for problem in problems if not problem.warning)
-        change = decide(before)
-        after = edited(text, before, kept.environment, change.added, change.removed)
-        if after.text == text:
-            return before
-        if (written := _replaced(path, seen, after.text)) is None:
-            return None
-        kept.take(after.snapshot, written)
-        return before
+        change, there = decide(before), said(before.file)
+        changed = Changed(before, frozenset(change.added) - there, frozenset(change.removed) & there)
+        if changed.added or changed.removed:
+            after = edited(text, before, kept.environment, change.added, changed.removed)
+            if (written := _replaced(path, seen, after.text)) is None:
+                return None
+            kept.take(after.snapshot, written)
+        return changed
 
 
 def _replaced(path: Path, seen: Stamp | None, text: str) -> Stamp | None:

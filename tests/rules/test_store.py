@@ -42,8 +42,8 @@ def file(tmp_path: Path) -> Path:
 
 def test_a_change_is_in_the_file_and_in_force_at_once(file: Path) -> None:
     store = Store(Kept(file, {}))
-    before = store.change(adding("u"))
-    assert said(before.file) == {acl("t")}
+    changed = store.change(adding("u", "t"))
+    assert (said(changed.before.file), changed.added, changed.removed) == ({acl("t")}, {acl("u")}, set())
     assert file.read_text() == TEXT + "  - allow: User:a\n    to: Read\n    topics: u\n"
     assert may_read(store.kept, "u")
     assert store.kept.refresh() is None
@@ -66,8 +66,8 @@ def test_what_changes_nothing_writes_nothing(file: Path) -> None:
 def test_a_change_is_decided_on_the_file_as_it_is_now(file: Path) -> None:
     store = Store(Kept(file, {}))
     file.write_text(TEXT.replace("topics: t", "topics: v"))
-    before = store.change(lambda there: Change(removed=[one for one in said(there.file) if one == acl("v")]))
-    assert said(before.file) == {acl("v")}
+    changed = store.change(lambda there: Change(removed=[acl("t"), acl("v")]))
+    assert (changed.added, changed.removed) == (set(), {acl("v")})
     assert file.read_text() == "# by hand\nacls:\n  # one\n"
 
 
