@@ -20,6 +20,7 @@ from proxy.net.tls.sayings import TlsError, described
 from proxy.protocol.frame import Buffer
 
 PORTION = 64 << 10  # sealed or opened at a time: OpenSSL keeps buffers as large as they ever were
+RECORD = (16 << 10) + 5 + 256  # the longest
 PENDING = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 # What a socket reads, sealed, on its way to be opened. All links are served in turn, by one thread.
@@ -35,6 +36,7 @@ class TlsSocket:
         self.tls = context.wrap_bio(self._incoming, self._outgoing, server_side=host is None, server_hostname=host)
         self._unsent: Buffer = b""  # sealed, not taken by the socket yet
         self._sealed = 0  # bytes that were not said to be sent, and are in `_unsent`
+        self._rest = True  # there may be something to read without more from the socket
         self._over = False
         self.received = 0  # sealed bytes
         self.began = b""  # the first few of them
@@ -58,29 +60,36 @@ class TlsSocket:
 
     def recv_into(self, room: memoryview, most: int) -> int:
         """Read up to `most` bytes; 0: it has ended."""
-        count, more = 0, True
-        while count < most and not self._over:
-            if self.ahead:
-                try:
-                    got = int(self.tls.read(most - count, room[count:most]))
-                except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
-                    self._over = True
+        if self._over:
+            return 0
+        count, more = 0, self._rest or self.fill()
+        self._rest = False
+        while not self._over:
+            try:
+                got = int(self.tls.read(most - count, room[count:] if count else room))
+            except ssl.SSLWantReadError:
+                pass  # a part of a record, or none
+            except ssl.SSLEOFError:
+                self._over = True
+                break
+            except ssl.SSLError as error:
+                raise TlsError(described(error, self.began)) from None
+            else:
+                count += got
+                self._over = not got  # it said goodbye; what follows is nothing to us
+                if count == most:
+                    self._rest = True
                     break
-                except ssl.SSLWantReadError:
-                    pass  # a part of a record
-                except ssl.SSLError as error:
-                    raise TlsError(described(error, self.began)) from None
-                else:
-                    count += got
+                if self._incoming.pending >= (RECORD if more else 1):
                     continue
-            if not more and count:
+            if count and not more:
                 break
             try:
                 more = self.fill()
             except BlockingIOError:
-                break
-        if not count and not self._over:
-            raise BlockingIOError
+                if not count:
+                    raise
+                more = False
         return count
 
     def fill(self) -> bool:
@@ -94,21 +103,21 @@ class TlsSocket:
             self.began = bytes(_arriving[: min(arrived, 4)])
         self.received += arrived
         self._incoming.write(_arriving[:arrived])
-        return arrived == len(_arriving)
+        return arrived == PORTION
 
     def send(self, data: Buffer) -> int:
         """Send some of this. What was not said to be sent must come again, first."""
-        self.push()
         if self._unsent:
-            raise BlockingIOError
-        sent = min(self._sealed, len(data))
-        self._sealed -= sent
-        view = memoryview(data)
-        while sent < len(view):
-            portion = view[sent : sent + PORTION]
-            sealed = 0
-            while sealed < len(portion):
-                sealed += self.tls.write(portion[sealed:])
+            self.push()
+            if self._unsent:
+                raise BlockingIOError
+        size, sent = len(data), 0
+        if self._sealed:
+            sent = min(self._sealed, size)
+            self._sealed -= sent
+        while sent < size:
+            portion = data if size <= PORTION and not sent else memoryview(data)[sent : sent + PORTION]
+            self.tls.write(portion)  # all of it: memory has room
             self.push()
             if self._unsent:
                 self._sealed = len(portion)
@@ -118,12 +127,15 @@ class TlsSocket:
 
     def push(self) -> None:
         """Send what is sealed, as far as the socket takes it."""
-        if self._outgoing.pending:
-            sealed = self._outgoing.read()
-            self._unsent = bytes(self._unsent) + sealed if self._unsent else sealed
+        sealed: Buffer = self._outgoing.read()
         if self._unsent:
-            with suppress(BlockingIOError):
-                self._unsent = memoryview(self._unsent)[self._sock.send(self._unsent) :]
+            sealed = bytes(self._unsent) + bytes(sealed)
+        if sealed:
+            try:
+                sent = self._sock.send(sealed)
+            except BlockingIOError:
+                sent = 0
+            self._unsent = memoryview(sealed)[sent:] if sent < len(sealed) else b""
 
     def sendmsg(self, pieces: list[Buffer]) -> int:
         """As `send`, of several pieces."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,35 @@ async def test_goodbye_ends_the_stream(pair: Pair) -> None:
 async def test_a_socket_that_just_closes_ends_the_stream_too(pair: Pair) -> None:
     pair[0]._sock.close()
     assert pair[1].recv_into(memoryview(bytearray(10)), 10) == 0
+
+
+async def test_what_follows_a_goodbye_is_not_looked_at(pair: Pair) -> None:
+    one, two = pair
+    one.send(b"last")
+    with pytest.raises(ssl.SSLWantReadError):
+        one.tls.unwrap()
+    one.push()
+    one._sock.send(b"\x17\x03\x03\x00\x20 and more" * 1000)
+    assert read_all(two) == b"last"
+    for _ in range(3):
+        assert two.recv_into(memoryview(bytearray(10)), 10) == 0
+
+
+@pytest.mark.parametrize("size", [1, 100, 16 << 10, 64 << 10, (64 << 10) - 22, 100_000])
+@pytest.mark.parametrize("room", [7, 4096, 256 << 10])
+async def test_a_short_read_has_read_all_that_the_socket_had(pair: Pair, size: int, room: int) -> None:
+    one, two = pair
+    read_all(two)
+    data = bytes(range(256)) * (size // 256 + 1)
+    sent = one.send(data[:size])
+    into, arrived, count = memoryview(bytearray(room)), b"", room
+    while count == room and len(arrived) < sent:
+        count = two.recv_into(into, room)
+        arrived += into[:count]
+    assert arrived == data[:sent]
+    assert not two.ahead
+    with pytest.raises(BlockingIOError):
+        two._sock.recv(1)
 
 
 async def test_damaged_bytes_are_an_error_of_the_socket(pair: Pair) -> None:
