@@ -1,12 +1,14 @@
 """From a file to a `Config`: read, validate, check, and say everything that is wrong at once."""
 
 import os
+from collections.abc import Iterable, Iterator
 
 from proxy.config import checks
 from proxy.config.model import Config
 from proxy.text.environment import Environment
 from proxy.text.file import Form
-from proxy.text.problems import BadFileError, Problem
+from proxy.text.places import Path
+from proxy.text.problems import BadFileError, Finding, Problem
 
 START = 'begin with "clusters:" and "listeners:" (doorkeeper run --help shows a whole file)'
 FORM = Form(Config, "configuration", START, largest=1 << 20)
@@ -25,7 +27,10 @@ def load(file: str | os.PathLike[str], environment: Environment = os.environ) ->
 
 
 def examine(file: str | os.PathLike[str], environment: Environment = os.environ) -> tuple[Config | None, list[Problem]]:
-    """The configuration in a file, unless it cannot be used, and all problems and warnings in the order of the file."""
+    """The configuration in a file, unless it cannot be used, and all problems and warnings in the order of the file.
+
+    Those of the files that it names follow after its own.
+    """
     name = os.fspath(file)
     try:
         text = FORM.text(name)
@@ -39,4 +44,12 @@ def examine_text(text: str, name: str, environment: Environment) -> tuple[Config
     examined = FORM.examine(text, name, environment)
     if examined.value is not None:
         examined.note(checks.findings(examined.value))
+        for index, use in enumerate(examined.value.plugins):
+            examined.note(_beneath(("plugins", index, use.name), use.examined()))
     return examined.result()
+
+
+def _beneath(path: Path, found: Iterable[Finding | Problem]) -> Iterator[Finding | Problem]:
+    """What was found in a part of the file, by paths in the whole."""
+    for one in found:
+        yield one if isinstance(one, Problem) else one._replace(path=(*path, *one.path))

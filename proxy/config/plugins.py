@@ -6,17 +6,19 @@ installed package adds its own by an entry point in the group `doorkeeper.plugin
     [project.entry-points."doorkeeper.plugins"]
     shadow = "my_package.shadow:Shadow"
 
-A class is imported only when a file names it.
+A class is imported only when a file names it. One whose options name files may have `examine(options)`, which says what
+is wrong with these: at an option (Finding), or in the file itself (Problem).
 """
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationInfo, WithJsonSchema, create_model
 
+from proxy.text.problems import Finding, Problem
 from proxy.text.words import nearest, shown, wrong
 
 GROUP = "doorkeeper.plugins"
@@ -37,6 +39,11 @@ class PluginUse:
     name: str
     plugin: type[Any]
     options: BaseModel
+
+    def examined(self) -> Iterator[Finding | Problem]:
+        """What is wrong with the files that the options name; a path begins at them."""
+        examine = getattr(self.plugin, "examine", None)
+        yield from () if examine is None else examine(self.options)
 
     @staticmethod
     def declaration(name: str) -> type[BaseModel]:

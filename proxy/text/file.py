@@ -38,14 +38,21 @@ class Examined(Generic[Root]):
     value: Root | None = None
     problems: list[Problem] = field(default_factory=list)
 
-    def note(self, findings: Iterable[Finding]) -> None:
-        """More that is wrong, by the paths of the values to change."""
-        for path, message, warning in findings:
-            self.problems.append(Problem(self.name, self.reading.place(path), message, warning))
+    def note(self, findings: Iterable[Finding | Problem]) -> None:
+        """More that is wrong, by the paths of the values to change; or in another file, which this one names."""
+        for found in findings:
+            if isinstance(found, Finding):
+                found = Problem(self.name, self.reading.place(found.path), found.message, found.warning)
+            self.problems.append(found)
 
     def result(self) -> tuple[Root | None, list[Problem]]:
-        """The value, unless the file cannot be used, and all problems and warnings in the order of the file."""
-        self.problems.sort(key=lambda problem: problem.place or Place(0, 0))
+        """The value, unless the file cannot be used, and all problems and warnings in the order of the file.
+
+        Those of other files stand after its own, as they came.
+        """
+        self.problems.sort(
+            key=lambda it: (False, it.place or Place(0, 0)) if it.file == self.name else (True, Place(0, 0))
+        )
         usable = all(problem.warning for problem in self.problems)
         return self.value if usable else None, self.problems
 

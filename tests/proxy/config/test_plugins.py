@@ -1,12 +1,15 @@
 """Plugins by name."""
 
 import sys
+from collections.abc import Iterator
 
 import pytest
 from pydantic import BaseModel, ConfigDict
 
 from proxy.config import plugins
 from proxy.config.load import examine_text
+from proxy.text.places import Place
+from proxy.text.problems import Finding, Problem
 
 FILE = """\
 clusters: {main: {bootstrap: [kafka:9092]}}
@@ -21,6 +24,14 @@ class Delay:
     class Options(BaseModel):
         model_config = ConfigDict(extra="forbid")
         seconds: int = 1
+
+    @staticmethod
+    def examine(options: BaseModel) -> Iterator[Finding | Problem]:
+        """As if the delays came from a file."""
+        seconds = options.model_dump()["seconds"]
+        if seconds > 5:
+            yield Problem("delays", Place(2, 1), "too long", warning=seconds < 10)
+            yield Finding(("seconds",), "is long", warning=seconds < 10)
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +63,20 @@ def test_a_wrong_option_is_found_at_its_place() -> None:
         'g:4:22: "seconds" is "soon", not a whole number; write e.g. "seconds: 1"',
         'g:4:28: unknown option "sconds"; did you mean "seconds"?',
     ]
+
+
+def test_what_a_plugin_finds_in_its_files_is_told_after_all_else() -> None:
+    first, second, third = problems("  - delay: {seconds: 9}\nadmin: {bind: h:9193}\n")
+    assert first == "g:4:22: warning: is long"
+    assert second.startswith("g:5:15: warning: ")
+    assert third == "delays:2:1: warning: too long"
+
+
+@pytest.mark.parametrize(("seconds", "fine"), [(9, True), (10, False)])
+def test_a_problem_of_a_plugins_file_is_one_of_the_configuration(seconds: int, fine: bool) -> None:
+    config, found = examine_text(f"{FILE}  - delay: {{seconds: {seconds}}}\n", "g", {})
+    assert (config is not None) == fine
+    assert len(found) == 2
 
 
 def test_a_misspelt_plugin_is_told_the_nearest() -> None:
