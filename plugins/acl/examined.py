@@ -1,0 +1,44 @@
+"""What is wrong with the file of rules that a configuration names, and with naming it so.
+
+# A mistake in the file is told at its own place in the file; one that concerns the file as a whole, where it is named.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from proxy.text.problems import Finding, Problem
+from rules import Operation, ResourceType, Snapshot, examine
+from rules.vocabulary import CLUSTER_NAME
+
+
+def examined(file: str, *, managed: bool) -> Iterator[Finding | Problem]:
+    """Everything, with paths that begin at the options. `managed`: the proxy shall write the file too."""
+    snapshot, problems = examine(file)
+    for problem in problems:
+        if problem.place is None:
+            yield Finding(("rules",), f"{file}: {problem.message}", problem.warning)
+        else:
+            yield problem
+    if managed and snapshot is not None:
+        yield from _written(file, snapshot)
+
+
+def _written(file: str, snapshot: Snapshot) -> Iterator[Finding]:
+    folder = Path(file).resolve().parent
+    if not os.access(folder, os.W_OK | os.X_OK):
+        fact = f"{file} cannot be written by this user: a new file takes its place, in the folder {folder}"
+        yield Finding(("managed",), f'{fact}; change its permissions, or leave "managed" out')
+    if not snapshot.file.super_users and not any(_administers(snapshot)):
+        fact = "nobody may change ACLs by these rules, and so nobody ever will"
+        way_out = 'name a super user, or allow somebody "to: Alter" with "cluster: true"'
+        yield Finding(("managed",), f"{fact}; {way_out}", warning=True)
+
+
+def _administers(snapshot: Snapshot) -> Iterator[bool]:
+    """Whether each rule allows to change ACLs."""
+    for rule in snapshot.rules:
+        if not rule.deny and rule.mask & 1 << Operation.ALTER:
+            yield any(kind is ResourceType.CLUSTER and on.holds(CLUSTER_NAME) for kind, on in rule.acl.resources())
