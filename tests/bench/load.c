@@ -363,7 +363,7 @@ static void answered(conn *c) {
     fall_due(c, now);
     if (!ask.anew) return;
     transport->close(&c->wire);
-    if (ask.resume && !c->wire.resumed) die("a session was not taken up again");
+    if (c->wire.refused) die("a session was not taken up again");
     connect_to(c, false);
 }
 
@@ -484,7 +484,7 @@ static void read_options(int argc, char **argv) {
     if (ask.connections < 1 || ask.inflight < 1 || ask.inflight > 1 << 15) die("--connections and --inflight: at least 1");
     if (ask.anew && (ask.inflight > 1 || ask.rate)) die("--anew: has one request under way on a connection");
 #ifdef TLS
-    if (ask.tls) tls_begin(ask.resume);
+    if (ask.tls) tls_begin();
 #else
     if (ask.tls) die("--tls: this program was built without it");
 #endif
@@ -497,6 +497,9 @@ int main(int argc, char **argv) {
     negotiate(&bootstrap);
     discover(&bootstrap);
     transport->close(&bootstrap);
+#ifdef TLS
+    tls.resume = ask.resume;            /* of a port of its own, a server need not take up a session again */
+#endif
     conn *conns = need(calloc((size_t)ask.connections, sizeof *conns));
     for (int i = 0; i < ask.connections; i++) open_conn(&conns[i], i);
     run(conns);

@@ -1,7 +1,7 @@
 /* tls.h: TLS 1.3 for wire.h, by OpenSSL.
  *
  * The handshake is done by the first reads and writes. The server's certificate is not judged: the server is measured,
- * not trusted. With `tls.resume` the first session that it gives is taken up again by every later connection.
+ * not trusted. From when `tls.resume` is set, the first session that it gives is taken up again by every later connection.
  */
 #ifndef TLS_H
 #define TLS_H
@@ -39,6 +39,7 @@ static void tls_open(wire *w) {
     SSL_SESSION *copy = need(SSL_SESSION_dup(tls.session));     /* OpenSSL has a session of TLS 1.3 taken up only once */
     SSL_set_session(ssl, copy);
     SSL_SESSION_free(copy);
+    w->offered = true;
 }
 
 static ssize_t tls_send(wire *w, const uint8_t *data, size_t size) {
@@ -66,16 +67,15 @@ static ssize_t tls_receive(wire *w, uint8_t *into, size_t room) {
 }
 
 static void tls_close(wire *w) {
-    w->resumed = SSL_session_reused(w->seal);
+    w->refused = w->offered && !SSL_session_reused(w->seal);
     SSL_shutdown(w->seal);
     SSL_free(w->seal);
     close(w->fd);
 }
 
-static void tls_begin(bool resume) {
+static void tls_begin(void) {
     static const way sealed = {tls_open, tls_send, tls_receive, tls_close};
     transport = &sealed;
-    tls.resume = resume;
     tls.context = need(SSL_CTX_new(TLS_client_method()));
     SSL_CTX_set_min_proto_version(tls.context, TLS1_3_VERSION);
     SSL_CTX_set_mode(tls.context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);

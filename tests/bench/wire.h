@@ -11,7 +11,7 @@ typedef struct {
     int fd;
     bool wants_room;                    /* the last send could not go on for want of room, not of bytes to read */
     bool more;                          /* the last receive left bytes of which no event will tell */
-    bool resumed;                       /* sealed as a session that was there before */
+    bool offered, refused;              /* a session that was there before; it was not taken up again, known at the end */
     void *seal;
 } wire;
 
