@@ -2,14 +2,15 @@
 
 import sys
 from collections.abc import Iterable
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 import click
 
-from proxy.cli.live_acls import LiveError, live
+from proxy.config import Config
+from proxy.config import examine as examine_config
 from proxy.config.values import Address
 from proxy.text.problems import BadFileError
-from proxy.text.words import shown
+from proxy.text.words import nearest, shown
 from rules import Snapshot, bindings, examine, kafka_acls, write
 from rules.bindings import Binding
 from rules.model import AclFile
@@ -19,9 +20,11 @@ Examples:
   kafka-acls --bootstrap-server kafka-1:9092 --list | doorkeeper acls import > acl.yaml
   doorkeeper acls import listing.txt --super-users 'User:admin;User:CN=broker' > acl.yaml
   doorkeeper acls import --bootstrap kafka-1:9092 > acl.yaml
+  doorkeeper acls import --config gateway.yaml --cluster main > acl.yaml
 \b
 The ACLs alone are in a listing; the broker's settings super.users and allow.everyone.if.no.acl.found are not.
-A cluster that wants TLS or SASL of its clients: use kafka-acls with its --command-config.
+With --config the cluster is asked over the "tls" and as the "sasl" user that stand there for the proxy, who needs
+the right to Describe the cluster. Without, it must be a cluster that asks its clients for neither.
 \b
 Exit code: 0 if all of it is in the file of rules; 1 if not, and then nothing is printed.
 """
@@ -41,19 +44,23 @@ def command() -> None:
 @command.command("import", epilog=IMPORT_EPILOG)
 @click.argument("listing", type=click.File("r", encoding="utf-8"), default="-")
 @click.option("--bootstrap", metavar="HOST:PORT", help="Ask the broker there, instead of reading a listing.")
+@click.option("--config", metavar="FILE", type=click.Path(), help="Ask a cluster of this configuration instead.")
+@click.option("--cluster", metavar="NAME", help="Which one, where it has several.")
 @click.option("--super-users", metavar="PRINCIPALS", default="", help="The broker's super.users, with ; between them.")
 @click.option("--unmatched", type=click.Choice(["deny", "allow"]), default="deny", help="For what no ACL names.")
-def import_(listing: TextIO, bootstrap: str | None, super_users: str, unmatched: str) -> None:
+def import_(
+    listing: TextIO, bootstrap: str | None, config: str | None, cluster: str | None, super_users: str, unmatched: str
+) -> None:
     """Print a file of rules that says what the LISTING of kafka-acls says."""
+    if bootstrap and config:
+        raise click.UsageError("--bootstrap and --config both say whom to ask; leave one out")
+    if cluster and not config:
+        raise click.UsageError("--cluster is a name in a configuration; give --config too")
     principals = tuple(one.strip() for one in super_users.split(";") if one.strip())
     for principal in principals:
         if ":" not in principal:
             raise click.UsageError(f'"{principal}" has no type; give --super-users User:{principal}')
-    try:
-        found = live(_address(bootstrap)) if bootstrap else _listed(listing)
-    except (BadFileError, LiveError) as error:
-        click.echo(error, err=True)
-        sys.exit(1)
+    found = _asked(bootstrap, config, cluster) if bootstrap or config else _listed(listing)
     acls = tuple(bindings.rules(found))
     click.echo(f"# {len(set(found))} ACLs of Kafka's, in {len(acls)} rules.")
     file = AclFile.model_construct(super_users=principals, unmatched=unmatched, acls=acls)
@@ -70,7 +77,47 @@ def _address(text: str) -> Address:
 def _listed(listing: TextIO) -> list[Binding]:
     if listing.isatty():
         raise click.UsageError("nothing to read; give a listing, --bootstrap, or standard input")
-    return kafka_acls.listed(listing.read(), listing.name)
+    try:
+        return kafka_acls.listed(listing.read(), listing.name)
+    except BadFileError as error:
+        _give_up(str(error))
+
+
+def _asked(bootstrap: str | None, file: str | None, cluster: str | None) -> list[Binding]:
+    from proxy.cli.live_acls import LiveError, live, live_cluster  # the network takes 0.2 s to load
+
+    try:
+        if bootstrap:
+            return live(_address(bootstrap))
+        assert file is not None
+        config = _config(file)
+        return live_cluster(config, _cluster(config, file, cluster))
+    except LiveError as error:
+        _give_up(str(error))
+
+
+def _config(file: str) -> Config:
+    config, problems = examine_config(file)
+    for problem in problems:
+        click.echo(problem, err=True)
+    if config is None:
+        sys.exit(1)
+    return config
+
+
+def _cluster(config: Config, file: str, name: str | None) -> str:
+    if name is None:
+        if len(config.clusters) > 1:
+            raise click.UsageError(f"{file} has several clusters; give --cluster: {', '.join(config.clusters)}")
+        return next(iter(config.clusters))
+    if name not in config.clusters:
+        raise click.UsageError(f'{file} has no cluster "{name}"; {nearest(name, config.clusters)}')
+    return name
+
+
+def _give_up(message: str) -> NoReturn:
+    click.echo(message, err=True)
+    sys.exit(1)
 
 
 @command.command("export", epilog=EXPORT_EPILOG)

@@ -1,21 +1,31 @@
 """The ACLs of a live cluster: DescribeAcls, asked of one broker over one connection.
 
+# A cluster of a configuration is asked as the proxy would ask it: over its TLS, as whom its SASL says.
+# The first broker that can be reached is asked. What it answers counts, also where that is a no.
 # The newest version that both know is spoken. Before 2.0 (version 0) there are no prefixes, and every ACL is LITERAL.
 # An ACL with a word that we do not know is an error: without it, the rules would say something else.
 """
 
-import socket
-from typing import TypeVar
+from __future__ import annotations
 
+from collections.abc import Sequence
+
+import trio
+
+from proxy.auth.identity import Identities
+from proxy.config import Config
 from proxy.core.topology import Endpoint
+from proxy.net.asking import EndedError, ask
+from proxy.net.authorities import Speakers
+from proxy.net.dial import UnreachableError, dial
+from proxy.net.introductions import introduce_on
+from proxy.net.tls.brokers import BrokerTls
+from proxy.net.tls.sayings import TlsError
 from proxy.protocol.api import DESCRIBE_ACLS
-from proxy.protocol.codec import decode
 from proxy.protocol.errors import ErrorCode
-from proxy.protocol.header import SIZE, read_response_header, request_frame
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
 from proxy.protocol.problem import ProtocolError
-from proxy.protocol.schema import Request, Response
 from rules.bindings import Binding
 from rules.values import Pattern
 from rules.vocabulary import Operation, PatternType, Permission, ResourceType
@@ -31,8 +41,6 @@ EVERY_ACL = DescribeAclsRequest(
     permission_type=ANY,
 )
 SECONDS = 30.0
-LARGEST = 100 << 20
-R = TypeVar("R", bound=Response)
 
 
 class LiveError(Exception):
@@ -40,30 +48,86 @@ class LiveError(Exception):
 
 
 def live(broker: Endpoint, seconds: float = SECONDS) -> list[Binding]:
-    """All ACLs of the cluster that a broker belongs to. `seconds`: for each step. Raises LiveError."""
+    """All ACLs of the cluster that a broker belongs to, who asks nobody. `seconds`: for each step. Raises LiveError."""
+    return trio.run(_first, [broker], seconds)
+
+
+def live_cluster(config: Config, name: str) -> list[Binding]:
+    """All ACLs of a cluster of a configuration. Raises LiveError."""
+    return trio.run(_configured, config.model_copy(update={"clusters": {name: config.clusters[name]}}), name)
+
+
+async def _configured(config: Config, name: str) -> list[Binding]:
+    cluster = config.clusters[name]
+    speakers = Speakers(config)
+    tls = None if cluster.tls is None else BrokerTls(name, cluster.tls)
+    brokers = [Endpoint(*address) for address in cluster.bootstrap]
+    async with trio.open_nursery() as nursery:
+        await nursery.start(speakers.watch)
+        try:
+            found: list[Binding] | LiveError = await _first(
+                brokers, config.limits.dial, tls, speakers.by_cluster.get(name)
+            )
+        except LiveError as error:
+            found = error
+        nursery.cancel_scope.cancel()
+    if isinstance(found, LiveError):
+        raise found
+    return found
+
+
+async def _first(
+    brokers: Sequence[Endpoint], seconds: float, tls: BrokerTls | None = None, identities: Identities | None = None
+) -> list[Binding]:
+    unreachable = []
+    for broker in brokers:
+        try:
+            answer = await _asked(broker, seconds, tls, identities)
+        except UnreachableError as error:
+            unreachable.append(str(error))
+            continue
+        if answer.error_code:
+            said = answer.error_message or "no reason given"
+            raise LiveError(f"{broker}: {ErrorCode(answer.error_code).name}: {said}")
+        try:
+            return _bindings(answer)
+        except ValueError as error:
+            raise LiveError(f"{broker}: an ACL that is newer than this program: {error}") from None
+    raise LiveError("\n".join(unreachable))
+
+
+async def _asked(
+    broker: Endpoint, seconds: float, tls: BrokerTls | None, identities: Identities | None
+) -> DescribeAclsResponse:
+    """One broker's answer. Raises UnreachableError."""
     try:
-        with socket.create_connection(broker, timeout=seconds) as connection:
-            versions = _asked(connection, ApiVersionsRequest(), 0, ApiVersionsResponse)
-            newest = {known.api_key: known.max_version for known in versions.api_keys}.get(DESCRIBE_ACLS.key)
+        async with await dial(broker, seconds, tls) as stream:
+            if identities is None:
+                with trio.fail_after(seconds):
+                    known = await ask(stream, ApiVersionsRequest(), 0, ApiVersionsResponse, "api_keys")
+                newest = {api.api_key: api.max_version for api in known.api_keys}.get(DESCRIBE_ACLS.key)
+            else:
+                introduced = await introduce_on(stream, broker, identities, None, seconds)
+                newest = introduced.versions.get(DESCRIBE_ACLS.key, (0, None))[1]
             if newest is None:
-                raise LiveError(f"{broker}: this broker has no ACLs to describe; is it older than 0.11?")
-            version = min(newest, DESCRIBE_ACLS.newest)
-            answer = _asked(connection, EVERY_ACL, version, DescribeAclsResponse)
-    except TimeoutError:
-        raise LiveError(f"{broker}: no answer within {seconds:g} s; does it want TLS or SASL of clients?") from None
-    except EOFError:
-        raise LiveError(f"{broker}: closed the connection; does it want TLS or SASL of clients?") from None
-    except OSError as error:
-        raise LiveError(f"{broker}: {(error.strerror or str(error)).lower()}; check the address") from None
+                raise UnreachableError(broker, "this broker has no ACLs to describe; is it older than 0.11?")
+            with trio.fail_after(seconds):
+                return await ask(stream, EVERY_ACL, min(newest, DESCRIBE_ACLS.newest), DescribeAclsResponse)
+    except trio.TooSlowError:
+        raise UnreachableError(broker, f"no answer within {seconds:g} s{_way_out(tls, identities)}") from None
+    except EndedError:
+        raise UnreachableError(broker, f"closed the connection{_way_out(tls, identities)}") from None
+    except TlsError as error:
+        raise UnreachableError(broker, f"no TLS: {error}") from None
     except ProtocolError as error:
-        raise LiveError(f"{broker}: does not speak Kafka: {error}") from None
-    if answer.error_code:
-        said = answer.error_message or "no reason given"
-        raise LiveError(f"{broker}: {ErrorCode(answer.error_code).name}: {said}")
-    try:
-        return list(_bindings(answer))
-    except ValueError as error:
-        raise LiveError(f"{broker}: an ACL that is newer than this program: {error}") from None
+        raise UnreachableError(broker, f"does not speak Kafka: {error}") from None
+
+
+def _way_out(tls: BrokerTls | None, identities: Identities | None) -> str:
+    """What helps where a broker does not answer whom it does not know."""
+    if tls is None and identities is None:
+        return "; where brokers want TLS or SASL, a configuration says how: --config"
+    return ""
 
 
 def _bindings(answer: DescribeAclsResponse) -> list[Binding]:
@@ -79,23 +143,3 @@ def _bindings(answer: DescribeAclsResponse) -> list[Binding]:
         for resource in answer.resources
         for acl in resource.acls
     ]
-
-
-def _asked(connection: socket.socket, request: Request, version: int, expected: type[R]) -> R:
-    connection.sendall(request_frame(request, version, correlation_id=0, client_id="doorkeeper"))
-    (size,) = SIZE.unpack(_exactly(connection, SIZE.size))
-    if not 0 <= size <= LARGEST:
-        raise ProtocolError(f"a response cannot have {size} bytes")
-    frame = _exactly(connection, size)
-    _, body = read_response_header(request.api, version, frame)
-    return decode(expected, version, frame[body:])
-
-
-def _exactly(connection: socket.socket, size: int) -> bytes:
-    data = bytearray()
-    while len(data) < size:
-        chunk = connection.recv(min(size - len(data), 1 << 20))
-        if not chunk:
-            raise EOFError
-        data += chunk
-    return bytes(data)

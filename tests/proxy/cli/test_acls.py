@@ -106,6 +106,11 @@ def test_a_bad_file_becomes_nothing(tmp_path: Path) -> None:
     [
         (("--bootstrap", "kafka"), '"kafka" has no port; write "kafka:9092"'),
         (("--super-users", "admin"), '"admin" has no type; give --super-users User:admin'),
+        (
+            ("--bootstrap", "kafka:9092", "--config", "g"),
+            "--bootstrap and --config both say whom to ask; leave one out",
+        ),
+        (("--cluster", "main"), "--cluster is a name in a configuration; give --config too"),
     ],
 )
 def test_bad_options_are_usage_errors(arguments: tuple[str, ...], complaint: str) -> None:
@@ -114,7 +119,41 @@ def test_bad_options_are_usage_errors(arguments: tuple[str, ...], complaint: str
     assert complaint in result.output
 
 
+TWO = """\
+clusters: {main: {bootstrap: ["127.0.0.1:1"]}, spare: {bootstrap: ["127.0.0.1:2", "127.0.0.1:3"]}}
+listeners: {clients: {cluster: main, bind: "127.0.0.1:9192"}}
+"""
+
+
+def test_of_several_clusters_one_must_be_named(tmp_path: Path) -> None:
+    file = tmp_path / "gateway.yaml"
+    file.write_text(TWO)
+    for arguments, complaint in (
+        ((), f"{file} has several clusters; give --cluster: main, spare"),
+        (("--cluster", "spar"), f'{file} has no cluster "spar"; did you mean "spare"?'),
+    ):
+        result = acls("import", "--config", file, *arguments)
+        assert result.exit_code == 2
+        assert complaint in result.output
+
+
+def test_every_broker_of_a_configured_cluster_is_tried(tmp_path: Path) -> None:
+    file = tmp_path / "gateway.yaml"
+    file.write_text(TWO)
+    result = acls("import", "--config", file, "--cluster", "spare")
+    assert result.output == "127.0.0.1:2: connection refused\n127.0.0.1:3: connection refused\n"
+    assert result.exit_code == 1
+
+
+def test_a_configuration_with_a_mistake_is_told_at_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "gateway.yaml"
+    file.write_text("clusters: 7\n")
+    result = acls("import", "--config", file)
+    assert f"{file}:1:11: " in result.output
+    assert result.exit_code == 1
+
+
 def test_a_cluster_that_does_not_answer_is_one_line() -> None:
     result = acls("import", "--bootstrap", "127.0.0.1:1")
-    assert result.output == "127.0.0.1:1: connection refused; check the address\n"
+    assert result.output == "127.0.0.1:1: connection refused\n"
     assert result.exit_code == 1

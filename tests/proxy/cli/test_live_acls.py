@@ -20,6 +20,7 @@ from rules.bindings import Binding
 from rules.values import Pattern
 from rules.vocabulary import Operation, PatternType, Permission, ResourceType
 
+CLOSED = "closed the connection; where brokers want TLS or SASL, a configuration says how: --config"
 CORRELATION_ID = bytes(4)
 TAGS = b"\0"
 
@@ -88,8 +89,8 @@ def test_a_broker_that_says_no_is_quoted() -> None:
 
 
 def test_a_broker_that_closes_may_want_more_of_its_clients() -> None:
-    assert refused(versions(3)) == "closed the connection; does it want TLS or SASL of clients?"
-    assert refused() == "closed the connection; does it want TLS or SASL of clients?"
+    assert refused(versions(3)) == CLOSED
+    assert refused() == CLOSED
 
 
 def test_an_acl_that_is_not_understood_is_an_error() -> None:
@@ -111,5 +112,5 @@ def test_a_broker_older_than_acls_has_none_to_describe() -> None:
 def test_a_broker_that_is_not_there_is_an_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         endpoint = Endpoint("127.0.0.1", listener.getsockname()[1])
-    with pytest.raises(LiveError, match=f"{endpoint}: connection refused; check the address"):
+    with pytest.raises(LiveError, match=f"^{endpoint}: connection refused$"):
         live(endpoint)
