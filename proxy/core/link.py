@@ -77,7 +77,8 @@ class Link:
         self.gate = connection.gate = Gate(self)
         self._beside = [steps for begin in routes.connected if (steps := begin(connection)) is not None]
 
-    # What the network says. Each gives the commands that follow from it.
+    # What the network says. Each gives the commands that follow from it. `receive_` gives None where there is but one,
+    # to send all of it on as it came: that is nearly always so, and nothing need be made to say it.
 
     def begin(self) -> list[Command]:
         """Both connections are there. Called once, before everything else."""
@@ -88,24 +89,33 @@ class Link:
         self._settle()
         return commands
 
-    def receive_client(self, data: memoryview) -> list[Command]:
+    def receive_client(self, data: memoryview) -> list[Command] | None:
         """Bytes from the client. They are only lent: send or copy what the commands refer to before the next call."""
-        commands = self.commands = []
-        for span in self.requests.feed(data):
-            commands.append(ToBroker(span))
+        if self.commands:
+            self.commands = []
+        spans = self.requests.feed(data)
+        if len(spans) == 1 and spans[0] is data and not (self._ending or self.commands):
+            return None
+        self.to_broker(spans)
         if self.requests.splitter.held is not None:
             self.requests.hold()
             self._settle()
-        return commands
-
-    def receive_broker(self, data: memoryview) -> list[Command]:
-        """Bytes from the broker, lent likewise."""
-        commands = self.commands = []
-        for span in self.responses.feed(data):
-            commands.append(ToClient(span))
-        if self._ending or self.inflight.ours or self.responses.splitter.held is not None or self.requests.full:
+        elif self._ending:
             self._settle()
-        return commands
+        return self.commands
+
+    def receive_broker(self, data: memoryview) -> list[Command] | None:
+        """Bytes from the broker, lent likewise."""
+        if self.commands:
+            self.commands = []
+        spans = self.responses.feed(data)
+        waiting = self._ending or self.inflight.ours or self.requests.full
+        if len(spans) == 1 and spans[0] is data and not (waiting or self.commands):
+            return None
+        self.to_client(spans)
+        if waiting or self.responses.splitter.held is not None:
+            self._settle()
+        return self.commands
 
     def client_closed(self) -> list[Command]:
         """The client will send nothing more. It may still read, unless it left in the middle of a request."""

@@ -60,7 +60,6 @@ class Side:
         "fd",
         "hung",
         "is_client",
-        "onwards",
         "peer",
         "pipe",
         "portion",
@@ -85,8 +84,7 @@ class Side:
         self.splitter = splitter  # of what comes from here
         self.receive = sock.recv_into
         self.send = sock.send
-        self.onwards: type[ToBroker] | type[ToClient] = ToBroker if is_client else ToClient
-        self.take: Callable[[memoryview], list[Command]] = (
+        self.take: Callable[[memoryview], list[Command] | None] = (
             conversation.link.receive_client if is_client else conversation.link.receive_broker
         )
         self.backlog: list[Buffer] = []
@@ -144,18 +142,27 @@ class Conversation:
                 self._ended(side)
                 return
             side.received += count
-            commands = side.take(room[:count])
-            if len(commands) != 1 or not isinstance(only := commands[0], side.onwards):
+            data = room[:count]
+            commands = side.take(data)
+            if commands is not None:
                 self.carry_out(commands)
             elif count <= SMALL:
-                reactor.post(side.peer, only.data, count)  # what nearly always happens
+                reactor.post(side.peer, data, count)  # what nearly always happens
             else:
-                self.send(side.peer, only.data)
+                self.send(side.peer, data)
             if count < portion and not side.hung:
                 side.readable = False
                 return
             side.portion = BUFFER
         reactor.again.append(side)
+
+    def receive(self, side: Side, data: memoryview) -> None:
+        """Take what was read from a side before it was ours."""
+        commands = side.take(data)
+        if commands is None:
+            self.send(side.peer, data)
+        else:
+            self.carry_out(commands)
 
     def goodbye(self, side: Side, broken: bool) -> None:
         """The other end will send no more, or (`broken`) is not there any more."""
@@ -181,7 +188,7 @@ class Conversation:
                     return False
                 side.received += count
                 splitter.passed(count)
-                if not pipe.drain(peer.fd, splitter.passing > 0):
+                if not pipe.drain(peer.fd, not splitter.between):
                     peer.pipe, pipe = pipe, None
                     self._stall(peer)
                     return False

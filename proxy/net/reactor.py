@@ -99,7 +99,7 @@ class Reactor:
             self._sides[side.fd] = side
             self._epoll.register(side.fd, EDGES)
         if early:
-            self._guard(conversation, lambda: conversation.carry_out(link.receive_client(memoryview(bytearray(early)))))
+            self._guard(conversation, lambda: conversation.receive(conversation.client, memoryview(bytearray(early))))
         return conversation
 
     def look(self, side: Side) -> None:

@@ -13,6 +13,7 @@ from proxy.core.route import Routes
 from proxy.protocol.errors import ErrorCode
 from tests.plugins.sasl import agreed, authenticate, bearer, handshake, jwt, known, no, raw, yes
 from tests.proxy.core.frames import heartbeat, heartbeat_answer
+from tests.proxy.core.lending import from_broker, from_client
 from tests.proxy.core.playbook import ANY, Broker, Client, Playbook, connection
 
 KERBEROS = b"\x60\x82\x01\x00" + b"k" * 40
@@ -307,7 +308,7 @@ def facts(data: list[tuple[str, bytes]]) -> tuple[Connection, list[Command]]:
     link = Link(one, Routes([SaslInspected()]), Limits())
     commands: list[Any] = link.begin()
     for side, chunk in data:
-        commands = (link.receive_client if side == "client" else link.receive_broker)(memoryview(bytearray(chunk)))
+        commands = (from_client if side == "client" else from_broker)(link, bytearray(chunk))
     return one, commands
 
 

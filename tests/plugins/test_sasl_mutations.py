@@ -24,6 +24,7 @@ from proxy.protocol.header import KEY_AND_VERSION
 from proxy.protocol.messages.api_versions import ApiVersionsRequest
 from tests.plugins.sasl import agreed, authenticate, bearer, handshake, jwt, raw, yes
 from tests.proxy.core.frames import asking, heartbeat, metadata
+from tests.proxy.core.lending import from_broker, from_client
 from tests.proxy.core.playbook import connection
 
 USERS = {"alice": verifiers("alice-secret")}
@@ -90,14 +91,14 @@ def fly(dice: Random, plugins: Callable[[], list[Plugin]], answer: Callable[[byt
     while data and not link.closed:
         size = dice.choice((1, 7, 30, 1000))
         chunk, data = data[:size], data[size:]
-        waiting = [link.receive_client(memoryview(bytearray(chunk)))]
+        waiting = [from_client(link, bytearray(chunk))]
         while waiting and not link.closed:
             for command in waiting.pop():
                 done.append(bytes(command.data) if isinstance(command, ToBroker) else command)
                 if isinstance(command, Wake) and command.seconds < 10 and not link.closed:
                     waiting.append(link.wake(command.token))
                 elif isinstance(command, ToBroker) and not link.closed and dice.random() < 0.5:
-                    waiting.append(link.receive_broker(memoryview(bytearray(answer(bytes(command.data))))))
+                    waiting.append(from_broker(link, bytearray(answer(bytes(command.data)))))
     return done
 
 

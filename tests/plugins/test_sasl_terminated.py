@@ -31,6 +31,7 @@ from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, S
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from tests.plugins.sasl import agreed, authenticate, handshake, known, no, raw, yes
 from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata
+from tests.proxy.core.lending import from_broker, from_client
 from tests.proxy.core.playbook import ANY, Broker, Client, Playbook, Time, connection
 
 USERS = {"alice": verifiers("alice-secret"), "bob": verifiers("bob-secret")}
@@ -116,12 +117,12 @@ def test_scram_shows_the_password_to_nobody(mechanism: str, bare: bool) -> None:
     client.set_server_final(exchange(3, client.get_client_final()))
     assert one.principal == "User:alice"
     assert one.mechanism == mechanism
-    (command,) = link.receive_client(memoryview(bytearray(heartbeat(4))))
+    (command,) = from_client(link, bytearray(heartbeat(4)))
     assert command == ToBroker(heartbeat(4))
 
 
 def receive(link: Link, data: bytes) -> bytes:
-    commands = link.receive_client(memoryview(bytearray(data)))
+    commands = from_client(link, bytearray(data))
     return b"".join(bytes(command.data) for command in commands if isinstance(command, ToClient))
 
 
@@ -273,10 +274,10 @@ def reached(state: State) -> Link:
     }
     wakes: list[Wake] = []
     for frame in path[state]:
-        commands = link.receive_client(memoryview(bytearray(frame)))
+        commands = from_client(link, bytearray(frame))
         wakes += [command for command in commands if isinstance(command, Wake)]
         if frame is VERSIONS:
-            link.receive_broker(memoryview(bytearray(answering(UNSIGNED, 0, 3))))
+            from_broker(link, bytearray(answering(UNSIGNED, 0, 3)))
     if state is State.OVER:
         link.wake(wakes[-1].token)
     return link
@@ -297,7 +298,7 @@ def outcome(commands: list[Command]) -> Do:
 @pytest.mark.parametrize("comes", SENT)
 @pytest.mark.parametrize("state", State)
 def test_the_table_is_what_happens(state: State, comes: Comes) -> None:
-    commands = reached(state).receive_client(memoryview(bytearray(SENT[comes])))
+    commands = from_client(reached(state), bytearray(SENT[comes]))
     assert outcome(commands) is TABLE[state][comes]
 
 
@@ -325,16 +326,16 @@ def test_a_client_may_ask_for_the_versions_again_when_it_did_not_learn_them() ->
     link.begin()
     unknown = bytearray(VERSIONS)
     unknown[6:8] = (99).to_bytes(2, "big")
-    answer = link.receive_client(memoryview(unknown))
+    answer = from_client(link, unknown)
     assert [type(command) for command in answer] == [ToClient]
-    assert outcome(link.receive_client(memoryview(bytearray(VERSIONS)))) is Do.PASS
+    assert outcome(from_client(link, bytearray(VERSIONS))) is Do.PASS
 
 
 def test_our_versions_of_sasl_are_told_whatever_the_broker_speaks() -> None:
     link = Link(connection(), Routes([Terminated(), ApiVersions()]), Limits())
     link.begin()
-    link.receive_client(memoryview(bytearray(VERSIONS)))
-    commands = link.receive_broker(memoryview(bytearray(answering(UNSIGNED, 0, 3))))
+    from_client(link, bytearray(VERSIONS))
+    commands = from_broker(link, bytearray(answering(UNSIGNED, 0, 3)))
     (data,) = [bytes(command.data) for command in commands if isinstance(command, ToClient)]
     told = decode(ApiVersionsResponse, 3, data[8:])
     assert [(api.api_key, api.max_version) for api in told.api_keys] == [(17, 1), (18, 3), (36, 2)]

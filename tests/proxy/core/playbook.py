@@ -26,6 +26,7 @@ from proxy.core.route import Routes
 from proxy.core.topology import Endpoint, Topology
 from proxy.protocol.api import APIS
 from proxy.protocol.frame import REQUEST_HEAD, RESPONSE_HEAD, SIZE
+from tests.proxy.core.lending import from_broker, from_client
 
 
 @dataclass
@@ -141,11 +142,11 @@ class _Player:
         elif isinstance(event, Time):
             yield from link.wake(self._tokens[event.which])
         else:
-            receive = link.receive_client if isinstance(event, Client) else link.receive_broker
+            receive = from_client if isinstance(event, Client) else from_broker
             step = 1 if self._byte_by_byte else max(len(event.data), 1)
             for start in range(0, len(event.data), step):
                 lent = bytearray(event.data[start : start + step])
-                for command in receive(memoryview(lent)):
+                for command in receive(link, lent):
                     if isinstance(command, ToBroker | ToClient):
                         command.data = bytes(command.data)
                     yield command

@@ -44,12 +44,12 @@ def test_what_nobody_wants_passes() -> None:
     )
 
 
-def test_a_chunk_leaves_as_one_command_with_the_same_bytes() -> None:
+def test_a_chunk_that_nobody_wants_leaves_as_it_came_without_a_command() -> None:
     link = Link(connection(), Routes())
-    data = memoryview(bytearray(heartbeat(1) + heartbeat(2) + produce(3, acks=1)[:40]))
-    (command,) = link.receive_client(data)
-    assert isinstance(command, ToBroker)
-    assert command.data is data
+    assert link.receive_client(memoryview(heartbeat(1) + heartbeat(2) + produce(3, acks=1)[:40])) is None
+    assert link.receive_broker(memoryview(heartbeat_answer(1))) is None
+    link.client_closed()
+    assert link.receive_broker(memoryview(heartbeat_answer(2))) == [ToClient(heartbeat_answer(2))]
 
 
 def test_an_answer_of_ours_leaves_at_once_when_nothing_is_older() -> None:

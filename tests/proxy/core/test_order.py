@@ -25,6 +25,7 @@ from proxy.protocol.frame import REQUEST_HEAD, SIZE
 from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from tests.proxy.core.frames import answering, heartbeat, heartbeat_answer, metadata, metadata_answer, produce
+from tests.proxy.core.lending import from_broker, from_client
 from tests.proxy.core.playbook import connection
 
 SLOW = 6  # the error of answers that wait
@@ -82,15 +83,15 @@ class Simulation:
             self.carry_out(self.link.wake(self.tokens.pop(0)))
         elif who == "client" and self.from_client and not self.paused["client"]:
             data, self.from_client = self.from_client[:size], self.from_client[size:]
-            self.lend(self.link.receive_client, data)
+            self.lend(from_client, data)
         elif who == "broker" and self.from_broker and not self.paused["broker"]:
             data = bytes(self.from_broker[:size])
             del self.from_broker[:size]
-            self.lend(self.link.receive_broker, data)
+            self.lend(from_broker, data)
 
     def lend(self, receive, data: bytes) -> None:  # type: ignore[no-untyped-def]
         buffer = bytearray(data)
-        self.carry_out(receive(memoryview(buffer)))
+        self.carry_out(receive(self.link, buffer))
         buffer[:] = b"\xee" * len(buffer)
 
     def carry_out(self, commands: list[Command]) -> None:

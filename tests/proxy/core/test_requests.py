@@ -28,6 +28,7 @@ from tests.proxy.core.frames import (
     produce,
     produce_answer,
 )
+from tests.proxy.core.lending import from_client
 from tests.proxy.core.playbook import ANY, Broker, Client, Playbook, Time, connection
 
 BOOM = ValueError("boom")
@@ -190,7 +191,7 @@ def test_what_cannot_be_read_is_not_passed_on() -> None:
     frame[18] = 200  # a group id longer than the frame
     plugin = Handling(None)
     link = Link(connection(), Routes([plugin]))
-    first, *_, last = link.receive_client(memoryview(frame))
+    first, *_, last = from_client(link, frame)
     assert isinstance(first, Emit)
     assert isinstance(first.event, Undecodable)
     assert isinstance(last, Close)
@@ -209,13 +210,34 @@ def test_acks_0_is_answered_by_nobody_even_when_a_handler_replies() -> None:
     )
 
 
+class Last(Plugin):
+    """Lets a request pass, and nothing after it."""
+
+    @on_request(ProduceRequest, fields="acks")
+    def produce(self, ctx: Context, request: ProduceRequest) -> Decision:
+        return Forward(request, end="that was enough")
+
+
+def test_a_request_may_be_the_last_that_passes() -> None:
+    assert (
+        Playbook(Last())
+        >> Client(heartbeat(1) + produce(2, acks=0) + heartbeat(3))
+        << ToBroker(heartbeat(1) + produce(2, acks=0))
+        << PauseClient()
+        >> Broker(heartbeat_answer(1))
+        << ToClient(heartbeat_answer(1))
+        << Close("that was enough")
+    )
+    assert Playbook(Last()) >> Client(produce(2, acks=0)) << ToBroker(produce(2, acks=0)) << Close("that was enough")
+
+
 @pytest.mark.parametrize("acks", [0, 1, -1])
 @pytest.mark.parametrize("size", [0, 30, 100_000])
 def test_acks_are_read_however_the_request_is_cut(acks: int, size: int) -> None:
     frame = produce(1, acks, b"r" * size)
     for at in (12, 13, 20, 22, 25, len(frame) - 1):
         link = Link(connection(), Routes())
-        given = [*link.receive_client(memoryview(frame[:at])), *link.receive_client(memoryview(frame[at:]))]
+        given = [*from_client(link, frame[:at]), *from_client(link, frame[at:])]
         assert b"".join(bytes(command.data) for command in given if isinstance(command, ToBroker)) == frame
         assert len(link.inflight.slots) == (acks != 0)
 
@@ -232,11 +254,11 @@ def test_a_request_that_begins_like_the_last_one_is_taken_for_no_other() -> None
         produce(7, -1),
     ]
     for frame in stream:
-        link.receive_client(memoryview(frame))
+        from_client(link, frame)
     assert [slot[0] for slot in link.inflight.slots] == [1, 2, 4, 6, 7]
     whole = produce(8, -1)
     short = (16).to_bytes(4, "big") + whole[4:20]  # ends within its acks; what follows would complete them
-    given = link.receive_client(memoryview(short + whole[20:] * 2))
+    given = from_client(link, short + whole[20:] * 2)
     assert any(isinstance(command, Emit) for command in given)
     assert len(link.inflight.slots) == 5
 
@@ -264,7 +286,7 @@ def test_a_version_that_cannot_be_answered_ends_it() -> None:
 
 def test_the_header_of_a_client_is_kept_when_its_request_is_rewritten() -> None:
     frame = asking(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), 1, client_id=None)
-    (command,) = Link(connection(), Routes([Handling(renamed)])).receive_client(memoryview(frame))
+    (command,) = from_client(Link(connection(), Routes([Handling(renamed)])), frame)
     assert isinstance(command, ToBroker)
     assert bytes(command.data[4:15]) == frame[4:15]
     assert decode(HeartbeatRequest, 4, bytes(command.data[15:])).group_id == "another, longer one"

@@ -1,5 +1,6 @@
 """Responses that somebody wants: what their handlers make of them, and what happens when that goes wrong."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,13 +10,14 @@ from proxy.core.context import Context
 from proxy.core.decisions import Ask, Decision, Disconnect, Forward, Reply, Sleep, Steps
 from proxy.core.events import HandlerFailed
 from proxy.core.link import Link
-from proxy.core.plugin import Plugin, carrying, on_request, on_response
+from proxy.core.plugin import Handler, Plugin, Wish, carrying, on_request, on_response
 from proxy.core.route import Routes
 from proxy.protocol.api import HEARTBEAT, METADATA
 from proxy.protocol.codec import decode
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataResponse
+from proxy.protocol.schema import Request, Response
 from proxy.protocol.wire import Meaning
 from tests.proxy.core.frames import (
     answering,
@@ -25,6 +27,7 @@ from tests.proxy.core.frames import (
     metadata,
     metadata_answer,
 )
+from tests.proxy.core.lending import from_broker, from_client
 from tests.proxy.core.playbook import Broker, Client, Playbook, Time, connection
 
 BOOM = ValueError("boom")
@@ -74,6 +77,15 @@ class Noting(Plugin):
     @on_response(HeartbeatResponse)
     def after(self, ctx: Context, response: HeartbeatResponse) -> Decision:
         response.error_code = len(ctx.notes["group"])
+        return Forward(response)
+
+
+class Counting(Plugin):
+    """Sees every answer, and adds four to its error."""
+
+    @on_response(HeartbeatResponse)
+    def after(self, ctx: Context, response: HeartbeatResponse) -> Decision:
+        response.error_code += 4
         return Forward(response)
 
 
@@ -138,6 +150,45 @@ def test_what_was_noted_on_the_request_is_there_with_its_answer() -> None:
     )
 
 
+class Choosing(Plugin):
+    """Needs to see only the answers to requests of one group. It is bytes that the answer of the other consists of."""
+
+    def handlers(self, position: int = 0) -> Iterator[Handler]:
+        yield Handler(self.before, Wish(Request, HeartbeatRequest, None), position)
+        yield Handler(self.after, Wish(Response, HeartbeatResponse, None), position, lambda ctx: "seen" in ctx.notes)
+
+    def before(self, ctx: Context, request: HeartbeatRequest) -> None:
+        if request.group_id == "mine":
+            ctx.notes["seen"] = True
+
+    def after(self, ctx: Context, response: HeartbeatResponse) -> Decision:
+        response.error_code = 27
+        return Forward(response)
+
+
+def test_an_answer_that_no_handler_needs_passes_unread() -> None:
+    unreadable = b"\0\0\0\6\0\0\0\1\0\xff"
+    assert (
+        Playbook(Choosing())
+        >> Client(heartbeat(1, "theirs") + heartbeat(2, "mine"))
+        << ToBroker(heartbeat(1, "theirs") + heartbeat(2, "mine"))
+        >> Broker(unreadable + heartbeat_answer(2))
+        << ToClient(unreadable + heartbeat_answer(2, 27))
+    )
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_an_answer_that_one_handler_needs_is_shown_to_the_others_that_see_all(seen: bool) -> None:
+    group, error = ("mine", 31) if seen else ("theirs", 4)
+    assert (
+        Playbook(Counting(), Choosing())
+        >> Client(heartbeat(1, group))
+        << ToBroker(heartbeat(1, group))
+        >> Broker(heartbeat_answer(1))
+        << ToClient(heartbeat_answer(1, error))
+    )
+
+
 @pytest.mark.parametrize(
     ("do", "error"),
     [
@@ -149,8 +200,8 @@ def test_what_was_noted_on_the_request_is_there_with_its_answer() -> None:
 )
 def test_an_answer_on_which_a_handler_fails_is_withheld(do: Any, error: str) -> None:
     link = Link(connection(), Routes([Doing(do)]))
-    link.receive_client(memoryview(heartbeat(1)))
-    emit, close = link.receive_broker(memoryview(heartbeat_answer(1)))
+    from_client(link, heartbeat(1))
+    emit, close = from_broker(link, heartbeat_answer(1))
     assert isinstance(emit, Emit)
     assert isinstance(emit.event, HandlerFailed)
     assert (emit.event.handler, emit.event.api) == ("Doing.heartbeat", HEARTBEAT)
@@ -177,8 +228,8 @@ def test_a_response_handler_cannot_ask() -> None:
             return None
 
     link = Link(connection(), Routes([Curious()]))
-    link.receive_client(memoryview(heartbeat(1)))
-    *_, close = link.receive_broker(memoryview(heartbeat_answer(1)))
+    from_client(link, heartbeat(1))
+    *_, close = from_broker(link, heartbeat_answer(1))
     assert isinstance(close, Close)
     assert "cannot Ask" in str(close.reason)
 
@@ -187,8 +238,8 @@ def test_an_answer_that_cannot_be_read_is_withheld() -> None:
     broken = bytearray(metadata_answer(1))
     broken[12:16] = b"\x7f\0\0\0"  # two billion brokers
     link = Link(connection(), Routes([Advertising()]))
-    link.receive_client(memoryview(metadata(1)))
-    emit, close = link.receive_broker(memoryview(broken))
+    from_client(link, metadata(1))
+    emit, close = from_broker(link, broken)
     assert isinstance(emit, Emit)
     assert emit.event.api is METADATA
     assert isinstance(close, Close)
@@ -222,7 +273,7 @@ def test_a_small_answer_with_addresses_at_its_end_is_rewritten() -> None:
 @pytest.mark.parametrize("step", [1000, 65_536, 1 << 20])
 def test_a_large_answer_passes_and_the_addresses_at_its_end_are_blanked(host: str | None, step: int) -> None:
     link = Link(connection(), Routes([Endpoints()]))
-    link.receive_client(memoryview(fetch(1) + heartbeat(2)))
+    from_client(link, fetch(1) + heartbeat(2))
     answer, out = fetch_answer(1, 300_000, host) + heartbeat_answer(2), b""
     pos = 0
     while pos < len(answer):
@@ -232,7 +283,7 @@ def test_a_large_answer_passes_and_the_addresses_at_its_end_are_blanked(host: st
             out += answer[pos : pos + passing]
             pos += passing
             continue
-        given = link.receive_broker(memoryview(bytearray(answer[pos : pos + step])))
+        given = from_broker(link, bytearray(answer[pos : pos + step]))
         out += b"".join(bytes(command.data) for command in given if isinstance(command, ToClient))
         pos += step
     assert len(out) == len(answer)

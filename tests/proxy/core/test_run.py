@@ -15,6 +15,7 @@ from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatRespons
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.problem import ProtocolError
 from tests.proxy.core.frames import asking, heartbeat, heartbeat_answer
+from tests.proxy.core.lending import from_client
 from tests.proxy.core.playbook import Broker, Client, Playbook, Time, connection
 
 ASK = Ask(MetadataRequest(topics=[]))
@@ -60,7 +61,7 @@ def test_steps_are_taken_one_after_the_other() -> None:
 
 def test_a_sleep_that_is_over_twice_wakes_once() -> None:
     link = Link(connection(), Routes([Stepping(Sleep(1), Sleep(2))]))
-    wake = next(command for command in link.receive_client(memoryview(heartbeat(1))) if isinstance(command, Wake))
+    wake = next(command for command in from_client(link, heartbeat(1)) if isinstance(command, Wake))
     assert link.wake(wake.token)
     assert not link.wake(wake.token)
 
@@ -69,7 +70,7 @@ def calling(*steps: Call) -> tuple[Link, Stepping, Perform]:
     """A link that waits for the first of these."""
     plugin = Stepping(*steps)
     link = Link(connection(), Routes([plugin]))
-    (perform,) = (each for each in link.receive_client(memoryview(heartbeat(1))) if isinstance(each, Perform))
+    (perform,) = (each for each in from_client(link, heartbeat(1)) if isinstance(each, Perform))
     return link, plugin, perform
 
 
@@ -118,7 +119,7 @@ def test_a_question_that_cannot_be_written_is_thrown_into_the_handler_that_asked
 
 def test_what_is_no_step_refuses_the_request() -> None:
     link = Link(connection(), Routes([Stepping("wait")]))
-    answer, emit = link.receive_client(memoryview(heartbeat(1)))
+    answer, emit = from_client(link, heartbeat(1))
     assert isinstance(answer, ToClient | Emit)
     assert isinstance(emit, ToClient | Emit)
     assert link.counters.failed_handlers == 1
@@ -128,7 +129,7 @@ def test_what_is_no_step_refuses_the_request() -> None:
 def test_a_handler_that_waits_is_dropped_when_the_link_closes(step: Any) -> None:
     plugin = Stepping(step)
     link = Link(connection(), Routes([plugin]))
-    link.receive_client(memoryview(heartbeat(1)))
+    from_client(link, heartbeat(1))
     (close,) = link.broker_closed()
     assert isinstance(close, Close)
     assert plugin.dropped
