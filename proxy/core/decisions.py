@@ -1,6 +1,6 @@
 """Decisions: how a handler answers; and steps: what it may wait for before it does.
 
-A handler is a plain function that returns a decision, or a generator that yields steps and then returns one:
+A handler is a function that returns a decision, or a generator that yields steps and then returns one:
 
     @on_request(MetadataRequest)
     def metadata(self, ctx, request):
@@ -20,9 +20,10 @@ from proxy.protocol.schema import Message, Request, Response
 
 @dataclass(frozen=True, slots=True)
 class Forward:
-    """Send this message on in place of the one that came."""
+    """Send this message on in place of the one that came. `end`: of a request, after it the connection ends."""
 
     message: Message
+    end: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

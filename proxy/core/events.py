@@ -49,4 +49,35 @@ class Refused:
     why: str
 
 
-Event = HandlerFailed | Undecodable | StepsFailed | Authenticated | Refused
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """The rules do not allow what the client asked for; `why` and `place` say which of them. All as a person writes it.
+
+    `enforced` False: it was let through, and only this line says so.
+    """
+
+    api: Api
+    operation: str
+    resource: str
+    name: str
+    why: str
+    place: str
+    enforced: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AclsChanged:
+    """The client had ACLs created and deleted, so many, where the proxy keeps them itself."""
+
+    created: int
+    deleted: int
+
+
+@dataclass(frozen=True, slots=True)
+class AclsNotChanged:
+    """The client may change ACLs, but the file could not be changed."""
+
+    why: str
+
+
+Event = HandlerFailed | Undecodable | StepsFailed | Authenticated | Refused | Denied | AclsChanged | AclsNotChanged

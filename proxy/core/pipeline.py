@@ -10,6 +10,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
+from types import GeneratorType
 from typing import Any
 
 from proxy.core.context import Context
@@ -47,6 +48,8 @@ def response_pipeline(handlers: Iterable[Handler], ctx: Context, message: Messag
     """Show a response to its handlers, bottom to top."""
     forward: Forward | None = None
     for handler in handlers:
+        if handler.needed is not None and not handler.needed(ctx):
+            continue
         decision = yield from _decide(handler, ctx, message)
         if isinstance(decision, Disconnect):
             return decision
@@ -69,7 +72,7 @@ def _decide(handler: Handler, ctx: Context, message: Message) -> Generator[Step,
     """One handler's decision. Whatever it raises becomes a HandlerError that names it."""
     try:
         decision = handler.call(ctx, message)
-        if handler.waits:
+        if type(decision) is GeneratorType:
             decision = yield from _checked(decision)
     except Exception as error:
         raise HandlerError(handler, error) from error

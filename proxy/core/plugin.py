@@ -15,17 +15,18 @@ Rules:
 * Handlers of one message share what is read of it: a handler may find more fields read than it asked for.
 * A misspelt class or field raises TypeError when the plugin's module is imported.
 * Handlers of one plugin on one message run in the order in which they are written.
+* A response handler with `needed` is asked only where that says so, when the response begins; a response that no other
+  handler wants then passes unread. A plugin that makes its handlers itself (`handlers`) may give them one.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, ClassVar, TypeVar
 
-from proxy.core.context import Connection
+from proxy.core.context import Connection, Context
 from proxy.core.decisions import Steps
 from proxy.protocol.api import Api
 from proxy.protocol.schema import Message, Request, Response, Struct, structs
@@ -79,14 +80,19 @@ class Handler:
     call: Callable[..., Any]
     wish: Wish
     position: int
-
-    @property
-    def waits(self) -> bool:
-        """May it yield steps?"""
-        return inspect.isgeneratorfunction(self.call)
+    needed: Callable[[Context], bool] | None = None
 
     def __str__(self) -> str:
         return getattr(self.call, "__qualname__", repr(self.call))
+
+
+@dataclass(frozen=True)
+class Reload:
+    """A file that a plugin works by has changed. `taken`: it is in force; otherwise what was before it still is."""
+
+    file: str
+    taken: bool
+    said: tuple[str, ...] = ()  # what is wrong with it, a line each
 
 
 class Plugin:
@@ -106,6 +112,10 @@ class Plugin:
     def connected(self, connection: Connection) -> Steps | None:
         """A client came; nothing of it was read yet. Steps go on beside the conversation, until they or it end."""
         return None
+
+    def refresh(self) -> Iterable[Reload]:
+        """Look whether files that it works by have changed. Called twice a second, in a thread."""
+        return ()
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         """All handlers, bound to this instance."""

@@ -105,6 +105,8 @@ class Requests:
 
     def _unknown(self, head: tuple[int, int, int]) -> Reader | None:
         """There is no route for this request."""
+        if self._ended:
+            return HOLD
         reader = self._link.gate.meet(head)
         if reader is not None:
             return reader
@@ -184,6 +186,8 @@ class Requests:
             instead = [SIZE.pack(len(header) + len(body)) + header + body]
         if wanted.acks != 0:
             self._slots.append((wanted.ctx.correlation_id, route, wanted.ctx))
+        if isinstance(outcome, Forward) and outcome.end is not None:
+            self.end(outcome.end)
         return instead
 
     def _reply(self, reply: Reply, wanted: Wanted) -> Sequence[Buffer]:
@@ -254,4 +258,5 @@ class Requests:
     def end(self, reason: str) -> None:
         """Take nothing more from this client."""
         self._ended = True
+        self.table = {}
         self._link.end(reason)

@@ -75,6 +75,11 @@ class Responses:
     def _look(self, slot: Slot, data: memoryview, pos: int, stop: int) -> Reader | None:
         """Something of this response is wanted."""
         route = slot[1]
+        if type(route) is Route and route.unneeded is not None:
+            route = route.of_response(slot[2])
+            if route.response is None:
+                return None
+            slot = (slot[0], route, slot[2])
         if type(route) is Route and route.tail_only:
             if stop <= len(data) and route.ends_bare(data, pos, stop):
                 return None

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import structlog
 
-from proxy.core.events import Authenticated, Event, HandlerFailed, Refused, StepsFailed, Undecodable
+from proxy.core.events import (
+    AclsChanged,
+    AclsNotChanged,
+    Authenticated,
+    Denied,
+    Event,
+    HandlerFailed,
+    Refused,
+    StepsFailed,
+    Undecodable,
+)
 from proxy.net.conversation import Conversation
 
 log = structlog.get_logger()
@@ -18,6 +28,20 @@ def tell(conversation: Conversation, event: Event) -> None:
             log.debug("client authenticated", again=event.again, **facts)
         case Refused():
             log.warning("authentication failed", why=event.why, **(facts | {"mechanism": event.mechanism}))
+        case Denied():
+            rule = {"rule": event.place} if event.place else {}
+            asked = {
+                "api": event.api.name,
+                "operation": event.operation,
+                "resource": event.resource,
+                "name": event.name,
+            }
+            told = log.debug if event.enforced else log.info
+            told("denied" if event.enforced else "would be denied", **asked, why=event.why, **rule, **facts)
+        case AclsChanged():
+            log.info("ACLs changed", created=event.created, deleted=event.deleted, **facts)
+        case AclsNotChanged():
+            log.error("ACLs not changed", why=event.why, **facts)
         case HandlerFailed():
             what = f"{event.handler} on {event.api.name} v{event.version}"
             log.error("handler failed", what=what, error=repr(event.error), **facts)
