@@ -23,7 +23,7 @@ from proxy.text.words import nearest, shown, wrong
 
 GROUP = "doorkeeper.plugins"
 ALWAYS_THERE = frozenset({"address", "api_versions"})
-BUILT_IN: dict[str, str] = {}
+BUILT_IN: dict[str, str] = {"acl": "plugins.acl:Acl"}
 
 
 class NoOptions(BaseModel):

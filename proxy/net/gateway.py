@@ -9,6 +9,7 @@ Rules:
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from plugins.sasl_terminated import SaslTerminated
 from proxy.auth.identity import introduce_later
 from proxy.config import Config
 from proxy.core.limits import Counters as LinkCounters
+from proxy.core.plugin import Plugin
 from proxy.core.route import Routes
 from proxy.core.topology import Broker, Endpoint, Topology
 from proxy.net.arrivals import Arrivals, Worker
@@ -33,6 +35,7 @@ from proxy.net.limits import enforce
 from proxy.net.listeners import Listener
 from proxy.net.process import Started
 from proxy.net.reactor import Reactor
+from proxy.net.reloading import keep_in_step
 from proxy.net.telling import tell
 from proxy.net.tls.brokers import BrokerTls
 from proxy.net.upstream import Upstream
@@ -61,6 +64,7 @@ class Gateway:
         self._topologies: dict[str, Topology] = {}  # by listener
         self._upstreams: dict[str, Upstream] = {}  # by cluster
         self._routes: dict[str, Routes] = {}  # by listener
+        self._plugins: list[Plugin] = []  # those that the configuration names, of all clusters
         self._authorities = Authorities(config)
         self._speakers = Speakers(config)
         declared = {name: cluster.tls for name, cluster in config.clusters.items()}
@@ -78,6 +82,7 @@ class Gateway:
         async with trio.open_nursery() as nursery:
             await nursery.start(self._reactor.run)
             nursery.start_soon(self._authorities.watch)
+            nursery.start_soon(keep_in_step, self._plugins)
             await nursery.start(self._speakers.watch)
             nursery.start_soon(enforce, self.config.limits, self._reactor.conversations, self.counters)
             with self._accepting:
@@ -107,7 +112,8 @@ class Gateway:
     def _set_up(self, cluster: str, worker: Worker) -> None:
         """The upstream of a cluster, and its listeners, whose ports are not open yet."""
         config = self.config
-        plugins = [use.plugin(use.options) for use in config.plugins]
+        plugins: list[Plugin] = [use.plugin(use.options) for use in config.plugins]
+        self._plugins += plugins
         always = [Address(), ApiVersions(), *plugins]
         names = [name for name, listener in config.listeners.items() if listener.cluster == cluster]
         topologies = [self._topology(name) for name in names]
@@ -214,12 +220,22 @@ class Gateway:
         """This worker is the only one."""
         return {0: self.report()}
 
+    def _counted(self) -> Counter[str]:
+        """Requests of each API, and what plugins counted."""
+        counted: Counter[str] = Counter()
+        for routes in self._routes.values():
+            for (api, _), count in routes.counts().items():
+                counted[f"requests_{api}"] += count
+        for plugin in self._plugins:
+            counted.update(plugin.counts())
+        return counted
+
     def report(self) -> Report:
         """What this worker says about itself."""
         reading = asdict(self.counters) | asdict(self.link_counters)
         reading["bytes_from_clients"] = self._reactor.bytes_from_clients
         reading["bytes_from_brokers"] = self._reactor.bytes_from_brokers
-        reading["requests"] = sum(sum(routes.counts().values()) for routes in self._routes.values())
+        reading |= self._counted()
         reading["brokers"] = sum(len(upstream.brokers) for upstream in self._upstreams.values())
         clusters = {
             name: {str(node_id): str(endpoint) for node_id, endpoint in upstream.brokers.items()}

@@ -144,7 +144,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "an unknown plugin": (
         with_also("plugins: [adres]\n"),
-        ['8:11: unknown plugin "adres"; none is installed; leave it out'],
+        ['8:11: unknown plugin "adres"; known here: acl'],
     ),
     "two plugins in one entry": (
         with_also("plugins:\n  - {a: 1, b: 2}\n"),

@@ -1,0 +1,129 @@
+"""ACLs: clients may do what the rules say, and see the refusals that a broker would give.
+
+    - acl: {rules: acl.yaml}
+
+Rules:
+* Every request of every API is judged before its broker sees it; `table.py` says what is asked. What is not in the
+  table is refused, and so is what cannot be decoded, resolved or decided.
+* What is refused is taken out of the request and its refusal put into the answer; the rest is served (`case.py`).
+* An answer is read only where something is to be done to it. A fetch that waited at the broker while the rules changed
+  is judged again (`fetch.py`).
+* The file of rules is looked at twice a second; what is in force is asked anew for every request (`law.py`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from types import GeneratorType
+from typing import Any
+
+from pydantic import Field, StrictBool
+
+from plugins.acl.case import Case
+from plugins.acl.checks import Check
+from plugins.acl.examined import examined
+from plugins.acl.fetch import Fetching
+from plugins.acl.law import Law, rights
+from plugins.acl.names import Names
+from plugins.acl.produce import Producing
+from plugins.acl.table import OWN, checks
+from proxy.core.context import Context
+from proxy.core.decisions import Decision, Forward, Steps
+from proxy.core.plugin import Handler, Plugin, Reload, Wish
+from proxy.protocol import messages as _messages  # noqa: F401 (each api learns its classes)
+from proxy.protocol.api import APIS, FETCH, PRODUCE
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.schema import Request, Response
+from proxy.text.file import Section
+from proxy.text.paths import FilePath
+from proxy.text.problems import Finding, Problem
+from rules.kept import Kept
+
+
+class Acl(Plugin):
+    """Let clients do what the rules say. `now` gives seconds since 1970 UTC. Raises RulesError for a bad file."""
+
+    class Options(Section):
+        """How the rules are enforced."""
+
+        rules: FilePath = Field(
+            description="The file of rules, read again when it changes. A path is relative to this file.",
+            examples=["acl.yaml"],
+        )
+        shadow: StrictBool = Field(
+            default=False,
+            description="Refuse nothing, and record what would have been refused.",
+            examples=["true"],
+        )
+
+    @staticmethod
+    def examine(options: Acl.Options) -> Iterator[Finding | Problem]:
+        """What is wrong with the file of rules."""
+        yield from examined(options.rules, managed=False)
+
+    def __init__(self, options: Options, now: Callable[[], float] = time.time) -> None:
+        self.options = options
+        self.kept = Kept(options.rules)
+        self.law = Law(self.kept, now, shadow=options.shadow)
+        self.names = Names()
+        self._checks = checks()
+        self._producing = Producing(self.law, self.names)
+        self._fetching = Fetching(self.law, self.names)
+
+    def refresh(self) -> Iterable[Reload]:
+        """Take the rules as their file is now."""
+        before = self.kept.snapshot
+        problems = self.kept.refresh()
+        if problems is None:
+            return ()
+        return (Reload(str(self.kept.file), self.kept.snapshot is not before, tuple(map(str, problems))),)
+
+    def handlers(self, position: int = 0) -> Iterable[Handler]:
+        """One for each side of each API that clients may send, whose table asks anything."""
+        for part, api in ((self._producing, PRODUCE), (self._fetching, FETCH)):
+            yield Handler(part.request, Wish(Request, api.request, part.FIELDS), position)
+            yield Handler(part.response, Wish(Response, api.response, part.ANSWERED), position, part.is_needed)
+        for api in APIS.values():
+            if api.inter_broker or api in OWN:
+                continue
+            asked = self._checks.get(api)
+            if asked is None:
+                yield Handler(self.refuse, Wish(Request, api.request, None), position)
+            elif asked:
+                yield Handler(partial(self.judge, asked), Wish(Request, api.request, None), position)
+                if any(check.answers for check in asked):
+                    yield Handler(self.finish, Wish(Response, api.response, None), position, self.is_needed)
+        yield from super().handlers(position)
+
+    def refuse(self, ctx: Context, request: Request) -> Decision:
+        """An API that nobody thought of."""
+        return Case(ctx, request, rights(self.law, ctx), self.names).refuse(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+
+    def judge(self, asked: tuple[Check, ...], ctx: Context, request: Request) -> Steps:
+        """Ask the rules what the table says."""
+        case = Case(ctx, request, rights(self.law, ctx), self.names)
+        unknown = self.names.unknown(topic for check in asked for topic in check.ids(case))
+        if unknown:
+            yield from self.names.ask(unknown)
+            case.rights.current()
+        for check in asked:
+            decision = check.judge(case)
+            if type(decision) is GeneratorType:
+                decision = yield from decision
+            if decision is not None:
+                return decision  # type: ignore[no-any-return]
+        if case.has_more:
+            ctx.notes[self] = case
+        return case.decide()
+
+    def is_needed(self, ctx: Context) -> bool:
+        """Must the answer be looked at?"""
+        return self in ctx.notes
+
+    def finish(self, ctx: Context, response: Any) -> Decision:
+        """Make the answer what it is to be."""
+        case: Case = ctx.notes[self]
+        case.finish(response)
+        return Forward(response)

@@ -1,0 +1,283 @@
+"""Checks: what kinds of questions the rules are asked about a request, and what follows from a no.
+
+    Whole(READ, GROUP, "group_id")      refuse all of it
+    Every(DESCRIBE, TOPIC, "names")     one no among these refuses all of it
+    Each(WRITE, TOPIC, "topic_data")    take out what is refused, serve the others
+    ByType(ALTER_CONFIGS)               likewise, for elements of different resource types
+    Listed(DESCRIBE, GROUP, "groups")   leave out of the answer what the client may not see
+    Assigned(DESCRIBE, "...")           a group of the answer that has such a topic is refused
+    Operations()                        say in the answer what the client may do by the rules, not by the broker's
+
+# A check judges a case: it answers None to go on, or with the decision that ends it. It may be a generator of steps.
+# `or_cluster`: who may do that to the cluster needs nothing else.
+# A topic id without a name is unknown to the broker: that is said before anything is asked (as brokers do).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from plugins.acl.case import NOTHING_SAID, Case
+from plugins.acl.walk import arrays, carriers, found, naming, subject, values
+from proxy.core.decisions import Decision
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.schema import NEWEST, Response, Struct
+from proxy.protocol.wire import Meaning
+from rules import Operation, ResourceType
+
+CLUSTER = ResourceType.CLUSTER
+GROUP = ResourceType.GROUP
+TOPIC = ResourceType.TOPIC
+TRANSACTIONAL_ID = ResourceType.TRANSACTIONAL_ID
+
+ERRORS = {
+    TOPIC: ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+    GROUP: ErrorCode.GROUP_AUTHORIZATION_FAILED,
+    CLUSTER: ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+    TRANSACTIONAL_ID: ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    ResourceType.USER: ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED,
+}
+# What a broker says beside an error, where it says anything.
+MESSAGES: dict[int, str] = {
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "Topic authorization failed.",
+    ErrorCode.GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "Cluster authorization failed.",
+    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "Transactional Id authorization failed.",
+    ErrorCode.UNKNOWN_TOPIC_ID: "This server does not host this topic ID.",
+    ErrorCode.INVALID_REQUEST: "This most likely occurs because of a request being malformed by the client library "
+    "or the message was sent to an incompatible broker. See the broker logs for more details.",
+}
+UNASKED = -(2**31)  # authorized operations that nobody asked for
+
+# Config resources by their types: who decides about a broker's settings is the cluster.
+CONFIGS = {2: TOPIC, 4: CLUSTER, 8: CLUSTER, 16: CLUSTER, 32: GROUP}
+
+
+class Check:
+    """One question, and what follows."""
+
+    answers = False  # may it have something to do to the answer?
+
+    def judge(self, case: Case) -> Any:
+        """None, a decision, or a generator of steps that returns one of these."""
+        raise NotImplementedError
+
+    def ids(self, case: Case) -> Iterator[bytes]:
+        """The topics of the request whose names must be known."""
+        return iter(())
+
+
+@dataclass(frozen=True)
+class Whole(Check):
+    """All or nothing. `path` leads to the name of the resource; without one it is the cluster's."""
+
+    operation: Operation
+    kind: ResourceType
+    path: str = ""
+    since: int = 0
+
+    def judge(self, case: Case) -> Decision:
+        if case.version < self.since:
+            return None
+        rights, error = case.rights, ERRORS[self.kind]
+        if not self.path:
+            refused = rights.refuses(case.api, self.operation, self.kind)
+        else:
+            field = case.request.field[self.path]
+            if not field.present(case.version):
+                return None
+            name = getattr(case.request, self.path) or ""
+            refused = rights.refuses(case.api, self.operation, self.kind, name)
+        return case.refuse(error, MESSAGES[error]) if refused else None
+
+
+@dataclass(frozen=True)
+class Every(Check):
+    """One no refuses all."""
+
+    operation: Operation
+    kind: ResourceType
+    paths: tuple[str, ...]
+    or_cluster: Operation | None = None
+
+    def judge(self, case: Case) -> Decision:
+        for path in self.paths:
+            for name in values(path, case.version, case.request):
+                if case.rights.refuses(case.api, self.operation, self.kind, name, or_cluster=self.or_cluster):
+                    return case.refuse(ERRORS[self.kind], MESSAGES[ERRORS[self.kind]])
+        return None
+
+
+class Each(Check):
+    """What is refused is taken out. `paths` are the arrays; those of other versions lead to nothing.
+
+    `kept`: brokers answer in the order of the request. `says`: beside the error stands its text. `anyway`: the broker
+    is asked also when nothing is left.
+    """
+
+    answers = True
+
+    def __init__(
+        self,
+        operation: Operation,
+        kind: ResourceType,
+        *paths: str,
+        or_cluster: Operation | None = None,
+        kept: bool = False,
+        says: bool = False,
+        anyway: bool = False,
+    ) -> None:
+        self.operation = operation
+        self.kind = kind
+        self.paths = paths
+        self.or_cluster = or_cluster
+        self.kept = kept
+        self.says = says
+        self.anyway = anyway
+
+    def ids(self, case: Case) -> Iterator[bytes]:
+        if self.kind is TOPIC:
+            for path in self.paths:
+                for array in arrays(path, case.version, case.request):
+                    for element in array.elements:
+                        if isinstance(asked := subject(element, TOPIC, case.version), bytes):
+                            yield asked
+
+    def judge(self, case: Case) -> Decision:
+        case.ask_anyway |= self.anyway
+        for path in self.paths:
+            for array in arrays(path, case.version, case.request):
+                verdicts = [(index, self.verdict(case, element)) for index, element in enumerate(array.elements)]
+                refused = {index: error for index, error in verdicts if error}
+                case.take_out(array, refused, MESSAGES if self.says else NOTHING_SAID, kept=self.kept)
+        return None
+
+    def verdict(self, case: Case, element: Any) -> ErrorCode | None:
+        """What to say of one element; None: it may be served."""
+        name = case.names.of(subject(element, self.kind, case.version))
+        if name is None:
+            return ErrorCode.UNKNOWN_TOPIC_ID
+        refused = case.rights.refuses(case.api, self.operation, self.kind, name, or_cluster=self.or_cluster)
+        return ERRORS[self.kind] if refused else None
+
+
+class ByType(Each):
+    """Config resources: the type says what is asked about."""
+
+    def __init__(self, operation: Operation, *, kept: bool = False) -> None:
+        super().__init__(operation, CLUSTER, "resources", kept=kept, says=True)
+
+    def verdict(self, case: Case, element: Any) -> ErrorCode | None:
+        kind = CONFIGS.get(element.resource_type)
+        if kind is None:
+            return ErrorCode.INVALID_REQUEST
+        if kind is CLUSTER:
+            refused = case.rights.refuses(case.api, self.operation, kind)
+        else:
+            refused = case.rights.refuses(case.api, self.operation, kind, element.resource_name)
+        return ERRORS[kind] if refused else None
+
+
+@dataclass(frozen=True)
+class Listed(Check):
+    """What the client may not see is not in the answer."""
+
+    operation: Operation
+    kind: ResourceType
+    path: str
+    or_cluster: Operation | None = None
+    answers = True
+
+    def judge(self, case: Case) -> Decision:
+        if self.or_cluster is None or not case.rights.may(self.or_cluster, CLUSTER):
+            case.after.append(self.filter)
+        return None
+
+    def filter(self, case: Case, response: Response) -> None:
+        for array in arrays(self.path, case.version, response):
+            seen = [element for element in array.elements if not self.hides(case, element)]
+            setattr(array.chain[-1], array.field.name, seen)
+
+    def hides(self, case: Case, element: Any) -> bool:
+        name = case.names.of(subject(element, self.kind, case.version))
+        return name is None or case.rights.hides(case.api, self.operation, self.kind, name)
+
+
+@dataclass(frozen=True)
+class ListedOfAll(Listed):
+    """Likewise, where the request asks for all with null. From `ids_since` on the answer speaks of topics by id."""
+
+    ids_since: int = NEWEST
+
+    def judge(self, case: Case) -> Any:
+        *way, last = self.path.split(".")
+        holders = values(".".join(way), case.version, case.request) if way else (case.request,)
+        if not any(holder.field[last].present(case.version) and getattr(holder, last) is None for holder in holders):
+            return None
+        if case.version >= self.ids_since:
+            yield from case.names.ask_all()
+        return super().judge(case)
+
+
+@dataclass(frozen=True)
+class Assigned(Check):
+    """A group of the answer with a topic that the client may not see is refused, without its members."""
+
+    paths: tuple[str, ...]  # from the group
+    empties: tuple[str, ...] = ("members",)
+    answers = True
+    MESSAGE = "The group has described topic(s) that the client is not authorized to describe."
+
+    def judge(self, case: Case) -> Decision:
+        case.after.append(self.check)
+        return None
+
+    def check(self, case: Case, response: Any) -> None:
+        for group in response.groups:
+            if not group.error_code and self.shows_refused(case, group):
+                group.error_code, group.error_message = ErrorCode.TOPIC_AUTHORIZATION_FAILED, self.MESSAGE
+                for name in self.empties:
+                    setattr(group, name, group.field[name].default())
+
+    def shows_refused(self, case: Case, group: Struct) -> bool:
+        names = {name for path in self.paths for name in values(path, case.version, group)}
+        return any(case.rights.refuses(case.api, Operation.DESCRIBE, TOPIC, name) for name in sorted(names))
+
+
+class Operations(Check):
+    """Which operations the client may do: those that the broker names, as far as the rules allow them."""
+
+    answers = True
+    KINDS = (TOPIC, GROUP)
+
+    def judge(self, case: Case) -> Decision:
+        asked = (field.name for field in case.request.fields if field.name.endswith("_authorized_operations"))
+        if any(getattr(case.request, name) for name in asked):
+            case.after.append(self.narrow)
+        return None
+
+    def narrow(self, case: Case, response: Response) -> None:
+        wanted = carriers(type(response), Meaning.AUTHORIZED_OPERATIONS)
+        for struct in found(response, wanted, case.version):
+            for field in struct.fields:
+                if field.meaning is Meaning.AUTHORIZED_OPERATIONS and field.present(case.version):
+                    setattr(struct, field.name, self.left(case, struct, getattr(struct, field.name)))
+
+    def left(self, case: Case, struct: Struct, theirs: int) -> int:
+        if theirs == UNASKED or case.rights.is_shadow:
+            return theirs
+        kind, name = self.about(case, struct)
+        if name is None:
+            return 0
+        if kind is CLUSTER and not case.rights.may(Operation.DESCRIBE, CLUSTER):
+            return 0
+        allowed = (1 << operation for operation in Operation if case.rights.may(operation, kind, name))
+        return theirs & sum(allowed)
+
+    def about(self, case: Case, struct: Struct) -> tuple[ResourceType, str | None]:
+        for kind in self.KINDS:
+            if naming(type(struct), kind, case.version):
+                return kind, case.names.of(subject(struct, kind, case.version))
+        return CLUSTER, "kafka-cluster"

@@ -1,0 +1,164 @@
+"""The law: the rules in force, and what each client may do by them.
+
+# The rules are asked anew for every request: a snapshot that was replaced a moment ago decides nothing any more.
+# Answers are kept per connection for as long as they cannot change: while the snapshot, the client and, where a rule
+# says when it holds, the second are the same. `edition` stands for all three: with another one all is asked again.
+# A client that authenticated, but only its broker knows as whom, may do nothing. One that nobody asked is ANONYMOUS.
+# In shadow everything is allowed and every refusal recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from proxy.core.context import Connection, Context
+from proxy.core.events import Denied
+from proxy.protocol.api import Api
+from rules import Client, Decision, Kept, Operation, ResourceType, Snapshot, Why
+from rules.hosts import java_text
+from rules.vocabulary import CLUSTER_NAME
+
+ANONYMOUS = "User:ANONYMOUS"
+UNKNOWN = Decision(False, Why.NOT_ALLOWED)
+MOST = 10_000  # answers kept for one connection
+
+
+class Law:
+    """The rules of one cluster's clients. `now` gives seconds since 1970 UTC."""
+
+    def __init__(self, kept: Kept, now: Callable[[], float], *, shadow: bool) -> None:
+        self.kept = kept
+        self.now = now
+        self.shadow = shadow
+        self._seen: Snapshot | None = None
+        self._timed = False
+
+    def edition(self) -> tuple[Snapshot, int]:
+        """The rules as they are now, and the second where that matters (0 elsewhere)."""
+        snapshot = self.kept.snapshot
+        if snapshot is not self._seen:
+            self._seen = snapshot
+            self._timed = any(rule.acl.during is not None for rule in snapshot.rules)
+        return snapshot, int(self.now()) if self._timed else 0
+
+
+class Rights:
+    """What one connection's client may do. `edition` changes with every change that may change an answer."""
+
+    __slots__ = ("_at", "_client", "_connection", "_facts", "_known", "_law", "_rules", "edition")
+
+    def __init__(self, law: Law, connection: Connection) -> None:
+        self._law = law
+        self._connection = connection
+        self._facts: tuple[Any, ...] | None = None
+        self._rules: Snapshot | None = None
+        self._at = 0
+        self._client: Client | None = None
+        self._known: dict[tuple[int, int], dict[str, Decision]] = {}
+        self.edition: object = None
+
+    def current(self) -> object:
+        """Go by the rules and the client as they are now. Gives the edition."""
+        law, connection = self._law, self._connection
+        rules, at = law.edition()
+        facts = (connection.principal, connection.mechanism, connection.client_id)
+        if rules is not self._rules or at != self._at or facts != self._facts:
+            self._rules, self._at, self._facts = rules, at, facts
+            self._client = client(connection)
+            self._known = {}
+            self.edition = object()
+        return self.edition
+
+    def decide(self, operation: Operation, kind: ResourceType, name: str) -> Decision:
+        """The rules' answer. Whoever asks called `current` for this request."""
+        known = self._known.get((operation, kind))
+        if known is None:
+            known = self._known[operation, kind] = {}
+        decision = known.get(name)
+        if decision is None:
+            if self._client is None or self._rules is None:
+                return UNKNOWN
+            decision = self._rules.decide(self._client, operation, kind, name, self._law.now())
+            if len(known) >= MOST:
+                known.clear()
+            known[name] = decision
+        return decision
+
+    def may(self, operation: Operation, kind: ResourceType, name: str = CLUSTER_NAME) -> bool:
+        """Whether the rules allow it, whatever is enforced; nothing is recorded."""
+        return self.decide(operation, kind, name).allowed
+
+    def refuses(
+        self,
+        api: Api,
+        operation: Operation,
+        kind: ResourceType,
+        name: str = CLUSTER_NAME,
+        *,
+        or_cluster: Operation | None = None,
+    ) -> bool:
+        """Whether this is to be refused; a refusal is recorded. `or_cluster`: who may do that to the cluster may."""
+        decision = self.decide(operation, kind, name)
+        if decision.allowed or (or_cluster is not None and self.may(or_cluster, ResourceType.CLUSTER)):
+            return False
+        return self.record(api, operation, kind, name, decision)
+
+    def refuses_any(self, api: Api, operation: Operation, kind: ResourceType) -> bool:
+        """Whether this is to be refused whatever the resource of this type (KIP-679)."""
+        if self._client is None or self._rules is None:
+            return self.record(api, operation, kind, "any", UNKNOWN)
+        decision = self._rules.decide_by_type(self._client, operation, kind, self._law.now())
+        return not decision.allowed and self.record(api, operation, kind, "any", decision)
+
+    def record(self, api: Api, operation: Operation, kind: ResourceType, name: str, decision: Decision) -> bool:
+        """Tell of a refusal. Gives whether it is enforced."""
+        why = decision.why.value if self._client is not None else "only the broker knows who the client is"
+        place = "" if decision.place is None else f"{self._law.kept.file}:{decision.place.line}:{decision.place.column}"
+        enforced = not self._law.shadow
+        told = Denied(api, operation.word, kind.word, name, why, place, enforced)
+        self._connection.gate.tell(told)
+        return enforced
+
+    @property
+    def now(self) -> float:
+        """Seconds since 1970 UTC."""
+        return self._law.now()
+
+    @property
+    def is_shadow(self) -> bool:
+        """Is nothing enforced?"""
+        return self._law.shadow
+
+    def hides(self, api: Api, operation: Operation, kind: ResourceType, name: str) -> bool:
+        """Whether a list leaves this out. Kafka records nothing of it; in shadow it is the only trace there is."""
+        decision = self.decide(operation, kind, name)
+        if decision.allowed:
+            return False
+        return not self._law.shadow or self.record(api, operation, kind, name, decision)
+
+
+def rights(law: Law, ctx: Context) -> Rights:
+    """The rights of the client of this request, as they are now."""
+    found: Rights | None = ctx.connection.notes.get(law)
+    if found is None:
+        found = ctx.connection.notes[law] = Rights(law, ctx.connection)
+    found.current()
+    return found
+
+
+def client(connection: Connection) -> Client | None:
+    """Who asks, in the words of the rules; None where only the broker knows."""
+    principal = connection.principal
+    if principal is None:
+        if connection.mechanism is not None:
+            return None
+        principal = ANONYMOUS
+    return Client(
+        principal,
+        host=java_text(connection.client[0]),
+        client_id=connection.client_id or "",
+        listener=connection.listener,
+        mechanism=connection.mechanism or "",
+        tls=connection.tls is not None,
+    )

@@ -1,0 +1,71 @@
+"""Names: what topics are called whose ids travel, and which topics there are.
+
+# A topic's id is never used again, and a topic never gets another name: what was learnt once stays true. A topic that
+# is deleted and made anew has another id, which is asked for when it comes.
+# What is not known is asked of the broker. What the broker does not know either has no name, and is refused.
+# Shared by all connections to a cluster; the oldest are forgotten beyond a limit, and asked for again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from proxy.core.decisions import Ask, Steps
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from proxy.protocol.wire import NO_UUID
+
+BY_ID = 12  # the version of Metadata that takes ids; whoever speaks of ids has it
+MOST = 200_000  # topics remembered
+
+
+class Names:
+    """The names of one cluster's topics, by their ids."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, str] = {}
+
+    def get(self, topic_id: bytes) -> str | None:
+        """The topic's name, if it was learnt."""
+        return self._known.get(topic_id)
+
+    def of(self, subject: str | bytes) -> str | None:
+        """The name of what a request speaks of by name or id."""
+        return subject if isinstance(subject, str) else self._known.get(subject)
+
+    def learn(self, topics: Iterable[Any]) -> None:
+        """What an answer says: anything with `topic_id` and `name`."""
+        for topic in topics:
+            if topic.name is not None and topic.topic_id != NO_UUID:
+                if len(self._known) >= MOST:
+                    del self._known[next(iter(self._known))]
+                self._known[topic.topic_id] = topic.name
+
+    def unknown(self, ids: Iterable[bytes]) -> list[bytes]:
+        """Those that have to be asked for, each once."""
+        return [topic_id for topic_id in dict.fromkeys(ids) if topic_id not in self._known and topic_id != NO_UUID]
+
+    def ask(self, ids: Iterable[bytes]) -> Steps:
+        """Learn what these are called."""
+        wanted = [MetadataRequest.Topic(topic_id=topic_id, name=None) for topic_id in ids]
+        yield from self._asked(wanted)
+        return None
+
+    def ask_all(self) -> Any:
+        """Learn what all topics are called. Gives the names."""
+        answer = yield from self._asked(None)
+        return [topic.name for topic in answer.topics if topic.name is not None and not topic.error_code]
+
+    def _asked(self, topics: list[MetadataRequest.Topic] | None) -> Any:
+        answer = yield Ask(MetadataRequest(topics=topics, allow_auto_topic_creation=False), BY_ID)
+        self.learn(answer.topics)
+        return answer
+
+
+def missing(topics: Iterable[str], version: int) -> Any:
+    """Steps that give which of these topics there are not. `version`: in which to ask, at least 4."""
+    wanted = [MetadataRequest.Topic(name=name) for name in topics]
+    answer: MetadataResponse = yield Ask(MetadataRequest(topics=wanted, allow_auto_topic_creation=False), version)
+    gone = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.INVALID_TOPIC_EXCEPTION)
+    return {topic.name for topic in answer.topics if topic.error_code in gone}

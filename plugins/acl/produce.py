@@ -1,0 +1,95 @@
+"""Produce: records for topics that the client may write.
+
+# Records are never read; of a batch only the bits that say whether it belongs to a transaction. Such a batch needs the
+# right to its transactional id. A broker refuses one without an id itself.
+# With acks 0 nobody waits for an answer: what may be written is written, then the connection is closed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plugins.acl.case import Case
+from plugins.acl.checks import MESSAGES, TOPIC, TRANSACTIONAL_ID, Each
+from plugins.acl.law import Law, rights
+from plugins.acl.names import Names
+from proxy.core.context import Context
+from proxy.core.decisions import Decision, Forward, Steps
+from proxy.protocol.api import PRODUCE
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
+from proxy.protocol.records.batch import HEADER, MAGIC, MAGIC_AT, TRANSACTIONAL
+from rules import Operation
+
+ATTRIBUTES_AT = 21  # in a batch
+WITH_IDS = 13
+
+
+class Producing:
+    """Produce requests and their answers."""
+
+    FIELDS = frozenset(["transactional_id", "acks", "topic_data"])
+    ANSWERED = frozenset({"responses"})
+    _each = Each(Operation.WRITE, TOPIC, "topic_data")
+
+    def __init__(self, law: Law, names: Names) -> None:
+        self._law = law
+        self._names = names
+
+    def request(self, ctx: Context, request: ProduceRequest) -> Decision | Steps:
+        """Judge it, after asking for the names that are not known."""
+        if ctx.version >= WITH_IDS:
+            unknown = self._names.unknown(topic.topic_id for topic in request.topic_data)
+            if unknown:
+                return self._ask(ctx, request, unknown)
+        return self._judge(ctx, request)
+
+    def _ask(self, ctx: Context, request: ProduceRequest, unknown: list[bytes]) -> Steps:
+        yield from self._names.ask(unknown)
+        return self._judge(ctx, request)
+
+    def _judge(self, ctx: Context, request: ProduceRequest) -> Decision:
+        granted = rights(self._law, ctx)
+        transaction = request.transactional_id if is_transactional(request) else None
+        if transaction is not None and granted.refuses(PRODUCE, Operation.WRITE, TRANSACTIONAL_ID, transaction):
+            error = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+            return Case(ctx, request, granted, self._names).refuse(error, MESSAGES[error])
+        for topic in request.topic_data:
+            name = topic.name if ctx.version < WITH_IDS else self._names.get(topic.topic_id)
+            if name is None or not granted.may(Operation.WRITE, TOPIC, name):
+                return self._take_out(Case(ctx, request, granted, self._names))
+        return None
+
+    def _take_out(self, case: Case) -> Decision:
+        """Some topic is refused."""
+        self._each.judge(case)
+        decision = case.decide()
+        if not isinstance(decision, Forward):
+            return decision
+        if case.request.acks == 0:
+            return Forward(case.request, end="some of a Produce request was refused that wants no answer")
+        case.ctx.notes[self] = case
+        return decision
+
+    def is_needed(self, ctx: Context) -> bool:
+        """Must the answer be looked at?"""
+        return self in ctx.notes
+
+    def response(self, ctx: Context, response: ProduceResponse) -> Decision:
+        """Say what was refused."""
+        case: Case = ctx.notes[self]
+        case.finish(response)
+        return Forward(response)
+
+
+def is_transactional(request: ProduceRequest) -> bool:
+    """Does any batch belong to a transaction? What is no batch might: it takes the right too."""
+    return request.transactional_id is not None and any(
+        _may_be_transactional(part.records) for topic in request.topic_data for part in topic.partition_data
+    )
+
+
+def _may_be_transactional(records: Any) -> bool:
+    if records is None or len(records) < HEADER.size or records[MAGIC_AT] != MAGIC:
+        return True
+    return bool(records[ATTRIBUTES_AT + 1] & TRANSACTIONAL)

@@ -1,0 +1,114 @@
+"""Subscriptions: the topics of a group's member, also where it says them as a regular expression (KIP-848).
+
+# A broker would give a member every topic that its expression matches. Here the proxy resolves it, against the topics
+# that the client may see, and tells the broker names: what a member may not see it is never given.
+# A member says its expression once. Its later heartbeats are looked at: when topics come and go, or the rights change,
+# the broker is told the new names with the next one.
+# Expressions are RE2's, which take linear time. They match whole names.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any
+
+from plugins.acl.case import Case
+from plugins.acl.checks import CLUSTER, TOPIC, Check
+from plugins.acl.regex import BadExpressionError, matching
+from proxy.protocol.errors import ErrorCode
+from rules import Operation
+
+LOOK = 5.0  # seconds between two looks at which topics there are, for members with an expression
+MOST = 100_000  # members remembered
+
+
+@dataclass
+class Member:
+    """What a member subscribed to, and what of it the broker was told."""
+
+    names: list[str] = field(default_factory=list)
+    expression: str = ""
+    told: list[str] | None = None
+    edition: object = None
+    looked: float = 0.0
+
+
+class Subscribed(Check):
+    """The expression of a ConsumerGroupHeartbeat, after the group and the names were asked about."""
+
+    def __init__(self) -> None:
+        self._members: OrderedDict[tuple[str, str], Member] = OrderedDict()
+
+    def judge(self, case: Case) -> Any:
+        request = case.request
+        key = request.group_id, request.member_id
+        if request.member_epoch < 0:
+            self._members.pop(key, None)
+            return None
+        member = self._members.get(key)
+        if member is None:
+            if not request.subscribed_topic_regex:
+                return None
+            member = self._members[key] = Member()
+            if len(self._members) > MOST:
+                self._members.popitem(last=False)
+        if case.rights.is_shadow:
+            return None
+        if request.subscribed_topic_names is not None:
+            member.names, member.told = request.subscribed_topic_names, None
+        if request.subscribed_topic_regex is not None:
+            member.expression, member.told = request.subscribed_topic_regex, None
+        if not member.expression:
+            del self._members[key]
+            if request.subscribed_topic_names is None:
+                request.subscribed_topic_names = member.names
+                case.changed = True
+            return None
+        return (yield from self._resolve(case, member))
+
+    def _resolve(self, case: Case, member: Member) -> Any:
+        request, now = case.request, case.rights.now
+        if member.told is not None and case.rights.edition is member.edition and abs(now - member.looked) < LOOK:
+            return None
+        everything = yield from case.names.ask_all()
+        seen = [name for name in everything if case.rights.may(Operation.DESCRIBE, TOPIC, name)]
+        try:
+            matched = matching(member.expression, seen)
+        except BadExpressionError as error:
+            said = f"SubscribedTopicRegex `{member.expression}` is not a valid regular expression: {error}."
+            member.expression = ""
+            return case.refuse(ErrorCode.INVALID_REGULAR_EXPRESSION, said)
+        told = sorted({*member.names, *matched})
+        if told != member.told or request.subscribed_topic_regex is not None:
+            request.subscribed_topic_names = told
+        request.subscribed_topic_regex = None
+        member.told, member.edition, member.looked = told, case.rights.edition, now
+        case.changed = True
+        return None
+
+
+class Streams(Check):
+    """The topology of a StreamsGroupHeartbeat: missing internal topics are made only for whom may make them."""
+
+    INTERNAL = ("state_changelog_topics", "repartition_source_topics")
+
+    def judge(self, case: Case) -> Any:
+        topology = case.request.topology
+        if topology is None:
+            return None
+        if any(part.source_topic_regex for part in topology.subtopologies) and not case.rights.is_shadow:
+            said = "Source topics by regular expression cannot be decided on; name them."
+            return case.refuse(ErrorCode.TOPIC_AUTHORIZATION_FAILED, said)
+        if case.rights.may(Operation.CREATE, CLUSTER):
+            return None
+        internal = {t.name for part in topology.subtopologies for name in self.INTERNAL for t in getattr(part, name)}
+        doubtful = {name for name in internal if not case.rights.may(Operation.CREATE, TOPIC, name)}
+        if not doubtful:
+            return None
+        everything = yield from case.names.ask_all()
+        for name in sorted(doubtful - set(everything)):
+            if case.rights.refuses(case.api, Operation.CREATE, TOPIC, name):
+                said = f"Unauthorized to CREATE on topics {name}."
+                return case.refuse(ErrorCode.TOPIC_AUTHORIZATION_FAILED, said)
+        return None

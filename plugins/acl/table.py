@@ -1,0 +1,174 @@
+"""The table: what each API is asked about, in the order in which brokers ask.
+
+# An API that is not here is refused; a test holds that every API and version that clients may send is.
+# FREE is what everybody may: who speaks, and how. Produce and Fetch have modules of their own.
+
+Sources: kafka.server.KafkaApis and ControllerApis of 4.4 and what a 4.3 broker with StandardAuthorizer answers.
+"""
+
+from __future__ import annotations
+
+from plugins.acl.checks import (
+    CLUSTER,
+    GROUP,
+    TOPIC,
+    TRANSACTIONAL_ID,
+    Assigned,
+    ByType,
+    Check,
+    Each,
+    Every,
+    Listed,
+    ListedOfAll,
+    Operations,
+    Whole,
+)
+from plugins.acl.coordinators import Coordinated
+from plugins.acl.share import ShareFetched
+from plugins.acl.subscriptions import Streams, Subscribed
+from plugins.acl.tokens import TokenMade, TokensShown
+from plugins.acl.topics import Deleted, Described, Made, Told
+from plugins.acl.transactions import Added, Initialized
+from proxy.protocol import api
+from proxy.protocol.api import Api
+from rules import Operation
+
+ALTER = Operation.ALTER
+ALTER_CONFIGS = Operation.ALTER_CONFIGS
+CLUSTER_ACTION = Operation.CLUSTER_ACTION
+DELETE = Operation.DELETE
+DESCRIBE = Operation.DESCRIBE
+DESCRIBE_CONFIGS = Operation.DESCRIBE_CONFIGS
+READ = Operation.READ
+WRITE = Operation.WRITE
+
+FREE: tuple[Check, ...] = ()
+READS_GROUP = Whole(READ, GROUP, "group_id")
+WRITES_TRANSACTION = Whole(WRITE, TRANSACTIONAL_ID, "transactional_id")
+ALTERS = (Whole(ALTER, CLUSTER),)
+DESCRIBES = (Whole(DESCRIBE, CLUSTER),)
+SUBSCRIBES = Every(DESCRIBE, TOPIC, ("subscribed_topic_names",))
+TOPOLOGY = "topology.subtopologies."
+ASSIGNED = "members.assignment.topic_partitions.topic_name"
+DESCRIBED_TOPOLOGY = (
+    "topology.subtopologies.source_topics",
+    "topology.subtopologies.repartition_sink_topics",
+    "topology.subtopologies.repartition_source_topics.name",
+    "topology.subtopologies.state_changelog_topics.name",
+)
+
+OWN = frozenset({api.PRODUCE, api.FETCH})
+
+
+def checks() -> dict[Api, tuple[Check, ...]]:
+    """A fresh table: some checks remember what clients said."""
+    return {
+        api.LIST_OFFSETS: (Each(DESCRIBE, TOPIC, "topics"),),
+        api.METADATA: (Told(), Operations()),
+        api.OFFSET_COMMIT: (READS_GROUP, Each(READ, TOPIC, "topics")),
+        api.OFFSET_FETCH: (
+            Whole(DESCRIBE, GROUP, "group_id"),
+            Each(DESCRIBE, GROUP, "groups", kept=True),
+            Each(DESCRIBE, TOPIC, "topics", "groups.topics", anyway=True),
+            ListedOfAll(DESCRIBE, TOPIC, "topics"),
+            ListedOfAll(DESCRIBE, TOPIC, "groups.topics", ids_since=10),
+        ),
+        api.FIND_COORDINATOR: (Coordinated(),),
+        api.JOIN_GROUP: (READS_GROUP,),
+        api.HEARTBEAT: (READS_GROUP,),
+        api.LEAVE_GROUP: (READS_GROUP,),
+        api.SYNC_GROUP: (READS_GROUP,),
+        api.DESCRIBE_GROUPS: (Each(DESCRIBE, GROUP, "groups"), Operations()),
+        api.LIST_GROUPS: (Listed(DESCRIBE, GROUP, "groups", or_cluster=DESCRIBE),),
+        api.SASL_HANDSHAKE: FREE,
+        api.API_VERSIONS: FREE,
+        api.CREATE_TOPICS: (Made(),),
+        api.DELETE_TOPICS: (Deleted(),),
+        api.DELETE_RECORDS: (Each(DELETE, TOPIC, "topics"),),
+        api.INIT_PRODUCER_ID: (Initialized(),),
+        api.OFFSET_FOR_LEADER_EPOCH: (Each(DESCRIBE, TOPIC, "topics", or_cluster=CLUSTER_ACTION),),
+        api.ADD_PARTITIONS_TO_TXN: (Added(),),
+        api.ADD_OFFSETS_TO_TXN: (WRITES_TRANSACTION, READS_GROUP),
+        api.END_TXN: (WRITES_TRANSACTION,),
+        api.TXN_OFFSET_COMMIT: (WRITES_TRANSACTION, READS_GROUP, Each(READ, TOPIC, "topics")),
+        api.DESCRIBE_ACLS: DESCRIBES,
+        api.CREATE_ACLS: ALTERS,
+        api.DELETE_ACLS: ALTERS,
+        api.DESCRIBE_CONFIGS: (ByType(DESCRIBE_CONFIGS),),
+        api.ALTER_CONFIGS: (ByType(ALTER_CONFIGS, kept=True),),
+        api.ALTER_REPLICA_LOG_DIRS: ALTERS,
+        api.DESCRIBE_LOG_DIRS: DESCRIBES,
+        api.SASL_AUTHENTICATE: FREE,
+        api.CREATE_PARTITIONS: (Each(ALTER, TOPIC, "topics", says=True),),
+        api.CREATE_DELEGATION_TOKEN: (TokenMade(),),
+        api.RENEW_DELEGATION_TOKEN: FREE,  # whoever knows a token's HMAC; its broker asks for the owner
+        api.EXPIRE_DELEGATION_TOKEN: FREE,  # likewise
+        api.DESCRIBE_DELEGATION_TOKEN: (TokensShown(),),
+        api.DELETE_GROUPS: (Each(DELETE, GROUP, "groups_names"),),
+        api.ELECT_LEADERS: ALTERS,
+        api.INCREMENTAL_ALTER_CONFIGS: (ByType(ALTER_CONFIGS, kept=True),),
+        api.ALTER_PARTITION_REASSIGNMENTS: ALTERS,
+        api.LIST_PARTITION_REASSIGNMENTS: DESCRIBES,
+        api.OFFSET_DELETE: (Whole(DELETE, GROUP, "group_id"), Each(READ, TOPIC, "topics")),
+        api.DESCRIBE_CLIENT_QUOTAS: (Whole(DESCRIBE_CONFIGS, CLUSTER),),
+        api.ALTER_CLIENT_QUOTAS: (Whole(ALTER_CONFIGS, CLUSTER),),
+        api.DESCRIBE_USER_SCRAM_CREDENTIALS: DESCRIBES,
+        api.ALTER_USER_SCRAM_CREDENTIALS: ALTERS,
+        api.DESCRIBE_QUORUM: DESCRIBES,
+        api.UPDATE_FEATURES: ALTERS,
+        api.DESCRIBE_CLUSTER: (Operations(),),
+        api.DESCRIBE_PRODUCERS: (Each(READ, TOPIC, "topics", kept=True, says=True),),
+        api.UNREGISTER_BROKER: ALTERS,
+        api.DESCRIBE_TRANSACTIONS: (
+            Each(DESCRIBE, TRANSACTIONAL_ID, "transactional_ids", kept=True),
+            Listed(DESCRIBE, TOPIC, "transaction_states.topics"),
+        ),
+        api.LIST_TRANSACTIONS: (Listed(DESCRIBE, TRANSACTIONAL_ID, "transaction_states"),),
+        api.CONSUMER_GROUP_HEARTBEAT: (READS_GROUP, SUBSCRIBES, Subscribed()),
+        api.CONSUMER_GROUP_DESCRIBE: (
+            Each(DESCRIBE, GROUP, "group_ids"),
+            Assigned((ASSIGNED, "members.target_assignment.topic_partitions.topic_name")),
+            Operations(),
+        ),
+        api.GET_TELEMETRY_SUBSCRIPTIONS: FREE,
+        api.PUSH_TELEMETRY: FREE,
+        api.LIST_CONFIG_RESOURCES: (Whole(DESCRIBE_CONFIGS, CLUSTER),),
+        api.DESCRIBE_TOPIC_PARTITIONS: (Described(), Operations()),
+        api.SHARE_GROUP_HEARTBEAT: (READS_GROUP, SUBSCRIBES),
+        api.SHARE_GROUP_DESCRIBE: (Each(DESCRIBE, GROUP, "group_ids"), Assigned((ASSIGNED,)), Operations()),
+        api.SHARE_FETCH: (READS_GROUP, ShareFetched()),
+        api.SHARE_ACKNOWLEDGE: (READS_GROUP, Each(READ, TOPIC, "topics", says=True, anyway=True)),
+        api.ADD_RAFT_VOTER: ALTERS,
+        api.REMOVE_RAFT_VOTER: ALTERS,
+        api.STREAMS_GROUP_HEARTBEAT: (
+            READS_GROUP,
+            Every(
+                DESCRIBE,
+                TOPIC,
+                (
+                    TOPOLOGY + "source_topics",
+                    TOPOLOGY + "repartition_sink_topics",
+                    TOPOLOGY + "repartition_source_topics.name",
+                    TOPOLOGY + "state_changelog_topics.name",
+                ),
+            ),
+            Streams(),
+        ),
+        api.STREAMS_GROUP_DESCRIBE: (
+            Each(DESCRIBE, GROUP, "group_ids"),
+            Assigned(DESCRIBED_TOPOLOGY, ("members", "topology", "topology_description")),
+            Operations(),
+        ),
+        api.DESCRIBE_SHARE_GROUP_OFFSETS: (
+            Each(DESCRIBE, GROUP, "groups", says=True),
+            Each(DESCRIBE, TOPIC, "groups.topics", says=True),
+            ListedOfAll(DESCRIBE, TOPIC, "groups.topics"),
+        ),
+        api.ALTER_SHARE_GROUP_OFFSETS: (READS_GROUP, Each(READ, TOPIC, "topics", says=True)),
+        api.DELETE_SHARE_GROUP_OFFSETS: (
+            Whole(DELETE, GROUP, "group_id"),
+            Each(READ, TOPIC, "topics", says=True),
+        ),
+        api.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE: (READS_GROUP,),
+        api.UNREGISTER_CONTROLLER: ALTERS,
+    }

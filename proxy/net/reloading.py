@@ -1,0 +1,36 @@
+"""Reloading: the files that plugins work by, kept in step while the proxy runs.
+
+Rules:
+* A file is looked at twice a second, in a thread. What it says is in force at once, on connections that are open too.
+* A broken new file is a line in the log; what there was before stays in force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import structlog
+import trio
+
+from proxy.core.plugin import Plugin, Reload
+
+log = structlog.get_logger()
+
+EVERY = 0.5  # seconds between two looks
+
+
+async def keep_in_step(plugins: Iterable[Plugin]) -> None:
+    """Look until cancelled."""
+    watching = [plugin for plugin in plugins if type(plugin).refresh is not Plugin.refresh]
+    while watching:
+        await trio.sleep(EVERY)
+        for plugin in watching:
+            for reload in await trio.to_thread.run_sync(plugin.refresh):
+                _tell(reload)
+
+
+def _tell(reload: Reload) -> None:
+    if reload.taken:
+        log.info("rules reloaded", file=reload.file, warnings=list(reload.said) or None)
+    else:
+        log.error("rules not reloaded", why="\n".join(reload.said), still="what was read before")

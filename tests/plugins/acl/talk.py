@@ -1,0 +1,157 @@
+"""A client, the ACL plugin and a broker, played on a link without a network: messages in, messages out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from plugins.acl import Acl
+from proxy.core.commands import Close, Command, Emit, ToBroker, ToClient
+from proxy.core.events import Denied, Event
+from proxy.core.link import Link
+from proxy.core.plugin import Plugin
+from proxy.core.route import Routes
+from proxy.protocol.api import APIS, Api
+from proxy.protocol.codec import decode
+from proxy.protocol.frame import REQUEST_HEAD, SIZE
+from proxy.protocol.header import read_request_header, read_response_header, request_frame, response_frame
+from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from proxy.protocol.schema import Request, Response
+from tests.proxy.core.lending import from_broker, from_client
+from tests.proxy.core.playbook import connection
+
+Broker = Callable[[Request, int], Response | None]
+
+
+class Clock:
+    """What time it is. Sunday 2023-11-19, noon UTC."""
+
+    def __init__(self) -> None:
+        self.time = 1_700_395_200.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+class Rules:
+    """A file of rules and the plugin that goes by it."""
+
+    def __init__(self, file: Path, text: str, *, shadow: bool = False) -> None:
+        self.file = file
+        self.clock = Clock()
+        file.write_text(text)
+        self.acl = Acl(Acl.Options(rules=str(file), shadow=shadow), self.clock)
+
+    def become(self, text: str) -> None:
+        """Other rules are in force."""
+        self.file.write_text(text)
+        (reload,) = self.acl.refresh()
+        assert reload.taken, reload.said
+
+
+class Talk:
+    """One connection of one client. `broker` answers what reaches it; without it the test does, with `answer`."""
+
+    def __init__(
+        self, acl: Acl, principal: str | None = "User:alice", broker: Broker | None = None, *others: Plugin
+    ) -> None:
+        self.connection = connection()
+        self.connection.principal, self.connection.mechanism = principal, "PLAIN"
+        self.link = Link(self.connection, Routes([*others, acl]))
+        self.link.begin()
+        self.broker = broker
+        self.to_broker: list[Any] = []  # requests that reached the broker
+        self.events: list[Event] = []
+        self.closed: str | None = None
+        self._asked: list[tuple[Api, int, int]] = []  # at the broker, unanswered
+        self._sent: list[tuple[Api, int]] = []  # by the client, unanswered
+        self._got: list[Any] = []
+        self._number = 0
+
+    def ask(self, request: Request, version: int) -> Any:
+        """Send a request. Gives the answer, if one came."""
+        self.send(request_frame(request, version, self._number + 1, "app"), request.api, version)
+        return self._got.pop(0) if self._got else None
+
+    def send(self, frame: bytes, api: Api, version: int) -> None:
+        """Send a frame."""
+        self._number += 1
+        self._sent.append((api, version))
+        self._carry_out(from_client(self.link, memoryview(bytearray(frame))))
+
+    def answer(self, response: Response) -> Any:
+        """The broker answers its oldest request. Gives what the client gets of it."""
+        api, version, number = self._asked.pop(0)
+        assert api is response.api
+        self._carry_out(from_broker(self.link, memoryview(bytearray(response_frame(response, version, number)))))
+        return self._got.pop(0) if self._got else None
+
+    @property
+    def denied(self) -> list[tuple[str, str, str]]:
+        """What was refused so far: operation, resource, name."""
+        return [(it.operation, it.resource, it.name) for it in self.events if isinstance(it, Denied)]
+
+    def _carry_out(self, commands: list[Command]) -> None:
+        for command in commands:
+            if isinstance(command, ToBroker):
+                for frame in _frames(bytes(command.data)):
+                    self._reach(frame)
+            elif isinstance(command, ToClient):
+                for frame in _frames(bytes(command.data)):
+                    api, version = self._sent.pop(0)
+                    _, body = read_response_header(api, version, frame)
+                    self._got.append(decode(api.response, version, frame[body:]))
+            elif isinstance(command, Emit):
+                self.events.append(command.event)
+            elif isinstance(command, Close):
+                self.closed = command.reason
+        while self.broker is not None and self._asked and not self.link.closed:
+            api, version, number = self._asked[0]
+            answer = self.broker(self.to_broker[-len(self._asked)], version)
+            if answer is None:
+                break
+            del self._asked[0]
+            self._carry_out(from_broker(self.link, memoryview(bytearray(response_frame(answer, version, number)))))
+
+    def _reach(self, frame: bytes) -> None:
+        _, key_and_version, number = REQUEST_HEAD.unpack_from(SIZE.pack(len(frame)) + frame)
+        api, version = APIS[key_and_version >> 16], key_and_version & 0xFFFF
+        _, body = read_request_header(frame)
+        request: Any = decode(api.request, version, frame[body:])
+        self.to_broker.append(request)
+        if getattr(request, "acks", 1) != 0:
+            self._asked.append((api, version, number))
+
+
+def _frames(data: bytes) -> Iterator[bytes]:
+    while data:
+        (size,) = SIZE.unpack_from(data)
+        yield data[SIZE.size : SIZE.size + size]
+        data = data[SIZE.size + size :]
+
+
+def topic_id(name: str) -> bytes:
+    """The id of a topic in these tests."""
+    return name.encode().ljust(16, b"\0")
+
+
+def metadata_of(topics: dict[str, bytes], request: MetadataRequest) -> MetadataResponse:
+    """What a broker with these topics answers."""
+    by_id = {each: name for name, each in topics.items()}
+    if request.topics is None:
+        asked = list(topics.items())
+    else:
+        asked = [
+            (topic.name, topics.get(topic.name, bytes(16)))
+            if topic.name is not None
+            else (by_id.get(topic.topic_id), topic.topic_id)
+            for topic in request.topics
+        ]
+    found = [
+        MetadataResponse.Topic(
+            error_code=0 if name in topics else 3 if name is not None else 100, name=name, topic_id=each, partitions=[]
+        )
+        for name, each in asked
+    ]
+    return MetadataResponse(brokers=[], topics=found)

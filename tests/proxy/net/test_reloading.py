@@ -1,0 +1,51 @@
+"""The files of plugins are kept in step."""
+
+from collections.abc import Iterable
+
+import pytest
+import trio
+from structlog.testing import capture_logs
+
+from proxy.core.plugin import Plugin, Reload
+from proxy.net.reloading import keep_in_step
+
+
+class Watching(Plugin):
+    """Finds one thing at a time, then nothing any more."""
+
+    def __init__(self, *found: Reload) -> None:
+        self.found = list(found)
+        self.ended = trio.Event()
+
+    def refresh(self) -> Iterable[Reload]:
+        if self.found:
+            return [self.found.pop(0)]
+        trio.from_thread.run_sync(self.ended.set)
+        return []
+
+
+class Careless(Plugin):
+    """Has no files."""
+
+
+async def test_a_change_is_told_and_so_is_one_that_cannot_be_taken() -> None:
+    plugin = Watching(Reload("a.yaml", True, ("a warning",)), Reload("a.yaml", False, ("1:1: bad", "2:1: worse")))
+    with capture_logs() as lines:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(keep_in_step, [Careless(), plugin])
+            await plugin.ended.wait()
+            nursery.cancel_scope.cancel()
+    assert lines == [
+        {"event": "rules reloaded", "log_level": "info", "file": "a.yaml", "warnings": ["a warning"]},
+        {
+            "event": "rules not reloaded",
+            "log_level": "error",
+            "why": "1:1: bad\n2:1: worse",
+            "still": "what was read before",
+        },
+    ]
+
+
+@pytest.mark.parametrize("plugins", [[], [Careless()]])
+async def test_nothing_is_looked_at_where_there_is_nothing(plugins: list[Plugin]) -> None:
+    await keep_in_step(plugins)
