@@ -160,6 +160,8 @@ class Telling:
                 yield label, partition, ErrorCode(value).name
             elif isinstance(field.kind, StructType) and value is not None:
                 for each in value if field.is_array else [value]:
+                    if not self._belongs(field, each, version):
+                        continue
                     own, part = self._called(each, version)
                     deeper = "/".join(filter(None, (name, own)))
                     yield from self._errors(each, version, deeper, partition if part is None else part)

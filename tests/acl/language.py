@@ -106,7 +106,12 @@ class Step(When):
     shows: dict[str, Any] = Field(
         default_factory=dict, description="Values of the answer, by their paths.", examples=['{"topics[].name": [orders]}']
     )
-    acls: tuple[Acl, ...] | None = None
+    acls: tuple[Acl, ...] | None = Field(
+        default=None, description="The rules of the scenario from here on.", examples=["[]"]
+    )
+    patiently: bool = Field(
+        default=False, description="Asked again until this comes: for what a cluster does a moment later.", examples=["true"]
+    )
 
 
 class Given(Section):

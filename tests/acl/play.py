@@ -89,7 +89,14 @@ class Player:
             chosen = versions(step, self.spoken)
             assert chosen, f"step {index + 1}: no version of {step.api.name} that it speaks of is served"
             for version in chosen:
-                yield self._ask(index, step, version)
+                yield self._patiently(index, step, version) if step.patiently else self._ask(index, step, version)
+
+    def _patiently(self, index: int, step: Step, version: int) -> Outcome:
+        end = time.monotonic() + PATIENCE
+        while True:
+            outcome = self._ask(index, step, version)
+            if mismatch(step, outcome) is None or time.monotonic() > end:
+                return outcome
 
     def _ask(self, index: int, step: Step, version: int) -> Outcome:
         wire = self._wire(step)
