@@ -14,6 +14,7 @@ from rules.values import Pattern
 from rules.vocabulary import EVERYBODY, WILDCARD, PatternType, ResourceType
 
 SUPER_USER = "admin"
+NOBODY = "nobody"  # who has not said who they are
 OWN = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ from proxy.protocol.api import OFFSET_COMMIT, PRODUCE, Api
 from proxy.protocol.schema import Request
 from tests.acl.answers import ANSWER, Telling, at
 from tests.acl.language import CLOSED, NOTHING, Scenario, Step, in_version
-from tests.acl.names import SUPER_USER, Names, versioned
+from tests.acl.names import NOBODY, SUPER_USER, Names, versioned
 from tests.acl.requests import Asking
 from tests.acl.sides import Side, checked
 from tests.acl.wire import Wire
@@ -101,6 +102,7 @@ class Player:
     def _ask(self, index: int, step: Step, version: int) -> Outcome:
         wire = self._wire(step)
         request = self.asking.request(step.api, version, step.request)
+        self.telling.named = frozenset(re.findall(r"\b__\w+", str(step.request)))
         if step.api is PRODUCE and getattr(request, "acks", None) == 0:
             wire.send(request, version)
             end = NOTHING if wire.is_silent() else CLOSED
@@ -131,7 +133,8 @@ class Player:
             return self.side.admin
         key = step.as_, step.from_
         if key not in self._wires:
-            self._wires[key] = Wire(self.side.port, self.names.wire(step.as_), step.from_)
+            user = None if step.as_ == NOBODY else self.names.wire(step.as_)
+            self._wires[key] = Wire(self.side.port, user, step.from_)
         return self._wires[key]
 
     def _drop(self, step: Step) -> None:

@@ -20,6 +20,7 @@ from proxy.protocol.schema import Field, Request, Struct, StructType, blank
 from proxy.protocol.wire import BYTES, NO_UUID, RECORDS, UUID, Meaning
 from rules.vocabulary import Operation, PatternType, Permission, ResourceType
 from tests.acl.names import Names
+from tests.acl.nodes import PASSWORD
 
 NAMED = (
     Meaning.TOPIC_NAME,
@@ -108,6 +109,7 @@ class Asking:
             "topic_id_text": lambda name: uuid_text(ids.of(names.wire(name))),
             "subscription": lambda name: subscription(names.wire(name)),
             "assignment": lambda name: assignment(names.wire(name)),
+            "login": lambda user: f"\0{names.wire(user)}\0{PASSWORD}".encode(),
         }
 
     def request(self, api: Api, version: int, said: Mapping[str, Any]) -> Request:

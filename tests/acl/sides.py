@@ -197,7 +197,7 @@ class Proxied(Side):
     def _write(self) -> None:
         may_see = Acl.model_validate({"allow": f"User:{FENCE}", "to": "Describe", "topics": f"{FENCE}-{self._fences}"})
         acls = tuple(acl for rules in self._rules.values() for acl in rules)
-        text = file_text(AclFile(super_users=(f"User:{SUPER_USER}",), acls=(may_see, *acls)))
+        text = file_text(AclFile.model_construct(super_users=(f"User:{SUPER_USER}",), acls=(may_see, *acls)))
         fresh = self._file.with_suffix(".new")
         fresh.write_text(text)
         fresh.replace(self._file)
