@@ -14,7 +14,7 @@ Rules:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from types import GeneratorType
 from typing import Any
@@ -26,6 +26,7 @@ from plugins.acl.checks import Check
 from plugins.acl.examined import examined
 from plugins.acl.fetch import Fetching
 from plugins.acl.law import Law, rights
+from plugins.acl.managed import Managed
 from plugins.acl.names import Names
 from plugins.acl.produce import Producing
 from plugins.acl.table import OWN, checks
@@ -57,11 +58,16 @@ class Acl(Plugin):
             description="Refuse nothing, and record what would have been refused.",
             examples=["true"],
         )
+        managed: StrictBool = Field(
+            default=False,
+            description="Keep Kafka's ACLs in the file of rules: `kafka-acls` asks the proxy, and changes the file.",
+            examples=["true"],
+        )
 
     @staticmethod
     def examine(options: Acl.Options) -> Iterator[Finding | Problem]:
         """What is wrong with the file of rules."""
-        yield from examined(options.rules, managed=False)
+        yield from examined(options.rules, managed=options.managed)
 
     def __init__(self, options: Options, now: Callable[[], float] = time.time) -> None:
         self.options = options
@@ -71,6 +77,7 @@ class Acl(Plugin):
         self._checks = checks()
         self._producing = Producing(self.law, self.names)
         self._fetching = Fetching(self.law, self.names)
+        self._managed = Managed(self.law) if options.managed else None
 
     def refresh(self) -> Iterable[Reload]:
         """Take the rules as their file is now."""
@@ -79,6 +86,10 @@ class Acl(Plugin):
         if problems is None:
             return ()
         return (Reload(str(self.kept.file), self.kept.snapshot is not before, tuple(map(str, problems))),)
+
+    def counts(self) -> Mapping[str, int]:
+        """What the rules did not allow, by api."""
+        return self.law.refused
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         """One for each side of each API that clients may send, whose table asks anything."""
@@ -95,6 +106,8 @@ class Acl(Plugin):
                 yield Handler(partial(self.judge, asked), Wish(Request, api.request, None), position)
                 if any(check.answers for check in asked):
                     yield Handler(self.finish, Wish(Response, api.response, None), position, self.is_needed)
+        if self._managed is not None:
+            yield from self._managed.handlers(position)
         yield from super().handlers(position)
 
     def refuse(self, ctx: Context, request: Request) -> Decision:

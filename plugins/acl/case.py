@@ -50,12 +50,20 @@ class Case:
         self.after: list[Callable[[Case, Any], None]] = []  # what is done to the answer before the refusals stand in it
         self.changed = False  # the request differs from the one that came
         self.empty = False  # what was taken out was all there was
-        self.ask_anyway = False  # the broker has more to say than what was refused
 
     def take_out(
-        self, array: Array, errors: Mapping[int, int], messages: Mapping[int, str] = NOTHING_SAID, *, kept: bool = False
+        self,
+        array: Array,
+        errors: Mapping[int, int],
+        messages: Mapping[int, str] = NOTHING_SAID,
+        *,
+        kept: bool = False,
+        anyway: bool = False,
     ) -> None:
-        """Take these elements, by index, out of the request, each with its error; `messages` are said beside those."""
+        """Take these elements, by index, out of the request, each with its error; `messages` are said beside those.
+
+        `anyway`: the broker has more to say than what was asked of these.
+        """
         if not errors:
             return
         elements = array.elements
@@ -66,7 +74,7 @@ class Case:
         left = [element for index, element in enumerate(elements) if index not in errors]
         setattr(array.chain[-1], array.field.name, left)
         self.changed = True
-        self.empty |= not left and len(array.path) == 1
+        self.empty |= not left and len(array.path) == 1 and not anyway
 
     def refuse(self, error: int, message: str | None = None) -> Decision:
         """Refuse the whole request."""
@@ -82,7 +90,7 @@ class Case:
 
     def decide(self) -> Decision:
         """What becomes of the request."""
-        if self.empty and not self.ask_anyway:
+        if self.empty:
             answer = refuse(self.api, self.version, self.request, ErrorCode.NONE)
             if answer is None:
                 return Disconnect(f"all of a {self.api.name} request is refused that wants no answer")

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plugins.acl.case import NOTHING_SAID, Case
-from plugins.acl.walk import arrays, carriers, found, naming, subject, values
+from plugins.acl.walk import arrays, carriers, found, naming, subject, subjects, values
 from proxy.core.decisions import Decision
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.schema import NEWEST, Response, Struct
@@ -142,25 +142,26 @@ class Each(Check):
             for path in self.paths:
                 for array in arrays(path, case.version, case.request):
                     for element in array.elements:
-                        if isinstance(asked := subject(element, TOPIC, case.version), bytes):
-                            yield asked
+                        yield from (it for it in subjects(element, TOPIC, case.version) if isinstance(it, bytes))
 
     def judge(self, case: Case) -> Decision:
-        case.ask_anyway |= self.anyway
         for path in self.paths:
             for array in arrays(path, case.version, case.request):
                 verdicts = [(index, self.verdict(case, element)) for index, element in enumerate(array.elements)]
                 refused = {index: error for index, error in verdicts if error}
-                case.take_out(array, refused, MESSAGES if self.says else NOTHING_SAID, kept=self.kept)
+                messages = MESSAGES if self.says else NOTHING_SAID
+                case.take_out(array, refused, messages, kept=self.kept, anyway=self.anyway)
         return None
 
     def verdict(self, case: Case, element: Any) -> ErrorCode | None:
         """What to say of one element; None: it may be served."""
-        name = case.names.of(subject(element, self.kind, case.version))
-        if name is None:
-            return ErrorCode.UNKNOWN_TOPIC_ID
-        refused = case.rights.refuses(case.api, self.operation, self.kind, name, or_cluster=self.or_cluster)
-        return ERRORS[self.kind] if refused else None
+        for asked in subjects(element, self.kind, case.version):
+            name = case.names.of(asked)
+            if name is None:
+                return ErrorCode.UNKNOWN_TOPIC_ID
+            if case.rights.refuses(case.api, self.operation, self.kind, name, or_cluster=self.or_cluster):
+                return ERRORS[self.kind]
+        return None
 
 
 class ByType(Each):

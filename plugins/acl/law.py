@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +32,7 @@ class Law:
         self.kept = kept
         self.now = now
         self.shadow = shadow
+        self.refused: Counter[str] = Counter()  # by the names of measures
         self._seen: Snapshot | None = None
         self._timed = False
 
@@ -116,6 +118,7 @@ class Rights:
         why = decision.why.value if self._client is not None else "only the broker knows who the client is"
         place = "" if decision.place is None else f"{self._law.kept.file}:{decision.place.line}:{decision.place.column}"
         enforced = not self._law.shadow
+        self._law.refused[f"{'' if enforced else 'would_be_'}refused_{api.name}"] += 1
         told = Denied(api, operation.word, kind.word, name, why, place, enforced)
         self._connection.gate.tell(told)
         return enforced

@@ -2,7 +2,8 @@
 
 # A path leads down by fields: "groups.topics" is the topics of every group. A field that the version lacks, or that is
 # null, leads to nothing.
-# What an element is about is the field with the meaning that fits: a topic's name where there is one, else its id.
+# What an element is about are the fields with the meaning that fits. A client may say a topic's name and its id: who
+# says both asks about both, whichever its broker would look at.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 
 from proxy.protocol.mirror import Asked, Chain
 from proxy.protocol.schema import Field, Struct, structs
-from proxy.protocol.wire import Meaning
+from proxy.protocol.wire import NO_UUID, Meaning
 from rules import ResourceType
 
 MEANINGS: dict[ResourceType, tuple[Meaning, ...]] = {
@@ -85,16 +86,20 @@ def naming(cls: type[Struct], kind: ResourceType, version: int) -> tuple[str, ..
     )
 
 
-def subject(element: Any, kind: ResourceType, version: int) -> str | bytes:
-    """What an element of an array is about: a name, or a topic's id."""
+def subjects(element: Any, kind: ResourceType, version: int) -> list[str | bytes]:
+    """What an element of an array is about: a name, or a topic's id; both where a client says both."""
     if not isinstance(element, Struct):
-        found: str | bytes = element
-        return found
-    for name in naming(type(element), kind, version):
-        value = getattr(element, name)
-        if value is not None:
-            return value  # type: ignore[no-any-return]
-    raise ValueError(f"{type(element).__qualname__} names no {kind.word}")
+        return [element]
+    said = [getattr(element, name) for name in naming(type(element), kind, version)]
+    meant = [value for value in said if value is not None and value != NO_UUID]
+    if not meant and NO_UUID not in said:
+        raise ValueError(f"{type(element).__qualname__} names no {kind.word}")
+    return meant or [NO_UUID]
+
+
+def subject(element: Any, kind: ResourceType, version: int) -> str | bytes:
+    """What an element of an answer is about: its name where it has one, else its id."""
+    return subjects(element, kind, version)[0]
 
 
 @cache

@@ -1,0 +1,215 @@
+"""Each API and version whose request speaks of several things: what is refused is taken out, the rest is served.
+
+The requests are made from the schema: of two things that a check asks about, one may be used and one may not. The
+broker answers all that reaches it with success, as far as the schema says what answers what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from plugins.acl.checks import CLUSTER, ERRORS, GROUP, TOPIC, TRANSACTIONAL_ID, ByType, Check, Each, Whole
+from plugins.acl.table import checks
+from plugins.acl.walk import MEANINGS, naming
+from proxy.protocol.api import APIS, DELETE_TOPICS, Api
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.messages.metadata import MetadataRequest
+from proxy.protocol.mirror import Chain, identity, mirrored
+from proxy.protocol.schema import Field, Request, Response, Struct, StructType, blank
+from proxy.protocol.wire import INT32, NO_UUID, Meaning
+from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
+
+MINE, THEIRS = "mine", "theirs"
+TOPICS = {name: topic_id(name) for name in (MINE, THEIRS)}
+RULES = f"""
+acls:
+- {{allow: User:alice, to: All, topics: {MINE}, groups: {MINE}, transactional_ids: {MINE}}}
+"""
+TABLE = checks()
+
+
+def cases(kind: type[Check]) -> Iterator[Any]:
+    for api, asked in TABLE.items():
+        for check in asked:
+            if isinstance(check, kind) and not isinstance(check, ByType):
+                for version in api.versions:
+                    for path in getattr(check, "paths", ("",)):
+                        if present(api.request, path, version):
+                            yield pytest.param(api, version, check, path, id=f"{api}-{version}-{path}")
+
+
+def present(cls: type[Struct], path: str, version: int) -> bool:
+    """Is there such an array in this version?"""
+    for name in path.split(".") if path else ():
+        if not cls.field[name].present(version):
+            return False
+        cls = cls.field[name].kind  # type: ignore[assignment]
+    return True
+
+
+def request_of(api: Api, version: int, path: str, kind: Any, names: list[str]) -> Request:
+    """A request that asks for things of these names; whatever is around them may be used."""
+    request = blank(api.request)
+    fill(request, version)
+    put(request, version, path.split("."), kind, names)
+    return request
+
+
+def fill(struct: Any, version: int) -> None:
+    """Give every name in a struct that one may use, and every array that asks for something one element."""
+    for field in struct.fields:
+        if not field.present(version) or field.is_array:
+            continue
+        if field.meaning in (Meaning.GROUP_ID, Meaning.TRANSACTIONAL_ID, Meaning.TOPIC_NAME):
+            setattr(struct, field.name, MINE)
+        elif field.meaning is Meaning.TOPIC_ID:
+            setattr(struct, field.name, TOPICS[MINE])
+
+
+def put(struct: Any, version: int, path: list[str], kind: Any, names: list[str]) -> None:
+    name, *rest = path
+    field: Field = struct.field[name]
+    if not isinstance(field.kind, StructType):
+        setattr(struct, name, names)
+        return
+    elements = []
+    for each in [MINE] if rest else names:
+        element = blank(field.kind)
+        fill(element, version)
+        if rest:
+            put(element, version, rest, kind, names)
+        else:
+            say(element, version, kind, each)
+            give_partitions(element, version)
+        elements.append(element)
+    setattr(struct, name, elements)
+
+
+def say(element: Any, version: int, kind: Any, name: str) -> None:
+    """Let this element be about that."""
+    for field in naming(type(element), kind, version):
+        by_id = element.field[field].meaning is Meaning.TOPIC_ID
+        setattr(element, field, TOPICS[name] if by_id else name)
+
+
+def give_partitions(element: Any, version: int) -> None:
+    """One partition, where it has some."""
+    for field in element.fields:
+        if field.is_array and field.present(version) and field.name.startswith("partition"):
+            setattr(element, field.name, [0 if field.kind is INT32 else blank(field.kind)])
+
+
+def serves(request: Request, version: int) -> Response | None:
+    """A broker with both topics that does all it is asked."""
+    if isinstance(request, MetadataRequest):
+        return metadata_of(TOPICS, request)
+    answer: Response = success(request.api.response, version, (request,))
+    return answer
+
+
+def success(cls: type[Any], version: int, chain: Chain) -> Any:
+    """An answer to what is at the end of the chain, with all that it answers element by element."""
+    answer = blank(cls)
+    for field in cls.fields:
+        if not field.present(version):
+            continue
+        if field.mirrors:
+            setattr(answer, field.name, [success(field.kind, version, it) for it in mirrored(field, version, chain)])
+        elif (asked := identity(field, version, chain)) is not None and asked.value is not None:
+            setattr(answer, field.name, asked.value)
+    return answer
+
+
+def told(struct: Struct, version: int) -> Iterator[tuple[str | bytes, int]]:
+    """Every error of an answer, with the name nearest to it."""
+    yield from _told(struct, version, "")
+
+
+def _told(struct: Any, version: int, name: str | bytes) -> Iterator[tuple[str | bytes, int]]:
+    meanings = {meaning for kinds in MEANINGS.values() for meaning in kinds}
+    fields = [field for field in struct.fields if field.present(version)]
+    for field in fields:
+        value = getattr(struct, field.name)
+        if field.meaning in meanings and not field.is_array and value and value != NO_UUID:
+            name = value
+    for field in fields:
+        value = getattr(struct, field.name)
+        if field.meaning is Meaning.ERROR and field.tag is None and "acknowledge" not in field.name:
+            yield name, value
+        elif isinstance(field.kind, StructType):
+            for child in (value or ()) if field.is_array else (value,) if value is not None else ():
+                yield from _told(child, version, name)
+
+
+def named(value: str | bytes) -> str:
+    return value if isinstance(value, str) else value.rstrip(b"\0").decode()
+
+
+@pytest.mark.parametrize(("api", "version", "check", "path"), list(cases(Each)))
+def test_what_is_refused_is_taken_out_and_said(
+    rules: Callable[..., Rules], api: Api, version: int, check: Each, path: str
+) -> None:
+    talk = Talk(rules(RULES).acl, "User:alice", serves)
+    request = request_of(api, version, path, check.kind, [THEIRS, MINE, THEIRS])
+    answer = talk.ask(request, version)
+    kept = request_of(api, version, path, check.kind, [MINE])
+    (reached,) = [each for each in talk.to_broker if not isinstance(each, MetadataRequest)]
+    assert reached == kept
+    errors = [(named(name), error) for name, error in told(answer, version) if name or error]
+    assert errors.count((THEIRS, ERRORS[check.kind])) == 2
+    assert {error for name, error in errors if name == MINE} == {ErrorCode.NONE}
+    assert talk.denied == [(check.operation.word, check.kind.word, THEIRS)] * 2
+
+
+@pytest.mark.parametrize(("api", "version", "check", "path"), list(cases(Each)))
+def test_what_is_allowed_reaches_the_broker_as_it_came(
+    rules: Callable[..., Rules], api: Api, version: int, check: Each, path: str
+) -> None:
+    talk = Talk(rules(RULES).acl, "User:alice", serves)
+    request = request_of(api, version, path, check.kind, [MINE])
+    answer = talk.ask(request, version)
+    assert request in talk.to_broker
+    assert not talk.denied
+    assert {error for _, error in told(answer, version)} <= {ErrorCode.NONE}
+
+
+@pytest.mark.parametrize(("api", "version", "check", "path"), list(cases(Each)))
+def test_where_all_is_refused_the_proxy_answers_unless_the_broker_has_more_to_say(
+    rules: Callable[..., Rules], api: Api, version: int, check: Each, path: str
+) -> None:
+    talk = Talk(rules(RULES).acl, "User:alice", serves)
+    answer = talk.ask(request_of(api, version, path, check.kind, [THEIRS]), version)
+    errors = [(named(name), error) for name, error in told(answer, version) if error]
+    assert errors == [(THEIRS, ERRORS[check.kind])]
+    reached = [each for each in talk.to_broker if not isinstance(each, MetadataRequest)]
+    assert bool(reached) == (check.anyway or "." in path)
+
+
+@pytest.mark.parametrize(("api", "version", "check", "path"), list(cases(Whole)))
+@pytest.mark.parametrize("may", [False, True])
+def test_all_or_nothing(
+    rules: Callable[..., Rules], api: Api, version: int, check: Whole, path: str, may: bool
+) -> None:
+    request = blank(api.request)
+    fill(request, version)
+    own: Rules = rules("super_users: [User:alice]" if may else "acls: []")
+    talk = Talk(own.acl)
+    if check.path and not present(api.request, check.path, version):
+        return  # another check asks in this version
+    answer = talk.ask(request, version)
+    assert (len(talk.to_broker), answer is None) == ((1, True) if may else (0, False))
+    if not may:
+        first = TABLE[api][0]
+        assert isinstance(first, Whole)
+        said = {error for _, error in told(answer, version)}
+        assert said <= {ERRORS[first.kind]}
+        assert talk.denied[0][:2] == (first.operation.word, first.kind.word)
+
+
+def test_every_kind_of_resource_has_an_error() -> None:
+    assert {TOPIC, GROUP, CLUSTER, TRANSACTIONAL_ID} <= ERRORS.keys()
+    assert DELETE_TOPICS in TABLE
+    assert TABLE.keys() <= set(APIS.values())
