@@ -21,7 +21,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, ClassVar, TypeVar
@@ -116,6 +116,10 @@ class Plugin:
     def refresh(self) -> Iterable[Reload]:
         """Look whether files that it works by have changed. Called twice a second, in a thread."""
         return ()
+
+    def counts(self) -> Mapping[str, int]:
+        """What it counted so far, by the names of `telemetry`'s measures."""
+        return {}
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         """All handlers, bound to this instance."""

@@ -1,11 +1,14 @@
 """Measures: what the proxy counts, under which name and labels it is published, and what it means.
 
 Rules:
-* One line a count. Counts of one kind share an instrument and differ by one attribute: `limit`, `reason`.
+* One line a count. Counts of one kind share an instrument and differ by one attribute: `limit`, `reason`, `api`.
+* What is counted for each API has as many: those of which nothing was counted are not published.
 * Names are promises: dashboards and alerts hold on to them.
 """
 
 from typing import NamedTuple
+
+from proxy.protocol.api import APIS
 
 
 class Measure(NamedTuple):
@@ -29,6 +32,7 @@ OPEN = "doorkeeper.connections.open"
 ACCEPTED = "doorkeeper.connections"
 BYTES = "doorkeeper.io"
 REQUESTS = "doorkeeper.requests"
+REFUSALS = "doorkeeper.acl.refusals"
 LIMITS = "doorkeeper.limits"
 FAULTS = "doorkeeper.faults"
 BROKERS = "doorkeeper.brokers"
@@ -37,7 +41,8 @@ INSTRUMENTS = (
     Instrument(OPEN, "{connection}", "Client connections that are open now.", grows=False),
     Instrument(ACCEPTED, "{connection}", "Client connections accepted."),
     Instrument(BYTES, "By", "Bytes read, by the side that sent them."),
-    Instrument(REQUESTS, "{request}", "Requests read from clients."),
+    Instrument(REQUESTS, "{request}", "Requests read from clients, by API."),
+    Instrument(REFUSALS, "{resource}", "What the rules did not allow; `enforced` no: it was let through."),
     Instrument(LIMITS, "1", "How often each limit was met."),
     Instrument(FAULTS, "1", "What went wrong, by reason."),
     Instrument(BROKERS, "{broker}", "Brokers known.", grows=False),
@@ -48,7 +53,9 @@ MEASURES = (
     Measure("accepted", ACCEPTED, {}),
     Measure("bytes_from_clients", BYTES, {"from": "client"}),
     Measure("bytes_from_brokers", BYTES, {"from": "broker"}),
-    Measure("requests", REQUESTS, {}),
+    *(Measure(f"requests_{api.name}", REQUESTS, {"api": api.name}) for api in APIS.values()),
+    *(Measure(f"refused_{api.name}", REFUSALS, {"api": api.name, "enforced": "yes"}) for api in APIS.values()),
+    *(Measure(f"would_be_refused_{api.name}", REFUSALS, {"api": api.name, "enforced": "no"}) for api in APIS.values()),
     Measure("over_connections", LIMITS, {"limit": "connections"}),
     Measure("late_first_frame", LIMITS, {"limit": "first_frame"}),
     Measure("idle", LIMITS, {"limit": "idle"}),

@@ -19,5 +19,17 @@ def test_a_bad_file_is_told_in_full_and_nothing_starts(tmp_path: Path) -> None:
     ]
 
 
+def test_a_bad_file_of_rules_is_told_and_nothing_starts(tmp_path: Path) -> None:
+    file, rules = tmp_path / "gateway.yaml", tmp_path / "acl.yaml"
+    listeners = "listeners: {a: {cluster: main, bind: 127.0.0.1:9192}}"
+    file.write_text(
+        f"clusters: {{main: {{bootstrap: [kafka:9092]}}}}\n{listeners}\nplugins: [acl: {{rules: acl.yaml}}]\n"
+    )
+    rules.write_text("acls: [{allow: User:a, to: Raed, topics: t}]\n")
+    result = CliRunner().invoke(main, ["run", str(file)])
+    assert result.exit_code == 1
+    assert result.stderr == f'{rules}:1:28: unknown operation "Raed"; did you mean "Read"?\n'
+
+
 def test_without_a_file_it_is_a_usage_error() -> None:
     assert CliRunner().invoke(main, ["run"]).exit_code == 2

@@ -195,6 +195,6 @@ async def test_the_report_counts_what_passed(broker: Broker) -> None:
     assert report.listening == {"clients": {"1": port_of(config, 1)}}
     assert report.clusters == {"main": {"1": str(broker.endpoint)}}
     assert report.reading["open"] == report.reading["accepted"] == 1
-    assert report.reading["requests"] == 2
+    assert report.reading["requests_Heartbeat"] == 2
     assert report.reading["bytes_from_clients"] == 2 * len(request_frame(HEARTBEAT_REQUEST, 4, 1, "test"))
     assert report.reading["bytes_from_brokers"] > 0

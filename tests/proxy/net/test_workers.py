@@ -62,7 +62,7 @@ async def test_workers_serve_the_same_ports_and_one_that_dies_is_replaced(
                 assert await client.beat() == 0
             reports = await workers.reports()
             assert reports.keys() == {0, 1}
-            assert sum(it.reading["requests"] for it in reports.values()) == 1
+            assert sum(it.reading.get("requests_Heartbeat", 0) for it in reports.values()) == 1
     (line,) = [line for line in logs if line["event"] == "worker died"]
     assert line["why"] == "was ended by SIGKILL"
     assert is_free(LOOPBACK, port_of(config))

@@ -1,0 +1,77 @@
+"""Filters: which ACLs a client means when it asks for some, or wants some deleted.
+
+# What a filter leaves open (null, ANY) every ACL has. A word that is newer than ours no ACL has.
+# A name with ANY, LITERAL or PREFIXED is that of the pattern itself; with MATCH it is that of a resource, and means
+# every pattern that holds for it, the `*` too.
+
+Source: AclBindingFilter, ResourcePatternFilter and AccessControlEntryFilter of Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from proxy.protocol.messages.create_acls import CreateAclsRequest
+from proxy.protocol.messages.delete_acls import DeleteAclsRequest
+from proxy.protocol.messages.describe_acls import DescribeAclsRequest
+from rules import Operation, ResourceType, Rule, Snapshot
+from rules.bindings import Binding, bindings
+from rules.edit import said
+from rules.vocabulary import WILDCARD, PatternType, Permission
+
+UNKNOWN, ANY, MATCH = 0, 1, 2  # Kafka's words that no ACL has; MATCH is a pattern type
+Filter = DescribeAclsRequest | DeleteAclsRequest.Filter
+Words = tuple[int, int, int, int]  # resource type, pattern type, operation, permission
+
+
+def words(of: Filter | CreateAclsRequest.Creation) -> Words:
+    """The numbers in a filter or an ACL."""
+    if isinstance(of, CreateAclsRequest.Creation):
+        return of.resource_type, of.resource_pattern_type, of.operation, of.permission_type
+    return of.resource_type_filter, of.pattern_type_filter, of.operation, of.permission_type
+
+
+def too_new(pattern: Words) -> tuple[bool, bool]:
+    """Whether the resource, and whether the rest, of a filter has a word that we do not know."""
+    kind, pattern_type, operation, permission = pattern
+    of_resource = kind not in (ANY, *ResourceType) or pattern_type not in (ANY, MATCH, *PatternType)
+    return of_resource, operation not in (ANY, *Operation) or permission not in (ANY, *Permission)
+
+
+def matching(one: Filter, there: Iterable[Binding]) -> Iterator[Binding]:
+    """The ACLs that a filter means."""
+    kind, _, operation, permission = words(one)
+    for binding in there:
+        if (
+            kind in (ANY, binding.kind)
+            and _about(one, binding)
+            and one.principal_filter in (None, binding.principal)
+            and one.host_filter in (None, binding.host)
+            and operation in (ANY, binding.operation)
+            and permission in (ANY, binding.permission)
+        ):
+            yield binding
+
+
+def _about(one: Filter, binding: Binding) -> bool:
+    pattern, name, wanted = binding.pattern, one.resource_name_filter, one.pattern_type_filter
+    if wanted not in (ANY, MATCH, pattern.type):
+        return False
+    if name is None or wanted != MATCH:
+        return name in (None, pattern.name)
+    if pattern.type is PatternType.PREFIXED:
+        return name.startswith(pattern.name)
+    return pattern.name in (name, WILDCARD)
+
+
+def acls(snapshot: Snapshot) -> list[Binding]:
+    """All ACLs that the rules stand for, those about one resource together."""
+    return sorted(said(snapshot.file))
+
+
+def conditioned(one: Filter, snapshot: Snapshot) -> Iterator[tuple[Rule, Binding]]:
+    """What a filter would mean of the rules with conditions that ACLs lack, were it not for those."""
+    for rule in snapshot.rules:
+        if rule.acl.ours:
+            for binding in matching(one, bindings(rule.acl)):
+                yield rule, binding

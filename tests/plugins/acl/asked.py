@@ -1,0 +1,109 @@
+"""Requests about ACLs, put to a proxy that keeps them: a link with the plugin alone, whose threads are this one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from plugins.acl.filters import ANY
+from plugins.acl.law import Law
+from plugins.acl.managed import Managed
+from proxy.core.commands import Close, Emit, Perform, ToBroker, ToClient
+from proxy.core.events import Event
+from proxy.core.link import Link
+from proxy.core.route import Routes
+from proxy.protocol.codec import decode
+from proxy.protocol.header import SIZE, read_response_header, request_frame
+from proxy.protocol.messages.create_acls import CreateAclsRequest
+from proxy.protocol.messages.delete_acls import DeleteAclsRequest
+from proxy.protocol.messages.describe_acls import DescribeAclsRequest
+from proxy.protocol.schema import Request, Response
+from rules import Kept
+from tests.proxy.core.playbook import connection
+
+NEWEST = 3
+CLOSED = None
+
+
+class Keeper:
+    """A proxy that keeps the ACLs of a file, and one client of it."""
+
+    def __init__(self, file: Path, *, shadow: bool = False, principal: str = "User:admin") -> None:
+        self.kept = Kept(file, {})
+        self.events: list[Event] = []
+        self._routes = Routes([Managed(Law(self.kept, lambda: 0.0, shadow=shadow))])
+        self._principal = principal
+
+    def ask(self, request: Request, version: int = NEWEST) -> Response | None:
+        """The answer; None where the connection is closed instead."""
+        client = connection()
+        client.principal = self._principal
+        link = Link(client, self._routes)
+        link.begin()
+        commands = list(link.receive_client(memoryview(request_frame(request, version, 1, "test"))) or ())
+        sent = b""
+        while commands:
+            command: Any = commands.pop(0)
+            assert not isinstance(command, ToBroker), "brokers see nothing of ACLs"
+            if isinstance(command, Close):
+                return CLOSED
+            if isinstance(command, ToClient):
+                sent += bytes(command.data)
+            elif isinstance(command, Emit):
+                self.events.append(command.event)
+            elif isinstance(command, Perform):
+                try:
+                    commands += link.performed(command.token, command.work())
+                except Exception as error:
+                    commands += link.performed(command.token, None, error)
+        _, offset = read_response_header(request.api, version, sent[SIZE.size :])
+        answer: Response = decode(request.api.response, version, sent[SIZE.size + offset :])
+        return answer
+
+
+def creation(
+    kind: int = 2, name: str = "t", pattern: int = 3, who: str = "User:a", host: str = "*", to: int = 3, allow: int = 3
+) -> CreateAclsRequest.Creation:
+    """An ACL to create: `to` is its operation, `allow` its permission."""
+    return CreateAclsRequest.Creation(
+        resource_type=kind,
+        resource_name=name,
+        resource_pattern_type=pattern,
+        principal=who,
+        host=host,
+        operation=to,
+        permission_type=allow,
+    )
+
+
+def create(*creations: CreateAclsRequest.Creation) -> CreateAclsRequest:
+    return CreateAclsRequest(creations=list(creations))
+
+
+def said(
+    kind: int = ANY,
+    name: str | None = None,
+    pattern: int = ANY,
+    who: str | None = None,
+    host: str | None = None,
+    to: int = ANY,
+    allow: int = ANY,
+) -> dict[str, Any]:
+    """What a filter says."""
+    return {
+        "resource_type_filter": kind,
+        "resource_name_filter": name,
+        "pattern_type_filter": pattern,
+        "principal_filter": who,
+        "host_filter": host,
+        "operation": to,
+        "permission_type": allow,
+    }
+
+
+def describe(**filters: Any) -> DescribeAclsRequest:
+    return DescribeAclsRequest(**said(**filters))
+
+
+def delete(*filters: dict[str, Any]) -> DeleteAclsRequest:
+    return DeleteAclsRequest(filters=[DeleteAclsRequest.Filter(**said(**each)) for each in filters])
