@@ -19,7 +19,7 @@ from contextlib import suppress
 from proxy.net.tls.sayings import TlsError, described
 from proxy.protocol.frame import Buffer
 
-PORTION = 64 << 10  # sealed or opened at a time: OpenSSL keeps buffers as large as they ever were
+PORTION = 128 << 10  # sealed or opened at a time: OpenSSL keeps buffers as large as they ever were
 RECORD = (16 << 10) + 5 + 256  # the longest
 PENDING = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
@@ -69,14 +69,16 @@ class TlsSocket:
                 got = int(self.tls.read(most - count, room[count:] if count else room))
             except ssl.SSLWantReadError:
                 pass  # a part of a record, or none
-            except ssl.SSLEOFError:
-                self._over = True
+            except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
+                self._goodbye()
                 break
             except ssl.SSLError as error:
                 raise TlsError(described(error, self.began)) from None
             else:
                 count += got
-                self._over = not got  # it said goodbye; what follows is nothing to us
+                if not got:
+                    self._goodbye()
+                    break
                 if count == most:
                     self._rest = True
                     break
@@ -91,6 +93,12 @@ class TlsSocket:
                     raise
                 more = False
         return count
+
+    def _goodbye(self) -> None:
+        """The other side said that it ends, and may wait for us to say so too. What follows is nothing to us."""
+        self._over = True
+        with suppress(OSError):
+            self._sock.shutdown(socket.SHUT_RD)  # so that the end makes an event, as with a plain socket
 
     def fill(self) -> bool:
         """Take what the socket has. False: that was all."""

@@ -14,9 +14,23 @@ from structlog.testing import capture_logs
 
 from proxy.config import Config
 from proxy.core.topology import Endpoint
+from proxy.net.dial import plain_socket
+from proxy.net.tls.brokers import TlsStream
+from proxy.net.tls.handshake import shake_hands
+from proxy.net.tls.sockets import TlsSocket
+from proxy.protocol.header import request_frame
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from tests.certificates import Authority
-from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker, Client, configuration, port_of, serving
+from tests.proxy.net.scripted import (
+    HEARTBEAT_REQUEST,
+    LOOPBACK,
+    PATIENCE,
+    Broker,
+    Client,
+    configuration,
+    port_of,
+    serving,
+)
 
 NAME = "kafka.example.com"
 
@@ -119,6 +133,27 @@ async def test_all_brokers_answer_on_one_port_by_their_host_names(broker: Broker
             async with client_of(port_of(config), trusting(authority), f"broker-7.{NAME}"):
                 pass
         assert "UNRECOGNIZED_NAME" in str(refused.value.__cause__).upper()
+
+
+@pytest.mark.parametrize("last_words", [b"", request_frame(HEARTBEAT_REQUEST, 4, 1, "test")], ids=["none", "some"])
+async def test_a_client_that_says_goodbye_and_waits_for_ours_gets_it(
+    broker: Broker, authority: Authority, last_words: bytes
+) -> None:
+    config = secured(authority, broker.endpoint)
+    async with serving(config):
+        stream = await trio.open_tcp_stream(LOOPBACK, port_of(config))
+        sealed = TlsSocket(plain_socket(stream), trusting(authority), LOOPBACK)
+        await shake_hands(sealed, PATIENCE)
+        sealed.tls.write(last_words)
+        with suppress(ssl.SSLWantReadError):
+            sealed.tls.unwrap()
+        sealed.push()  # all of it at once, and no end of the connection itself
+        answered = b""
+        with trio.fail_after(PATIENCE):
+            while arrived := await TlsStream(sealed).receive_some():
+                answered += arrived
+        assert bool(answered) == bool(last_words)
+        sealed.close()
 
 
 async def test_large_frames_pass_both_ways_sealed(broker: Broker, authority: Authority) -> None:
