@@ -26,19 +26,25 @@ class Kept:
         self.environment = environment
         self._looking = threading.Lock()
         self._stamp = stamp(self.file)
+        self._untold: list[Problem] | None = None
         self.snapshot: Snapshot = load(file, environment)
 
     def refresh(self) -> list[Problem] | None:
         """Take the file as it is now: its problems and warnings, or None if it has not changed since the last time."""
+        self.look()
+        problems, self._untold = self._untold, None
+        return problems
+
+    def look(self) -> Snapshot:
+        """Take the file as it is now, and leave it to the next `refresh` to tell what is wrong with it."""
         with self._looking:
             now = stamp(self.file)
-            if now == self._stamp:
-                return None
-            self._stamp = now
-            snapshot, problems = examine(self.file, self.environment)
-            if snapshot is not None:
-                self.snapshot = snapshot
-            return problems
+            if now != self._stamp:
+                self._stamp = now
+                snapshot, self._untold = examine(self.file, self.environment)
+                if snapshot is not None:
+                    self.snapshot = snapshot
+            return self.snapshot
 
     def take(self, snapshot: Snapshot, written: Stamp) -> None:
         """Put in force what was just written to the file, whose stamp this then is."""

@@ -81,11 +81,11 @@ class Acl(Plugin):
 
     def refresh(self) -> Iterable[Reload]:
         """Take the rules as their file is now."""
-        before = self.kept.snapshot
         problems = self.kept.refresh()
         if problems is None:
             return ()
-        return (Reload(str(self.kept.file), self.kept.snapshot is not before, tuple(map(str, problems))),)
+        taken = all(problem.warning for problem in problems)
+        return (Reload(str(self.kept.file), taken, tuple(map(str, problems))),)
 
     def counts(self) -> Mapping[str, int]:
         """What the rules did not allow, by api."""

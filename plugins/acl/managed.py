@@ -4,6 +4,7 @@ DescribeAcls, CreateAcls and DeleteAcls are answered here, as a 4.3 broker with 
 see nothing of them.
 
 # Who may: ALTER of the cluster, or DESCRIBE, by the rules. In shadow too: whoever may change the rules may do anything.
+# The file is what is described, as it is at that moment: so what one worker or proxy was told, all tell at once.
 # The answer to a change leaves when it is on the disk and in force here. A change that cannot be made is an error
 # (UNKNOWN_SERVER_ERROR) with the reason, and a line in the log.
 # A rule with a condition that Kafka's ACLs lack is none of them: it is not described, and not deleted. A filter that
@@ -58,7 +59,7 @@ class Managed(Plugin):
             return Disconnect("a filter for ACLs with an UNKNOWN in it")
         if (no := self._refused(ctx, request, Operation.DESCRIBE)) is not None:
             return no
-        resources = yield Call(partial(_described, request, self._law.kept.snapshot))
+        resources = yield Call(lambda: _described(request, self._law.kept.look()))
         return Reply(DescribeAclsResponse(throttle_time_ms=0, error_code=0, error_message="", resources=resources))
 
     @on_request(CreateAclsRequest)

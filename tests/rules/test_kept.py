@@ -45,6 +45,17 @@ def test_a_changed_file_is_another_snapshot(file: Path) -> None:
     assert kept.refresh() is None
 
 
+def test_what_is_wrong_is_told_by_the_next_refresh_whoever_looked_first(file: Path) -> None:
+    kept = Kept(file, {})
+    written(file, "acls: [")
+    assert may_read(kept, "t")
+    assert kept.look() is kept.snapshot
+    problems = kept.refresh()
+    assert problems is not None
+    assert len(problems) == 1
+    assert kept.refresh() is None
+
+
 def test_a_bad_file_never_replaces_a_good_one_and_is_told_once(file: Path) -> None:
     kept = Kept(file, {})
     written(file, "acls: [")

@@ -216,6 +216,13 @@ def test_whoever_may_not_gets_a_refusal_also_in_shadow(file: Path, shadow: bool,
     assert outcomes(changer.ask(create(creation(name="new")), version)) == [(0, "")]
 
 
+def test_what_others_changed_in_the_file_is_described_at_once(keeper: Keeper, file: Path) -> None:
+    other = Keeper(file)
+    assert outcomes(other.ask(create(creation(name="new")))) == [(0, "")]
+    assert [each[2] for each in described(keeper, name="new")] == ["new"]
+    assert keeper.kept.refresh() == []
+
+
 def test_nothing_to_do_is_done(keeper: Keeper, file: Path) -> None:
     assert outcomes(keeper.ask(create())) == []
     assert matched(keeper.ask(delete())) == []
