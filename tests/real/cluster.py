@@ -68,7 +68,10 @@ background.threads=2
 
 
 class Broker:
-    """One broker: its place, its settings, and its present run."""
+    """One broker: its place, its settings, and its present run. `flags` are more of its JVM's, `users` those of SCRAM."""
+
+    flags: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
 
     def __init__(self, node_id: int, folder: Path) -> None:
         self.node_id = node_id
@@ -87,10 +90,14 @@ class Broker:
     def voter(self) -> str:
         return f"{self.node_id}@{self.host}:{self.controller_port}"
 
-    def format(self, voters: str) -> None:
-        """Write the settings, and prepare the empty disk."""
-        self.folder.mkdir(parents=True)
-        listeners = f"PLAINTEXT://{self.address},CONTROLLER://{self.host}:{self.controller_port}"
+    @property
+    def listeners(self) -> dict[str, str]:
+        """Where it listens, by the names of its listeners."""
+        return {"PLAINTEXT": self.address, "CONTROLLER": f"{self.host}:{self.controller_port}"}
+
+    def settings(self, voters: str) -> str:
+        """What is in its server.properties; of a setting that stands there twice, the last counts."""
+        listeners = ",".join(f"{name}://{address}" for name, address in self.listeners.items())
         own = {
             "node.id": self.node_id,
             "controller.quorum.voters": voters,
@@ -98,9 +105,14 @@ class Broker:
             "advertised.listeners": listeners,
             "log.dirs": self.folder / "data",
         }
-        settings = "".join(f"{name}={value}\n" for name, value in own.items()) + SETTINGS
-        (self.folder / "server.properties").write_text(settings)
-        storage = self._run("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c")
+        return "".join(f"{name}={value}\n" for name, value in own.items()) + SETTINGS
+
+    def format(self, voters: str) -> None:
+        """Write the settings, and prepare the empty disk."""
+        self.folder.mkdir(parents=True)
+        (self.folder / "server.properties").write_text(self.settings(voters))
+        users = [argument for user in self.users for argument in ("--add-scram", user)]
+        storage = self._run("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, *users, "-c")
         if storage.wait(START):
             raise AssertionError(f"broker {self.node_id}: its disk was not formatted:\n{storage.tail()}")
 
@@ -136,7 +148,7 @@ class Broker:
         return self._program
 
     def _run(self, main: str, *arguments: str) -> Program:
-        command = [java(), *JVM, *LOGGING, "-cp", classpath(JARS), main, *arguments]
+        command = [java(), *JVM, *LOGGING, *self.flags, "-cp", classpath(JARS), main, *arguments]
         command.append(str(self.folder / "server.properties"))
         return Program(f"broker {self.node_id}", command, self.log)
 
@@ -146,7 +158,11 @@ class Cluster:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.brokers = {node_id: Broker(node_id, folder / f"broker-{node_id}") for node_id in BROKERS}
+        self.brokers = {node_id: self.broker(node_id, folder / f"broker-{node_id}") for node_id in BROKERS}
+
+    def broker(self, node_id: int, folder: Path) -> Broker:
+        """One of them, not started yet."""
+        return Broker(node_id, folder)
 
     @property
     def bootstrap(self) -> str:

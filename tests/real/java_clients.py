@@ -99,7 +99,11 @@ class JavaClients:
         return self.clients.producer.ProducerRecord(topic, partition, key, value)
 
     def poll(self, consumer: Any, milliseconds: int = 300) -> list[Any]:
-        time = milliseconds if self.release.startswith("0.") else self.jvm.java.time.Duration.ofMillis(milliseconds)
+        time = (
+            milliseconds
+            if self.release.startswith(("0.", "1."))
+            else self.jvm.java.time.Duration.ofMillis(milliseconds)
+        )
         return list(each(consumer.poll(time)))
 
     def take(self, consumer: Any, count: int) -> list[Any]:

@@ -1,0 +1,79 @@
+"""Real clients, real brokers that want to know who they are, and Doorkeeper between them in each of its ways.
+
+A client may touch only what begins with its own name, so what is written to a topic was written by the right one. Each
+client goes each way once, with another mechanism each time; the long run has every mechanism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+
+import pytest
+
+from tests.real.secured.clients import CLIENTS, UNSIGNED_ALONE, UNSPOKEN, As
+from tests.real.secured.cluster import MECHANISMS
+from tests.real.secured.guarding import AS_ITSELF, BROKERS, TLS, Guarding
+
+pytestmark = [pytest.mark.real]
+
+VALUES = [b"%d" % number for number in range(20)]
+
+
+def spoken(client: str, way: str) -> list[str]:
+    """The mechanisms that go this way."""
+    if way in ("tokens", "signed"):
+        mechanisms = [] if client in UNSIGNED_ALONE else ["OAUTHBEARER"]
+    else:
+        mechanisms = [name for name in MECHANISMS if way == "inspected" or name != "OAUTHBEARER"]
+    return [name for name in mechanisms if (client, name) not in UNSPOKEN]
+
+
+def pairs() -> Iterator[object]:
+    """Every client, every way, every transport; the mechanisms in turn."""
+    turn = 0
+    for client in CLIENTS:
+        for way in BROKERS:
+            for transport in BROKERS[way] if way != "certified" else ():
+                turn += 1
+                mechanisms = spoken(client, way)
+                for place, mechanism in enumerate(mechanisms):
+                    long = [] if place == turn % len(mechanisms) else [pytest.mark.long]
+                    yield pytest.param(client, way, transport, mechanism, marks=long)
+
+
+@pytest.mark.parametrize(("client", "way", "transport", "mechanism"), list(pairs()))
+def test_each_client_works_and_is_known(
+    guarding: Guarding, client: str, way: str, transport: str, mechanism: str
+) -> None:
+    owner = "doorkeeper" if way in AS_ITSELF else "alice"
+    topic = f"{owner}-{client}-{way}-{transport}-{mechanism}"
+    facts = [f'"listener": "{way}-{transport}"', '"User:alice"', f'"mechanism": "{mechanism}"']
+    if transport == TLS:
+        facts.append('"tls": "TLSv1.')
+    with guarding.tells('"client authenticated"', *facts):
+        taken = CLIENTS[client](guarding.client(way, transport, mechanism), topic, VALUES)
+        assert sorted(taken) == sorted(VALUES), taken
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("direct", [True, False], ids=["direct", "proxy"])
+def test_each_client_is_known_by_its_certificate(guarding: Guarding, client: str, direct: bool) -> None:
+    """To the brokers the client is itself without the proxy, and the proxy with it."""
+    at = guarding.direct("certified", TLS) if direct else guarding.at("certified", TLS)
+    who = As(at, None, papers=guarding.shown(client.capitalize()))
+    owner, other = (client, "doorkeeper") if direct else ("doorkeeper", client)
+    subject = f'"subject": "CN={client.capitalize()},O=Clients"'
+    told = guarding.tells('"listener": "certified-tls"', f'"principal": "User:{client}"', subject)
+    with nullcontext() if direct else told:
+        taken = CLIENTS[client](who, f"{owner}-certified-{client}", VALUES)
+        assert sorted(taken) == sorted(VALUES), taken
+    refused = CLIENTS[client](who, f"{other}-refused", VALUES)
+    assert "uthorization" in str(refused) or "not authorized" in str(refused).lower()
+
+
+@pytest.mark.parametrize("way", ["inspected", "terminated", "mapped"])
+def test_nobody_touches_what_is_anothers(guarding: Guarding, way: str) -> None:
+    """Terminated, the brokers know but the proxy: there rules of ours would decide."""
+    outcome = CLIENTS["kafka-python"](guarding.client(way, TLS, "SCRAM-SHA-256", "bob"), f"alice-of-{way}", VALUES)
+    assert "TopicAuthorizationFailed" in str(outcome)
