@@ -28,6 +28,7 @@ GATEWAY = "tests/proxy/net/test_gateway.py"
 TESTED_WITH = {
     "proxy/core/readers.py": CONVERSATION,
     "proxy/net/conversation.py": GATEWAY,
+    "proxy/net/side.py": "tests/proxy/net/test_reactor.py",
 }
 
 

@@ -6,21 +6,11 @@ Built once from the plugins in force; asked once a frame. What nobody wants has 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import IntEnum
 from functools import cached_property
 
 from proxy.core.plugin import Handler
 from proxy.protocol.codec import Picker, decode, encode, picker
 from proxy.protocol.schema import Message
-
-
-class Level(IntEnum):
-    """How much of a frame is read."""
-
-    PASS = 0  # nothing: it flows on, whatever its size
-    HEAD = 1  # its leading fields, while it flows on
-    FIELDS = 2  # some top-level fields; the frame is assembled, the rest of it stays bytes
-    ALL = 3  # everything
 
 
 class Interest:
@@ -33,11 +23,6 @@ class Interest:
         self.version = version
         self.names = names
         self.handlers = tuple(handlers)
-
-    @property
-    def level(self) -> Level:
-        """How much of a frame is read."""
-        return Level.ALL if self.names is None else Level.FIELDS
 
     @cached_property
     def _picker(self) -> Picker[Message]:

@@ -26,10 +26,10 @@ from proxy.core.link import Link
 from proxy.core.route import Routes
 from proxy.core.topology import Endpoint, Topology
 from proxy.net.complaints import Complaints
-from proxy.net.conversation import AnySocket
 from proxy.net.dial import UnreachableError, dial, plain_socket
 from proxy.net.introductions import Introduced
 from proxy.net.reactor import Reactor
+from proxy.net.side import AnySocket
 from proxy.net.tls.brokers import TlsStream
 from proxy.net.tls.handshake import HandshakeError
 from proxy.net.upstream import Upstream

@@ -3,8 +3,7 @@
 Rules:
 * A side is read until a read came back short: with edge-triggered events the next one says that there is more. Where
   the other end has said goodbye it is read to its end, for no event will follow.
-* A side is not read while the link wants it paused, or while what came from it cannot be sent on; nor is a client that
-  does not take its answers. So what is kept for a stalled socket is the rest of one buffer, or one pipe.
+* A side is not read while the link wants it paused, or while what came from it cannot be sent on (`side.py`).
 * Small pieces are posted, and leave together when every link that was ready has been read. Sent one by one, each would
   wake an idle broker for itself: 50 connections of 100 B cost 27 us a request instead of 20.
 * Nothing here waits. Whoever could not go on is in `again`, or gets an event when it can.
@@ -14,7 +13,7 @@ Rules:
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import trio
@@ -34,67 +33,15 @@ from proxy.core.commands import (
 )
 from proxy.core.link import Link
 from proxy.net.pipes import SIZE as PIPE_SIZE
-from proxy.net.pipes import WORTH_IT, Pipe
-from proxy.net.tls.sockets import TlsSocket
-from proxy.protocol.frame import Buffer, Splitter
+from proxy.net.pipes import WORTH_IT
+from proxy.net.side import BUFFER, AnySocket, Side
 
 if TYPE_CHECKING:
     from proxy.net.reactor import Reactor
 
-AnySocket = socket.socket | TlsSocket
-
 ROUNDS = 6  # reads of one side before the others have their turn
-BUFFER = 256 << 10
 SMALL = 8 << 10  # what is sent on together with what others have to send
 HEAD_ONLY = 4 << 10  # what is read at a time where large frames pass: enough for a head, the body takes the pipe
-PIECES = 64  # in one sendmsg
-
-
-class Side:
-    """One socket. `blocked` counts the reasons not to read it; `backlog` and `pipe` are what it has not taken yet."""
-
-    __slots__ = (
-        "backlog",
-        "blocked",
-        "conversation",
-        "fd",
-        "hung",
-        "is_client",
-        "peer",
-        "pipe",
-        "portion",
-        "readable",
-        "receive",
-        "received",
-        "send",
-        "sock",
-        "splitter",
-        "stalled",
-        "take",
-    )
-
-    def __init__(self, conversation: Conversation, sock: AnySocket, splitter: Splitter, is_client: bool) -> None:
-        sock.setblocking(False)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.conversation = conversation
-        self.peer = self  # until both are there
-        self.sock = sock
-        self.fd = sock.fileno()
-        self.is_client = is_client
-        self.splitter = splitter  # of what comes from here
-        self.receive = sock.recv_into
-        self.send = sock.send
-        self.take: Callable[[memoryview], list[Command] | None] = (
-            conversation.link.receive_client if is_client else conversation.link.receive_broker
-        )
-        self.backlog: list[Buffer] = []
-        self.pipe: Pipe | None = None  # leaves before the backlog
-        self.stalled = False  # has a backlog or a pipe
-        self.blocked = 0
-        self.readable = False  # there may be more to read, and no event will say so
-        self.hung = False  # the other end said goodbye
-        self.portion = BUFFER
-        self.received = 0
 
 
 class Conversation:
@@ -105,9 +52,10 @@ class Conversation:
     def __init__(self, reactor: Reactor, client: AnySocket, broker: AnySocket, link: Link) -> None:
         self._reactor = reactor
         self.link = link
-        self.client = Side(self, client, link.requests.splitter, True)
-        self.broker = Side(self, broker, link.responses.splitter, False)
+        self.client = Side(reactor, self, client, link.requests.splitter, link.receive_client)
+        self.broker = Side(reactor, self, broker, link.responses.splitter, link.receive_broker)
         self.client.peer, self.broker.peer = self.broker, self.client
+        self.client.is_client = True
         self._plain = isinstance(client, socket.socket) and isinstance(broker, socket.socket)
         self.closing = False
         self.reason: str | None = None
@@ -149,7 +97,8 @@ class Conversation:
             elif count <= SMALL:
                 reactor.post(side.peer, data, count)  # what nearly always happens
             else:
-                self.send(side.peer, data)
+                reactor.deliver()
+                side.peer.send(data)
             if count < portion and not side.hung:
                 side.readable = False
                 return
@@ -160,7 +109,7 @@ class Conversation:
         """Take what was read from a side before it was ours."""
         commands = side.take(data)
         if commands is None:
-            self.send(side.peer, data)
+            side.peer.send(data)
         else:
             self.carry_out(commands)
 
@@ -189,8 +138,8 @@ class Conversation:
                 side.received += count
                 splitter.passed(count)
                 if not pipe.drain(peer.fd, not splitter.between):
-                    peer.pipe, pipe = pipe, None
-                    self._stall(peer)
+                    peer.keep(pipe)
+                    pipe = None
                     return False
         except BlockingIOError:
             side.readable = False
@@ -204,7 +153,7 @@ class Conversation:
     def _ended(self, side: Side) -> None:
         """The other end sent its last byte."""
         side.readable = False
-        side.blocked += 1
+        side.block()
         self.carry_out(self.link.client_closed() if side.is_client else self.link.broker_closed())
 
     def lost(self, side: Side, error: OSError) -> None:
@@ -218,10 +167,8 @@ class Conversation:
         self._reactor.deliver()
         for side, kind in ((self.broker, ToBroker), (self.client, ToClient)):
             pieces = [command.data for command in commands if isinstance(command, kind)]
-            if len(pieces) == 1:
-                self.send(side, pieces[0])
-            elif pieces:
-                self._send_all(side, pieces)
+            if pieces:
+                side.send_all(pieces)
         for command in commands:
             if not isinstance(command, ToBroker | ToClient):
                 self._do(command)
@@ -236,89 +183,15 @@ class Conversation:
         elif isinstance(command, Emit):
             self._reactor.emit(self, command.event)
         elif isinstance(command, PauseClient | PauseBroker):
-            (self.client if isinstance(command, PauseClient) else self.broker).blocked += 1
+            (self.client if isinstance(command, PauseClient) else self.broker).block()
         elif isinstance(command, ResumeClient | ResumeBroker):
-            self._unblock(self.client if isinstance(command, ResumeClient) else self.broker)
-
-    def send(self, side: Side, data: Buffer) -> None:
-        """Send this, or keep what the socket does not take."""
-        self._reactor.deliver()
-        if side.stalled:
-            side.backlog.append(bytes(data))
-            return
-        try:
-            sent = side.send(data)
-        except BlockingIOError:
-            sent = 0
-        except OSError as error:
-            self.lost(side, error)
-            return
-        if sent < len(data):
-            self.keep(side, data, sent)
-
-    def keep(self, side: Side, data: Buffer, sent: int) -> None:
-        """The socket took only so much of it."""
-        side.backlog.append(bytes(memoryview(data)[sent:]))
-        self._stall(side)
-
-    def _send_all(self, side: Side, pieces: list[Buffer]) -> None:
-        """Send these in one go, or keep what the socket does not take."""
-        for start in range(0, len(pieces), PIECES):
-            some = pieces[start : start + PIECES]
-            stalled, sent = side.stalled, 0
-            if not stalled:
-                try:
-                    sent = side.sock.sendmsg(some) if self._plain else side.send(b"".join(some))
-                except BlockingIOError:
-                    pass
-                except OSError as error:
-                    self.lost(side, error)
-                    return
-            for piece in some:
-                if sent < len(piece):
-                    side.backlog.append(bytes(memoryview(piece)[sent:]))
-                sent = max(sent - len(piece), 0)
-            if side.backlog and not stalled:
-                self._stall(side)
+            (self.client if isinstance(command, ResumeClient) else self.broker).unblock()
 
     def flush(self, side: Side) -> None:
-        """The socket takes bytes again."""
-        try:
-            if side.pipe is not None:
-                if not side.pipe.drain(side.fd, False):
-                    return
-                self._reactor.pipes.give_back(side.pipe)
-                side.pipe = None
-            while side.backlog:
-                piece = side.backlog[0]
-                sent = side.send(piece)
-                if sent < len(piece):
-                    side.backlog[0] = memoryview(piece)[sent:]
-                    return
-                del side.backlog[0]
-        except BlockingIOError:
-            return
-        except OSError as error:
-            self.lost(side, error)
-            return
-        side.stalled = False
-        self._unblock(side.peer)
-        if side.is_client:
-            self._unblock(side)
+        """A socket takes bytes again."""
+        side.flush()
         if self.closing:
             self._finish()
-
-    def _stall(self, side: Side) -> None:
-        """The socket takes no more: read nothing that would have to be sent there."""
-        side.stalled = True
-        side.peer.blocked += 1
-        if side.is_client:
-            side.blocked += 1
-
-    def _unblock(self, side: Side) -> None:
-        side.blocked -= 1
-        if not side.blocked and side.readable:
-            self._reactor.again.append(side)
 
     # Ending.
 
@@ -328,8 +201,8 @@ class Conversation:
             return
         self.closing = True
         self.reason = reason
-        self.client.blocked += 1  # for good
-        self.broker.blocked += 1
+        self.client.block()  # for good
+        self.broker.block()
         self._finish()
 
     def _finish(self) -> None:
@@ -346,9 +219,6 @@ class Conversation:
         if self._reactor.forget(self):
             self.closing = self.link.closed = True
             self.reason = self.reason or reason
-            for side in (self.client, self.broker):
-                if side.pipe is not None:
-                    side.pipe.close()
-                    side.pipe = None
-                side.sock.close()
+            self.client.close()
+            self.broker.close()
             self._reactor.ended(self)

@@ -27,8 +27,9 @@ import trio
 
 from proxy.core.events import Event
 from proxy.core.link import Link
-from proxy.net.conversation import BUFFER, AnySocket, Conversation, Side
+from proxy.net.conversation import Conversation
 from proxy.net.pipes import Pipes
+from proxy.net.side import BUFFER, AnySocket, Side
 from proxy.protocol.frame import Buffer
 
 log = structlog.get_logger()
@@ -141,18 +142,7 @@ class Reactor:
             return
         posted, self.posted, self.room = self.posted, [], self._buffer
         for side, data in posted:
-            if side.stalled:
-                side.backlog.append(bytes(data))
-                continue
-            try:
-                sent = side.send(data)
-            except BlockingIOError:
-                sent = 0
-            except OSError as error:
-                side.conversation.lost(side, error)
-                continue
-            if sent < len(data):
-                side.conversation.keep(side, data, sent)
+            side.send(data)
 
     def wake_later(self, conversation: Conversation, token: int, seconds: float) -> None:
         """Wake this link after a while."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from proxy.core.interest import Interest, Level, interest
+from proxy.core.interest import Interest, interest
 from proxy.core.plugin import Plugin, on_response
 from proxy.protocol.codec import encode
 from proxy.protocol.messages.metadata import MetadataResponse
@@ -34,13 +34,13 @@ def test_what_nobody_wants_has_no_interest() -> None:
 def test_fields_of_several_handlers_are_read_together() -> None:
     both = wanted(4, Brokers(), Controller())
     assert both is not None
-    assert (both.level, both.names, len(both.handlers)) == (Level.FIELDS, {"brokers", "controller_id"}, 2)
+    assert (both.names, len(both.handlers)) == ({"brokers", "controller_id"}, 2)
 
 
 def test_who_wants_everything_decides_for_all() -> None:
     both = wanted(4, Brokers(), Everything())
     assert both is not None
-    assert (both.level, both.names) == (Level.ALL, None)
+    assert both.names is None
 
 
 def test_a_version_without_the_field_does_not_call_its_handler() -> None:

@@ -1,0 +1,173 @@
+"""Side: one socket of a conversation; what it has not taken yet, and whether it is read.
+
+Rules:
+* A socket that does not take what it is given is stalled: the rest is kept, its peer is not read any more, and a client
+  is not read either while it does not take its answers. So what is kept is the rest of one buffer, or one pipe.
+* `blocked` counts the reasons not to read. When the last one goes, and there may be more, it is the reactor's turn.
+* With edge-triggered events nothing says twice that there is something to read: `readable` remembers it.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from proxy.core.commands import Command
+from proxy.net.pipes import Pipe
+from proxy.net.tls.sockets import TlsSocket
+from proxy.protocol.frame import Buffer, Splitter
+
+if TYPE_CHECKING:
+    from proxy.net.conversation import Conversation
+    from proxy.net.reactor import Reactor
+
+AnySocket = socket.socket | TlsSocket
+Take = Callable[[memoryview], list[Command] | None]
+
+BUFFER = 256 << 10
+PIECES = 64  # in one sendmsg
+
+
+class Side:
+    """One socket. `take` is told what came from it, `splitter` has cut it into frames."""
+
+    __slots__ = (
+        "_reactor",
+        "_sendmsg",
+        "_write",
+        "backlog",
+        "blocked",
+        "conversation",
+        "fd",
+        "hung",
+        "is_client",
+        "peer",
+        "pipe",
+        "portion",
+        "readable",
+        "receive",
+        "received",
+        "sock",
+        "splitter",
+        "stalled",
+        "take",
+    )
+
+    def __init__(
+        self, reactor: Reactor, conversation: Conversation, sock: AnySocket, splitter: Splitter, take: Take
+    ) -> None:
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._reactor = reactor
+        self.conversation = conversation
+        self.peer = self  # until both are there
+        self.is_client = False
+        self.sock = sock
+        self.fd = sock.fileno()
+        self.receive = sock.recv_into
+        self._write = sock.send
+        self._sendmsg = sock.sendmsg if isinstance(sock, socket.socket) else None
+        self.take = take
+        self.splitter = splitter
+        self.portion = BUFFER  # to be read at a time
+        self.received = 0  # bytes
+        self.readable = False  # there may be more to read, and no event will say so
+        self.hung = False  # the other end said goodbye
+        self.blocked = 0
+        self.backlog: list[Buffer] = []
+        self.pipe: Pipe | None = None  # leaves before the backlog
+        self.stalled = False  # has a backlog or a pipe
+
+    def send(self, data: Buffer) -> None:
+        """Send this, or keep what the socket does not take."""
+        if self.stalled:
+            self.backlog.append(bytes(data))
+            return
+        try:
+            sent = self._write(data)
+        except BlockingIOError:
+            sent = 0
+        except OSError as error:
+            self.conversation.lost(self, error)
+            return
+        if sent < len(data):
+            self.backlog.append(bytes(memoryview(data)[sent:]))
+            self._stall()
+
+    def send_all(self, pieces: list[Buffer]) -> None:
+        """Send these in one go, or keep what the socket does not take."""
+        if self._sendmsg is None or len(pieces) == 1:
+            self.send(b"".join(pieces) if len(pieces) > 1 else pieces[0])
+            return
+        for start in range(0, len(pieces), PIECES):
+            some = pieces[start : start + PIECES]
+            stalled, sent = self.stalled, 0
+            if not stalled:
+                try:
+                    sent = self._sendmsg(some)
+                except BlockingIOError:
+                    pass
+                except OSError as error:
+                    self.conversation.lost(self, error)
+                    return
+            for piece in some:
+                if sent < len(piece):
+                    self.backlog.append(bytes(memoryview(piece)[sent:]))
+                sent = max(sent - len(piece), 0)
+            if self.backlog and not stalled:
+                self._stall()
+
+    def keep(self, pipe: Pipe) -> None:
+        """The socket did not take all that is in this pipe: it leaves before everything else."""
+        self.pipe = pipe
+        self._stall()
+
+    def flush(self) -> None:
+        """The socket takes bytes again: give it what was kept."""
+        try:
+            if self.pipe is not None:
+                if not self.pipe.drain(self.fd, False):
+                    return
+                self._reactor.pipes.give_back(self.pipe)
+                self.pipe = None
+            while self.backlog:
+                piece = self.backlog[0]
+                sent = self._write(piece)
+                if sent < len(piece):
+                    self.backlog[0] = memoryview(piece)[sent:]
+                    return
+                del self.backlog[0]
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self.conversation.lost(self, error)
+            return
+        self.stalled = False
+        self.peer.unblock()
+        if self.is_client:
+            self.unblock()
+
+    def _stall(self) -> None:
+        """Read nothing that would have to be sent here."""
+        self.stalled = True
+        self.peer.block()
+        if self.is_client:
+            self.block()
+
+    def block(self) -> None:
+        """There is one more reason not to read it."""
+        self.blocked += 1
+
+    def unblock(self) -> None:
+        """There is one less."""
+        self.blocked -= 1
+        if not self.blocked and self.readable:
+            self._reactor.again.append(self)
+
+    def close(self) -> None:
+        """Close the socket; what it has not taken is gone."""
+        if self.pipe is not None:
+            self.pipe.close()
+            self.pipe = None
+        self.sock.close()
