@@ -126,14 +126,15 @@ class Ending:
                 if self.blind:
                     self._tail.passed(self.blind)
                 return self._watch(span)
-            self._start += span
-            body = self._route.response_body(bytes(self._start))
+            start = memoryview(self._start + span) if self._start else span
+            body = self._route.response_body(start)
             if body is None:
+                self._start += span
                 return None
             names = self._route.response.names if self._route.response else None
-            left = len(self._start) - body + self._left
+            left = len(start) - body + self._left
             self._tail = Tail(self._route.api.response, self._route.version, names or (), left)
-            header = len(span) - (len(self._start) - body)
+            header = len(span) - (len(start) - body)
             return [span[:header], *self._watch(span[header:])]
         except ProtocolError as error:
             return self._failed(self._route, error)

@@ -19,7 +19,7 @@ from contextlib import suppress
 from proxy.net.tls.sayings import TlsError, described
 from proxy.protocol.frame import Buffer
 
-PORTION = 128 << 10  # sealed or opened at a time: OpenSSL keeps buffers as large as they ever were
+PORTION = 64 << 10  # sealed or opened at a time: OpenSSL keeps buffers as large as they ever were
 RECORD = (16 << 10) + 5 + 256  # the longest
 PENDING = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
@@ -146,8 +146,21 @@ class TlsSocket:
             self._unsent = memoryview(sealed)[sent:] if sent < len(sealed) else b""
 
     def sendmsg(self, pieces: list[Buffer]) -> int:
-        """As `send`, of several pieces."""
-        return self.send(b"".join(pieces))
+        """As `send`, of several pieces. Long ones are not copied to be one."""
+        if sum(map(len, pieces)) <= PORTION:
+            return self.send(b"".join(pieces))
+        sent = 0
+        for piece in pieces:
+            try:
+                taken = self.send(piece)
+            except BlockingIOError:
+                if not sent:
+                    raise
+                break
+            sent += taken
+            if taken < len(piece):
+                break
+        return sent
 
     @property
     def stuck(self) -> bool:

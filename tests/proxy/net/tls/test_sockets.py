@@ -62,6 +62,21 @@ async def test_what_the_socket_does_not_take_is_sent_again_and_sealed_once(pair:
     assert arrived + read_all(two, len(data)) == data
 
 
+async def test_pieces_are_sent_as_far_as_the_socket_takes_them(pair: Pair) -> None:
+    one, two = pair
+    pieces: list[bytes | bytearray | memoryview] = [b"head", bytes(200_000), b"between", bytes(range(256)) * 16_000]
+    whole, sent, arrived = b"".join(pieces), 0, b""
+    assert one.sendmsg([b"all", b" of it"]) == 9
+    assert read_all(two) == b"all of it"
+    while sent < len(whole):
+        sent += one.sendmsg([memoryview(whole)[sent : sent + 5], memoryview(whole)[sent + 5 :]] if sent else pieces)
+        arrived += read_all(two)
+    while one.stuck:
+        one.push()
+        arrived += read_all(two)
+    assert arrived == whole
+
+
 async def test_goodbye_ends_the_stream(pair: Pair) -> None:
     pair[0].send(b"last")
     pair[0].close()
