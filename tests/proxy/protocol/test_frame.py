@@ -218,3 +218,17 @@ def test_how_a_stream_is_cut_makes_no_difference(frames: list[tuple[int, int]], 
         pieces.feed(data[start:end])
     assert pieces.out == whole.out
     assert pieces.met == whole.met == list(range(len(frames)))
+
+
+@pytest.mark.parametrize("answer", [None, HOLD, Whole()])
+def test_every_frame_is_met_once(answer: Reader | None) -> None:
+    met: list[int] = []
+
+    def meet(head: tuple[int, int, int], data: memoryview, pos: int) -> Reader | None:
+        met.append(head[2])
+        return answer if head[2] == 2 else None
+
+    splitter = Splitter(REQUEST_HEAD, meet, Fault.CLIENT)
+    for number in (1, 2):
+        splitter.feed(memoryview(frame(number)))
+    assert met == [1, 2]
