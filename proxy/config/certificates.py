@@ -26,6 +26,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import NameOID
 
+from proxy.config.sasl import Elsewhere
 from proxy.config.tls import Pair, Trusting, UnusableError
 
 LARGEST = 4 << 20
@@ -63,7 +64,7 @@ def identity(pair: Pair) -> Identity | None:
     return _identity(chain, _key(content(path, option), path, option, pair.key_password), option, pair.certificate)
 
 
-def trusted(tls: Trusting) -> str | None:
+def trusted(tls: Trusting | Elsewhere) -> str | None:
     """The authorities that these options name, as PEM; None where they name none. Raises UnusableError."""
     if tls.ca is None:
         return None

@@ -47,7 +47,20 @@ KeysPlace = Annotated[str, BeforeValidator(_keys), WithJsonSchema({"type": "stri
 Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 
 
-class Oauthbearer(Section):
+class Elsewhere(Section):
+    """What is fetched from an `https://` URL."""
+
+    ca: FilePath | None = Field(
+        default=None,
+        description="The authorities that are trusted where that URL is: a PEM file, or a PKCS#12 store.",
+        examples=["tls/ca.pem"],
+    )
+    ca_password: str | None = Field(
+        default=None, repr=False, description="The password of `ca`, where it is a store.", examples=["${CA_PASSWORD}"]
+    )
+
+
+class Oauthbearer(Elsewhere):
     """Whose tokens count."""
 
     jwks: KeysPlace | None = Field(
@@ -122,7 +135,7 @@ def _url(value: object) -> object:
     return value
 
 
-class TokenClient(Section):
+class TokenClient(Elsewhere):
     """Where the proxy gets its tokens: OAuth's client credentials (RFC 6749)."""
 
     endpoint: Annotated[str, BeforeValidator(_url)] = Field(

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from proxy.auth import users
 from proxy.auth.keys import load_keys
+from proxy.config.certificates import trusted
 from proxy.config.model import Config
-from proxy.config.sasl import BY_PASSWORD, ClusterSasl, ListenerSasl
+from proxy.config.sasl import BY_PASSWORD, ClusterSasl, Elsewhere, ListenerSasl
+from proxy.config.tls import UnusableError
 from proxy.text.places import Path
 from proxy.text.problems import BadFileError, Finding
 
@@ -53,6 +55,7 @@ def _tokens(path: Path, sasl: ListenerSasl) -> Iterator[Finding]:
             yield Finding(path, 'OAUTHBEARER needs "oauthbearer"; write e.g. "oauthbearer: {jwks: keys.json}"')
         return
     path = (*path, "oauthbearer")
+    yield from _elsewhere(path, tokens, tokens.jwks or "")
     if not offered:
         yield Finding(path, 'no mechanism uses this; leave it out, or add "OAUTHBEARER" to "mechanisms"')
     if tokens.unsecured and tokens.jwks is not None:
@@ -74,6 +77,16 @@ def _tokens(path: Path, sasl: ListenerSasl) -> Iterator[Finding]:
         yield Finding(path, 'tokens for anybody else count too; write "audience:"', warning=True)
 
 
+def _elsewhere(path: Path, section: Elsewhere, url: str) -> Iterator[Finding]:
+    if section.ca is not None and not url.startswith("https://"):
+        yield Finding((*path, "ca"), 'nothing is fetched from an "https://" URL here; leave it out')
+        return
+    try:
+        trusted(section)
+    except UnusableError as error:
+        yield Finding((*path, error.option), str(error))
+
+
 def _cluster(path: Path, sasl: ClusterSasl) -> Iterator[Finding]:
     for one, other in (("username", "password"), ("password", "username")):
         if getattr(sasl, one) is not None and getattr(sasl, other) is None:
@@ -81,6 +94,11 @@ def _cluster(path: Path, sasl: ClusterSasl) -> Iterator[Finding]:
     if sasl.mechanism == "OAUTHBEARER":
         if sasl.oauthbearer is None:
             yield Finding(path, 'OAUTHBEARER needs "oauthbearer"; write where its tokens come from')
+        else:
+            yield from _elsewhere((*path, "oauthbearer"), sasl.oauthbearer, sasl.oauthbearer.endpoint)
+            if sasl.oauthbearer.endpoint.startswith("http://"):
+                place = (*path, "oauthbearer", "endpoint")
+                yield Finding(place, "over http our secret can be read on the way; write https", warning=True)
         for option in ("username", "identities"):
             if getattr(sasl, option) is not None:
                 yield Finding((*path, option), f'OAUTHBEARER has no use for "{option}"; leave it out')

@@ -71,7 +71,7 @@ class Authorities:
         if tokens.jwks is None:
             return judge
         if "://" in tokens.jwks:
-            fetched = FetchedKeys(tokens.jwks)
+            fetched = FetchedKeys(tokens.jwks, tokens)
             self._fetched.append(fetched)
             return replace(judge, keys=lambda: fetched.keys, missing=fetched.missing)
         file = self._read(tokens.jwks, load_keys)

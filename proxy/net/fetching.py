@@ -5,10 +5,13 @@ Rules:
   What cannot be had leaves what there was.
 * A token of ours is renewed when four fifths of its time are over; where that fails, again and again, a little later
   each time.
+* Whom we trust there is read each time: a file that changed counts from the next time on.
 * What is sent to a token endpoint, and what it answers, is never told to anybody.
 """
 
 from __future__ import annotations
+
+import ssl
 
 import httpx
 import structlog
@@ -16,7 +19,11 @@ import trio
 from joserfc.jwk import KeySet
 
 from proxy.auth.keys import keys_in
-from proxy.config.sasl import TokenClient
+from proxy.config.sasl import Elsewhere, TokenClient
+from proxy.config.tls import UnusableError
+from proxy.net.dial import reason
+from proxy.net.tls.contexts import trusting
+from proxy.net.tls.sayings import described
 
 log = structlog.get_logger()
 
@@ -28,11 +35,28 @@ FIRST_RETRY, LAST_RETRY = 1.0, 60.0
 DEFAULT_LIFETIME = 300.0  # of a token whose endpoint does not say
 
 
+def _client(elsewhere: Elsewhere) -> httpx.AsyncClient:
+    return httpx.AsyncClient(timeout=PATIENCE, verify=trusting(elsewhere))
+
+
+def _why(error: Exception) -> str:
+    """What went wrong. What httpx says of a connection has no words; what it comes from has."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLError):
+            return f"no TLS: {described(cause, b'')}"
+        if isinstance(cause, OSError):
+            return reason(cause)
+        cause = cause.__cause__ or cause.__context__
+    return str(error) or type(error).__name__
+
+
 class FetchedKeys:
     """The keys at a URL."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, elsewhere: Elsewhere) -> None:
         self._url = url
+        self._elsewhere = elsewhere
         self._missing = trio.Event()
         self.keys = KeySet([])
 
@@ -44,13 +68,13 @@ class FetchedKeys:
         """Fetch until cancelled."""
         while True:
             try:
-                async with httpx.AsyncClient(timeout=PATIENCE) as client:
+                async with _client(self._elsewhere) as client:
                     response = await client.get(self._url)
                     response.raise_for_status()
                 self.keys = keys_in(response.text)
                 log.info("keys fetched", url=self._url, keys=len(self.keys.keys))
-            except (httpx.HTTPError, ValueError) as error:
-                log.warning("keys not fetched", url=self._url, why=str(error) or type(error).__name__)
+            except (httpx.HTTPError, UnusableError, ValueError) as error:
+                log.warning("keys not fetched", url=self._url, why=_why(error))
             self._missing = trio.Event()
             await trio.sleep(SOONEST)
             with trio.move_on_after(EVERY - SOONEST if self.keys.keys else 0):
@@ -87,15 +111,15 @@ class FetchedToken:
         ask = self._client
         form = {"grant_type": "client_credentials"} | ({"scope": ask.scope} if ask.scope else {})
         try:
-            async with httpx.AsyncClient(timeout=PATIENCE) as client:
+            async with _client(ask) as client:
                 response = await client.post(
                     ask.endpoint, data=form, auth=(ask.client_id, ask.client_secret.get_secret_value())
                 )
                 response.raise_for_status()
             answer = response.json()
             token, lifetime = answer["access_token"], float(answer.get("expires_in") or DEFAULT_LIFETIME)
-        except httpx.HTTPError as error:
-            log.warning("token not fetched", endpoint=ask.endpoint, why=str(error) or type(error).__name__)
+        except (httpx.HTTPError, UnusableError) as error:
+            log.warning("token not fetched", endpoint=ask.endpoint, why=_why(error))
             return None
         except (ValueError, TypeError, KeyError, AttributeError):
             log.warning("token not fetched", endpoint=ask.endpoint, why="the answer has no access_token")

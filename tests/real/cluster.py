@@ -68,7 +68,7 @@ background.threads=2
 
 
 class Broker:
-    """One broker: its place, its settings, and its present run. `flags` are more of its JVM's, `users` those of SCRAM."""
+    """One broker: its place, its settings, and its present run. `flags` are more of its JVM's, `users` SCRAM's."""
 
     flags: tuple[str, ...] = ()
     users: tuple[str, ...] = ()

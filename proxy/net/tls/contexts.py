@@ -13,6 +13,7 @@ import ssl
 from collections.abc import Callable
 
 from proxy.config.certificates import Identity, identity, trusted
+from proxy.config.sasl import Elsewhere
 from proxy.config.tls import ClusterTls, ListenerTls, Pair, Trusting, UnusableError
 
 ASKED = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
@@ -52,17 +53,23 @@ def for_clients(tls: ListenerTls, known: Known) -> ssl.SSLContext:
 
 def for_brokers(tls: ClusterTls) -> ssl.SSLContext:
     """What is spoken with the brokers of a cluster. Raises UnusableError."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context = trusting(tls)
     context.check_hostname = tls.verify_host
-    authorities = trusted(tls)
-    if authorities is None:
-        context.load_default_certs()
-    else:
-        context.load_verify_locations(cadata=authorities)
     _versions(context, tls)
     own = identity(tls)
     if own is not None:
         _show(context, own, tls)
+    return context
+
+
+def trusting(whom: ClusterTls | Elsewhere) -> ssl.SSLContext:
+    """What is spoken with servers of these authorities. Raises UnusableError."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    authorities = trusted(whom)
+    if authorities is None:
+        context.load_default_certs()
+    else:
+        context.load_verify_locations(cadata=authorities)
     return context
 
 

@@ -80,6 +80,18 @@ def test_passwords_that_anybody_may_see_are_warned_of(folder: Path) -> None:
         ("{mechanisms: [OAUTHBEARER], oauthbearer: {unsecured: true}}", "anybody can be anybody here;"),
         ("{mechanisms: [OAUTHBEARER], oauthbearer: {unsecured: true, jwks: 'https://x'}}", "keep one of the two"),
         ("{mechanisms: [PLAIN], credentials: users.yaml, oauthbearer: {unsecured: true}}", "no mechanism uses this;"),
+        (
+            "{mechanisms: [OAUTHBEARER], oauthbearer: {jwks: 'https://x', audience: k, ca: none.pem}}",
+            "there is no file",
+        ),
+        (
+            "{mechanisms: [OAUTHBEARER], oauthbearer: {jwks: 'https://x', audience: k, ca: users.yaml}}",
+            "no certificate is",
+        ),
+        (
+            "{mechanisms: [OAUTHBEARER], oauthbearer: {ca: ca.pem, unsecured: true}}",
+            'nothing is fetched from an "https://"',
+        ),
         ("PLAIN", "not a mapping of options; write e.g."),
     ],
 )
@@ -113,6 +125,7 @@ TOKENS = "oauthbearer: {endpoint: 'https://x', client_id: a, client_secret: b}"
         (f"{{mechanism: PLAIN, username: a, password: b, {TOKENS}}}", "PLAIN has no use for tokens"),
         ("{mechanism: OAUTHBEARER, oauthbearer: {endpoint: x, client_id: a, client_secret: b}}", "this is no URL;"),
         ("{mechanism: PLAIN, username: a, password: b, identities: {}}", '"identities" is empty; write'),
+        (f"{{mechanism: OAUTHBEARER, {TOKENS[:-1]}, ca: none.pem}}}}", "there is no file"),
     ],
 )
 def test_wrong_words_about_ourselves_are_said(tmp_path: Path, sasl: str, said: str) -> None:

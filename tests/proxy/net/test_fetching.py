@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +15,12 @@ import trio
 from pydantic import SecretStr
 from structlog.testing import capture_logs
 
-from proxy.config.sasl import TokenClient
+from proxy.config.sasl import Oauthbearer, TokenClient
 from proxy.net import fetching
 from proxy.net.fetching import FetchedKeys, FetchedToken
+from tests.certificates import Authority
 from tests.proxy.auth.issuer import Issuer
+from tests.real.ports import free_port
 
 PATIENCE = 10.0
 
@@ -24,6 +28,7 @@ PATIENCE = 10.0
 class Elsewhere(ThreadingHTTPServer):
     """Answers every request with `says`."""
 
+    scheme = "http"
     says: Any = ""
     asked = 0
     body = ""
@@ -31,7 +36,7 @@ class Elsewhere(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/"
+        return f"{self.scheme}://127.0.0.1:{self.server_port}/"
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -72,7 +77,7 @@ async def test_keys_are_fetched_again_when_one_is_missing(
 ) -> None:
     monkeypatch.setattr(fetching, "SOONEST", 0.05)
     elsewhere.says = Issuer("k1").jwks
-    keys = FetchedKeys(elsewhere.url)
+    keys = FetchedKeys(elsewhere.url, Oauthbearer())
     async with trio.open_nursery() as nursery:
         nursery.start_soon(keys.watch)
         await until(lambda: [key.kid for key in keys.keys.keys] == ["k1"])
@@ -103,6 +108,38 @@ async def test_a_token_is_fetched_and_renewed_ahead_of_its_end(elsewhere: Elsewh
         elsewhere.says = json.dumps({"access_token": "second", "expires_in": 3600})
         await until(lambda: token.current() == "second")
         nursery.cancel_scope.cancel()
+
+
+async def test_whom_we_trust_elsewhere_may_be_said(elsewhere: Elsewhere, tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*authority.issue("elsewhere", "127.0.0.1"))
+    elsewhere.socket = context.wrap_socket(elsewhere.socket, server_side=True)
+    elsewhere.scheme = "https"
+    elsewhere.says = Issuer("k1").jwks
+    trusting = FetchedKeys(elsewhere.url, Oauthbearer(ca=str(authority.file)))
+    unknown = FetchedKeys(elsewhere.url, Oauthbearer())
+    with capture_logs() as lines:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trusting.watch)
+            await until(lambda: len(trusting.keys.keys) == 1)
+            nursery.start_soon(unknown.watch)
+            await until(lambda: any(line["event"] == "keys not fetched" for line in lines))
+            elsewhere.says = json.dumps({"access_token": "first", "expires_in": 60})
+            token = FetchedToken(client(elsewhere.url).model_copy(update={"ca": str(authority.file)}))
+            await nursery.start(token.watch)
+            assert token.current() == "first"
+            nursery.cancel_scope.cancel()
+    (refused,) = (line for line in lines if line["event"] == "keys not fetched")
+    assert refused["why"].startswith("no TLS: its certificate is not accepted: ")
+
+
+async def test_nobody_there_is_said_to_be_nobody() -> None:
+    with capture_logs() as lines:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(FetchedToken(client(f"http://127.0.0.1:{free_port('127.0.0.1')}/")).watch)
+            nursery.cancel_scope.cancel()
+    assert [line["why"] for line in lines] == ["connection refused"]
 
 
 @pytest.mark.parametrize("answer", ["", "[]", "{}", '{"access_token": 7}', "no JSON"])
