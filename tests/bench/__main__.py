@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from tests.bench import codec, perf_tools
+from tests.bench.acl import ACL_CONTENDERS, ACL_WORKLOADS
 from tests.bench.compare import Line, compare
 from tests.bench.contenders import CONTENDERS, Contender
 from tests.bench.lane import Lane
@@ -25,7 +26,7 @@ from tests.bench.workloads import DIRECT, WORKLOADS, Workload
 CODEC, PERF_TOOLS = "codec", "perf-tools"
 QUIET = 0.05  # of the machine: what other programs may take without a word
 LOUD = 0.3  # from here on even CPU times are too long: caches are cold after every turn of another program
-COMPARED = ((WORKLOADS, CONTENDERS), (SEALED_WORKLOADS, SEALED_CONTENDERS))
+COMPARED = ((WORKLOADS, CONTENDERS), (SEALED_WORKLOADS, SEALED_CONTENDERS), (ACL_WORKLOADS, ACL_CONTENDERS))
 PARTS = (*(workload.name for workloads, _ in COMPARED for workload in workloads), CODEC, PERF_TOOLS)
 
 

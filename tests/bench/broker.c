@@ -2,8 +2,9 @@
  *
  * It answers ApiVersions, Metadata, Produce and Fetch as a broker would, in every version it advertises; it keeps
  * nothing. Its rules:
- *   - a frame is answered when its last byte is there; only its first HEAD bytes are kept, the others are dropped, so a
- *     Produce or Fetch must be about one partition, named within those bytes (the load generator's are);
+ *   - a frame is answered when its last byte is there; of one longer than WHOLE only its first HEAD bytes are kept, the
+ *     others are dropped, so it must be about one topic, named within those bytes (the load generator's are);
+ *   - a Produce or Fetch is about one partition of each topic;
  *   - every answer is a send of its own, as a broker's: it serves one request of a connection at a time;
  *   - a Fetch is answered with one batch of one record, whose value has as many bytes as the partition's max bytes;
  *   - node ids are 0 .. brokers - 1; partition P of a topic is led by node P modulo brokers;
@@ -13,7 +14,7 @@
 #include "net.h"
 #include <getopt.h>
 
-enum { HEAD = 512, MOST_BROKERS = 64, PIECES = 64, PAYLOADS = 8 };
+enum { HEAD = 512, WHOLE = 64 << 10, MOST_BROKERS = 64, PIECES = 64, PAYLOADS = 8 };
 
 static const struct { int api, min, max; } SPOKEN[] = {
     {PRODUCE, 3, 12}, {FETCH, 4, 17}, {METADATA, 0, 12}, {API_VERSIONS, 0, 4},
@@ -28,7 +29,7 @@ typedef struct { uint8_t *head; size_t head_size; const uint8_t *body; size_t bo
 typedef struct conn {
     int fd;
     bool full;                          /* waits for room to send */
-    uint8_t head[4 + HEAD];             /* of the frame that is arriving, its size first */
+    uint8_t head[4 + WHOLE];            /* of the frame that is arriving, its size first */
     size_t got, size;                   /* bytes of it that arrived; its length with the size, 0 while unknown */
     answer *ring;                       /* answers not yet sent, from `first`, `count` of them */
     size_t cap, first, count, sent;     /* `sent` bytes of the first one are gone */
@@ -163,35 +164,40 @@ static bool metadata(conn *c, request *q) {
 }
 
 static bool produce(conn *c, request *q) {
-    char transactional_id[250], topic[250];
+    char transactional_id[250];
     reader *r = &q->body;
     get_string(r, q->flex, transactional_id, sizeof transactional_id);
     int acks = get16(r);
     get32(r);
     int64_t asked = get_count(r, q->flex);
-    get_string(r, q->flex, topic, sizeof topic);
-    int64_t indexes = get_count(r, q->flex);
-    int partition = get32(r);
-    if (r->bad || asked != 1 || indexes != 1) return false;
-    if (acks == 0) return true;
-
     writer w = response(q);
-    put_count(&w, q->flex, 1);
-    put_string(&w, q->flex, topic);
-    put_count(&w, q->flex, 1);
-    put32(&w, partition);
-    put16(&w, NONE);
-    put64(&w, 0);                       /* base offset */
-    put64(&w, -1);                      /* log append time */
-    if (q->version >= 5) put64(&w, 0);  /* log start offset */
-    if (q->version >= 8) {
-        put_count(&w, q->flex, 0);      /* record errors */
-        put_string(&w, q->flex, NULL);
+    put_count(&w, q->flex, asked);
+    for (int64_t i = 0; i < asked && !r->bad; i++) {
+        char topic[250];
+        get_string(r, q->flex, topic, sizeof topic);
+        r->bad |= get_count(r, q->flex) != 1;
+        put_string(&w, q->flex, topic);
+        put_count(&w, q->flex, 1);
+        put32(&w, get32(r));
+        put16(&w, NONE);
+        put64(&w, 0);                       /* base offset */
+        put64(&w, -1);                      /* log append time */
+        if (q->version >= 5) put64(&w, 0);  /* log start offset */
+        if (q->version >= 8) {
+            put_count(&w, q->flex, 0);      /* record errors */
+            put_string(&w, q->flex, NULL);
+        }
+        put_tags(&w, q->flex);
+        put_tags(&w, q->flex);
+        if (asked == 1) break;              /* the rest of its frame may not be here */
+        int64_t records = get_count(r, q->flex);
+        take(r, records > 0 ? (size_t)records : 0);
+        get_tags(r, q->flex);
+        get_tags(r, q->flex);
     }
+    put32(&w, 0);                           /* throttle time */
     put_tags(&w, q->flex);
-    put_tags(&w, q->flex);
-    put32(&w, 0);                       /* throttle time */
-    put_tags(&w, q->flex);
+    if (r->bad || asked < 1 || acks == 0) { free(w.data); return !r->bad && asked > 0; }
     push(c, &w, NULL, 0);
     return true;
 }
@@ -211,8 +217,6 @@ static const writer *payload(size_t size) {
 }
 
 static bool fetch(conn *c, request *q) {
-    char topic[250] = "";
-    uint8_t id[UUID] = {0};
     reader *r = &q->body;
     int version = q->version;
     if (version < 15) get32(r);                         /* replica id */
@@ -220,42 +224,50 @@ static bool fetch(conn *c, request *q) {
     take(r, 5);                                         /* max bytes, isolation level */
     if (version >= 7) take(r, 8);                       /* session id and epoch */
     int64_t asked = get_count(r, q->flex);
-    if (version < 13) get_string(r, q->flex, topic, sizeof topic);
-    else get_uuid(r, id);
-    int64_t indexes = get_count(r, q->flex);
-    int partition = get32(r);
-    if (version >= 9) get32(r);                         /* current leader epoch */
-    int64_t offset = get64(r);
-    if (version >= 12) get32(r);                        /* last fetched epoch */
-    if (version >= 5) get64(r);                         /* log start offset */
-    int max_bytes = get32(r);
-    if (r->bad || asked != 1 || indexes != 1 || max_bytes < 1 || max_bytes > 64 << 20) return false;
-    const writer *batch = payload((size_t)max_bytes);
-    if (!batch) return false;
-    size_t records = batch->len - 3;
-
     writer w = response(q);
-    put32(&w, 0);                                       /* throttle time */
-    if (version >= 7) put16(&w, NONE), put32(&w, 0);    /* no session */
-    put_count(&w, q->flex, 1);
-    if (version < 13) put_string(&w, q->flex, topic);
-    else put_raw(&w, id, UUID);
-    put_count(&w, q->flex, 1);
-    put32(&w, partition);
-    put16(&w, NONE);
-    put64(&w, offset + 1);                              /* high watermark, last stable offset */
-    put64(&w, offset + 1);
-    if (version >= 5) put64(&w, 0);                     /* log start offset */
-    put_count(&w, q->flex, -1);                         /* aborted transactions */
-    if (version >= 11) put32(&w, -1);                   /* preferred read replica */
-    if (q->flex) put_uvarint(&w, records + 1); else put32(&w, (int64_t)records);
-    put64(&w, offset);                                  /* the batch's base offset */
-    push(c, &w, batch->data + 8, batch->len - 8 - (q->flex ? 0 : 3));
-    return true;
+    put32(&w, 0);                                           /* throttle time */
+    if (version >= 7) put16(&w, NONE), put32(&w, 0);        /* no session */
+    put_count(&w, q->flex, asked);
+    for (int64_t i = 0; i < asked; i++) {
+        char topic[250] = "";
+        uint8_t id[UUID] = {0};
+        if (version < 13) get_string(r, q->flex, topic, sizeof topic);
+        else get_uuid(r, id);
+        r->bad |= get_count(r, q->flex) != 1;
+        int partition = get32(r);
+        if (version >= 9) get32(r);                         /* current leader epoch */
+        int64_t offset = get64(r);
+        if (version >= 12) get32(r);                        /* last fetched epoch */
+        if (version >= 5) get64(r);                         /* log start offset */
+        int max_bytes = get32(r);
+        get_tags(r, q->flex);
+        get_tags(r, q->flex);
+        const writer *batch = r->bad || max_bytes < 1 || max_bytes > 64 << 20 ? NULL : payload((size_t)max_bytes);
+        if (!batch) break;
+        size_t records = batch->len - 3;
+
+        if (version < 13) put_string(&w, q->flex, topic);
+        else put_raw(&w, id, UUID);
+        put_count(&w, q->flex, 1);
+        put32(&w, partition);
+        put16(&w, NONE);
+        put64(&w, offset + 1);                              /* high watermark, last stable offset */
+        put64(&w, offset + 1);
+        if (version >= 5) put64(&w, 0);                     /* log start offset */
+        put_count(&w, q->flex, -1);                         /* aborted transactions */
+        if (version >= 11) put32(&w, -1);                   /* preferred read replica */
+        if (q->flex) put_uvarint(&w, records + 1); else put32(&w, (int64_t)records);
+        put64(&w, offset);                                  /* the batch's base offset */
+        bool last = i + 1 == asked;                         /* its tags, and those of all, come with it */
+        if (last) return push(c, &w, batch->data + 8, batch->len - 8 - (q->flex ? 0 : 3)), true;
+        put_raw(&w, batch->data + 8, batch->len - 8 - (q->flex ? 1 : 3));
+    }
+    free(w.data);
+    return false;
 }
 
 static bool answer_frame(conn *c) {
-    size_t kept = c->size < sizeof c->head ? c->size : sizeof c->head;
+    size_t kept = c->size <= sizeof c->head ? c->size : 4 + HEAD;
     request q = {.body = {c->head + 4, c->head + kept, false}};
     char client_id[250];
     q.api = get16(&q.body);
@@ -312,8 +324,9 @@ static bool consume(conn *c, const uint8_t *data, size_t size) {
     while (size) {
         size_t want = c->size ? c->size - c->got : 4 - c->got;
         size_t step = want < size ? want : size;
-        if (c->got < sizeof c->head) {
-            size_t room = sizeof c->head - c->got;
+        size_t kept = c->size <= sizeof c->head ? sizeof c->head : 4 + HEAD;
+        if (c->got < kept) {
+            size_t room = kept - c->got;
             memcpy(c->head + c->got, data, step < room ? step : room);
         }
         c->got += step, data += step, size -= step;

@@ -20,16 +20,16 @@
 #include "tls.h"
 #endif
 
-enum { MOST_NODES = 64, SUB = 32, BUCKETS = 64 * SUB, OPEN_LOOP_RING = 1 << 16 };
+enum { MOST_NODES = 64, MOST_TOPICS = 256, SUB = 32, BUCKETS = 64 * SUB, OPEN_LOOP_RING = 1 << 16 };
 
 static struct {
     const char *host, *api_name, *topic;
-    int port, api, version, connections, inflight, rate;
+    int port, api, version, topics, connections, inflight, rate;
     size_t size;
     double seconds, warmup;
     uint64_t requests;
     bool tls, anew, resume;
-} ask = {"127.0.0.1", "produce", "bench-0", 0, PRODUCE, -1, 1, 1, 0, 100, 2, 0.3, UINT64_MAX, false, false, false};
+} ask = {"127.0.0.1", "produce", "bench-0", 0, PRODUCE, -1, 1, 1, 1, 0, 100, 2, 0.3, UINT64_MAX, false, false, false};
 
 static const struct { const char *name; int api, version; } APIS[] = {
     {"produce", PRODUCE, 11}, {"fetch", FETCH, 17}, {"metadata", METADATA, 12}, {"apiversions", API_VERSIONS, 4},
@@ -76,6 +76,14 @@ static double quantile(double q) {
 
 /* ---- requests ---- */
 
+/* The topic of this index that a request is about; with --topics there are several, and they have the brokers' names. */
+static const char *topic_name(int index) {
+    static char name[32];
+    if (ask.topics == 1) return ask.topic;
+    snprintf(name, sizeof name, "bench-%d", index);
+    return name;
+}
+
 static writer request(int api, int version) {
     writer w = {0};
     bool flex = flexible(api, version);
@@ -97,13 +105,13 @@ static writer api_versions_request(void) {
     return w;
 }
 
-static writer metadata_request(const char *topic) {     /* NULL: all topics */
+static writer metadata_request(int topics) {            /* -1: all there are */
     writer w = request(METADATA, 12);
     uint8_t no_id[UUID] = {0};
-    put_count(&w, true, topic ? 1 : -1);
-    if (topic) {
+    put_count(&w, true, topics);
+    for (int i = 0; i < topics; i++) {
         put_raw(&w, no_id, UUID);
-        put_string(&w, true, topic);
+        put_string(&w, true, topic_name(i));
         put_tags(&w, true);
     }
     put8(&w, 0);                        /* allow auto topic creation */
@@ -119,19 +127,22 @@ static writer produce_request(int partition) {
     put_string(&w, true, NULL);         /* transactional id */
     put16(&w, 1);                       /* acks */
     put32(&w, 30000);                   /* timeout */
-    put_count(&w, true, 1);
-    put_string(&w, true, ask.topic);
-    put_count(&w, true, 1);
-    put32(&w, partition);
-    put_uvarint(&w, batch.len + 1);
-    put_raw(&w, batch.data, batch.len);
-    put_raw(&w, "\0\0\0", 3);           /* tags of partition, topic, request */
+    put_count(&w, true, ask.topics);
+    for (int i = 0; i < ask.topics; i++) {
+        put_string(&w, true, topic_name(i));
+        put_count(&w, true, 1);
+        put32(&w, partition);
+        put_uvarint(&w, batch.len + 1);
+        put_raw(&w, batch.data, batch.len);
+        put_raw(&w, "\0\0", 2);         /* tags of partition and topic */
+    }
+    put_tags(&w, true);
     free(batch.data);
     end_frame(&w, 0);
     return w;
 }
 
-static writer fetch_request(int partition, const uint8_t *topic_id) {
+static writer fetch_request(int partition, const uint8_t (*topic_ids)[UUID]) {
     writer w = request(FETCH, ask.version);
     put32(&w, 500);                     /* max wait */
     put32(&w, 1);                       /* min bytes */
@@ -139,16 +150,18 @@ static writer fetch_request(int partition, const uint8_t *topic_id) {
     put8(&w, 0);                        /* read uncommitted */
     put32(&w, 0);                       /* no session */
     put32(&w, -1);
-    put_count(&w, true, 1);
-    put_raw(&w, topic_id, UUID);
-    put_count(&w, true, 1);
-    put32(&w, partition);
-    put32(&w, -1);                      /* current leader epoch */
-    put64(&w, 0);                       /* fetch offset */
-    put32(&w, -1);                      /* last fetched epoch */
-    put64(&w, -1);                      /* log start offset */
-    put32(&w, (int64_t)ask.size);       /* max bytes of the partition */
-    put_raw(&w, "\0\0", 2);             /* tags of partition and topic */
+    put_count(&w, true, ask.topics);
+    for (int i = 0; i < ask.topics; i++) {
+        put_raw(&w, topic_ids[i], UUID);
+        put_count(&w, true, 1);
+        put32(&w, partition);
+        put32(&w, -1);                  /* current leader epoch */
+        put64(&w, 0);                   /* fetch offset */
+        put32(&w, -1);                  /* last fetched epoch */
+        put64(&w, -1);                  /* log start offset */
+        put32(&w, (int64_t)ask.size);   /* max bytes of the partition */
+        put_raw(&w, "\0\0", 2);         /* tags of partition and topic */
+    }
     put_count(&w, true, 0);             /* forgotten topics */
     put_string(&w, true, "");           /* rack */
     put_tags(&w, true);
@@ -161,33 +174,42 @@ static writer fetch_request(int partition, const uint8_t *topic_id) {
 static void check_error(int code) { if (code) die("the broker answered %s with error code %d", ask.api_name, code); }
 
 static void check_produce(reader *r) {
-    char topic[250];
-    get_count(r, true);
-    get_string(r, true, topic, sizeof topic);
-    get_count(r, true);
-    get32(r);
-    check_error(get16(r));
-    if (strcmp(topic, ask.topic)) r->bad = true;
+    char topic[250], message[250];
+    if (get_count(r, true) != ask.topics) r->bad = true;
+    for (int i = 0; i < ask.topics && !r->bad; i++) {
+        get_string(r, true, topic, sizeof topic);
+        get_count(r, true);
+        get32(r);
+        check_error(get16(r));
+        take(r, 24);                    /* base offset, append time, log start offset */
+        if (get_count(r, true)) r->bad = true;  /* record errors */
+        get_string(r, true, message, sizeof message);
+        get_tags(r, true), get_tags(r, true);
+        if (strcmp(topic, topic_name(i))) r->bad = true;
+    }
 }
 
 static void check_fetch(reader *r) {
     get32(r);                           /* throttle time */
     check_error(get16(r));
     get32(r);                           /* session */
-    get_count(r, true);
-    take(r, UUID);
-    get_count(r, true);
-    get32(r);
-    check_error(get16(r));
-    take(r, 24);                        /* high watermark, last stable and log start offset */
-    for (int64_t aborted = get_count(r, true); aborted > 0 && !r->bad; aborted--) take(r, 16), get_tags(r, true);
-    get32(r);                           /* preferred read replica */
-    int64_t size = get_count(r, true);
-    const uint8_t *batch = take(r, size > 0 ? (size_t)size : 0);
-    if (r->bad || size < BATCH_HEAD) die("a fetch brought no records");
-    const char *problem = batch_problem(batch, 12 + (size_t)load_uint(batch + 8, 4) > (size_t)size
-                                        ? (size_t)size : 12 + (size_t)load_uint(batch + 8, 4));
-    if (problem) die("%s", problem);
+    if (get_count(r, true) != ask.topics) r->bad = true;
+    for (int i = 0; i < ask.topics && !r->bad; i++) {
+        take(r, UUID);
+        get_count(r, true);
+        get32(r);
+        check_error(get16(r));
+        take(r, 24);                    /* high watermark, last stable and log start offset */
+        for (int64_t aborted = get_count(r, true); aborted > 0 && !r->bad; aborted--) take(r, 16), get_tags(r, true);
+        get32(r);                       /* preferred read replica */
+        int64_t size = get_count(r, true);
+        const uint8_t *batch = take(r, size > 0 ? (size_t)size : 0);
+        if (r->bad || size < BATCH_HEAD) die("a fetch brought no records");
+        const char *problem = batch_problem(batch, 12 + (size_t)load_uint(batch + 8, 4) > (size_t)size
+                                            ? (size_t)size : 12 + (size_t)load_uint(batch + 8, 4));
+        if (problem) die("%s", problem);
+        get_tags(r, true), get_tags(r, true);
+    }
 }
 
 static void check_answer(const uint8_t *frame, size_t size) {
@@ -204,7 +226,7 @@ static void check_answer(const uint8_t *frame, size_t size) {
 
 static struct { int id, port; char host[256]; } nodes[MOST_NODES];
 static int known_nodes, leaders[4096], partitions;
-static uint8_t topic_id[UUID];
+static uint8_t topic_ids[MOST_TOPICS][UUID];
 
 static wire dial(const char *host, int port) {
     struct sockaddr_in address = address_of(host, port);
@@ -255,7 +277,7 @@ static void negotiate(wire *with) {
 }
 
 static void discover(wire *with) {
-    reader r = call(with, metadata_request(ask.topic), 2, true);
+    reader r = call(with, metadata_request(ask.topics), 2, true);
     get32(&r);
     known_nodes = (int)get_count(&r, true);
     if (known_nodes < 1 || known_nodes > MOST_NODES) die("bootstrap: %d brokers", known_nodes);
@@ -270,22 +292,27 @@ static void discover(wire *with) {
     char text[250];
     get_string(&r, true, text, sizeof text);
     get32(&r);                          /* controller */
-    if (get_count(&r, true) != 1) die("bootstrap: asked for one topic, got another number");
-    int code = get16(&r);
-    if (code) die("bootstrap: topic %s: error code %d", ask.topic, code);
-    get_string(&r, true, text, sizeof text);
-    get_uuid(&r, topic_id);
-    get8(&r);
-    partitions = (int)get_count(&r, true);
-    if (partitions < 1 || partitions > 4096) die("bootstrap: topic %s has %d partitions", ask.topic, partitions);
-    for (int i = 0; i < partitions && !r.bad; i++) {
-        get16(&r);
-        int partition = get32(&r), leader = get32(&r);
-        if (partition < 0 || partition >= partitions) die("bootstrap: partition %d of %d", partition, partitions);
-        leaders[partition] = leader;
-        get32(&r);
-        for (int list = 0; list < 3; list++)
-            for (int64_t left = get_count(&r, true); left > 0 && !r.bad; left--) get32(&r);
+    if (get_count(&r, true) != ask.topics) die("bootstrap: asked for %d topics, got another number", ask.topics);
+    for (int topic = 0; topic < ask.topics && !r.bad; topic++) {
+        int code = get16(&r);
+        if (code) die("bootstrap: topic %s: error code %d", topic_name(topic), code);
+        get_string(&r, true, text, sizeof text);
+        if (strcmp(text, topic_name(topic))) die("bootstrap: asked for topic %s, got %s", topic_name(topic), text);
+        get_uuid(&r, topic_ids[topic]);
+        get8(&r);
+        partitions = (int)get_count(&r, true);
+        if (partitions < 1 || partitions > 4096) die("bootstrap: topic %s has %d partitions", text, partitions);
+        for (int i = 0; i < partitions && !r.bad; i++) {    /* led as those of the other topics are */
+            get16(&r);
+            int partition = get32(&r), leader = get32(&r);
+            if (partition < 0 || partition >= partitions) die("bootstrap: partition %d of %d", partition, partitions);
+            leaders[partition] = leader;
+            get32(&r);
+            for (int list = 0; list < 3; list++)
+                for (int64_t left = get_count(&r, true); left > 0 && !r.bad; left--) get32(&r);
+            get_tags(&r, true);
+        }
+        get32(&r);                      /* authorized operations */
         get_tags(&r, true);
     }
     if (r.bad) die("bootstrap: the Metadata answer cannot be read");
@@ -306,8 +333,8 @@ static void open_conn(conn *c, int index) {
     c->node = node;
     connect_to(c, true);
 
-    writer w = ask.api == PRODUCE ? produce_request(partition) : ask.api == FETCH ? fetch_request(partition, topic_id)
-             : ask.api == METADATA ? metadata_request(NULL) : api_versions_request();
+    writer w = ask.api == PRODUCE ? produce_request(partition) : ask.api == FETCH ? fetch_request(partition, topic_ids)
+             : ask.api == METADATA ? metadata_request(-1) : api_versions_request();
     size_t ring = ask.rate ? OPEN_LOOP_RING : 1;
     while (ring < (size_t)ask.inflight) ring *= 2;
     c->due = need(calloc(ring, sizeof *c->due));
@@ -449,7 +476,7 @@ static void report(void) {
 static void read_options(int argc, char **argv) {
     static const struct option options[] = {
         {"host", required_argument, NULL, 'h'}, {"port", required_argument, NULL, 'p'}, {"api", required_argument, NULL, 'a'},
-        {"version", required_argument, NULL, 'v'}, {"topic", required_argument, NULL, 't'}, {"size", required_argument, NULL, 'z'},
+        {"version", required_argument, NULL, 'v'}, {"topic", required_argument, NULL, 't'}, {"topics", required_argument, NULL, 'm'}, {"size", required_argument, NULL, 'z'},
         {"connections", required_argument, NULL, 'c'}, {"inflight", required_argument, NULL, 'i'}, {"rate", required_argument, NULL, 'r'},
         {"seconds", required_argument, NULL, 's'}, {"warmup", required_argument, NULL, 'w'}, {"requests", required_argument, NULL, 'n'},
         {"tls", required_argument, NULL, 'T'}, {"anew", required_argument, NULL, 'N'}, {"resume", required_argument, NULL, 'R'}, {0},
@@ -460,6 +487,7 @@ static void read_options(int argc, char **argv) {
         case 'a': ask.api_name = optarg; break;
         case 'v': ask.version = atoi(optarg); break;
         case 't': ask.topic = optarg; break;
+        case 'm': ask.topics = atoi(optarg); break;
         case 'z': ask.size = (size_t)atol(optarg); break;
         case 'c': ask.connections = atoi(optarg); break;
         case 'i': ask.inflight = atoi(optarg); break;
@@ -470,7 +498,7 @@ static void read_options(int argc, char **argv) {
         case 'T': ask.tls = atoi(optarg); break;
         case 'N': ask.anew = atoi(optarg); break;
         case 'R': ask.resume = atoi(optarg); break;
-        default: die("usage: load --port PORT [--host IP] [--api produce|fetch|metadata|apiversions] [--version N] [--topic NAME] [--size BYTES]\n"
+        default: die("usage: load --port PORT [--host IP] [--api produce|fetch|metadata|apiversions] [--version N] [--topic NAME | --topics N] [--size BYTES]\n"
                      "            [--connections N] [--inflight N] [--rate PER_SECOND] [--seconds S] [--warmup S] [--requests N]\n"
                      "            [--tls 0|1] [--anew 0|1] [--resume 0|1]");
     }
@@ -481,6 +509,7 @@ static void read_options(int argc, char **argv) {
     if (ask.version < 0) ask.version = APIS[api].version;
     if (ask.version != APIS[api].version && (ask.api != PRODUCE || ask.version < 9 || ask.version > 11))
         die("--version %d: Produce has 9 to 11, the other APIs only their default", ask.version);
+    if (ask.topics < 1 || ask.topics > MOST_TOPICS) die("--topics: 1 to %d", MOST_TOPICS);
     if (ask.connections < 1 || ask.inflight < 1 || ask.inflight > 1 << 15) die("--connections and --inflight: at least 1");
     if (ask.anew && (ask.inflight > 1 || ask.rate)) die("--anew: has one request under way on a connection");
 #ifdef TLS

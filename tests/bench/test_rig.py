@@ -52,6 +52,11 @@ def test_large_frames_pass_whole(lane: Lane) -> None:
     assert few(lane, api="fetch", connections=2, inflight=3, size=1 << 20) == 60
 
 
+@pytest.mark.parametrize("api", ["produce", "fetch"])
+def test_a_request_may_be_about_many_topics(lane: Lane, api: str) -> None:
+    assert few(lane, api=api, topics=100, connections=2, inflight=3) == 60
+
+
 def test_an_open_loop_asks_by_the_clock(lane: Lane) -> None:
     assert few(lane, rate=2000, connections=3, inflight=2) == 60
 

@@ -1,0 +1,57 @@
+"""What ACLs cost: Doorkeeper with the plugin `acl` beside Doorkeeper without, on requests about many topics.
+
+One of 1,000 rules allows what the clients do; each of them is about some of the topics, as in a shop with many teams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.bench.contenders import Doorkeeper, Upstream
+from tests.bench.workloads import KIB, Workload, share
+
+RULES = 1_000
+TEAMS = 100  # the brokers have as many topics, bench-0 to bench-99
+
+
+class Unchecked(Doorkeeper):
+    """Without rules."""
+
+    name = "without acl"
+
+
+class Checked(Doorkeeper):
+    """With rules, all of which are enforced."""
+
+    def command(self, folder: Path, upstream: Upstream, port: int) -> Sequence[str]:
+        command = super().command(folder, upstream, port)
+        with (folder / "gateway.yaml").open("a") as file:
+            file.write("plugins: [acl: {rules: acl.yaml}]\n")
+        rules = [
+            f"  - {{allow: User:team-{number}, to: [Read, Write], topics: [bench-{number % TEAMS}, team-{number}-*]}}\n"
+            for number in range(RULES - 2)
+        ]
+        rules.append("  - {allow: User:*, to: [Read, Write], topics: bench-*}\n")
+        rules.append("  - {deny: User:eve, to: All, topics: bench-1*}\n")
+        (folder / "acl.yaml").write_text(f"acls:\n{''.join(rules)}")
+        return command
+
+
+ACL_CONTENDERS = (Checked(), Unchecked())
+
+
+def checked(name: str, title: str, figure: str = "requests_per_s", **options: str | float) -> Workload:
+    return Workload(f"acl-{name}", f"ACL: {title}", options, figure, share(0.9, figure), beside=Unchecked.name)
+
+
+ACL_WORKLOADS = (
+    checked("produce-1", "produce, 1 topic, 100 B", connections=10, inflight=5),
+    checked("produce-20", "produce, 20 topics of 100 B", topics=20, connections=10, inflight=5),
+    checked("produce-100", "produce, 100 topics of 100 B", topics=100, connections=10, inflight=5),
+    checked("produce-20x16k", "produce, 20 topics of 2 KiB", "mb_per_s", topics=20, connections=8, size=2 * KIB),
+    checked("fetch-1", "fetch, 1 topic of 1 KiB", api="fetch", connections=10, inflight=5, size=KIB),
+    checked("fetch-20", "fetch, 20 topics of 1 KiB", api="fetch", topics=20, connections=10, inflight=5, size=KIB),
+    checked("fetch-100", "fetch, 100 topics of 1 KiB", api="fetch", topics=100, connections=10, inflight=5, size=KIB),
+    checked("fetch-100x64k", "fetch, 100 topics of 64 KiB", "mb_per_s", api="fetch", topics=100, size=64 * KIB),
+)
