@@ -2,7 +2,7 @@
 
 # An event is a plain sentence without values ("broker does not answer"); what it is about stands in named
 # fields beside it, those that hold for a whole connection bound once (`structlog.get_logger().bind(client=...)`).
-# A field whose name speaks of a secret is never written, whatever it holds.
+# A field whose name speaks of a secret is never written, whatever it holds; nor are the variables of a traceback.
 # What a client says of itself reaches a terminal without its control characters.
 # Logs go to standard error, so that standard output stays for what a command was asked for.
 """
@@ -21,6 +21,7 @@ _SECRET = re.compile(
     r"password|secret|passphrase|credential|private_?key|auth_bytes|(^|_)(token|hmac)($|_)", re.IGNORECASE
 )
 _FIRST = ("timestamp", "level", "event")
+_tracebacks = structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False))
 
 
 def configure(form: Format = "auto", *, verbose: bool = False, stream: TextIO | None = None) -> None:
@@ -29,9 +30,12 @@ def configure(form: Format = "auto", *, verbose: bool = False, stream: TextIO | 
     text = form == "text" or (form == "auto" and out.isatty())
     ending: list[Any]
     if text:
-        ending = [_printable, structlog.dev.ConsoleRenderer(colors=out.isatty(), pad_event_to=40)]
+        console = structlog.dev.ConsoleRenderer(
+            colors=out.isatty(), pad_event_to=40, exception_formatter=structlog.dev.plain_traceback
+        )
+        ending = [_printable, console]
     else:
-        ending = [structlog.processors.dict_tracebacks, _in_order, structlog.processors.JSONRenderer(default=str)]
+        ending = [_tracebacks, _in_order, structlog.processors.JSONRenderer(default=str)]
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,

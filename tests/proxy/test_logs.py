@@ -95,3 +95,19 @@ def test_an_exception_stays_on_one_line_of_json() -> None:
         structlog.get_logger().exception("handler failed")
     (line,) = out.getvalue().splitlines()
     assert json.loads(line)["exception"][0]["exc_value"] == "broken"
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_variables_of_a_traceback_are_not_written(form: logs.Format) -> None:
+    out = io.StringIO()
+    logs.configure(form, stream=out)
+
+    def log_in(password: str) -> None:
+        raise RuntimeError("broken")
+
+    try:
+        log_in("hunter" + str(2))
+    except RuntimeError:
+        structlog.get_logger().exception("handler failed")
+    assert "log_in" in out.getvalue()
+    assert "hunter2" not in out.getvalue()
