@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from proxy.auth import users
 from proxy.auth.keys import load_keys
-from proxy.config.certificates import trusted
 from proxy.config.model import Config
 from proxy.config.sasl import BY_PASSWORD, ClusterSasl, Elsewhere, ListenerSasl
 from proxy.config.tls import UnusableError
@@ -78,9 +77,13 @@ def _tokens(path: Path, sasl: ListenerSasl) -> Iterator[Finding]:
 
 
 def _elsewhere(path: Path, section: Elsewhere, url: str) -> Iterator[Finding]:
-    if section.ca is not None and not url.startswith("https://"):
+    if section.ca is None:
+        return
+    if not url.startswith("https://"):
         yield Finding((*path, "ca"), 'nothing is fetched from an "https://" URL here; leave it out')
         return
+    from proxy.config.certificates import trusted  # reads certificates: 10 MB, only where there are any
+
     try:
         trusted(section)
     except UnusableError as error:
