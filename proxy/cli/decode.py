@@ -3,6 +3,7 @@
 # One message never keeps the others from being shown: what is wrong is one line on standard error, and exit code 1.
 # With --json a frame gives {"requestHeader": ..., "request": ...}, as a broker's request log has it; a bare body gives
 # its message alone.
+# Output is pasted into tickets: what is secret is shown as "***", unless it is asked for.
 """
 
 import json
@@ -44,8 +45,15 @@ Exit code: 0 if everything was readable, 1 if not (a line on standard error says
 @click.option("--response", metavar="API:VERSION", help="These are responses to this API and version.")
 @click.option("--bare", is_flag=True, help="There is neither size nor header: the bytes are one body.")
 @click.option("--json", "as_json", is_flag=True, help="Print Kafka's own JSON notation, one message a line.")
+@click.option("--secrets", is_flag=True, help="Show passwords, tokens and keys too, instead of ***.")
 def command(
-    digits: tuple[str, ...], file: BinaryIO | None, request: str | None, response: str | None, bare: bool, as_json: bool
+    digits: tuple[str, ...],
+    file: BinaryIO | None,
+    request: str | None,
+    response: str | None,
+    bare: bool,
+    as_json: bool,
+    secrets: bool,
 ) -> None:
     """Show what bytes of the Kafka protocol say.
 
@@ -67,7 +75,7 @@ def command(
             pieces = _from_stdin(known, bare)
     except MaterialError as error:
         raise click.UsageError(str(error)) from None
-    sys.exit(_show(pieces, as_json))
+    sys.exit(_show(pieces, as_json, secrets))
 
 
 def _known(side: Side, text: str | None) -> Kind | None:
@@ -110,14 +118,14 @@ def _line_or_error(text: str, label: str) -> Piece | MaterialError:
         return MaterialError(f"{label}: {error}")
 
 
-def _show(pieces: Iterable[Piece | MaterialError], as_json: bool) -> int:
+def _show(pieces: Iterable[Piece | MaterialError], as_json: bool, secrets: bool) -> int:
     """Print every piece; gives the exit code."""
     code = 0
     for piece in pieces:
         try:
             if isinstance(piece, MaterialError):
                 raise piece
-            shown = _read(piece)
+            shown = _read(piece, secrets)
         except MaterialError as error:
             code = 1
             click.echo(error, err=True)
@@ -137,21 +145,23 @@ class Shown(NamedTuple):
     header: JSON
 
 
-def _read(piece: Piece) -> Shown:
+def _read(piece: Piece, secrets: bool) -> Shown:
     of = piece.kind
     if of is not None and piece.bare:
-        return Shown(of, _message(of, piece.data), {})
+        return Shown(of, _message(of, piece.data, secrets), {})
     if of is not None and of.side == "response":
         answer, offset = read_response_header(of.api, of.version, piece.data)
-        return Shown(of, _message(of, piece.data[offset:]), to_json(answer, of.api.response_header(of.version)))
+        message = _message(of, piece.data[offset:], secrets)
+        return Shown(of, message, to_json(answer, of.api.response_header(of.version)))
     header, offset = read_request_header(piece.data)
     of = Kind("request", APIS[header.request_api_key], header.request_api_version)
-    return Shown(of, _message(of, piece.data[offset:]), to_json(header, of.api.request_header(of.version)))
+    message = _message(of, piece.data[offset:], secrets)
+    return Shown(of, message, to_json(header, of.api.request_header(of.version)))
 
 
-def _message(of: Kind, body: bytes) -> JSON:
+def _message(of: Kind, body: bytes, secrets: bool) -> JSON:
     decode = decode_request if of.side == "request" else decode_response
-    return to_json(decode(of.api.key, of.version, body), of.version)
+    return to_json(decode(of.api.key, of.version, body), of.version, secrets=secrets)
 
 
 def _line(shown: Shown) -> str:

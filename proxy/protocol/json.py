@@ -6,51 +6,66 @@ Rules, Kafka's:
   base64 too, so that nothing is lost (Kafka leaves them out, or gives their size).
 * Unknown tagged fields stand under `_unknownTags`, which Kafka does not have: its JSON loses them.
 * What cannot be in the version raises ProtocolError with the path of the field.
+* Ours: with `secrets=False` what is secret is `***`: what the schema says is, and, as in a broker's log, the values of
+  configs that are passwords, keys or stores. Such JSON is for reading; it has no inverse.
 """
 
 from __future__ import annotations
 
 import base64
 import math
+import re
 from typing import Any, TypeVar
 
 from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying, plan
 from proxy.protocol.problem import Fault, ProtocolError
-from proxy.protocol.schema import Message, Struct, blank
-from proxy.protocol.wire import BOOL, BYTES, FLOAT64, RECORDS, UUID
+from proxy.protocol.schema import Field, Message, Struct, blank
+from proxy.protocol.wire import BOOL, BYTES, FLOAT64, RECORDS, UUID, Meaning
 
 UNKNOWN_TAGS = "_unknownTags"
+HIDDEN = "***"
+# Kafka's configs of type PASSWORD, and what plugins of brokers call theirs.
+CONFIG_SECRET = re.compile(r"password|secret|passphrase|jaas|\bssl\.\w+\.(key|certificates?)\b", re.IGNORECASE)
 UUID_TEXT = 22  # characters of base64 for 16 bytes, without the padding
 
 M = TypeVar("M", bound=Message)
 
 
-def to_json(message: Message, version: int) -> dict[str, Any]:
-    """The message as JSON values, in `version`."""
-    return _struct_to(plan(type(message), version), message)
+def to_json(message: Message, version: int, *, secrets: bool = True) -> dict[str, Any]:
+    """The message as JSON values, in `version`; without `secrets` they are hidden."""
+    return _struct_to(plan(type(message), version), message, secrets)
 
 
-def _struct_to(layout: Plan, struct: Struct) -> dict[str, Any]:
-    out = {step.field.json: _to(step.move, getattr(struct, step.field.name)) for step in layout.steps}
-    for step in layout.tags:
-        if struct.has(step.field.name) and getattr(struct, step.field.name) != step.field.default():
-            out[step.field.json] = _to(step.move, getattr(struct, step.field.name))
+def _struct_to(layout: Plan, struct: Struct, secrets: bool) -> dict[str, Any]:
+    out = {}
+    for step in (*layout.steps, *layout.tags):
+        field = step.field
+        value = getattr(struct, field.name)
+        if field.tag is None or (struct.has(field.name) and value != field.default()):
+            hidden = not secrets and value and _is_secret(struct, field)
+            out[field.json] = HIDDEN if hidden else _to(step.move, value, secrets)
     if struct.unknown_tags:
         out[UNKNOWN_TAGS] = {str(tag): _base64(data) for tag, data in struct.unknown_tags}
     return out
+
+
+def _is_secret(struct: Struct, field: Field) -> bool:
+    if field.name == "value" and "name" in struct.field:
+        return CONFIG_SECRET.search(str(struct.name)) is not None
+    return field.meaning is Meaning.SECRET
 
 
 def _base64(data: bytes | memoryview) -> str:
     return base64.b64encode(data).decode()
 
 
-def _to(move: Move, value: Any) -> Any:
+def _to(move: Move, value: Any, secrets: bool) -> Any:
     if value is None:
         return None
     if isinstance(move, Many):
-        return [_to(move.element, item) for item in value]
+        return [_to(move.element, item, secrets) for item in value]
     if isinstance(move, Nested):
-        return _struct_to(move.plan, value)
+        return _struct_to(move.plan, value, secrets)
     if move.primitive is UUID:
         return base64.urlsafe_b64encode(value).decode().rstrip("=")
     if move.primitive in (BYTES, RECORDS):

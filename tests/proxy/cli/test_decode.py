@@ -13,6 +13,7 @@ from proxy.cli import main
 from proxy.protocol import to_json
 from proxy.protocol.header import request_frame, response_frame
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 
 ASK = request_frame(MetadataRequest(topics=None), 1, correlation_id=7, client_id="test")
 BROKER = MetadataResponse.Broker(node_id=1, host="kafka-1", port=9092)
@@ -155,3 +156,11 @@ def test_a_cut_answer_never_gives_more_than_a_line(length: int) -> None:
     assert result.exit_code in (1, 2)
     assert "Traceback" not in result.output
     assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+def test_what_is_secret_is_shown_only_where_it_is_asked_for() -> None:
+    plain = request_frame(SaslAuthenticateRequest(auth_bytes=b"\0alice\0hunter2"), 2, correlation_id=7, client_id=None)
+    for more in ([], ["--json"]):
+        assert "***" in decode(*more, plain.hex()).stdout
+        assert "AGFsaWNlAGh1bnRlcjI=" not in decode(*more, plain.hex()).stdout
+        assert "AGFsaWNlAGh1bnRlcjI=" in decode(*more, "--secrets", plain.hex()).stdout

@@ -7,8 +7,11 @@ import pytest
 
 from proxy.protocol import ProtocolError, decode_request, decode_response, encode, from_json, to_json
 from proxy.protocol.messages.api_versions import ApiVersionsResponse
+from proxy.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
+from proxy.protocol.schema import Message, Struct, StructType, blank, structs
+from proxy.protocol.wire import Meaning
 from tests.proxy.protocol.generate import EVERY, make
 
 
@@ -59,3 +62,49 @@ def test_the_front_door_takes_keys_and_bytes():
     assert type(decode_response(3, 0, bytes(8))) is MetadataResponse
     with pytest.raises(ProtocolError, match="no API has the key 4000"):
         decode_request(4000, 0, b"")
+
+
+SECRET = [
+    (cls, version)
+    for cls, version in EVERY
+    if any(field.meaning is Meaning.SECRET for struct in structs(cls) for field in struct.fields)
+]
+
+
+def filled(struct: type[Struct]) -> Struct:
+    made = blank(struct)
+    for field in struct.fields:
+        if field.meaning is Meaning.SECRET:
+            setattr(made, field.name, b"hunter2")
+        elif isinstance(field.kind, StructType):
+            inner = filled(field.kind)
+            setattr(made, field.name, [inner] if field.is_array else inner)
+    return made
+
+
+@pytest.mark.parametrize(("cls", "version"), SECRET)
+def test_every_field_that_the_schema_calls_secret_can_be_hidden(cls: type[Message], version: int) -> None:
+    message = filled(cls)
+    assert isinstance(message, Message)
+    shown = json.dumps(to_json(message, version, secrets=False))
+    assert "***" in shown
+    assert "aHVudGVyMg" not in shown
+    assert "aHVudGVyMg" in json.dumps(to_json(message, version))
+
+
+def test_configs_that_are_passwords_can_be_hidden() -> None:
+    resource = IncrementalAlterConfigsRequest.Resource
+    configs = {
+        "listener.name.x.ssl.keystore.password": "hunter2",
+        "ssl.keystore.key": "hunter2",
+        "ssl.truststore.certificates": "hunter2",
+        "sasl.jaas.config": "hunter2",
+        "retention.ms": "1000",
+        "ssl.keystore.location": "there",
+    }
+    changes = [resource.Config(name=name, config_operation=0, value=value) for name, value in configs.items()]
+    request = IncrementalAlterConfigsRequest(
+        resources=[resource(resource_type=4, resource_name="1", configs=changes)], validate_only=False
+    )
+    shown = to_json(request, 1, secrets=False)["resources"][0]["configs"]
+    assert [config["value"] for config in shown] == ["***"] * 4 + ["1000", "there"]
