@@ -29,6 +29,7 @@ from plugins.acl.law import Law, rights
 from plugins.acl.managed import Managed
 from plugins.acl.names import Names
 from plugins.acl.produce import Producing
+from plugins.acl.repeated import RepeatedFetch, RepeatedProduce
 from plugins.acl.table import OWN, checks
 from proxy.core.context import Context
 from proxy.core.decisions import Decision, Forward, Steps
@@ -93,8 +94,9 @@ class Acl(Plugin):
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         """One for each side of each API that clients may send, whose table asks anything."""
-        for part, api in ((self._producing, PRODUCE), (self._fetching, FETCH)):
-            yield Handler(part.request, Wish(Request, api.request, part.FIELDS), position)
+        produced, fetched = RepeatedProduce(self.law, self._producing), RepeatedFetch(self.law, self._fetching)
+        for part, api, repeated in ((self._producing, PRODUCE, produced), (self._fetching, FETCH, fetched)):
+            yield Handler(part.request, Wish(Request, api.request, part.FIELDS), position, glance=repeated)
             yield Handler(part.response, Wish(Response, api.response, part.ANSWERED), position, part.is_needed)
         for api in APIS.values():
             if api.inter_broker or api in OWN:

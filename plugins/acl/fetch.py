@@ -38,6 +38,8 @@ class Watch:
     edition: object
     refused: list[tuple[Asked, int]]  # topics with their errors
     session: Session | None  # a new one, if the broker makes it
+    of: Session | None = None  # the one that it goes on with
+    allowed: bool = False  # nothing was refused, in shadow neither
 
     def is_needed(self) -> bool:
         return bool(self.refused) or self.session is not None or self.rights.current() is not self.edition
@@ -73,9 +75,9 @@ class Fetching:
         return self._judge(ctx, request, granted)
 
     def _judge(self, ctx: Context, request: FetchRequest, granted: Rights) -> Decision:
-        sessions = self._sessions(ctx)
+        sessions, before = self._sessions(ctx), granted.recorded
         asked = [Asked(key(topic, ctx.version), {p.partition: p for p in topic.partitions}) for topic in request.topics]
-        new: Session | None = None
+        new = known = None
         if ctx.version < WITH_SESSIONS or request.session_epoch <= NEW:
             sessions.close(request.session_id)
             session = Session()
@@ -91,7 +93,11 @@ class Fetching:
         ]
         change = session.step(asked, forgotten, lambda topic: self._verdict(granted, topic), granted.edition)
         refused = [(Asked(topic, session.wanted[topic]), error) for topic, error in session.refused.items()]
-        ctx.notes[self] = Watch(granted, granted.edition, refused, new)
+        if change.restored and session.stale:
+            # Where the client is by now is not known: it begins anew, and says so.
+            sessions.close(request.session_id)
+            return Reply(FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND, responses=[]))
+        ctx.notes[self] = Watch(granted, granted.edition, refused, new, known, granted.recorded == before)
         if not change.changed:
             return None
         request.topics = [_topic(one, ctx.version) for one in change.topics]
@@ -101,6 +107,19 @@ class Fetching:
             self._refuse(answer, ctx.version, refused)
             return Reply(answer)
         return Forward(request)
+
+    def may_repeat(self, ctx: Context) -> bool:
+        """Was nothing of this request refused, and is nothing to be learnt from its answer?"""
+        watch: Watch | None = ctx.notes.get(self)
+        return watch is not None and watch.allowed and not watch.refused and watch.session is None
+
+    def repeats(self, ctx: Context) -> bool:
+        """May a request pass that is like this one, but for offsets and the like?"""
+        session: Session | None = ctx.notes[self].of
+        if session is None:
+            return True
+        session.stale = True
+        return session.is_open and not session.refused
 
     def _sessions(self, ctx: Context) -> Sessions[int]:
         found: Sessions[int] = ctx.connection.notes.setdefault(self, Sessions())

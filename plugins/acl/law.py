@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 from proxy.core.context import Connection, Context
 from proxy.core.events import Denied
@@ -33,44 +32,71 @@ class Law:
         self.now = now
         self.shadow = shadow
         self.refused: Counter[str] = Counter()  # by the names of measures
+        self.is_timed = False  # does a rule say when it holds?
         self._seen: Snapshot | None = None
-        self._timed = False
 
     def edition(self) -> tuple[Snapshot, int]:
         """The rules as they are now, and the second where that matters (0 elsewhere)."""
         snapshot = self.kept.snapshot
         if snapshot is not self._seen:
             self._seen = snapshot
-            self._timed = any(rule.acl.during is not None for rule in snapshot.rules)
-        return snapshot, int(self.now()) if self._timed else 0
+            self.is_timed = any(rule.acl.during is not None for rule in snapshot.rules)
+        return snapshot, int(self.now()) if self.is_timed else 0
 
 
 class Rights:
     """What one connection's client may do. `edition` changes with every change that may change an answer."""
 
-    __slots__ = ("_at", "_client", "_connection", "_facts", "_known", "_law", "_rules", "edition")
+    __slots__ = (
+        "_at",
+        "_client",
+        "_client_id",
+        "_connection",
+        "_known",
+        "_law",
+        "_mechanism",
+        "_principal",
+        "_rules",
+        "edition",
+        "recorded",
+    )
 
     def __init__(self, law: Law, connection: Connection) -> None:
         self._law = law
         self._connection = connection
-        self._facts: tuple[Any, ...] | None = None
-        self._rules: Snapshot | None = None
+        self._rules: Snapshot | None = None  # those that were asked last, when, and for whom
         self._at = 0
+        self._principal: str | None = None
+        self._mechanism: str | None = None
+        self._client_id: str | None = None
         self._client: Client | None = None
         self._known: dict[tuple[int, int], dict[str, Decision]] = {}
         self.edition: object = None
+        self.recorded = 0  # refusals so far
 
     def current(self) -> object:
         """Go by the rules and the client as they are now. Gives the edition."""
         law, connection = self._law, self._connection
-        rules, at = law.edition()
-        facts = (connection.principal, connection.mechanism, connection.client_id)
-        if rules is not self._rules or at != self._at or facts != self._facts:
-            self._rules, self._at, self._facts = rules, at, facts
-            self._client = client(connection)
+        if (
+            law.kept.snapshot is not self._rules
+            or law.is_timed
+            or connection.principal is not self._principal
+            or connection.mechanism is not self._mechanism
+            or connection.client_id is not self._client_id
+        ):
+            self._renew(connection.principal, connection.mechanism, connection.client_id)
+        return self.edition
+
+    def _renew(self, principal: str | None, mechanism: str | None, client_id: str | None) -> None:
+        """Something may be another: what is equal is the same."""
+        rules, at = self._law.edition()
+        before = self._rules, self._at, self._principal, self._mechanism, self._client_id
+        self._rules, self._at = rules, at
+        self._principal, self._mechanism, self._client_id = principal, mechanism, client_id
+        if before != (rules, at, principal, mechanism, client_id):
+            self._client = client(self._connection)
             self._known = {}
             self.edition = object()
-        return self.edition
 
     def decide(self, operation: Operation, kind: ResourceType, name: str) -> Decision:
         """The rules' answer. Whoever asks called `current` for this request."""
@@ -121,6 +147,7 @@ class Rights:
         self._law.refused[f"{'' if enforced else 'would_be_'}refused_{api.name}"] += 1
         told = Denied(api, operation.word, kind.word, name, why, place, enforced)
         self._connection.gate.tell(told)
+        self.recorded += 1
         return enforced
 
     @property

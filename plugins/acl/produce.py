@@ -30,6 +30,7 @@ class Producing:
 
     FIELDS = frozenset(["transactional_id", "acks", "topic_data"])
     ANSWERED = frozenset({"responses"})
+    _ALLOWED = "all of a Produce request is allowed"
     _each = Each(Operation.WRITE, TOPIC, "topic_data")
 
     def __init__(self, law: Law, names: Names) -> None:
@@ -50,6 +51,7 @@ class Producing:
 
     def _judge(self, ctx: Context, request: ProduceRequest) -> Decision:
         granted = rights(self._law, ctx)
+        before = granted.recorded
         transaction = request.transactional_id if is_transactional(request) else None
         if transaction is not None and granted.refuses(PRODUCE, Operation.WRITE, TRANSACTIONAL_ID, transaction):
             error = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
@@ -58,7 +60,14 @@ class Producing:
             name = topic.name if ctx.version < WITH_IDS else self._names.get(topic.topic_id)
             if name is None or not granted.may(Operation.WRITE, TOPIC, name):
                 return self._take_out(Case(ctx, request, granted, self._names))
+        # One that is not of a transaction needs no right to the id that it says nevertheless; the next one may.
+        unasked = request.transactional_id is not None and transaction is None
+        ctx.notes[self._ALLOWED] = granted.recorded == before and not unasked
         return None
+
+    def may_repeat(self, ctx: Context) -> bool:
+        """Was all allowed, whatever the records are?"""
+        return bool(ctx.notes.get(self._ALLOWED))
 
     def _take_out(self, case: Case) -> Decision:
         """Some topic is refused."""

@@ -30,17 +30,23 @@ class Asked(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What of a request goes to the broker. `changed`: it is not what came."""
+    """What of a request goes to the broker. `changed`: it is not what came; `restored`: topics were put back."""
 
     topics: list[Asked]
     forgotten: list[Asked]  # beside those that the client forgets
     changed: bool
+    restored: bool = False
 
 
 class Session:
-    """All topics that the client asked for, and those that were refused, with their errors."""
+    """All topics that the client asked for, and those that were refused, with their errors.
+
+    `stale`: requests passed since whose offsets were not read.
+    """
 
     def __init__(self) -> None:
+        self.stale = False
+        self.is_open = True
         self.wanted: dict[Topic, dict[int, Any]] = {}
         self.refused: dict[Topic, int] = {}
         self._edition: object = None
@@ -61,7 +67,7 @@ class Session:
         back = [Asked(topic, self.wanted[topic]) for topic in before - now]
         topics = [one for one in asked if one.topic not in before and one.topic not in now] + back
         out = [Asked(topic, had[topic]) for topic in now - before if had.get(topic)]
-        return Change(topics, out, bool(back or out or named & now))
+        return Change(topics, out, bool(back or out or named & now), bool(back))
 
     def _had(self, asked: list[Asked], edition: object) -> dict[Topic, dict[int, Any]]:
         """What is in the broker's session of the topics that may be refused now."""
@@ -103,7 +109,10 @@ class Sessions(Generic[K]):
     def open(self, key: K, session: Session) -> None:
         self._open[key] = session
         while len(self._open) > MOST:
-            self._open.popitem(last=False)
+            _, oldest = self._open.popitem(last=False)
+            oldest.is_open = False
 
     def close(self, key: K) -> None:
-        self._open.pop(key, None)
+        session = self._open.pop(key, None)
+        if session is not None:
+            session.is_open = False

@@ -48,8 +48,6 @@ def response_pipeline(handlers: Iterable[Handler], ctx: Context, message: Messag
     """Show a response to its handlers, bottom to top."""
     forward: Forward | None = None
     for handler in handlers:
-        if handler.needed is not None and not handler.needed(ctx):
-            continue
         decision = yield from _decide(handler, ctx, message)
         if isinstance(decision, Disconnect):
             return decision
@@ -71,6 +69,8 @@ def _reply(route: Route, ctx: Context, reply: Reply, position: int) -> Generator
 def _decide(handler: Handler, ctx: Context, message: Message) -> Generator[Step, Any, Decision]:
     """One handler's decision. Whatever it raises becomes a HandlerError that names it."""
     try:
+        if handler.needed is not None and not handler.needed(ctx):
+            return None
         decision = handler.call(ctx, message)
         if type(decision) is GeneratorType:
             decision = yield from _checked(decision)

@@ -15,6 +15,7 @@ Rules:
 * Handlers of one message share what is read of it: a handler may find more fields read than it asked for.
 * A misspelt class or field raises TypeError when the plugin's module is imported.
 * Handlers of one plugin on one message run in the order in which they are written.
+* A request handler with a `glance` is not called for what that knows.
 * A response handler with `needed` is asked only where that says so, when the response begins; a response that no other
   handler wants then passes unread. A plugin that makes its handlers itself (`handlers`) may give them one.
 """
@@ -24,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Steps
@@ -73,6 +74,22 @@ class Wish:
         return self.names if self.what is cls else frozenset()
 
 
+class Glance(Protocol):
+    """Knows requests that are like one which was let pass as it came: they pass without being assembled or read.
+
+    It is asked only where no other handler wants the request.
+    """
+
+    def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
+        """The context of a request that may pass, for its answer; None: it must be read.
+
+        `api` is key << 16 | version, `length` that of the frame, of which `frame` may be but the beginning.
+        """
+
+    def passed(self, ctx: Context, frame: memoryview, body: int) -> None:
+        """This request was read and passes; its body begins at `body`. It has an answer."""
+
+
 @dataclass(frozen=True)
 class Handler:
     """A handler, bound to its plugin. `position` is the plugin's place in the order of the configuration."""
@@ -81,6 +98,7 @@ class Handler:
     wish: Wish
     position: int
     needed: Callable[[Context], bool] | None = None
+    glance: Glance | None = None
 
     def __str__(self) -> str:
         return getattr(self.call, "__qualname__", repr(self.call))

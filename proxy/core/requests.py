@@ -92,6 +92,14 @@ class Requests:
     def _look(self, route: Route, head: tuple[int, int, int], frame: memoryview) -> Reader | None:
         """Something of this request is wanted; `frame` is what came of it."""
         if route.request is not None:
+            if route.glance is not None:
+                try:
+                    ctx = route.glance.passes(self._link.connection, head[1], frame, SIZE.size + head[0])
+                except Exception:
+                    ctx = None  # its handler is asked now, and says what is wrong
+                if ctx is not None:
+                    self._slots.append((head[2], route, ctx))
+                    return None
             self._met = route, head[2]
             return self
         acks = self.acks(route, frame)
@@ -186,6 +194,8 @@ class Requests:
             instead = [SIZE.pack(len(header) + len(body)) + header + body]
         if wanted.acks != 0:
             self._slots.append((wanted.ctx.correlation_id, route, wanted.ctx))
+            if outcome is None and route.glance is not None:
+                route.glance.passed(wanted.ctx, wanted.frame, wanted.body)
         if isinstance(outcome, Forward) and outcome.end is not None:
             self.end(outcome.end)
         return instead

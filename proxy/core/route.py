@@ -38,6 +38,7 @@ class Route:
         "_find_tags",
         "_response_header",
         "api",
+        "glance",
         "header_version",
         "needed",
         "needs_look",
@@ -57,6 +58,8 @@ class Route:
         response: Interest | None,
         unneeded: Route | None = None,
     ) -> None:
+        only = request.handlers[0] if request is not None and len(request.handlers) == 1 else None
+        self.glance = None if only is None else only.glance
         self.unneeded = unneeded  # the route of a response that none of the handlers needs which can say so
         self.needed = tuple(handler.needed for handler in response.handlers if handler.needed) if response else ()
         self.api = api
@@ -76,8 +79,14 @@ class Route:
 
     def of_response(self, ctx: Context | None) -> Route:
         """The route of the response that begins now."""
-        if self.unneeded is None or ctx is None or any(needed(ctx) for needed in self.needed):
+        if self.unneeded is None or ctx is None:
             return self
+        try:
+            for needed in self.needed:
+                if needed(ctx):
+                    return self
+        except Exception:
+            return self  # its handler is asked now, and says what is wrong
         return self.unneeded
 
     def acks(self, frame: memoryview, body: int) -> int | None:

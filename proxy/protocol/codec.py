@@ -88,6 +88,20 @@ def end_finder(cls: type[Message], version: int, name: str) -> Callable[[bytes |
     return find
 
 
+Spans = list[tuple[int, int]]
+
+
+@cache
+def spans_finder(cls: type[Message], version: int, *names: str) -> Callable[[bytes | memoryview, int], Spans]:
+    """A function from where a message begins to where its fields of these names lie, at any depth, in order.
+
+    Of a field with a length, what follows the length. What the function raises for bytes that end early is BAD_BYTES.
+    """
+    layout, title = _plan(cls, version)
+    find: Callable[[bytes | memoryview, int], Spans] = emit.noter(layout, frozenset(names), title)
+    return find
+
+
 def encode(message: Message, version: int) -> bytes:
     """The bytes of `message` in `version`; fields that the version lacks are left out. Raises ProtocolError."""
     try:

@@ -7,6 +7,7 @@ from typing import Any
 
 from proxy.protocol.emit.read import read_run, read_struct, read_tags, skip_steps, skip_struct
 from proxy.protocol.emit.source import Source
+from proxy.protocol.emit.spans import note_struct
 from proxy.protocol.emit.walk import walk_steps
 from proxy.protocol.emit.write import write_steps, write_struct, write_tags
 from proxy.protocol.plan import Plan, Step
@@ -28,6 +29,17 @@ def skipper(plan: Plan, title: str) -> Any:
     skip_struct(src, plan)
     src.add("return p")
     return src.compile(f"skip {title}")
+
+
+def noter(plan: Plan, names: frozenset[str], title: str) -> Any:
+    """`spans(buf, p) -> [(start, stop), ...]`: where the fields of these names lie, at any depth."""
+    src = Source("spans", "buf, p")
+    src.add("end = len(buf)", "noted = []", "note = noted.append")
+    note_struct(src, plan, names)
+    with src.block("if p > end:"):
+        src.add("raise Short")
+    src.add("return noted")
+    return src.compile(f"note {', '.join(sorted(names))} of {title}")
 
 
 def walker(plan: Plan, title: str) -> Any:

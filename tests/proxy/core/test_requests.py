@@ -1,15 +1,16 @@
 """Requests that somebody wants: what their handlers make of them, and what happens when that goes wrong."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from proxy.core.commands import Close, Emit, PauseClient, ResumeClient, ToBroker, ToClient, Wake
-from proxy.core.context import Context
+from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Decision, Forward, Reply, Sleep, Steps
 from proxy.core.events import HandlerFailed, Undecodable
 from proxy.core.link import Link
-from proxy.core.plugin import Plugin, on_request, on_unsupported
+from proxy.core.plugin import Handler, Plugin, Wish, on_request, on_unsupported
 from proxy.core.route import Routes
 from proxy.protocol.api import HEARTBEAT, PRODUCE
 from proxy.protocol.codec import decode
@@ -18,6 +19,7 @@ from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest, Fin
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
+from proxy.protocol.schema import Request
 from tests.proxy.core.frames import (
     answering,
     asking,
@@ -208,6 +210,55 @@ def test_acks_0_is_answered_by_nobody_even_when_a_handler_replies() -> None:
     assert (
         Playbook(Refusing()) >> Client(produce(1, acks=0)) >> Client(produce(2, acks=1)) << ToClient(produce_answer(2))
     )
+
+
+class Knowing(Plugin):
+    """Lets a heartbeat pass, and after it all that are equal to it, without being called again."""
+
+    def __init__(self, problem: Exception | None = None) -> None:
+        self.called = 0
+        self.problem = problem
+        self.known: dict[bytes, Context] = {}
+
+    def handlers(self, position: int = 0) -> Iterator[Handler]:
+        yield Handler(self.heartbeat, Wish(Request, HeartbeatRequest, None), position, glance=self)
+
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> None:
+        self.called += 1
+
+    def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
+        assert api == HEARTBEAT.key << 16 | 4
+        if self.problem is not None:
+            raise self.problem
+        return self.known.get(bytes(frame[12:length]))
+
+    def passed(self, ctx: Context, frame: memoryview, body: int) -> None:
+        self.known[bytes(frame[12:])] = ctx
+
+
+def test_what_a_handler_knows_passes_without_being_read() -> None:
+    plugin = Knowing()
+    link = Link(connection(), Routes([plugin]))
+    for number, group in enumerate("aabab", 1):
+        assert from_client(link, heartbeat(number, group)) == [ToBroker(heartbeat(number, group))]
+    assert plugin.called == 2
+    assert [slot[2] for slot in link.inflight.slots] == [plugin.known[heartbeat(0, group)[12:]] for group in "aabab"]
+
+
+def test_who_cannot_say_whether_it_knows_a_request_is_called() -> None:
+    plugin = Knowing(ValueError("boom"))
+    link = Link(connection(), Routes([plugin]))
+    for number in (1, 2):
+        assert from_client(link, heartbeat(number)) == [ToBroker(heartbeat(number))]
+    assert plugin.called == 2
+
+
+def test_what_another_handler_wants_to_see_is_read_whoever_knows_it() -> None:
+    plugin, counting = Knowing(), Knowing()
+    link = Link(connection(), Routes([plugin, counting]))
+    for number in (1, 2):
+        from_client(link, heartbeat(number))
+    assert (plugin.called, counting.called) == (2, 2)
 
 
 class Last(Plugin):

@@ -1,0 +1,177 @@
+"""Repeated requests: what is like a request that passed as it came passes too, without being read.
+
+A producer sends the same request with other records, a consumer with other offsets: reading one takes 20 us, knowing it
+takes 1.
+
+# Alike is a frame that agrees with the earlier one in every byte but those of records and offsets; a Produce request
+# for one topic, one that agrees up to the name of that topic: what follows can name no other.
+# It passes by the same edition of the client's rights only. Nothing of which anything was refused (in shadow too), or
+# that opens a session, is repeated, and nothing without an answer (acks 0).
+# All that are alike share the context of the first.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import NamedTuple
+
+from plugins.acl.fetch import Fetching
+from plugins.acl.law import Law, Rights
+from plugins.acl.produce import Producing
+from proxy.core.context import Connection, Context
+from proxy.protocol.codec import BAD_BYTES, Spans, spans_finder
+from proxy.protocol.frame import REQUEST_HEAD
+from proxy.protocol.messages.fetch import FetchRequest
+from proxy.protocol.messages.produce import ProduceRequest
+
+HEAD = REQUEST_HEAD.size
+MOST = 64  # requests that are remembered on one connection, by length; and likewise, by beginning
+ENDS = 8  # lengths of beginnings that are tried
+OFFSETS = (
+    "current_leader_epoch",
+    "fetch_offset",
+    "last_fetched_epoch",
+    "log_start_offset",
+    "partition_max_bytes",
+    "session_epoch",
+)
+
+
+class Passed(NamedTuple):
+    """A request that passed, and the rights by which it did."""
+
+    ctx: Context
+    edition: object
+
+
+class Layout(NamedTuple):
+    """What a request says, from behind its head, but for what does not matter."""
+
+    pattern: Struct
+    said: tuple[bytes, ...]
+
+
+class Remembered:
+    """What passed on one connection."""
+
+    def __init__(self) -> None:
+        self._ends: list[tuple[int, int]] = []  # by api: how far beginnings go
+        self._starts: dict[tuple[int, bytes], Passed] = {}
+        self._layouts: dict[tuple[int, int], tuple[Layout, Passed] | None] = {}  # None: one of this length came
+
+    def find(self, api: int, frame: memoryview, length: int) -> Passed | None:
+        """The one that this frame is like."""
+        for of, end in self._ends:
+            if of == api and (passed := self._starts.get((api, bytes(frame[HEAD:end])))) is not None:
+                return passed
+        known = self._layouts.get((api, length))
+        if known is None or len(frame) < length:
+            return None
+        layout, passed = known
+        return passed if layout.pattern.unpack_from(frame, HEAD) == layout.said else None
+
+    def keep_start(self, api: int, frame: memoryview, end: int, passed: Passed) -> None:
+        """Know what begins like this."""
+        if (api, end) not in self._ends:
+            if len(self._ends) == ENDS:
+                self._ends.clear()
+                self._starts.clear()
+            self._ends.append((api, end))
+        if len(self._starts) == MOST:
+            self._starts.clear()
+        self._starts[api, bytes(frame[HEAD:end])] = passed
+
+    def comes_again(self, api: int, length: int) -> bool:
+        """Did a request of this length come before? Finding out how it is laid out takes as long as reading it."""
+        if (api, length) in self._layouts:
+            return True
+        if len(self._layouts) == MOST:
+            self._layouts.clear()
+        self._layouts[api, length] = None
+        return False
+
+    def keep_layout(self, api: int, frame: memoryview, varying: Spans, passed: Passed) -> None:
+        """Know what is like this but for these bytes."""
+        letters, at = ">", HEAD
+        for start, stop in varying:
+            letters += f"{start - at}s" * (start > at) + f"{stop - start}x"
+            at = stop
+        pattern = Struct(f"{letters}{len(frame) - at}s")
+        self._layouts[api, len(frame)] = Layout(pattern, pattern.unpack_from(frame, HEAD)), passed
+
+
+class Repeated:
+    """What passed on each connection: a Glance."""
+
+    def __init__(self, law: Law) -> None:
+        self._law = law
+
+    def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
+        """The context of the earlier request that this one is like."""
+        remembered: Remembered | None = connection.notes.get(self)
+        passed = None if remembered is None else remembered.find(api, frame, length)
+        if passed is None:
+            return None
+        granted: Rights = connection.notes[self._law]
+        return passed.ctx if granted.current() is passed.edition and self.still_holds(passed.ctx) else None
+
+    def passed(self, ctx: Context, frame: memoryview, body: int) -> None:
+        """This one was read, and passes."""
+        if not self.may_repeat(ctx):
+            return
+        remembered: Remembered = ctx.connection.notes.setdefault(self, Remembered())
+        granted: Rights = ctx.connection.notes[self._law]
+        try:
+            self.keep(remembered, ctx, frame, body, Passed(ctx, granted.edition))
+        except BAD_BYTES:
+            return  # its broker will say what is wrong with it
+
+    def may_repeat(self, ctx: Context) -> bool:
+        """Was all of it allowed, whatever is in its records?"""
+        raise NotImplementedError
+
+    def still_holds(self, ctx: Context) -> bool:
+        """Does what the earlier request passed by still hold?"""
+        return True
+
+    def keep(self, remembered: Remembered, ctx: Context, frame: memoryview, body: int, passed: Passed) -> None:
+        """Remember what matters of a request."""
+        raise NotImplementedError
+
+
+class RepeatedProduce(Repeated):
+    """Records do not matter."""
+
+    def __init__(self, law: Law, producing: Producing) -> None:
+        super().__init__(law)
+        self._producing = producing
+
+    def may_repeat(self, ctx: Context) -> bool:
+        return self._producing.may_repeat(ctx)
+
+    def keep(self, remembered: Remembered, ctx: Context, frame: memoryview, body: int, passed: Passed) -> None:
+        api, version = ctx.api.key << 16 | ctx.version, ctx.version
+        topics = spans_finder(ProduceRequest, version, "name", "topic_id")(frame, body)
+        if len(topics) == 1:
+            remembered.keep_start(api, frame, topics[0][1], passed)
+        elif remembered.comes_again(api, len(frame)):
+            remembered.keep_layout(api, frame, spans_finder(ProduceRequest, version, "records")(frame, body), passed)
+
+
+class RepeatedFetch(Repeated):
+    """Offsets do not matter, nor how often a session was used."""
+
+    def __init__(self, law: Law, fetching: Fetching) -> None:
+        super().__init__(law)
+        self._fetching = fetching
+
+    def may_repeat(self, ctx: Context) -> bool:
+        return self._fetching.may_repeat(ctx)
+
+    def still_holds(self, ctx: Context) -> bool:
+        return self._fetching.repeats(ctx)
+
+    def keep(self, remembered: Remembered, ctx: Context, frame: memoryview, body: int, passed: Passed) -> None:
+        api = ctx.api.key << 16 | ctx.version
+        if remembered.comes_again(api, len(frame)):
+            remembered.keep_layout(api, frame, spans_finder(FetchRequest, ctx.version, *OFFSETS)(frame, body), passed)
