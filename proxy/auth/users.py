@@ -91,7 +91,8 @@ class UsersFile(Section):
     )
 
 
-FORM = Form(UsersFile, "credentials file", "begin with: doorkeeper users add FILE NAME", largest=64 << 20)
+START = "begin with: doorkeeper users add FILE NAME"
+FORM = Form(UsersFile, "credentials file", START, largest=64 << 20, secret=True)
 
 
 def load(file: str | os.PathLike[str]) -> Users:

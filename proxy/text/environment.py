@@ -3,11 +3,14 @@
 # `$$` is one `$`; a `$` before anything but `{` or `$` is itself.
 # A variable that is unset and has no default is a problem. With a default, an empty one counts as unset, as in a shell.
 # What a variable holds is a value, never YAML: it cannot add options.
+# What a variable holds whose name sounds secret is never shown, wherever it stands: its name is.
 """
 
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
+
+from proxy.text.words import sounds_secret
 
 Environment = Mapping[str, str]
 
@@ -26,6 +29,18 @@ class Unset(NamedTuple):
     message: str
 
 
+SHORTEST = 4  # characters of a secret that would be known for one
+
+
+def hidden(message: str, references: Mapping[str, str]) -> str:
+    """A message with names of variables in place of what they hold; `references` has them by that."""
+    for value, reference in references.items():
+        lengths = range(len(value), min(len(value), SHORTEST) - 1, -1)  # a long value is shown cut off
+        part = next((value[:length] for length in lengths if value[:length] in message), "")
+        message = message.replace(part, reference) if part else message
+    return message
+
+
 def shield(text: str) -> str:
     """The text of a file with its references made plain words of the same length, so that YAML passes them unread."""
     return _REFERENCE.sub(lambda match: match[0].translate(_SHIELD), text).translate(_NO_BREAKS)
@@ -34,6 +49,12 @@ def shield(text: str) -> str:
 def unshield(text: str) -> str:
     """What stood in the file."""
     return text.translate(_UNSHIELD)
+
+
+def secrets(text: str, environment: Environment) -> dict[str, str]:
+    """What the variables hold that the shielded text of a value names and that sound secret: value -> reference."""
+    names = {match["name"] for match in _REFERENCE.finditer(unshield(text)) if match["name"]}
+    return {environment[name]: f"${{{name}}}" for name in names if sounds_secret(name) and environment.get(name)}
 
 
 def substitute(text: str, environment: Environment) -> tuple[str, list[Unset]]:

@@ -3,6 +3,7 @@
 # A message of our own validators passes as it is; what can be wrong with any value has its words here.
 # What follows from another problem is not said again: a list is "empty" because its items are wrong, a name is
 # "missing" because it is misspelt.
+# The value of an option that sounds secret is not shown, whatever it is; nor is any value of a file that is `secret`.
 """
 
 import re
@@ -15,7 +16,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticUndefined
 
 from proxy.text.places import Path, Place, Reading
-from proxy.text.words import nearest, nearest_word, shown
+from proxy.text.words import named, nearest, nearest_word, shown, sounds_secret
 
 # The start of pydantic's error type -> what the value should have been.
 EXPECTED = {
@@ -37,7 +38,9 @@ BOUNDS = {
 }
 
 
-def explained(error: ValidationError, root: type[BaseModel], reading: Reading) -> Iterator[tuple[Place, str]]:
+def explained(
+    error: ValidationError, root: type[BaseModel], reading: Reading, *, secret: bool = False
+) -> Iterator[tuple[Place, str]]:
     """Every error that says something new, as place and message."""
     errors = error.errors(include_url=False)
     paths: set[Path] = {details["loc"] for details in errors}
@@ -49,16 +52,18 @@ def explained(error: ValidationError, root: type[BaseModel], reading: Reading) -
         follows = follows or (kind == "too_short" and any(path == other[:-1] for other in paths))
         place = reading.keys[path] if kind == "extra_forbidden" else reading.place(path)
         if not follows and place not in reading.without_value:
-            yield place, _message(details, root)
+            hidden = secret or any(sounds_secret(part) for part in path if isinstance(part, str))
+            yield place, _message(details, root, hidden)
 
 
-def _message(details: ErrorDetails, root: type[BaseModel]) -> str:
+def _message(details: ErrorDetails, root: type[BaseModel], hidden: bool) -> str:
     path, kind, given = details["loc"], details["type"], details["input"]
     name = next((str(part) for part in reversed(path) if isinstance(part, str)), "the file")
+    value = "***" if hidden else shown(given)
     if kind == "wrong":
         return str(details["msg"])
     if kind == "extra_forbidden":
-        return f'unknown option "{name}"; {nearest(name, _options(root, path[:-1]))}'
+        return f'unknown option "{named(name)}"; {nearest(name, _options(root, path[:-1]))}'
     way_out = f'write e.g. "{name}: {_example(root, path)}"'
     if kind == "missing":
         return f'"{name}" is missing; {way_out}'
@@ -68,13 +73,13 @@ def _message(details: ErrorDetails, root: type[BaseModel]) -> str:
         return f'"{name}" is empty; {way_out}'
     if kind in BOUNDS:
         limit, bound = BOUNDS[kind]
-        return f'"{name}" is {shown(given)}; {limit} {details["ctx"][bound]}'
+        return f'"{name}" is {value}; {limit} {details["ctx"][bound]}'
     if kind in ("enum", "literal_error"):
         words = re.findall("'(.*?)'", details["ctx"]["expected"])
-        return f"unknown {name} {shown(given)}; {nearest(str(given), words)}"
+        return f"unknown {name} {value}; {nearest(str(given), words)}"
     for start, expected in EXPECTED.items():
         if kind.startswith(start):
-            return f'"{name}" is {shown(given)}, not {expected}; {way_out}'
+            return f'"{name}" is {value}, not {expected}; {way_out}'
     return f'"{name}": {details["msg"]}; {way_out}'
 
 

@@ -14,7 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from proxy.text import syntax
-from proxy.text.environment import Environment
+from proxy.text.environment import Environment, hidden
 from proxy.text.explain import explained
 from proxy.text.places import Place, Reading, read
 from proxy.text.problems import BadFileError, Finding, Problem
@@ -50,6 +50,8 @@ class Examined(Generic[Root]):
 
         Those of other files stand after its own, as they came.
         """
+        secrets = self.reading.secrets
+        self.problems = [it._replace(message=hidden(it.message, secrets)) for it in self.problems]
         self.problems.sort(
             key=lambda it: (False, it.place or Place(0, 0)) if it.file == self.name else (True, Place(0, 0))
         )
@@ -59,12 +61,16 @@ class Examined(Generic[Root]):
 
 @dataclass(frozen=True)
 class Form(Generic[Root]):
-    """One kind of file: what it declares, what people call it, how it begins, and its largest size in bytes."""
+    """One kind of file: what it declares, what people call it, how it begins, and its largest size in bytes.
+
+    `secret`: nothing that stands in it is shown.
+    """
 
     root: type[Root]
     what: str
     start: str
     largest: int
+    secret: bool = False
 
     def text(self, name: str) -> str:
         """The text of a file. Raises BadFileError with the one reason why there is none."""
@@ -110,7 +116,7 @@ class Form(Generic[Root]):
         try:
             return self.root.model_validate(reading.value, context={"folder": folder})
         except ValidationError as error:
-            reading.problems += explained(error, self.root, reading)
+            reading.problems += explained(error, self.root, reading, secret=self.secret)
             return None
 
 

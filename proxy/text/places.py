@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from proxy.text.environment import Environment, shield, substitute, unshield
+from proxy.text.environment import Environment, secrets, shield, substitute, unshield
+from proxy.text.words import named, sounds_secret
 
 Path = tuple[str | int, ...]
 
@@ -43,6 +44,7 @@ class Reading:
     keys: dict[Path, Place] = field(default_factory=dict)
     problems: list[tuple[Place, str]] = field(default_factory=list)
     without_value: set[Place] = field(default_factory=set)  # a problem noted here says all there is to say
+    secrets: dict[str, str] = field(default_factory=dict)  # what came from secret variables: value -> reference
 
     def place(self, path: Path) -> Place:
         """The place of a value, or of the nearest thing around it that the file has."""
@@ -97,7 +99,7 @@ class _Document:
     def value(self, event: Any, path: Path) -> Any:
         """The value that begins with an event."""
         place = self.reading.places[path] = Place.of(event.start_mark)
-        if self.is_alias(event, place):
+        if self.is_unquoted_secret(event, path, place) or self.is_alias(event, place):
             return None
         self.enter(event)
         value: Any
@@ -125,7 +127,7 @@ class _Document:
                 self.skip(self.next())
             elif key in result:
                 first = self.reading.keys[(*path, key)]
-                self.reading.note(place, f'"{key}" stands in line {first.line} already; keep one of the two')
+                self.reading.note(place, f'"{named(key)}" stands in line {first.line} already; keep one of the two')
                 self.skip(self.next())
             else:
                 self.reading.keys[(*path, key)] = place
@@ -148,6 +150,8 @@ class _Document:
 
     def scalar(self, event: Any, place: Place) -> Any:
         text, unset = substitute(event.value, self.environment)
+        if "$" in event.value:
+            self.reading.secrets |= secrets(event.value, self.environment)
         # How far into the value a "${" stands is known for values on one line only.
         one_line = event.start_mark.line == event.end_mark.line
         for position, message in unset:
@@ -167,6 +171,20 @@ class _Document:
             while not isinstance(inner := self.next(), (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
                 self.skip(inner)
         self.depth -= 1
+
+    def is_unquoted_secret(self, event: Any, path: Path, place: Place) -> bool:
+        """Is this a secret that YAML takes for an alias, a tag or an anchor? Then it is not repeated."""
+        tag = getattr(event, "tag", None)
+        sign = "*" if isinstance(event, yaml.AliasEvent) else "!" if tag else "&" if event.anchor else None
+        if sign is None or not path or not sounds_secret(str(path[-1])):
+            return False
+        self.reading.note(place, f'a secret that begins with "{sign}" must stand in quotes')
+        self.reading.without_value.add(place)
+        if tag:
+            event.tag = None
+        if sign != "*":
+            self.skip(event)
+        return True
 
     def is_alias(self, event: Any, place: Place) -> bool:
         if not isinstance(event, yaml.AliasEvent):

@@ -1,12 +1,28 @@
 """Words for people: a refusal, a value as it is shown, and the valid word that a misspelt one stands for.
 
 A refusal is "fact; way out". Whoever validates raises it, and it is printed as it is, after its place.
+What a person takes for a secret is never shown: it would end in the logs of whoever checks the file.
 """
 
 import difflib
+import re
 from collections.abc import Iterable
 
 from pydantic_core import PydanticCustomError
+
+_SECRET = re.compile(r"passw|passphrase|pwd|secret|token|hmac|jaas|private_?key", re.IGNORECASE)
+_FIRST_WORD = re.compile(r"[^\s:=]*")
+
+
+def sounds_secret(name: str) -> bool:
+    """Is what has this name likely a secret?"""
+    return _SECRET.search(name) is not None
+
+
+def named(name: str) -> str:
+    """A name as a message shows it. `password:x` is one to YAML, but the person only forgot a space."""
+    word = _FIRST_WORD.match(name)
+    return f"{word[0]}..." if word and word[0] != name and sounds_secret(word[0]) else name
 
 
 def wrong(fact: str, way_out: str) -> PydanticCustomError:

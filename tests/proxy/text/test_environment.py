@@ -2,7 +2,7 @@
 
 import pytest
 
-from proxy.text.environment import shield, substitute, unshield
+from proxy.text.environment import hidden, secrets, shield, substitute, unshield
 
 ENVIRONMENT = {"HOST": "kafka", "EMPTY": "", "YAML": "a: [b]"}
 
@@ -43,3 +43,12 @@ def test_what_only_yaml_1_1_takes_for_a_line_break_is_a_character() -> None:
     text = "a\u2028b\x85c\u2029"
     assert len(shield(text).splitlines()) == 1
     assert unshield(shield(text)) == text
+
+
+def test_what_a_secret_variable_holds_is_hidden_even_where_a_message_cuts_it_off() -> None:
+    environment = {"DB_PASSWORD": "hunter2-hunter2", "HOST": "kafka-1"}
+    found = secrets(shield("${HOST}:${DB_PASSWORD}"), environment)
+    assert found == {"hunter2-hunter2": "${DB_PASSWORD}"}
+    assert hidden('"kafka-1:hunter2-hunter2" is no port', found) == '"kafka-1:${DB_PASSWORD}" is no port'
+    assert hidden('"hunter2-hun..." is no port', found) == '"${DB_PASSWORD}..." is no port'
+    assert hidden("no port at all", found) == "no port at all"

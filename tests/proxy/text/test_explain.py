@@ -53,3 +53,30 @@ def test_an_item_of_the_wrong_kind_is_told_what_must_stand_in_it() -> None:
     assert messages("inners: [3]\n") == [
         '1:10: "inners" is 3, not a mapping of options; write e.g. "inners: {level: full}"'
     ]
+
+
+class Login(BaseModel):
+    password: str = Field(examples=["${PASSWORD}"])
+    tries: int = Field(default=3, examples=[3])
+
+
+def complaints(text: str, secret: bool = False) -> list[str]:
+    reading = read(text, {})
+    try:
+        Login.model_validate(reading.value)
+    except ValidationError as error:
+        reading.problems += explained(error, Login, reading, secret=secret)
+    return [message for _, message in reading.problems]
+
+
+def test_the_value_of_an_option_that_sounds_secret_is_not_shown() -> None:
+    assert complaints("password: 12345\n") == ['"password" is ***, not text; write e.g. "password: ${PASSWORD}"']
+
+
+def test_no_value_of_a_secret_file_is_shown() -> None:
+    assert complaints("password: a\ntries: hunter2\n") == [
+        '"tries" is "hunter2", not a whole number; write e.g. "tries: 3"'
+    ]
+    assert complaints("password: a\ntries: hunter2\n", secret=True) == [
+        '"tries" is ***, not a whole number; write e.g. "tries: 3"'
+    ]

@@ -37,3 +37,10 @@ def test_plain_values_follow_yaml_1_2() -> None:
 
 def test_a_value_from_the_environment_has_its_own_kind() -> None:
     assert read("workers: ${N}\nname: '${N}'\n", {"N": "4"}).value == {"workers": 4, "name": "4"}
+
+
+@pytest.mark.parametrize("value", ["*hunter2", "!hunter2", "&hunter2 x", "!hunter2 [a, {b: c}]"])
+def test_a_secret_without_quotes_that_yaml_takes_for_something_else_is_not_repeated(value: str) -> None:
+    reading = read(f"password: {value}\nnext: 1\n", {})
+    assert reading.problems == [(Place(1, 11), f'a secret that begins with "{value[0]}" must stand in quotes')]
+    assert reading.value == {"password": None, "next": 1}

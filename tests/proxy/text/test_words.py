@@ -1,6 +1,8 @@
 """Words for people."""
 
-from proxy.text.words import nearest, nearest_word, shown, wrong
+import pytest
+
+from proxy.text.words import named, nearest, nearest_word, shown, wrong
 
 
 def test_a_refusal_is_a_fact_and_a_way_out() -> None:
@@ -19,3 +21,13 @@ def test_a_value_is_shown_short_and_as_yaml_writes_it() -> None:
     assert shown(None) == "nothing"
     assert shown({}) == "a mapping"
     assert len(shown("x" * 1000)) < 70
+
+
+@pytest.mark.parametrize("name", ["password:hunter2", "key_password=hunter2", "client_secret hunter2"])
+def test_a_secret_that_a_typo_made_a_part_of_a_name_is_not_shown(name: str) -> None:
+    assert named(name) == name[:-8] + "..."
+
+
+@pytest.mark.parametrize("name", ["password", "User:alice", "pass word"])
+def test_any_other_name_is_shown(name: str) -> None:
+    assert named(name) == name
