@@ -1,5 +1,7 @@
 """A file as plain values, and the place of each."""
 
+import pytest
+
 from proxy.text.places import Place, plain, read
 
 TEXT = """\
