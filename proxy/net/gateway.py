@@ -82,7 +82,6 @@ class Gateway:
         async with trio.open_nursery() as nursery:
             await nursery.start(self._reactor.run)
             nursery.start_soon(self._authorities.watch)
-            nursery.start_soon(keep_in_step, self._plugins)
             await nursery.start(self._speakers.watch)
             nursery.start_soon(enforce, self.config.limits, self._reactor.conversations, self.counters)
             with self._accepting:
@@ -97,6 +96,7 @@ class Gateway:
                 self._set_up(name, worker)
             for kept in self._kept:
                 nursery.start_soon(kept.watch)
+            nursery.start_soon(keep_in_step, self._plugins)  # all of them are there by now
             for listener in self._listeners.values():
                 await nursery.start(listener.serve)
             for upstream in self._upstreams.values():
