@@ -20,6 +20,7 @@ from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest
 
 RENEW_AT = 0.85  # of a session's lifetime; Kafka's own clients take 0.85 to 0.95
+SOONEST = 1.1  # seconds between two renewals: within one second a broker refuses the second
 Versions = Mapping[int, tuple[int, int]]
 
 
@@ -130,16 +131,18 @@ def introduce(identity: Identity, versions: Versions) -> Generator[Ask, Any, flo
 
 def keep_up(connection: Connection, identity: Identity, versions: Versions, lifetime: float) -> Steps:
     """Introduce ourselves again and again, each time before the session ends, beside the conversation."""
-    left: float | None = lifetime
-    while left is not None:
-        yield Sleep(left * RENEW_AT)
+    pause = lifetime * RENEW_AT
+    while True:
+        yield Sleep(pause)
         yield Alone()
         try:
             left = yield from introduce(identity, versions)
         except IntroductionError as error:
             return Disconnect(f"the broker {error}")
         connection.gate.go_on()
-    return None
+        if left is None:
+            return None
+        pause = max(left * RENEW_AT, SOONEST)
 
 
 def introduce_later(identities: Identities, connection: Connection, principal: str) -> Steps:

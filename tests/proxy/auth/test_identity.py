@@ -135,6 +135,18 @@ def test_a_session_with_a_broker_is_renewed_before_it_ends_while_requests_wait()
     )
 
 
+def test_a_session_is_not_renewed_sooner_than_brokers_allow() -> None:
+    assert (
+        Playbook(KeepingUp(), byte_by_byte=False)
+        >> Time()
+        << ToBroker(handshake())
+        >> Broker(sasl.agreed(0))
+        << ToBroker(token())
+        >> Broker(sasl.yes(0, lifetime=500))
+        << Wake(0, 1.1)
+    )
+
+
 def test_a_broker_that_knows_us_no_more_ends_the_conversation() -> None:
     assert (
         Playbook(KeepingUp(), byte_by_byte=False)
