@@ -6,12 +6,13 @@ Rules:
 * A token of ours is renewed when four fifths of its time are over; where that fails, again and again, a little later
   each time.
 * Whom we trust there is read each time: a file that changed counts from the next time on.
-* What is sent to a token endpoint, and what it answers, is never told to anybody.
+* What is sent to a token endpoint, and what it answers, is never told to anybody; nor is what may be secret in a URL.
 """
 
 from __future__ import annotations
 
 import ssl
+from urllib.parse import urlsplit
 
 import httpx
 import structlog
@@ -39,8 +40,16 @@ def _client(elsewhere: Elsewhere) -> httpx.AsyncClient:
     return httpx.AsyncClient(timeout=PATIENCE, verify=trusting(elsewhere))
 
 
+def _place(url: str) -> str:
+    """A URL without user, password and query."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
 def _why(error: Exception) -> str:
     """What went wrong. What httpx says of a connection has no words; what it comes from has."""
+    if isinstance(error, httpx.HTTPStatusError):
+        return f"the answer is {error.response.status_code}"
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLError):
@@ -72,9 +81,9 @@ class FetchedKeys:
                     response = await client.get(self._url)
                     response.raise_for_status()
                 self.keys = keys_in(response.text)
-                log.info("keys fetched", url=self._url, keys=len(self.keys.keys))
-            except (httpx.HTTPError, UnusableError, ValueError) as error:
-                log.warning("keys not fetched", url=self._url, why=_why(error))
+                log.info("keys fetched", url=_place(self._url), keys=len(self.keys.keys))
+            except (httpx.HTTPError, httpx.InvalidURL, UnusableError, ValueError) as error:
+                log.warning("keys not fetched", url=_place(self._url), why=_why(error))
             self._missing = trio.Event()
             await trio.sleep(SOONEST)
             with trio.move_on_after(EVERY - SOONEST if self.keys.keys else 0):
@@ -108,7 +117,7 @@ class FetchedToken:
                 await trio.sleep(lifetime * RENEW_AT)
 
     async def _fetch(self) -> float | None:
-        ask = self._client
+        ask, endpoint = self._client, _place(self._client.endpoint)
         form = {"grant_type": "client_credentials"} | ({"scope": ask.scope} if ask.scope else {})
         try:
             async with _client(ask) as client:
@@ -118,15 +127,15 @@ class FetchedToken:
                 response.raise_for_status()
             answer = response.json()
             token, lifetime = answer["access_token"], float(answer.get("expires_in") or DEFAULT_LIFETIME)
-        except (httpx.HTTPError, UnusableError) as error:
-            log.warning("token not fetched", endpoint=ask.endpoint, why=_why(error))
+        except (httpx.HTTPError, httpx.InvalidURL, UnusableError) as error:
+            log.warning("token not fetched", endpoint=endpoint, why=_why(error))
             return None
         except (ValueError, TypeError, KeyError, AttributeError):
-            log.warning("token not fetched", endpoint=ask.endpoint, why="the answer has no access_token")
+            log.warning("token not fetched", endpoint=endpoint, why="the answer has no access_token")
             return None
         if not isinstance(token, str) or lifetime <= 0:
-            log.warning("token not fetched", endpoint=ask.endpoint, why="the answer has no access_token that holds")
+            log.warning("token not fetched", endpoint=endpoint, why="the answer has no access_token that holds")
             return None
         self.token, self._ends = token, trio.current_time() + lifetime
-        log.debug("access granted", endpoint=ask.endpoint, seconds=lifetime)
+        log.debug("access granted", endpoint=endpoint, seconds=lifetime)
         return lifetime

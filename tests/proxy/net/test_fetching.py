@@ -153,3 +153,18 @@ async def test_no_token_is_said_without_secrets(elsewhere: Elsewhere, answer: st
     assert token.current() is None
     assert lines[0]["event"] == "token not fetched"
     assert "hunter2" not in str(lines)
+
+
+@pytest.mark.parametrize("url", ["http://dk:hunter2@127.0.0.1:{port}/t?key=hunter2", "http://127.0.0.1:99999/?hunter2"])
+async def test_what_may_be_secret_in_a_url_is_not_told(elsewhere: Elsewhere, url: str) -> None:
+    url = url.format(port=elsewhere.server_port)
+    keys = FetchedKeys(url, Oauthbearer())
+    with capture_logs() as lines:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(FetchedToken(client(url)).watch)
+            nursery.start_soon(keys.watch)
+            await until(lambda: any(line["event"] == "keys not fetched" for line in lines))
+            nursery.cancel_scope.cancel()
+    assert {line["event"] for line in lines} == {"token not fetched", "keys not fetched"}
+    assert "127.0.0.1" in str(lines)
+    assert "hunter2" not in str(lines)

@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from proxy.core.events import Authenticated, HandlerFailed, Refused, StepsFailed, Undecodable
 from proxy.net.telling import tell
-from proxy.protocol.api import METADATA
+from proxy.protocol.api import INCREMENTAL_ALTER_CONFIGS, METADATA, SASL_AUTHENTICATE
 from tests.proxy.core.playbook import connection
 
 
@@ -28,8 +28,11 @@ def told(event: Any) -> dict[str, Any]:
     [
         (Authenticated("PLAIN", "User:alice"), {"event": "client authenticated", "again": False}),
         (Refused("SCRAM-SHA-256", "no such user"), {"event": "authentication failed", "mechanism": "SCRAM-SHA-256"}),
+        (HandlerFailed("Rules.check", METADATA, 12, ValueError("boom")), {"error": "ValueError: boom"}),
         (HandlerFailed("Rules.check", METADATA, 12, ValueError("boom")), {"what": "Rules.check on Metadata v12"}),
-        (StepsFailed("renew", ValueError("boom")), {"what": "renew", "error": "ValueError('boom')"}),
+        (HandlerFailed("Spy.look", SASL_AUTHENTICATE, 2, ValueError("hunter2")), {"error": "ValueError"}),
+        (HandlerFailed("Spy.look", INCREMENTAL_ALTER_CONFIGS, 1, ValueError("hunter2")), {"error": "ValueError"}),
+        (StepsFailed("renew", ValueError("boom")), {"what": "renew", "error": "ValueError"}),
         (Undecodable(METADATA, 12, ValueError("ends early")), {"what": "Metadata v12", "error": "ends early"}),
     ],
 )
@@ -40,3 +43,11 @@ def test_every_event_is_a_line_that_says_whose_it_is(event: Any, says: dict[str,
     assert line["client"] == "192.0.2.1:50000"
     assert line["listener"] == "clients"
     assert line["software"] == "librdkafka 2.6"
+
+
+def test_where_an_error_was_raised_is_told() -> None:
+    try:
+        raise KeyError("x")
+    except KeyError as error:
+        line = told(HandlerFailed("Rules.check", METADATA, 12, error))
+    assert line["at"].rpartition(":")[0] == __file__
