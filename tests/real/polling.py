@@ -128,6 +128,10 @@ class Polling(Consumer):
 
     def _take(self, answer: FetchResponse) -> list[str]:
         """The topics of which records came."""
+        if answer.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND:
+            # As every client: begin a new one (KIP-227).
+            self._session, self._epoch = 0, 0
+            return list(self.topics)
         assert answer.error_code == 0, f"{self}: {ErrorCode(answer.error_code).name}"
         if self._version >= SESSIONS:
             self._session, self._epoch = answer.session_id, self._epoch + 1
