@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -260,6 +261,16 @@ def for_java(who: As, token: Path | None = None) -> dict[str, Any]:
     return settings
 
 
+ALLOWING = threading.Lock()
+
+
+def allow(clients: JavaClients, file: Path) -> None:
+    """Let the JVM read this file as a URL, beside those that it may read already."""
+    name, system = "org.apache.kafka.sasl.oauthbearer.allowed.urls", clients.jvm.System
+    with ALLOWING:
+        system.setProperty(name, ",".join(filter(None, (system.getProperty(name), file.as_uri()))))
+
+
 def by_java(release: str) -> Run:
     """Kafka's own client of that release."""
 
@@ -271,7 +282,7 @@ def by_java(release: str) -> Run:
             file.write(who.token)
             file.flush()
             token = Path(file.name)
-            clients.jvm.System.setProperty("org.apache.kafka.sasl.oauthbearer.allowed.urls", token.as_uri())
+            allow(clients, token)
             return _java(clients, who, for_java(who, token), topic, values)
 
     return run

@@ -51,7 +51,9 @@ SESSION = "2s"
 
 
 class TokenEndpoint(ThreadingHTTPServer):
-    """Gives the proxy tokens that hold for three seconds; a context."""
+    """Gives the proxy tokens that hold for some seconds; a context."""
+
+    LIFETIME = 6.0
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -59,8 +61,8 @@ class TokenEndpoint(ThreadingHTTPServer):
             self.send_response(200)
             self.end_headers()
             now = time.time()
-            token = jwt(sub="doorkeeper", iat=now, exp=now + 3)
-            self.wfile.write(json.dumps({"access_token": token, "expires_in": 3}).encode())
+            token = jwt(sub="doorkeeper", iat=now, exp=now + TokenEndpoint.LIFETIME)
+            self.wfile.write(json.dumps({"access_token": token, "expires_in": TokenEndpoint.LIFETIME}).encode())
 
         def log_message(self, *arguments: object) -> None:
             pass
