@@ -23,8 +23,11 @@ The first run makes .venv and installs what is needed; later runs only do so whe
 def main(arguments: list[str]) -> int:
     """Run a command; gives the exit code: 0 fine, 1 not so, 2 usage."""
     if sys.version_info < OLDEST:
-        print(f"Python {OLDEST[0]}.{OLDEST[1]} or newer is needed, and this is {sys.version.split()[0]}; "
-              "try e.g.: apt-get install python3.11 && python3.11 -m deploy demo", file=sys.stderr)
+        print(
+            f"Python {OLDEST[0]}.{OLDEST[1]} or newer is needed, and this is {sys.version.split()[0]}; "
+            "try e.g.: apt-get install python3.11 && python3.11 -m deploy demo",
+            file=sys.stderr,
+        )
         return 1
     from deploy import checks, environment
 
