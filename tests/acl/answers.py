@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Protocol
 
+from proxy.protocol.api import API_VERSIONS, DESCRIBE_QUORUM
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.records import RecordBatch, batches
 from proxy.protocol.schema import Field, Response, Struct, StructType
@@ -28,11 +29,15 @@ LEFT_OUT_NAMES = {
     "total_bytes",
     "partition_size",
     "log_end_offset",
-    "high_watermark_of_quorum",
     "last_fetch_timestamp",
     "last_caught_up_timestamp",
     "controller_epoch",
     "endpoint_information_epoch",
+}
+# And by their APIs: what one cluster counted, and keys that the proxy does not advertise (`test_coverage` has them).
+LEFT_OUT_OF = {
+    API_VERSIONS: {"apiKeys", "finalizedFeaturesEpoch"},
+    DESCRIBE_QUORUM: {"highWatermark"},
 }
 MADE = {
     "log_dir": "<folder>",
@@ -55,27 +60,41 @@ class Ids(Protocol):
 
     def name(self, topic_id: bytes) -> str | None: ...
 
+    def learn(self, name: str, topic_id: bytes) -> None: ...
+
 
 class Telling:
     """How one scenario tells answers of one cluster."""
 
     def __init__(self, names: Names, ids: Ids) -> None:
         self.names, self.ids = names, ids
+        self.left_out: set[str] = set()
         self.named: frozenset[str] = frozenset()  # names of Kafka's own that are asked about
 
     def tell(self, answer: Response, version: int) -> Any:
         """The whole answer."""
+        self.left_out = LEFT_OUT_OF.get(answer.api, set())
         return self._struct(answer, version)
 
     def _struct(self, struct: Struct, version: int) -> dict[str, Any]:
+        self._learn(struct, version)
         told = {}
         for field in struct.fields:
+            if field.json in self.left_out:
+                continue
             if not field.present(version) or field.meaning in LEFT_OUT or field.name in LEFT_OUT_NAMES:
                 continue
             if field.tag is not None and not struct.has(field.name):
                 continue
             told[field.json] = self._field(field, getattr(struct, field.name), version)
         return told
+
+    def _learn(self, struct: Struct, version: int) -> None:
+        """A topic's name beside its id: before all brokers know a new topic, its answer does."""
+        said = {field.meaning: getattr(struct, field.name) for field in struct.fields if field.present(version)}
+        name, topic_id = said.get(Meaning.TOPIC_NAME), said.get(Meaning.TOPIC_ID, NO_UUID)
+        if isinstance(name, str) and name and topic_id != NO_UUID and isinstance(topic_id, bytes):
+            self.ids.learn(name, topic_id)
 
     def _field(self, field: Field, value: Any, version: int) -> Any:
         if value is None or not field.is_array:
@@ -125,8 +144,8 @@ class Telling:
             return "<id>" if value != NO_UUID else None
         if field.kind is not STRING:
             return value
-        if field.meaning is Meaning.ERROR_MESSAGE and DUMP.search(value):
-            return DUMPED
+        if field.meaning is Meaning.ERROR_MESSAGE:
+            return DUMPED if DUMP.search(value) else value or None  # Java's classes say "" where they mean nothing
         return MADE_ID.sub("<made>", self.names.plain(value))
 
     def _topic(self, topic_id: bytes) -> str | None:

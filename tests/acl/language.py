@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainValidator
 
@@ -35,6 +35,8 @@ from proxy.text.problems import BadFileError, Finding
 from proxy.text.words import nearest, shown, wrong
 from rules.checks import unsaid
 from rules.model import Acl
+from rules.vocabulary import EVERYBODY, Operation
+from tests.acl.names import OWN
 
 FOLDER = FilePath(__file__).parent / "scenarios"
 SPAN = re.compile(r"v?(\d+)(?:(\+)|-(\d+))?")
@@ -112,6 +114,9 @@ class Step(When):
     patiently: bool = Field(
         default=False, description="Asked again until this comes: for what a cluster does a moment later.", examples=["true"]
     )
+    compare: Literal["all", "errors"] = Field(
+        default="all", description="What of the answer is the same on both sides.", examples=["errors"]
+    )
 
 
 class Given(Section):
@@ -182,9 +187,12 @@ def load(folder: FilePath = FOLDER) -> list[Scenario]:
     return scenarios
 
 
+UNSAID = {"keep": {}, "acls": None, "patiently": False, "compare": "all"}
+
+
 def _only(told: Told) -> Step:
     assert told.when is not None
-    return Step.model_construct(**dict(told.when), keep={}, then=told.then, shows=told.shows)
+    return Step.model_construct(**dict(told.when), then=told.then, shows=told.shows, **UNSAID)
 
 
 def examined(text: str, name: str) -> tuple[Told, ...]:
@@ -214,9 +222,21 @@ def _findings(path: Path, told: Told) -> Iterator[Finding]:
             yield Finding(path, 'nothing is said to come of it; write "then" or "shows"')
     elif told.then is not None or told.shows:
         yield Finding(path, '"then" and "shows" belong to each of the steps; move them there')
+    yield from _everybody((*path, "given", "acls"), told.given.acls)
     for index, step in enumerate(told.steps):
+        yield from _everybody((*path, "steps", index, "acls"), step.acls or ())
         yield from _asked((*path, "steps", index, "request"), step)
         yield from _expected((*path, "steps", index), step.then)
+
+
+def _everybody(path: Path, acls: tuple[Acl, ...]) -> Iterator[Finding]:
+    """Rules that would change what other scenarios come to."""
+    for index, acl in enumerate(acls):
+        writes = acl.allow is not None and acl.topics is not None and {Operation.WRITE, Operation.ALL} & set(acl.to)
+        wide = any(kind not in OWN or pattern.is_every for kind, pattern in acl.resources())
+        if EVERYBODY in acl.principals and (writes or wide):
+            fact = "this holds for everybody, in every scenario"  # any topic to write is enough for InitProducerId
+            yield Finding((*path, index), f"{fact}; say who, or let everybody only read topics of this scenario")
 
 
 def _asked(path: Path, when: When) -> Iterator[Finding]:

@@ -146,9 +146,8 @@ class Broker(Side):
             checked(self.trusted.ask(DeleteAclsRequest(filters=[*map(_filter, had - wanted)]), 3))
         checked(self.trusted.ask(CreateAclsRequest(creations=[*map(_creation, wanted - had)]), 3))
         checked(self.trusted.ask(CreateAclsRequest(creations=[*map(_creation, bindings(may_see))]), 3))
-        probe = Wire(self.port, FENCE)
-        self._wait(probe, fence)
-        probe.close()
+        with Wire(self.port, FENCE) as probe:
+            self._wait(probe, fence)
 
 
 class Proxied(Side):
@@ -189,10 +188,9 @@ class Proxied(Side):
     def change(self, number: int, acls: Sequence[Acl]) -> None:
         self._rules[number] = list(acls)
         self._fences += 1
-        probe = Wire(self.port, FENCE)
         self._write()
-        self._wait(probe, f"{FENCE}-{self._fences}")
-        probe.close()
+        with Wire(self.port, FENCE) as probe:
+            self._wait(probe, f"{FENCE}-{self._fences}")
 
     def _write(self) -> None:
         may_see = Acl.model_validate({"allow": f"User:{FENCE}", "to": "Describe", "topics": f"{FENCE}-{self._fences}"})

@@ -24,12 +24,25 @@ class Wire:
         self._socket = socket.create_connection((HOST, port), timeout=PATIENCE, source_address=(source, 0))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if user is not None:
+            self._log_in(user)
+
+    def _log_in(self, user: str) -> None:
+        try:
             self.ask(SaslHandshakeRequest(mechanism="PLAIN"), 1)
             answer = self.ask(SaslAuthenticateRequest(auth_bytes=f"\0{user}\0{PASSWORD}".encode()), 2)
             assert cast(SaslAuthenticateResponse, answer).error_code == 0, answer
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         self._socket.close()
+
+    def __enter__(self) -> Wire:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def send(self, request: Request, version: int) -> None:
         """Send it, and wait for nothing."""
