@@ -36,7 +36,7 @@ from proxy.net.listeners import Listener
 from proxy.net.process import Started
 from proxy.net.reactor import Reactor
 from proxy.net.reloading import keep_in_step
-from proxy.net.telling import tell
+from proxy.net.telling import Telling
 from proxy.net.tls.brokers import BrokerTls
 from proxy.net.upstream import Upstream
 from proxy.telemetry.counters import Counters
@@ -57,7 +57,7 @@ class Gateway:
         self.link_counters = LinkCounters()
         self.ready = False
         self._shared = shared
-        self._reactor = Reactor(self._ended, tell)
+        self._reactor = Reactor(self._ended, Telling())
         self._left = trio.Event()  # set when a link is over
         self._accepting = trio.CancelScope()
         self._listeners: dict[str, Listener] = {}

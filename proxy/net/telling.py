@@ -3,6 +3,7 @@
 Rules:
 * Of an error it is told what it is and where it was raised. What it says is told too, unless it may say what a secret
   is: where the message has secrets in it, and of steps beside a conversation, which authenticate.
+* What is denied is told as often as complaints are: a client that is denied asks again at once.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from proxy.core.events import (
     StepsFailed,
     Undecodable,
 )
+from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.protocol.api import ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS, Api
 from proxy.protocol.schema import structs
@@ -31,24 +33,37 @@ from proxy.protocol.wire import Meaning
 log = structlog.get_logger()
 
 
-def tell(conversation: Conversation, event: Event) -> None:
-    """Write the line."""
-    facts = conversation.link.connection.facts()
+class Telling:
+    """Writes the lines of one worker."""
+
+    def __init__(self) -> None:
+        self._complaints = Complaints()
+
+    def __call__(self, conversation: Conversation, event: Event) -> None:
+        """Write the line, if it is due."""
+        facts = conversation.link.connection.facts()
+        if isinstance(event, Denied):
+            self._denied(event, facts)
+        else:
+            _tell(event, facts)
+
+    def _denied(self, event: Denied, facts: dict[str, object]) -> None:
+        asked = {"operation": event.operation, "resource": event.resource, "name": event.name}
+        due = self._complaints.due(
+            (event.enforced, facts.get("principal"), event.api.key, event.place, *asked.values())
+        )
+        if due is not None:
+            rule = {"rule": event.place} if event.place else {}
+            what = "denied" if event.enforced else "would be denied"
+            log.info(what, api=event.api.name, **asked, why=event.why, **rule, **facts, **due)
+
+
+def _tell(event: Event, facts: dict[str, object]) -> None:
     match event:
         case Authenticated():
             log.debug("client authenticated", again=event.again, **facts)
         case Refused():
             log.warning("authentication failed", why=event.why, **(facts | {"mechanism": event.mechanism}))
-        case Denied():
-            rule = {"rule": event.place} if event.place else {}
-            asked = {
-                "api": event.api.name,
-                "operation": event.operation,
-                "resource": event.resource,
-                "name": event.name,
-            }
-            told = log.debug if event.enforced else log.info
-            told("denied" if event.enforced else "would be denied", **asked, why=event.why, **rule, **facts)
         case AclsChanged():
             log.info("ACLs changed", created=event.created, deleted=event.deleted, **facts)
         case AclsNotChanged():
