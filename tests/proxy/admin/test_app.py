@@ -69,6 +69,15 @@ async def test_metrics_are_prometheus_text_by_worker(client: httpx.AsyncClient) 
     assert any('limit="idle"' in line and line.endswith(" 1.0") for line in lines)
 
 
+async def test_what_the_rules_would_refuse_is_a_metric_by_api(client: httpx.AsyncClient, source: Source) -> None:
+    source.reports = {0: Report(True, reading={"would_be_refused_Fetch": 7, "refused_Fetch": 2, "requests_Fetch": 9})}
+    text = (await client.get("/metrics")).text
+    refusals = [line for line in text.splitlines() if line.startswith("doorkeeper_acl_refusals_total{")]
+    assert [line.split("}")[1] for line in refusals if 'api="Fetch",enforced="no"' in line] == [" 7.0"]
+    assert [line.split("}")[1] for line in refusals if 'api="Fetch",enforced="yes"' in line] == [" 2.0"]
+    assert len(refusals) == 2
+
+
 async def test_there_is_nothing_else(client: httpx.AsyncClient) -> None:
     assert (await client.get("/")).status_code == 404
     assert (await client.post("/health")).status_code == 405

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from structlog.testing import capture_logs
 from proxy.core.topology import Endpoint
 from proxy.net.bind import BindError
 from proxy.net.gateway import Gateway
+from proxy.protocol.errors import ErrorCode
 from proxy.protocol.header import request_frame
 from proxy.protocol.messages.heartbeat import HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
@@ -198,3 +200,24 @@ async def test_the_report_counts_what_passed(broker: Broker) -> None:
     assert report.reading["requests_Heartbeat"] == 2
     assert report.reading["bytes_from_clients"] == 2 * len(request_frame(HEARTBEAT_REQUEST, 4, 1, "test"))
     assert report.reading["bytes_from_brokers"] > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "answer", "counted", "event"),
+    [
+        ({}, ErrorCode.GROUP_AUTHORIZATION_FAILED, "refused_Heartbeat", "denied"),
+        ({"shadow": True}, ErrorCode.NONE, "would_be_refused_Heartbeat", "would be denied"),
+    ],
+)
+async def test_what_the_rules_do_not_allow_is_counted_and_told(
+    broker: Broker, tmp_path: Path, options: dict[str, bool], answer: ErrorCode, counted: str, event: str
+) -> None:
+    rules = tmp_path / "acl.yaml"
+    rules.write_text("acls: [{deny: User:*, to: Read, groups: g}]\n")
+    config = configuration(broker.endpoint, plugins=[{"acl": {"rules": str(rules), **options}}])
+    with capture_logs() as lines:
+        async with serving(config) as gateway, connected(LOOPBACK, port_of(config, 1)) as client:
+            assert [await client.beat() for _ in range(3)] == [answer] * 3
+            assert gateway.report().reading[counted] == 3
+    (line,) = (line for line in lines if line["event"] == event)
+    assert (line["operation"], line["name"], line["rule"]) == ("Read", "g", f"{rules}:1:8")
