@@ -106,13 +106,17 @@ class Step(When):
     )
     then: Any = Field(default=None, description="Every error of the answer.", examples=["{orders: NONE}"])
     shows: dict[str, Any] = Field(
-        default_factory=dict, description="Values of the answer, by their paths.", examples=['{"topics[].name": [orders]}']
+        default_factory=dict,
+        description="Values of the answer, by their paths.",
+        examples=['{"topics[].name": [orders]}'],
     )
     acls: tuple[Acl, ...] | None = Field(
         default=None, description="The rules of the scenario from here on.", examples=["[]"]
     )
     patiently: bool = Field(
-        default=False, description="Asked again until this comes: for what a cluster does a moment later.", examples=["true"]
+        default=False,
+        description="Asked again until this comes: for what a cluster does a moment later.",
+        examples=["true"],
     )
     compare: Literal["all", "errors"] = Field(
         default="all", description="What of the answer is the same on both sides.", examples=["errors"]

@@ -144,7 +144,7 @@ class Asking:
 
     def _left_out(self, api: Api, field: Field, version: int, top: bool) -> Any:
         if field.is_array:
-            return [] if top else self._one_partition(api, field, version)
+            return field.default() if top else self._one_partition(api, field, version)
         if field.name in SENSIBLE:
             return SENSIBLE[field.name]
         if field.kind is RECORDS:

@@ -16,19 +16,17 @@ from typing import Any, cast
 
 from proxy.auth.users import save
 from proxy.auth.verifiers import verifiers
-from proxy.protocol.api import APIS, PRODUCE
+from proxy.protocol.api import PRODUCE
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.create_acls import CreateAclsRequest
 from proxy.protocol.messages.create_topics import CreateTopicsRequest
 from proxy.protocol.messages.delete_acls import DeleteAclsRequest
 from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
-from proxy.protocol.schema import Request, Response
+from proxy.protocol.schema import Response
 from proxy.protocol.wire import NO_UUID
 from rules.bindings import Binding, bindings
 from rules.model import Acl, AclFile
-from rules.values import Pattern
-from rules.vocabulary import Operation, PatternType, ResourceType
 from rules.write import file_text
 from tests.acl.language import Scenario
 from tests.acl.names import SUPER_USER, Names
@@ -53,7 +51,7 @@ listeners:
     bind: "{host}:{port}"
     sasl: {{mechanisms: [PLAIN], credentials: users.yaml}}
 plugins:
-  - acl: {{rules: acl.yaml}}
+  - acl: {{rules: acl.yaml, managed: true}}
 """
 
 
@@ -135,7 +133,9 @@ class Broker(Side):
 
     def load(self, rules: Mapping[int, Sequence[Acl]]) -> None:
         """Put the rules of scenarios in force, instead of those that they had."""
-        new = {number: frozenset(binding for acl in acls for binding in bindings(acl)) for number, acls in rules.items()}
+        new = {
+            number: frozenset(binding for acl in acls for binding in bindings(acl)) for number, acls in rules.items()
+        }
         wanted = frozenset().union(*new.values())
         had = frozenset().union(*(self._in_force.get(number, frozenset()) for number in rules))
         self._in_force |= new
