@@ -51,7 +51,7 @@ def edited(
     fewer = {
         index: rules(one for one in bindings(acl) if one not in gone)
         for index, acl in enumerate(snapshot.file.acls)
-        if not acl.ours and not gone.isdisjoint(bindings(acl))
+        if gone and not acl.ours and not gone.isdisjoint(bindings(acl))
     }
     instead = {index: [options(acl) for acl in acls] for index, acls in fewer.items()}
     result = rewritten(text, "acls", instead, [options(acl) for acl in rules(new)])

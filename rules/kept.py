@@ -28,6 +28,7 @@ class Kept:
         self._stamp = stamp(self.file)
         self._untold: list[Problem] | None = None
         self.snapshot: Snapshot = load(file, environment)
+        self._said = self._stamp  # of the file when it said the snapshot; `_stamp` is that of a bad one too
 
     def refresh(self) -> list[Problem] | None:
         """Take the file as it is now: its problems and warnings, or None if it has not changed since the last time."""
@@ -43,10 +44,15 @@ class Kept:
                 self._stamp = now
                 snapshot, self._untold = examine(self.file, self.environment)
                 if snapshot is not None:
-                    self.snapshot = snapshot
+                    self.snapshot, self._said = snapshot, now
             return self.snapshot
+
+    def said(self, at: Stamp | None) -> Snapshot | None:
+        """What the file with this stamp says, if that is known already."""
+        with self._looking:
+            return self.snapshot if at == self._said else None
 
     def take(self, snapshot: Snapshot, written: Stamp) -> None:
         """Put in force what was just written to the file, whose stamp this then is."""
         with self._looking:
-            self.snapshot, self._stamp = snapshot, written
+            self.snapshot, self._stamp, self._said = snapshot, written, written

@@ -76,9 +76,9 @@ class Store:
         kept = self.kept
         seen = stamp(path)
         text = FORM.text(os.fspath(path))
-        before, problems = examine_text(text, os.fspath(kept.file), kept.environment)
-        if before is None:
-            raise RulesError(problem for problem in problems if not problem.warning)
+        if stamp(path) != seen:
+            return None
+        before = kept.said(seen) or self._examined(text)
         change, there = decide(before), said(before.file)
         changed = Changed(before, frozenset(change.added) - there, frozenset(change.removed) & there)
         if changed.added or changed.removed:
@@ -87,6 +87,12 @@ class Store:
                 return None
             kept.take(after.snapshot, written)
         return changed
+
+    def _examined(self, text: str) -> Snapshot:
+        snapshot, problems = examine_text(text, os.fspath(self.kept.file), self.kept.environment)
+        if snapshot is None:
+            raise RulesError(problem for problem in problems if not problem.warning)
+        return snapshot
 
 
 def _replaced(path: Path, seen: Stamp | None, text: str) -> Stamp | None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from proxy.text.stamp import stamp
 from rules import Client, Kept, Operation, ResourceType, RulesError
 
 RULE = "acls:\n  - {allow: User:a, to: Read, topics: %s}\n"
@@ -54,6 +55,20 @@ def test_what_is_wrong_is_told_by_the_next_refresh_whoever_looked_first(file: Pa
     assert problems is not None
     assert len(problems) == 1
     assert kept.refresh() is None
+
+
+def test_what_a_file_says_is_known_while_it_is_the_same(file: Path) -> None:
+    kept = Kept(file, {})
+    first = stamp(file)
+    assert kept.said(first) is kept.snapshot
+    written(file, RULE % "u")
+    assert kept.said(stamp(file)) is None
+    kept.refresh()
+    assert kept.said(first) is None
+    assert kept.said(stamp(file)) is kept.snapshot
+    written(file, "acls: [")
+    kept.refresh()
+    assert kept.said(stamp(file)) is None
 
 
 def test_a_bad_file_never_replaces_a_good_one_and_is_told_once(file: Path) -> None:
