@@ -53,6 +53,7 @@ class Kept:
             return self.snapshot if at == self._said else None
 
     def take(self, snapshot: Snapshot, written: Stamp) -> None:
-        """Put in force what was just written to the file, whose stamp this then is."""
+        """Put in force what was just written to the file, whose stamp this then is. The next `refresh` tells of it."""
         with self._looking:
+            self._untold = []
             self.snapshot, self._stamp, self._said = snapshot, written, written

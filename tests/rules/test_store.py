@@ -46,6 +46,7 @@ def test_a_change_is_in_the_file_and_in_force_at_once(file: Path) -> None:
     assert (said(changed.before.file), changed.added, changed.removed) == ({acl("t")}, {acl("u")}, set())
     assert file.read_text() == TEXT + "  - allow: User:a\n    to: Read\n    topics: u\n"
     assert may_read(store.kept, "u")
+    assert store.kept.refresh() == []
     assert store.kept.refresh() is None
     assert [path.name for path in file.parent.iterdir()] == ["acl.yaml"]
 
@@ -132,6 +133,7 @@ def test_a_link_stays_one(file: Path) -> None:
     store.change(adding("u"))
     assert link.is_symlink()
     assert "topics: u" in file.read_text()
+    assert store.kept.refresh() == []
     assert store.kept.refresh() is None
 
 
