@@ -113,6 +113,10 @@ class Fetching:
         watch: Watch | None = ctx.notes.get(self)
         return watch is not None and watch.allowed and not watch.refused and watch.session is None
 
+    def has_session(self, ctx: Context) -> bool:
+        """Did this request go on with a session?"""
+        return ctx.notes[self].of is not None
+
     def repeats(self, ctx: Context) -> bool:
         """May a request pass that is like this one, but for offsets and the like?"""
         session: Session | None = ctx.notes[self].of

@@ -60,9 +60,10 @@ class Producing:
             name = topic.name if ctx.version < WITH_IDS else self._names.get(topic.topic_id)
             if name is None or not granted.may(Operation.WRITE, TOPIC, name):
                 return self._take_out(Case(ctx, request, granted, self._names))
-        # One that is not of a transaction needs no right to the id that it says nevertheless; the next one may.
-        unasked = request.transactional_id is not None and transaction is None
-        ctx.notes[self._ALLOWED] = granted.recorded == before and not unasked
+        # A plain batch needs no right to the transactional id that stands above it; the next batch may.
+        identity = request.transactional_id
+        whatever = identity is None or granted.may(Operation.WRITE, TRANSACTIONAL_ID, identity)
+        ctx.notes[self._ALLOWED] = whatever and granted.recorded == before
         return None
 
     def may_repeat(self, ctx: Context) -> bool:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import NamedTuple
 
-from plugins.acl.fetch import Fetching
+from plugins.acl.fetch import NEW, Fetching
 from plugins.acl.law import Law, Rights
 from plugins.acl.produce import Producing
 from proxy.core.context import Connection, Context
@@ -33,8 +33,8 @@ OFFSETS = (
     "last_fetched_epoch",
     "log_start_offset",
     "partition_max_bytes",
-    "session_epoch",
 )
+EPOCH = 4  # bytes
 
 
 class Passed(NamedTuple):
@@ -42,6 +42,7 @@ class Passed(NamedTuple):
 
     ctx: Context
     edition: object
+    epoch_at: int = 0  # where a request says how often its session was used, if it has one
 
 
 class Layout(NamedTuple):
@@ -113,7 +114,7 @@ class Repeated:
         if passed is None:
             return None
         granted: Rights = connection.notes[self._law]
-        return passed.ctx if granted.current() is passed.edition and self.still_holds(passed.ctx) else None
+        return passed.ctx if granted.current() is passed.edition and self.still_holds(passed, frame) else None
 
     def passed(self, ctx: Context, frame: memoryview, body: int) -> None:
         """This one was read, and passes."""
@@ -130,7 +131,7 @@ class Repeated:
         """Was all of it allowed, whatever is in its records?"""
         raise NotImplementedError
 
-    def still_holds(self, ctx: Context) -> bool:
+    def still_holds(self, passed: Passed, frame: memoryview) -> bool:
         """Does what the earlier request passed by still hold?"""
         return True
 
@@ -168,10 +169,18 @@ class RepeatedFetch(Repeated):
     def may_repeat(self, ctx: Context) -> bool:
         return self._fetching.may_repeat(ctx)
 
-    def still_holds(self, ctx: Context) -> bool:
-        return self._fetching.repeats(ctx)
+    def still_holds(self, passed: Passed, frame: memoryview) -> bool:
+        at = passed.epoch_at
+        if at and int.from_bytes(frame[at : at + EPOCH], signed=True) <= NEW:
+            return False  # it opens a session, or closes one
+        return self._fetching.repeats(passed.ctx)
 
     def keep(self, remembered: Remembered, ctx: Context, frame: memoryview, body: int, passed: Passed) -> None:
         api = ctx.api.key << 16 | ctx.version
-        if remembered.comes_again(api, len(frame)):
-            remembered.keep_layout(api, frame, spans_finder(FetchRequest, ctx.version, *OFFSETS)(frame, body), passed)
+        if not remembered.comes_again(api, len(frame)):
+            return
+        varying = spans_finder(FetchRequest, ctx.version, *OFFSETS)(frame, body)
+        if self._fetching.has_session(ctx):
+            epoch = spans_finder(FetchRequest, ctx.version, "session_epoch")(frame, body)
+            varying, passed = epoch + varying, passed._replace(epoch_at=epoch[0][0])
+        remembered.keep_layout(api, frame, varying, passed)

@@ -54,19 +54,19 @@ class Session:
     def step(self, asked: list[Asked], forgotten: Iterable[Asked], verdict: Verdict, edition: object) -> Change:
         """Take what a request says. Gives what the broker's session needs to be told."""
         had = self._had(asked, edition)
-        for topic, partitions in forgotten:
-            self._forget(topic, partitions)
         for topic, partitions in asked:
             self.wanted.setdefault(topic, {}).update(partitions)
+        for topic, partitions in forgotten:  # what is asked for and forgotten is forgotten, as brokers do it
+            self._forget(topic, partitions)
         before = self.refused.keys() & self.wanted.keys()
-        self._judge({topic for topic, _ in asked}, verdict, edition)
+        self._judge({topic for topic, _ in asked if topic in self.wanted}, verdict, edition)
         now = self.refused.keys()
         if not before and not now:
             return Change(asked, [], False)
         named = {topic for topic, _ in asked}
         back = [Asked(topic, self.wanted[topic]) for topic in before - now]
         topics = [one for one in asked if one.topic not in before and one.topic not in now] + back
-        out = [Asked(topic, had[topic]) for topic in now - before if had.get(topic)]
+        out = [Asked(topic, left) for topic in now - before if (left := self._left(topic, had))]
         return Change(topics, out, bool(back or out or named & now), bool(back))
 
     def _had(self, asked: list[Asked], edition: object) -> dict[Topic, dict[int, Any]]:
@@ -75,6 +75,11 @@ class Session:
         return {
             topic: dict(self.wanted[topic]) for topic in judged if topic in self.wanted and topic not in self.refused
         }
+
+    def _left(self, topic: Topic, had: dict[Topic, dict[int, Any]]) -> dict[int, Any]:
+        """What is still in the broker's session of a topic."""
+        wanted = self.wanted[topic]
+        return {partition: asked for partition, asked in had.get(topic, {}).items() if partition in wanted}
 
     def _forget(self, topic: Topic, partitions: Iterable[int]) -> None:
         left = self.wanted.get(topic, {})

@@ -1,0 +1,243 @@
+"""Repeated requests: what is like one that passed is not read, and nothing passes so that would not pass read."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from plugins.acl import Acl
+from plugins.acl.repeated import ENDS, MOST, Repeated, RepeatedProduce
+from proxy.protocol.header import request_frame
+from proxy.protocol.messages.fetch import FetchRequest
+from proxy.protocol.messages.metadata import MetadataRequest
+from proxy.protocol.messages.produce import ProduceRequest
+from proxy.protocol.schema import Request, Response
+from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
+from tests.plugins.acl.test_fetch import READS, Consumer, fetch, records, told
+from tests.plugins.acl.test_produce import WRITES, WRITES_IN_TRANSACTIONS, Producer, batch, produce, written
+
+Making = Callable[..., Rules]
+
+
+def serves(request: Request, version: int) -> Response:
+    """A broker that does all it is asked."""
+    if isinstance(request, ProduceRequest):
+        return written(version, *(each.name or each.topic_id.rstrip(b"\0").decode() for each in request.topic_data))
+    if isinstance(request, FetchRequest):
+        return records(version)
+    assert isinstance(request, MetadataRequest)
+    return metadata_of({name: topic_id(name) for name in ("mine", "theirs", "ours")}, request)
+
+
+def served(rules: Rules) -> Any:
+    """A producer or consumer whose broker answers at once."""
+    talk = Producer(rules)
+    talk.broker = serves
+    return talk
+
+
+class Counted:
+    """The plugin's Produce and Fetch handlers, and how many requests they read."""
+
+    def __init__(self, acl: Acl) -> None:
+        self.count = 0
+        for part in (acl._producing, acl._fetching):
+            part.request = self.counting(part.request)  # type: ignore[method-assign, assignment]
+
+    def counting(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(ctx: Any, request: Any) -> Any:
+            self.count += 1
+            return call(ctx, request)
+
+        return counted
+
+
+@pytest.mark.parametrize("version", range(14))
+def test_a_producer_that_repeats_itself_with_other_records_is_read_once(rules: Making, version: int) -> None:
+    own = rules(WRITES)
+    counted = Counted(own.acl)
+    talk = Producer(own)
+    for size in (61, 61, 200, 16_000, 3):
+        talk.ask(produce(version, "mine", records=bytes(size)), version)
+    assert talk.written == [["mine"]] * 5
+    assert counted.count == 1
+
+
+@pytest.mark.parametrize("version", range(14))
+def test_one_with_several_topics_is_known_by_its_length_the_third_time(rules: Making, version: int) -> None:
+    own = rules("acls: [{allow: User:alice, to: Write, topics: '*'}]")
+    counted = Counted(own.acl)
+    talk = Producer(own)
+    for content in (b"a", b"b", b"c", b"d"):
+        talk.ask(produce(version, "mine", "theirs", records=content * 61), version)
+    assert talk.written == [["mine", "theirs"]] * 4
+    assert counted.count == 2
+    talk.ask(produce(version, "mine", "theirs", records=b"longer" * 61), version)
+    assert counted.count == 3
+
+
+@pytest.mark.parametrize("version", range(19))
+def test_a_consumer_that_repeats_itself_with_other_offsets_is_known(rules: Making, version: int) -> None:
+    own = rules("acls: [{allow: User:alice, to: Read, topics: '*'}]")
+    counted = Counted(own.acl)
+    talk = Consumer(own)
+    for offset in (1, 2, 3, 2**40):
+        talk.ask(fetch(version, "mine", "ours", offset=offset), version)
+        talk.answer(records(version, "mine"))
+    assert counted.count == 2
+
+
+@pytest.mark.parametrize("version", [9, 13])
+def test_the_next_topic_is_read_whatever_passed_before(rules: Making, version: int) -> None:
+    talk = served(rules(WRITES))
+    for _ in range(3):
+        talk.ask(produce(version, "mine"), version)
+    assert told_errors(talk.ask(produce(version, "theirs"), version)) == [29]
+    talk.ask(produce(version, "mine", "theirs"), version)
+    assert talk.written == [["mine"]] * 4
+
+
+@pytest.mark.parametrize("version", [9, 13])
+def test_when_the_rules_change_nothing_is_known_any_more(rules: Making, version: int) -> None:
+    own = rules(WRITES)
+    talk = served(own)
+    for _ in range(3):
+        talk.ask(produce(version, "mine"), version)
+    own.become("acls: [{allow: User:alice, to: Write, topics: other}]")
+    assert told_errors(talk.ask(produce(version, "mine"), version)) == [29]
+
+
+def test_when_the_moment_of_a_rule_is_over_nothing_is_known_any_more(rules: Making) -> None:
+    own = rules("acls: [{allow: User:alice, to: Write, topics: mine, during: {hours: 08:00-18:00}}]")
+    talk = served(own)
+    for _ in range(2):
+        talk.ask(produce(9, "mine"), 9)
+    own.clock.time += 8 * 3600
+    assert told_errors(talk.ask(produce(9, "mine"), 9)) == [29]
+    own.clock.time -= 8 * 3600
+    talk.to_broker.clear()
+    talk.ask(produce(9, "mine"), 9)
+    assert talk.written == [["mine"]]
+
+
+def test_when_the_client_becomes_another_nothing_is_known_any_more(rules: Making) -> None:
+    talk = served(rules(WRITES))
+    for _ in range(2):
+        talk.ask(produce(9, "mine"), 9)
+    talk.connection.principal = "User:mallory"
+    assert told_errors(talk.ask(produce(9, "mine"), 9)) == [29]
+
+
+@pytest.mark.parametrize(("own", "written"), [(WRITES, 2), (WRITES_IN_TRANSACTIONS, 3)])
+def test_a_plain_batch_opens_no_way_for_transactional_ones(rules: Making, own: str, written: int) -> None:
+    talk = served(rules(own))
+    for transactional in (False, False, True):
+        talk.ask(produce(9, "mine", records=batch(transactional), transactional_id="mine"), 9)
+    assert len(talk.written) == written
+
+
+def test_acks_0_is_not_taken_for_what_is_like_it(rules: Making) -> None:
+    own = rules(WRITES)
+    counted = Counted(own.acl)
+    talk = served(own)
+    answers = [talk.ask(produce(9, "mine", acks=acks), 9) for acks in (1, 0, 0, 1)]
+    assert [answer is None for answer in answers] == [False, True, True, False]
+    assert counted.count == 3
+
+
+def test_a_follower_is_not_taken_for_the_consumer_it_was(rules: Making) -> None:
+    own = rules(READS.format("mine"))
+    talk = served(own)
+    for _ in range(3):
+        talk.ask(fetch(14, "mine"), 14)
+    assert told(talk.ask(fetch(14, "mine", replica_id=1), 14)) == [("mine", {29}, False)]
+
+
+def test_a_session_that_now_has_a_refused_topic_is_read(rules: Making) -> None:
+    talk = Consumer(rules(READS.format("mine")))
+    talk.opened(12, "mine")
+    for epoch in (1, 2, 3):
+        talk.ask(fetch(12, session=(7, epoch)), 12)
+        talk.answer(records(12))
+    talk.ask(fetch(12, "theirs", session=(7, 4)), 12)
+    talk.answer(records(12))
+    talk.ask(fetch(12, session=(7, 5)), 12)
+    assert told(talk.answer(records(12))) == [("theirs", {29}, False)]
+
+
+def test_a_session_whose_offsets_were_not_read_begins_anew_when_a_topic_is_allowed_again(rules: Making) -> None:
+    own = rules(READS.format("mine, ours"))
+    talk = Consumer(own)
+    talk.opened(12, "mine", "ours")
+    for epoch in (1, 2, 3):
+        talk.ask(fetch(12, "ours", session=(7, epoch), offset=5 + epoch), 12)
+        talk.answer(records(12, "ours"))
+    own.become(READS.format("mine"))
+    talk.ask(fetch(12, session=(7, 4)), 12)
+    assert told(talk.answer(records(12, "mine"))) == [("mine", {0}, True), ("ours", {29}, False)]
+    own.become(READS.format("mine, ours"))
+    assert talk.ask(fetch(12, session=(7, 5)), 12).error_code == 70
+
+
+def test_of_many_different_requests_not_all_are_remembered(rules: Making) -> None:
+    own = rules("acls: [{allow: User:alice, to: Write, topics: '*'}]")
+    talk = served(own)
+    names = ["t" * (number % (ENDS + 3)) + str(number) for number in range(MOST + 3)]
+    for name in names:
+        talk.ask(produce(9, name), 9)
+        talk.ask(produce(9, name, "x", records=bytes(len(name) * 7)), 9)
+    (kept,) = (value for key, value in talk.connection.notes.items() if isinstance(key, RepeatedProduce))
+    assert len(kept._starts) <= MOST
+    assert len(kept._ends) <= ENDS
+    assert len(kept._layouts) <= MOST
+    assert len(talk.written) == 2 * len(names)
+
+
+def mutated(frame: bytes, dice: random.Random) -> bytes:
+    """The same with some bytes changed, its length kept."""
+    made = bytearray(frame)
+    for _ in range(dice.randint(1, 3)):
+        made[dice.randrange(18, len(made))] = dice.choice((0, 1, 2, 5, 115, 255))
+    return bytes(made)
+
+
+@pytest.mark.parametrize(
+    ("request_", "version"),
+    [
+        (produce(9, "mine", transactional_id="mine"), 9),
+        (produce(9, "mine", "more"), 9),
+        (produce(3, "mine", "more"), 3),
+        (fetch(12, "mine", "more"), 12),
+        (fetch(17, "mine"), 17),
+        (fetch(4, "mine", "more"), 4),
+    ],
+)
+def test_what_passes_unread_would_pass_read(rules: Making, request_: Request, version: int) -> None:
+    """Frames like one that passed, with some bytes changed: a connection that never saw that one is of one mind."""
+    own = rules("acls: [{allow: User:alice, to: [Read, Write], topics: [mine, more], transactional_ids: mine}]")
+    own.acl.names.learn([type("Topic", (), {"name": "mine", "topic_id": topic_id("mine")})])
+    dice = random.Random(version)
+    frame = request_frame(request_, version, 1, "app")
+    knowing = Talk(own.acl)
+    for _ in range(3):
+        knowing.send(frame, request_.api, version)
+    (known,) = (key for key in knowing.connection.notes if isinstance(key, Repeated))
+    outcomes = set()
+    for _ in range(400):
+        changed = mutated(frame, dice)
+        api = request_.api.key << 16 | version
+        passes = known.passes(knowing.connection, api, memoryview(changed), len(changed)) is not None
+        outcomes.add(passes)
+        if passes:
+            fresh = Talk(own.acl)
+            fresh.send(changed, request_.api, version)
+            assert len(fresh.link.inflight.slots) == 1 or fresh.closed, changed.hex()
+            assert not fresh.denied, changed.hex()
+    assert outcomes == {False, True}
+
+
+def told_errors(answer: Any) -> list[int]:
+    return [part.error_code for each in answer.responses for part in each.partition_responses]

@@ -1,0 +1,58 @@
+"""Sessions: whatever clients and rules do, the broker's session has what is allowed of the client's, and no more."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plugins.acl.sessions import MOST, Asked, Session, Sessions
+
+TOPICS = ("a", "b", "c")
+REFUSED = 29
+
+asks = st.dictionaries(st.sampled_from(TOPICS), st.sets(st.integers(0, 2), min_size=1), max_size=3)
+step = st.tuples(asks, asks, st.sets(st.sampled_from(TOPICS)), st.booleans())
+
+
+@given(st.lists(step, max_size=8))
+def test_the_brokers_session_has_what_is_allowed(steps: list[tuple[dict[str, set[int]], ...]]) -> None:
+    """The rules are others only where the edition is."""
+    session, edition = Session(), object()
+    wanted: dict[tuple[str, int], int] = {}  # by partition: the offset that the client asked for last
+    broker: dict[tuple[str, int], int] = {}
+    refused: set[str] = set()
+    for number, (asked, forgotten, now_refused, changes) in enumerate(steps):
+        if changes:
+            edition, refused = object(), set(now_refused)  # type: ignore[arg-type]
+        change = session.step(
+            [Asked(topic, dict.fromkeys(partitions, number)) for topic, partitions in asked.items()],
+            [Asked(topic, dict.fromkeys(partitions)) for topic, partitions in forgotten.items()],
+            lambda topic, refused=refused: REFUSED if topic in refused else None,
+            edition,
+        )
+        wanted.update({(topic, partition): number for topic, partitions in asked.items() for partition in partitions})
+        for topic, kept in change.topics:
+            broker.update({(str(topic), partition): offset for partition, offset in kept.items()})
+        for topic, partitions in forgotten.items():
+            for partition in partitions:
+                wanted.pop((topic, partition), None)
+                broker.pop((topic, partition), None)
+        for topic, kept in change.forgotten:
+            for partition in kept:
+                del broker[str(topic), partition]
+        assert broker == {at: offset for at, offset in wanted.items() if at[0] not in refused}
+        assert session.refused == {topic: REFUSED for topic, _ in wanted if topic in refused}
+        if not change.changed:
+            assert change.topics == [Asked(topic, dict.fromkeys(each, number)) for topic, each in asked.items()]
+            assert not change.forgotten
+
+
+def test_the_oldest_session_is_given_up_where_there_are_too_many() -> None:
+    sessions: Sessions[int] = Sessions()
+    opened = [Session() for _ in range(MOST + 1)]
+    for number, session in enumerate(opened):
+        sessions.open(number, session)
+    assert (sessions.get(0), opened[0].is_open) == (None, False)
+    assert (sessions.get(1), opened[1].is_open) == (opened[1], True)
+    sessions.close(1)
+    assert (sessions.get(1), opened[1].is_open) == (None, False)
