@@ -21,10 +21,10 @@ from proxy.protocol.schema import Message, Response
 
 
 class HandlerError(Exception):
-    """A handler raised, or answered with what is no decision; `cause` says what."""
+    """A handler raised, or answered with what is no decision; `cause` says what, and may hold what is secret."""
 
     def __init__(self, handler: object, cause: Exception) -> None:
-        super().__init__(f"{handler}: {cause!r}")
+        super().__init__(str(handler))
         self.handler = str(handler)
         self.cause = cause
 
