@@ -102,6 +102,8 @@ class Case:
         """Make the answer what it is to be."""
         for do in self.after:
             do(self, response)
+        if _failed(response):
+            return  # all of it, so nothing is said of what is in it
         for refused in sorted(self.refused, key=lambda refused: refused.place):
             home = _home(response, refused, self.version)
             if home is None:

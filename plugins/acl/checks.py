@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ from typing import Any
 from plugins.acl.case import NOTHING_SAID, Case
 from plugins.acl.walk import arrays, carriers, found, naming, subject, subjects, values
 from proxy.core.decisions import Decision
+from proxy.protocol import api
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.schema import NEWEST, Response, Struct
 from proxy.protocol.wire import Meaning
@@ -49,10 +51,27 @@ MESSAGES: dict[int, str] = {
     ErrorCode.INVALID_REQUEST: "This most likely occurs because of a request being malformed by the client library "
     "or the message was sent to an incompatible broker. See the broker logs for more details.",
 }
+# Where a broker refuses these as a whole it says nothing beside the error.
+SILENT = frozenset(
+    {
+        api.CONSUMER_GROUP_HEARTBEAT,
+        api.DESCRIBE_CLIENT_QUOTAS,
+        api.DESCRIBE_USER_SCRAM_CREDENTIALS,
+        api.SHARE_ACKNOWLEDGE,
+        api.SHARE_FETCH,
+        api.SHARE_GROUP_HEARTBEAT,
+        api.STREAMS_GROUP_HEARTBEAT,
+    }
+)
 UNASKED = -(2**31)  # authorized operations that nobody asked for
 
 # Config resources by their types: who decides about a broker's settings is the cluster.
 CONFIGS = {2: TOPIC, 4: CLUSTER, 8: CLUSTER, 16: CLUSTER, 32: GROUP}
+
+
+def refusal(case: Case, error: ErrorCode) -> Decision:
+    """Refuse the whole request, in a broker's words."""
+    return case.refuse(error, None if case.api in SILENT else MESSAGES[error])
 
 
 class Check:
@@ -90,7 +109,7 @@ class Whole(Check):
                 return None
             name = getattr(case.request, self.path) or ""
             refused = rights.refuses(case.api, self.operation, self.kind, name)
-        return case.refuse(error, MESSAGES[error]) if refused else None
+        return refusal(case, error) if refused else None
 
 
 @dataclass(frozen=True)
@@ -106,7 +125,7 @@ class Every(Check):
         for path in self.paths:
             for name in values(path, case.version, case.request):
                 if case.rights.refuses(case.api, self.operation, self.kind, name, or_cluster=self.or_cluster):
-                    return case.refuse(ERRORS[self.kind], MESSAGES[ERRORS[self.kind]])
+                    return refusal(case, ERRORS[self.kind])
         return None
 
 
@@ -114,7 +133,7 @@ class Each(Check):
     """What is refused is taken out. `paths` are the arrays; those of other versions lead to nothing.
 
     `kept`: brokers answer in the order of the request. `says`: beside the error stands its text. `anyway`: the broker
-    is asked also when nothing is left.
+    is asked also when nothing is left. `once`: what is said of something refused that stands there twice.
     """
 
     answers = True
@@ -128,6 +147,7 @@ class Each(Check):
         kept: bool = False,
         says: bool = False,
         anyway: bool = False,
+        once: str = "",
     ) -> None:
         self.operation = operation
         self.kind = kind
@@ -136,6 +156,7 @@ class Each(Check):
         self.kept = kept
         self.says = says
         self.anyway = anyway
+        self.once = once
 
     def ids(self, case: Case) -> Iterator[bytes]:
         if self.kind is TOPIC:
@@ -150,8 +171,17 @@ class Each(Check):
                 verdicts = [(index, self.verdict(case, element)) for index, element in enumerate(array.elements)]
                 refused = {index: error for index, error in verdicts if error}
                 messages = MESSAGES if self.says else NOTHING_SAID
+                if self.once and refused:
+                    names = Counter(map(self.identity, array.elements))
+                    twice = {index for index in refused if names[self.identity(array.elements[index])] > 1}
+                    refused |= dict.fromkeys(twice, ErrorCode.INVALID_REQUEST)
+                    messages = {**messages, ErrorCode.INVALID_REQUEST: self.once}
                 case.take_out(array, refused, messages, kept=self.kept, anyway=self.anyway)
         return None
+
+    def identity(self, element: Any) -> Any:
+        """What may stand once only."""
+        return element.name
 
     def verdict(self, case: Case, element: Any) -> ErrorCode | None:
         """What to say of one element; None: it may be served."""
@@ -167,8 +197,11 @@ class Each(Check):
 class ByType(Each):
     """Config resources: the type says what is asked about."""
 
-    def __init__(self, operation: Operation, *, kept: bool = False) -> None:
-        super().__init__(operation, CLUSTER, "resources", kept=kept, says=True)
+    def __init__(self, operation: Operation, *, kept: bool = False, once: str = "") -> None:
+        super().__init__(operation, CLUSTER, "resources", kept=kept, says=True, once=once)
+
+    def identity(self, element: Any) -> Any:
+        return element.resource_type, element.resource_name
 
     def verdict(self, case: Case, element: Any) -> ErrorCode | None:
         kind = CONFIGS.get(element.resource_type)
@@ -224,12 +257,12 @@ class ListedOfAll(Listed):
 
 @dataclass(frozen=True)
 class Assigned(Check):
-    """A group of the answer with a topic that the client may not see is refused, without its members."""
+    """A group of the answer with a topic that the client may not see is refused, and nothing more is told of it."""
 
     paths: tuple[str, ...]  # from the group
-    empties: tuple[str, ...] = ("members",)
+    message: str = "The group has described topic(s) that the client is not authorized to describe."
     answers = True
-    MESSAGE = "The group has described topic(s) that the client is not authorized to describe."
+    TOLD = ("error_code", "error_message", "group_id", "authorized_operations")  # even so
 
     def judge(self, case: Case) -> Decision:
         case.after.append(self.check)
@@ -238,9 +271,10 @@ class Assigned(Check):
     def check(self, case: Case, response: Any) -> None:
         for group in response.groups:
             if not group.error_code and self.shows_refused(case, group):
-                group.error_code, group.error_message = ErrorCode.TOPIC_AUTHORIZATION_FAILED, self.MESSAGE
-                for name in self.empties:
-                    setattr(group, name, group.field[name].default())
+                group.error_code, group.error_message = ErrorCode.TOPIC_AUTHORIZATION_FAILED, self.message
+                for field in group.fields:
+                    if field.name not in self.TOLD:
+                        setattr(group, field.name, field.default())
 
     def shows_refused(self, case: Case, group: Struct) -> bool:
         names = {name for path in self.paths for name in values(path, case.version, group)}
@@ -248,14 +282,17 @@ class Assigned(Check):
 
 
 class Operations(Check):
-    """Which operations the client may do: those that the broker names, as far as the rules allow them."""
+    """Which operations the client may do: those that the broker names, as far as the rules allow them.
+
+    Where a request cannot ask for them, the answer always has them.
+    """
 
     answers = True
     KINDS = (TOPIC, GROUP)
 
     def judge(self, case: Case) -> Decision:
-        asked = (field.name for field in case.request.fields if field.name.endswith("_authorized_operations"))
-        if any(getattr(case.request, name) for name in asked):
+        asked = [field.name for field in case.request.fields if field.name.endswith("_authorized_operations")]
+        if not asked or any(getattr(case.request, name) for name in asked):
             case.after.append(self.narrow)
         return None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from plugins.acl.case import Case
-from plugins.acl.checks import CLUSTER, ERRORS, GROUP, MESSAGES, TRANSACTIONAL_ID, Check
+from plugins.acl.checks import CLUSTER, ERRORS, GROUP, TRANSACTIONAL_ID, Check, refusal
 from plugins.acl.walk import arrays
 from proxy.protocol.errors import ErrorCode
 from rules import Operation
@@ -28,18 +28,18 @@ class Coordinated(Check):
         kind = KINDS.get(request.key_type)
         if kind is None:
             if request.key_type != SHARE:
-                return case.refuse(ErrorCode.INVALID_REQUEST, MESSAGES[ErrorCode.INVALID_REQUEST])
+                return refusal(case, ErrorCode.INVALID_REQUEST)
             if rights.refuses(case.api, Operation.CLUSTER_ACTION, CLUSTER):
-                return case.refuse(ERRORS[CLUSTER], MESSAGES[ERRORS[CLUSTER]])
+                return refusal(case, ERRORS[CLUSTER])
             return None
         if case.version < BATCHED:
             refused = rights.refuses(case.api, Operation.DESCRIBE, kind, request.key)
-            return case.refuse(ERRORS[kind], MESSAGES[ERRORS[kind]]) if refused else None
+            return refusal(case, ERRORS[kind]) if refused else None
         (array,) = arrays("coordinator_keys", case.version, request)
         errors = {
             index: ERRORS[kind]
             for index, key in enumerate(array.elements)
             if rights.refuses(case.api, Operation.DESCRIBE, kind, key)
         }
-        case.take_out(array, errors, MESSAGES, kept=True)
+        case.take_out(array, errors, kept=True)
         return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from plugins.acl.case import Case
-from plugins.acl.checks import MESSAGES, TOPIC, TRANSACTIONAL_ID, Each
+from plugins.acl.checks import TOPIC, TRANSACTIONAL_ID, Each
 from plugins.acl.law import Law, rights
 from plugins.acl.names import Names
 from proxy.core.context import Context
@@ -55,7 +55,7 @@ class Producing:
         transaction = request.transactional_id if is_transactional(request) else None
         if transaction is not None and granted.refuses(PRODUCE, Operation.WRITE, TRANSACTIONAL_ID, transaction):
             error = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-            return Case(ctx, request, granted, self._names).refuse(error, MESSAGES[error])
+            return Case(ctx, request, granted, self._names).refuse(error)
         for topic in request.topic_data:
             name = topic.name if ctx.version < WITH_IDS else self._names.get(topic.topic_id)
             if name is None or not granted.may(Operation.WRITE, TOPIC, name):

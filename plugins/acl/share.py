@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from plugins.acl.case import Case
-from plugins.acl.checks import MESSAGES, TOPIC, Check
+from plugins.acl.checks import TOPIC, Check
 from plugins.acl.sessions import Asked, Session, Sessions, Topic
 from proxy.core.decisions import Decision
 from proxy.protocol.errors import ErrorCode
@@ -112,13 +112,12 @@ def _forgotten(asked: Asked) -> ShareFetchRequest.ForgottenTopic:
 
 def _refusal(version: int, asked: Asked, error: int) -> ShareFetchResponse.Topic:
     topic = _topic(asked)
-    message = MESSAGES.get(ErrorCode(error))
-    refused: ShareFetchResponse.Topic = Refusal(ShareFetchRequest.api, version, error, message).of(
+    refused: ShareFetchResponse.Topic = Refusal(ShareFetchRequest.api, version, error, None).of(
         ShareFetchResponse.Topic, (topic, topic)
     )
     for answer in refused.partitions:
         if asked.partitions[answer.partition_index].acknowledgement_batches:
-            answer.acknowledge_error_code, answer.acknowledge_error_message = error, message
+            answer.acknowledge_error_code = error
         else:
             answer.acknowledge_error_code = 0
     return refused

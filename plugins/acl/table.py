@@ -56,6 +56,7 @@ DESCRIBED_TOPOLOGY = (
     "topology.subtopologies.repartition_source_topics.name",
     "topology.subtopologies.state_changelog_topics.name",
 )
+RESOURCE_TWICE = "Each resource must appear at most once."
 
 OWN = frozenset({api.PRODUCE, api.FETCH})
 
@@ -95,18 +96,18 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.CREATE_ACLS: ALTERS,
         api.DELETE_ACLS: ALTERS,
         api.DESCRIBE_CONFIGS: (ByType(DESCRIBE_CONFIGS),),
-        api.ALTER_CONFIGS: (ByType(ALTER_CONFIGS, kept=True),),
+        api.ALTER_CONFIGS: (ByType(ALTER_CONFIGS, kept=True, once=RESOURCE_TWICE),),
         api.ALTER_REPLICA_LOG_DIRS: ALTERS,
         api.DESCRIBE_LOG_DIRS: DESCRIBES,
         api.SASL_AUTHENTICATE: FREE,
-        api.CREATE_PARTITIONS: (Each(ALTER, TOPIC, "topics", says=True),),
+        api.CREATE_PARTITIONS: (Each(ALTER, TOPIC, "topics", once="Duplicate topic name."),),
         api.CREATE_DELEGATION_TOKEN: (TokenMade(),),
         api.RENEW_DELEGATION_TOKEN: FREE,  # whoever knows a token's HMAC; its broker asks for the owner
         api.EXPIRE_DELEGATION_TOKEN: FREE,  # likewise
         api.DESCRIBE_DELEGATION_TOKEN: (TokensShown(),),
         api.DELETE_GROUPS: (Each(DELETE, GROUP, "groups_names"),),
         api.ELECT_LEADERS: ALTERS,
-        api.INCREMENTAL_ALTER_CONFIGS: (ByType(ALTER_CONFIGS, kept=True),),
+        api.INCREMENTAL_ALTER_CONFIGS: (ByType(ALTER_CONFIGS, kept=True, once=RESOURCE_TWICE),),
         api.ALTER_PARTITION_REASSIGNMENTS: ALTERS,
         api.LIST_PARTITION_REASSIGNMENTS: DESCRIBES,
         api.OFFSET_DELETE: (Whole(DELETE, GROUP, "group_id"), Each(READ, TOPIC, "topics")),
@@ -137,7 +138,7 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.SHARE_GROUP_HEARTBEAT: (READS_GROUP, SUBSCRIBES),
         api.SHARE_GROUP_DESCRIBE: (Each(DESCRIBE, GROUP, "group_ids"), Assigned((ASSIGNED,)), Operations()),
         api.SHARE_FETCH: (READS_GROUP, ShareFetched()),
-        api.SHARE_ACKNOWLEDGE: (READS_GROUP, Each(READ, TOPIC, "topics", says=True, anyway=True)),
+        api.SHARE_ACKNOWLEDGE: (READS_GROUP, Each(READ, TOPIC, "topics", anyway=True)),
         api.ADD_RAFT_VOTER: ALTERS,
         api.REMOVE_RAFT_VOTER: ALTERS,
         api.STREAMS_GROUP_HEARTBEAT: (
@@ -156,11 +157,13 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         ),
         api.STREAMS_GROUP_DESCRIBE: (
             Each(DESCRIBE, GROUP, "group_ids"),
-            Assigned(DESCRIBED_TOPOLOGY, ("members", "topology", "topology_description")),
+            Assigned(
+                DESCRIBED_TOPOLOGY, "The described group uses topics that the client is not authorized to describe."
+            ),
             Operations(),
         ),
         api.DESCRIBE_SHARE_GROUP_OFFSETS: (
-            Each(DESCRIBE, GROUP, "groups", says=True),
+            Each(DESCRIBE, GROUP, "groups"),
             Each(DESCRIBE, TOPIC, "groups.topics", says=True),
             ListedOfAll(DESCRIBE, TOPIC, "groups.topics"),
         ),

@@ -12,7 +12,9 @@ from typing import Any
 from plugins.acl.case import Case
 from plugins.acl.checks import Check
 from plugins.acl.law import client
+from proxy.core.decisions import Reply
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.refuse import refuse
 from rules import Operation, ResourceType
 
 REFUSED = ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED
@@ -34,9 +36,22 @@ class TokenMade(Check):
         if request.owner_principal_name:
             owner = f"{request.owner_principal_type}:{request.owner_principal_name}"
             if self.refuses(case, owner):
-                return case.refuse(REFUSED)
+                return self._refuse(case)
         case.after.append(self.check)
         return None
+
+    def _refuse(self, case: Case) -> Reply:
+        """Say for whom, and who asked."""
+        answer: Any = refuse(case.api, case.version, case.request, REFUSED)
+        answer.principal_type, answer.principal_name = (
+            case.request.owner_principal_type,
+            case.request.owner_principal_name,
+        )
+        who = own(case)
+        if who is not None:
+            kind, _, name = who.partition(":")
+            answer.token_requester_principal_type, answer.token_requester_principal_name = kind, name
+        return Reply(answer)
 
     def refuses(self, case: Case, owner: str) -> bool:
         return owner != own(case) and case.rights.refuses(case.api, Operation.CREATE_TOKENS, ResourceType.USER, owner)

@@ -12,7 +12,7 @@ from collections import Counter
 from typing import Any
 
 from plugins.acl.case import Case
-from plugins.acl.checks import CLUSTER, MESSAGES, TOPIC, Check, Each, Listed
+from plugins.acl.checks import CLUSTER, TOPIC, Check, Each, Listed
 from plugins.acl.names import missing
 from plugins.acl.walk import arrays
 from proxy.core.decisions import Reply
@@ -78,7 +78,11 @@ class Described(Check):
 
     def judge(self, case: Case) -> Any:
         if case.request.topics:
-            return self._each.judge(case)
+            self._each.judge(case)
+            if case.request.cursor is not None:  # what stands before it was told already
+                first = case.request.cursor.topic_name
+                case.refused = [refused for refused in case.refused if refused.chain[-1].name >= first]
+            return None
         if case.rights.is_shadow:
             return None
         everything = yield from case.names.ask_all()
@@ -99,12 +103,12 @@ class Made(Check):
         names = Counter(topic.name for topic in case.request.topics)
         (array,) = arrays("topics", case.version, case.request)
         refused = {
-            index: ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            index: NOT_MADE
             for index, topic in enumerate(array.elements)
             if names[topic.name] == 1
             and case.rights.refuses(case.api, Operation.CREATE, TOPIC, topic.name, or_cluster=Operation.CREATE)
         }
-        case.take_out(array, refused, MESSAGES)
+        case.take_out(array, refused, {NOT_MADE: "Authorization failed."})
         hidden = {topic.name for topic in case.request.topics}
         hidden = {name for name in hidden if not case.rights.may(Operation.DESCRIBE_CONFIGS, TOPIC, name)}
         if hidden and case.version >= 5 and not case.rights.is_shadow:

@@ -22,6 +22,7 @@ from proxy.protocol.api import (
     CREATE_DELEGATION_TOKEN,
     DELETE_RECORDS,
     DESCRIBE_CLIENT_QUOTAS,
+    DESCRIBE_SHARE_GROUP_OFFSETS,
     ELECT_LEADERS,
     FETCH,
     FIND_COORDINATOR,
@@ -103,6 +104,7 @@ LEFT: dict[Api, dict[str, Any]] = {
         "max_timestamp_ms": -1,
     },
     DESCRIBE_CLIENT_QUOTAS: {"entries": None},
+    DESCRIBE_SHARE_GROUP_OFFSETS: {"start_offset": -1},
 }
 
 
