@@ -212,7 +212,7 @@ def _values(batch: Any) -> list[str]:
 
 
 def at(told: Any, path: str) -> Any:
-    """The value at a path: `errorCode`, `topics[].name` for all of a list, `topics[orders].partitions[0].offset` for one."""
+    """The value at a path: `errorCode`, `topics[].name` for all of a list, `topics[orders].name` for one of it."""
     return _at(told, [part for part in re.split(r"\.|(?=\[)", path) if part], path)
 
 

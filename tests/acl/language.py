@@ -9,9 +9,11 @@
         when: {as: alice, api: Produce, versions: all, request: {topicData: [orders, secrets]}}
         then: {orders: NONE, secrets: TOPIC_AUTHORIZATION_FAILED}
 
-# Names are a scenario's own: its `orders` and its `alice` are nobody else's. Only `admin`, a super user, is everybody's.
+# Names are a scenario's own: its `orders` and its `alice` are nobody else's. Only `admin`, a super user, is
+# everybody's, and `nobody` has not said who they are.
 # A story of several requests stands under `steps`, each with its own `then`; without one, no error may come.
-# `then` is the error of everything that has one: one word for all, or one for each name. `shows` are values by their paths.
+# `then` is the error of everything that has one: one word for all, or one for each name; `closed` and `nothing` where
+# no answer comes. `shows` are values by their paths.
 # What differs by version stands under `v0-4` and `v5+`.
 # Everything wrong with a file is told at once, each with its place and a way out.
 """

@@ -26,7 +26,7 @@ class Names:
 
     def wire(self, name: str) -> str:
         """What a name of the scenario is on the wire."""
-        if not name or name == SUPER_USER or name == WILDCARD or name.startswith("__"):
+        if not name or name in (SUPER_USER, WILDCARD) or name.startswith("__"):
             return name
         return self.beginning + name
 

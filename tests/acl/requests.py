@@ -1,7 +1,7 @@
 """From what a scenario says to the request that is sent, in one version.
 
-# What is left out has a value that makes sense, also where a zero would be an error of another kind. A name where a struct
-# belongs is the struct of that name: `topicData: [orders]`.
+# What is left out has a value that makes sense, also where a zero would be an error of another kind. A name where a
+# struct belongs is the struct of that name: `topicData: [orders]`.
 # What is said for other versions does not count; a topic's name becomes its id where the version wants that.
 # `$word` stands for something kept from an earlier answer, `$version` for the version that is asked; `$name(orders)`
 # for a name as it is on the wire, and other functions for bytes that clients make.

@@ -1,4 +1,4 @@
-"""Doorkeeper in front of a cluster without an authorizer answers as a cluster with Kafka's own: each scenario, both sides."""
+"""Doorkeeper before a cluster without an authorizer answers as a cluster with Kafka's own: each scenario, twice."""
 
 from __future__ import annotations
 

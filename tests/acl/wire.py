@@ -58,7 +58,7 @@ class Wire:
         return cast(Response, answer)
 
     def is_silent(self) -> bool:
-        """Did nothing come for what was sent, although the connection lives? The next answer is that of the next request."""
+        """Did nothing come for what was sent, although the connection lives? The next answer is the next request's."""
         try:
             self.ask(ApiVersionsRequest(client_software_name="test", client_software_version="1"), 3)
         except EOFError:
