@@ -2,7 +2,7 @@
 
 # A file that is bad, or gone, changes nothing; it is told once, until the file changes again.
 # Whoever asks holds a snapshot for as long as the question lasts: what is in force changes in one step.
-# Looking at the file is safe in a thread.
+# Looking at the file is safe in a thread, where it belongs: a file that somebody is writing is waited for.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from proxy.text.problems import Problem
-from proxy.text.stamp import Stamp, stamp
+from proxy.text.stamp import Stamp, settled, stamp
 from rules.load import examine, load
 from rules.snapshot import Snapshot
 
@@ -39,9 +39,8 @@ class Kept:
     def look(self) -> Snapshot:
         """Take the file as it is now, and leave it to the next `refresh` to tell what is wrong with it."""
         with self._looking:
-            now = stamp(self.file)
-            if now != self._stamp:
-                self._stamp = now
+            if stamp(self.file) != self._stamp:
+                now = self._stamp = settled(self.file)
                 snapshot, self._untold = examine(self.file, self.environment)
                 if snapshot is not None:
                     self.snapshot, self._said = snapshot, now

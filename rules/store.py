@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from proxy.text.problems import BadFileError
-from proxy.text.stamp import Stamp, stamp, stamp_of
+from proxy.text.stamp import Stamp, settled, stamp, stamp_of
 from rules.bindings import Binding
 from rules.edit import EditError, edited, said
 from rules.kept import Kept
@@ -74,7 +74,7 @@ class Store:
     def _changed(self, path: Path, decide: Callable[[Snapshot], Change]) -> Changed | None:
         """Make the change; None: somebody else was faster."""
         kept = self.kept
-        seen = stamp(path)
+        seen = settled(path)
         text = FORM.text(os.fspath(path))
         if stamp(path) != seen:
             return None

@@ -6,8 +6,11 @@ Take the stamp before reading the file, so that no change is missed.
 from __future__ import annotations
 
 import os
+from time import sleep, time
 
 Stamp = tuple[int, ...]
+MOMENT = 0.05  # seconds
+MOMENTS = 10
 
 
 def stamp(file: str | os.PathLike[str]) -> Stamp | None:
@@ -21,3 +24,21 @@ def stamp(file: str | os.PathLike[str]) -> Stamp | None:
 def stamp_of(found: os.stat_result) -> Stamp:
     """The stamp of a file that is there, or open."""
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+_MODIFIED = 3  # in a stamp: nanoseconds since 1970
+
+
+def settled(file: str | os.PathLike[str]) -> Stamp | None:
+    """The stamp of a file that was left alone for a moment; it may be waited for.
+
+    Editors that write a file in its place leave, for less than that, the first half of one.
+    """
+    seen = stamp(file)
+    for _ in range(MOMENTS):
+        age = MOMENT if seen is None else time() - seen[_MODIFIED] / 1e9
+        if not 0 <= age < MOMENT:
+            break
+        sleep(MOMENT - age)
+        seen = stamp(file)
+    return seen

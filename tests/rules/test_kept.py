@@ -57,6 +57,18 @@ def test_what_is_wrong_is_told_by_the_next_refresh_whoever_looked_first(file: Pa
     assert kept.refresh() is None
 
 
+def test_a_file_that_is_being_written_in_its_place_is_taken_when_it_is_whole(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = RULE % "t" + "  - {deny: User:a, to: Read, topics: t}\n"
+    monkeypatch.setattr("proxy.text.stamp.sleep", lambda seconds: file.write_text(whole))
+    kept = Kept(file, {})
+    file.write_text("acls: # the first half\n")
+    kept.refresh()
+    assert len(kept.snapshot.rules) == 2
+    assert kept.refresh() is None
+
+
 def test_what_a_file_says_is_known_while_it_is_the_same(file: Path) -> None:
     kept = Kept(file, {})
     first = stamp(file)

@@ -2,8 +2,11 @@
 
 import os
 from pathlib import Path
+from time import time
 
-from proxy.text.stamp import stamp
+import pytest
+
+from proxy.text.stamp import MOMENT, settled, stamp
 
 
 def test_a_file_that_stays_has_the_same_stamp(tmp_path: Path) -> None:
@@ -27,3 +30,41 @@ def test_a_file_that_is_rewritten_replaced_or_removed_has_another(tmp_path: Path
     file.unlink()
     seen.append(stamp(file))
     assert len(set(seen)) == len(seen)
+
+
+def test_a_file_has_settled_when_it_was_left_alone_for_a_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    assert settled(file) is None
+    waited: list[float] = []
+
+    def another_write(seconds: float) -> None:
+        waited.append(seconds)
+        file.write_text("x" * len(waited))
+        if len(waited) == 3:
+            os.utime(file, (1, 1))
+
+    monkeypatch.setattr("proxy.text.stamp.sleep", another_write)
+    file.write_text("")
+    assert settled(file) == stamp(file)
+    assert len(waited) == 3
+    assert all(0 < seconds <= MOMENT for seconds in waited)
+
+
+def test_a_file_that_is_never_left_alone_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    monkeypatch.setattr("proxy.text.stamp.sleep", lambda seconds: file.touch())
+    assert settled(file) == stamp(file)
+
+
+@pytest.mark.parametrize("age", [-3600, 3600])
+def test_a_clock_that_is_wrong_holds_nothing_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, age: float) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    os.utime(file, (time() + age, time() + age))
+    monkeypatch.setattr("proxy.text.stamp.sleep", lambda seconds: pytest.fail("waited"))
+    assert settled(file) == stamp(file)
