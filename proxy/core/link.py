@@ -20,7 +20,7 @@ from proxy.core.events import Event, StepsFailed
 from proxy.core.gate import Gate
 from proxy.core.inflight import InFlight
 from proxy.core.limits import Counters, Limits
-from proxy.core.pipeline import HandlerError, failing_closed
+from proxy.core.pipeline import HandlerError, begun, failing_closed
 from proxy.core.requests import Requests
 from proxy.core.responses import Responses
 from proxy.core.route import Routes
@@ -75,7 +75,7 @@ class Link:
         self._waiting: dict[int, Run] = {}
         self._tokens = 0
         self.gate = connection.gate = Gate(self)
-        self._beside = [steps for begin in routes.connected if (steps := begin(connection)) is not None]
+        self._beside = [steps for begin in routes.connected if (steps := begun(begin, connection)) is not None]
 
     # What the network says. Each gives the commands that follow from it. `receive_` gives None where there is but one,
     # to send all of it on as it came: that is nearly always so, and nothing need be made to say it.

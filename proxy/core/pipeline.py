@@ -9,12 +9,12 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from types import GeneratorType
 from typing import Any
 
-from proxy.core.context import Context
-from proxy.core.decisions import Ask, Call, Decision, Disconnect, Forward, Reply, Sleep, Step
+from proxy.core.context import Connection, Context
+from proxy.core.decisions import Ask, Call, Decision, Disconnect, Forward, Reply, Sleep, Step, Steps
 from proxy.core.plugin import Handler
 from proxy.core.route import Route
 from proxy.protocol.schema import Message, Response
@@ -113,5 +113,20 @@ def failing_closed(steps: Generator[Step, Any, Decision]) -> Generator[Step, Any
     """Steps that no request waits for; whatever they raise becomes a HandlerError."""
     try:
         return (yield from steps)
+    except HandlerError:
+        raise
     except Exception as error:
         raise HandlerError(getattr(steps, "__qualname__", "steps"), error) from error
+
+
+def begun(begin: Callable[[Connection], Steps | None], connection: Connection) -> Steps | None:
+    """A plugin's `connected`; one that raises gives steps that do."""
+    try:
+        return begin(connection)
+    except Exception as error:
+        return _raising(HandlerError(getattr(begin, "__qualname__", "connected"), error))
+
+
+def _raising(error: HandlerError) -> Steps:
+    raise error
+    yield

@@ -7,12 +7,14 @@ from proxy.core.context import Connection
 from proxy.core.decisions import Alone, Ask, Disconnect, Sleep, Steps
 from proxy.core.events import StepsFailed
 from proxy.core.gate import looks_like_kafka
+from proxy.core.link import Link
 from proxy.core.plugin import Plugin
+from proxy.core.route import Routes
 from proxy.protocol.api import METADATA
 from proxy.protocol.frame import HOLD, Reader
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
 from tests.proxy.core.frames import asking, cut, heartbeat, heartbeat_answer, metadata, produce, produce_answer
-from tests.proxy.core.playbook import ANY, Broker, Client, ClientCloses, Playbook, Time
+from tests.proxy.core.playbook import ANY, Broker, Client, ClientCloses, Playbook, Time, connection
 
 OURS = HeartbeatRequest(group_id="ours", generation_id=1, member_id="m")
 
@@ -50,6 +52,13 @@ class Ends(Plugin):
         if self.error:
             raise self.error
         return Disconnect("time is up")
+
+
+class Fails(Plugin):
+    """Raises at once."""
+
+    def connected(self, connection: Connection) -> None:
+        raise ValueError("boom")
 
 
 def ours(client_id: str | None = None) -> bytes:
@@ -130,3 +139,12 @@ def test_requests_and_tokens_are_told_apart() -> None:
 
 def test_the_reason_is_told() -> None:
     assert Playbook(Ends()) >> Time() << Close(ANY)
+
+
+def test_a_plugin_that_fails_when_a_client_comes_ends_that_conversation() -> None:
+    link = Link(connection(), Routes([Fails()]))
+    emit, close = link.begin()
+    assert isinstance(emit, Emit)
+    assert isinstance(emit.event, StepsFailed)
+    assert (emit.event.steps, repr(emit.event.error)) == ("Fails.connected", "ValueError('boom')")
+    assert close == Close("Fails.connected failed")
