@@ -15,9 +15,11 @@ import click
 import yaml
 
 from proxy.cli.material import Kind, MaterialError, Piece, Side, frames, is_one_frame, json_line, kind, unhex
-from proxy.protocol import ProtocolError, decode_request, decode_response, to_json
+from proxy.protocol import ProtocolError, to_json
 from proxy.protocol.api import APIS
+from proxy.protocol.codec import decode_prefix
 from proxy.protocol.header import read_request_header, read_response_header
+from proxy.protocol.schema import Message
 
 JSON = dict[str, Any]
 HEX_AND_SPACE = frozenset(b"0123456789abcdefABCDEFx\\: \t\r\n")
@@ -160,8 +162,11 @@ def _read(piece: Piece, secrets: bool) -> Shown:
 
 
 def _message(of: Kind, body: bytes, secrets: bool) -> JSON:
-    decode = decode_request if of.side == "request" else decode_response
-    return to_json(decode(of.api.key, of.version, body), of.version, secrets=secrets)
+    cls: type[Message] = of.api.request if of.side == "request" else of.api.response
+    message, end = decode_prefix(cls, of.version, body, 0)
+    if end < len(body):
+        click.echo(f"{cls.title()} v{of.version}: {len(body) - end} bytes more, which are ignored", err=True)
+    return to_json(message, of.version, secrets=secrets)
 
 
 def _line(shown: Shown) -> str:

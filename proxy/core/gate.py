@@ -23,7 +23,7 @@ from proxy.core.decisions import Steps
 from proxy.core.events import Event, Refused
 from proxy.core.route import Route
 from proxy.protocol.api import APIS, Api
-from proxy.protocol.codec import decode
+from proxy.protocol.codec import decode_ignoring_rest
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.frame import (
     HOLD,
@@ -225,7 +225,7 @@ class Refusing:
         api, version = self._route.api, self._route.version
         with suppress(ProtocolError):
             _, body = read_request_header(bytes(frame[SIZE.size :]))
-            request = decode(api.request, version, bytes(frame[SIZE.size + body :]))
+            request = decode_ignoring_rest(api.request, version, bytes(frame[SIZE.size + body :]))
             answer = refuse(api, version, request, self._error)
             if answer is not None:
                 self._link.answer(response_frame(answer, version, self._correlation_id))

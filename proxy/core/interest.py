@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from proxy.core.plugin import Handler
-from proxy.protocol.codec import Picker, decode, encode, picker
+from proxy.protocol.codec import Picker, decode_ignoring_rest, encode, picker
 from proxy.protocol.schema import Message
 
 
@@ -30,7 +30,9 @@ class Interest:
 
     def read(self, body: bytes) -> Message:
         """The message, or the wanted fields of it. Raises ProtocolError."""
-        return decode(self.cls, self.version, body) if self.names is None else self._picker.decode(body)
+        if self.names is None:
+            return decode_ignoring_rest(self.cls, self.version, body)
+        return self._picker.decode(body)
 
     def write(self, message: Message) -> bytes:
         """The body of what `read` gave, or of a message that somebody made. Raises ProtocolError."""

@@ -23,7 +23,7 @@ from proxy.core.readers import Acks, Stranger, Wanted
 from proxy.core.route import Route
 from proxy.core.run import WAITING, Outcome, Run
 from proxy.protocol.api import PRODUCE
-from proxy.protocol.codec import decode
+from proxy.protocol.codec import decode_ignoring_rest
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.frame import HOLD, REQUEST_HEAD, SIZE, Buffer, Reader, Splitter
 from proxy.protocol.header import read_request_header, request_body_offset, response_frame
@@ -223,7 +223,7 @@ class Requests:
         try:
             if wanted.acks == 0:
                 raise ProtocolError("acks 0 has no answer")
-            request = decode(route.api.request, route.version, bytes(wanted.frame[wanted.body :]))
+            request = decode_ignoring_rest(route.api.request, route.version, bytes(wanted.frame[wanted.body :]))
             answer = refuse(route.api, route.version, request, ErrorCode.UNKNOWN_SERVER_ERROR)
             if answer is None:
                 raise ProtocolError("has no place for an error")

@@ -23,7 +23,7 @@ from proxy.core.pipeline import HandlerError, response_pipeline
 from proxy.core.readers import Ending, Wanted
 from proxy.core.route import Route
 from proxy.core.run import WAITING, Outcome, Question, Run
-from proxy.protocol.codec import decode
+from proxy.protocol.codec import decode_ignoring_rest
 from proxy.protocol.frame import HOLD, RESPONSE_HEAD, SIZE, Buffer, Hold, Reader, Splitter
 from proxy.protocol.header import answered_version, read_response_header
 from proxy.protocol.problem import Fault, ProtocolError
@@ -193,7 +193,8 @@ class Responses:
         api, version = question.ask.request.api, question.version
         try:
             _, body = read_response_header(api, version, frame)
-            message = decode(api.response, answered_version(api, version, frame[body:]), frame[body:])
+            version = answered_version(api, version, frame[body:])
+            message = decode_ignoring_rest(api.response, version, frame[body:])
         except ProtocolError as error:
             question.run.fail(error)
         else:

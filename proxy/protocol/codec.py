@@ -50,6 +50,15 @@ def decode(cls: type[M], version: int, body: bytes | memoryview) -> M:
     return message
 
 
+def decode_ignoring_rest(cls: type[M], version: int, body: bytes) -> M:
+    """The message that `body` begins with, as brokers and clients read it: what follows is ignored.
+
+    librdkafka sends three bytes too many with every flexible Metadata request for all topics. Raises ProtocolError.
+    """
+    message, _ = decode_prefix(cls, version, body, 0)
+    return message
+
+
 def decode_prefix(cls: type[M], version: int, data: bytes, start: int) -> tuple[M, int]:
     """The message that begins at `start`, and where it ends. Raises ProtocolError."""
     try:

@@ -9,6 +9,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from proxy.cli.demo.stage import NotSeen
 
 TOPIC = "orders"
+SECRET = "secrets"
 SECONDS = 30.0
 STATISTICS_EVERY = 100  # milliseconds
 
@@ -62,6 +63,15 @@ def produce(producer: Producer, messages: list[bytes]) -> Counter[int]:
         why = errors[0] if errors else f"{left} are waiting after {SECONDS:g} s"
         raise NotSeen(f"an acknowledgement of each of {len(messages)} messages: {why}")
     return acknowledged
+
+
+def refused(producer: Producer) -> str:
+    """Try to write to the topic that a rule keeps: the name of the error with which that ends. Raises NotSeen."""
+    errors: list[str] = []
+    producer.produce(SECRET, b"a secret", on_delivery=lambda error, _: errors.append(error.name() if error else ""))
+    if producer.flush(SECONDS):
+        raise NotSeen(f"an answer to a message for {SECRET!r} within {SECONDS:g} s")
+    return errors[0]
 
 
 def consume(bootstrap: str, traffic: Traffic, partitions: list[int], expected: int) -> list[bytes]:

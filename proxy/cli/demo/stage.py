@@ -28,6 +28,13 @@ listeners:
     cluster: main
     bind: {host}:{port}
     advertise: {host}
+plugins:
+  - acl: {{rules: acl.yaml}}
+"""
+RULES = """\
+unmatched: allow
+acls:
+  - {deny: User:*, to: All, topics: secrets}
 """
 
 
@@ -36,11 +43,12 @@ class NotSeen(Exception):  # noqa: N818 - the word of this demo
 
 
 class Stage(NamedTuple):
-    """What is running: the brokers' own addresses, the proxy's, and the configuration that joins them."""
+    """What is running: the brokers' own addresses, the proxy's, the configuration that joins them, and the rules."""
 
     brokers: dict[int, str]
     proxy: str
     configuration: str
+    rules: str
 
 
 @contextmanager
@@ -54,8 +62,9 @@ def stage() -> Iterator[Stage]:
     with TemporaryDirectory(prefix="doorkeeper-demo-") as folder:
         file = Path(folder, "gateway.yaml")
         file.write_text(text)
+        file.with_name("acl.yaml").write_text(RULES)
         with _proxy(file, port):
-            yield Stage(brokers, f"{HOST}:{port}", text)
+            yield Stage(brokers, f"{HOST}:{port}", text, RULES)
     del cluster
 
 

@@ -5,10 +5,11 @@ from collections.abc import Callable
 
 from confluent_kafka import Producer
 
-from proxy.cli.demo.client import TOPIC, Traffic, configuration, consume, produce
+from proxy.cli.demo.client import SECRET, TOPIC, Traffic, configuration, consume, produce, refused
 from proxy.cli.demo.stage import BROKERS, NotSeen, Stage, addresses, stage
 
 MESSAGES = 1000
+REFUSAL = "TOPIC_AUTHORIZATION_FAILED"
 
 Say = Callable[[str], None]
 
@@ -22,6 +23,7 @@ def play(say: Say) -> None:
         producer = Producer(configuration(scene.proxy, traffic))
         told = _addresses(scene, producer, say)
         _messages(scene, producer, traffic, say)
+        _rule(scene, producer, say)
         _nothing_went_around(scene, told, traffic, say)
     say("\nEvery step was seen to work. Next: README.md, and doorkeeper run --help")
 
@@ -62,9 +64,19 @@ def _messages(scene: Stage, producer: Producer, traffic: Traffic, say: Say) -> N
     say(f"   Another client consumes them: {len(found)} came back, each once, as it was sent.")
 
 
+def _rule(scene: Stage, producer: Producer, say: Say) -> None:
+    say(f'\n5. It tries to write to topic "{SECRET}" too. The rules, acl.yaml:\n')
+    for line in scene.rules.splitlines():
+        say(f"      {line}")
+    error = refused(producer)
+    if error != REFUSAL:
+        raise NotSeen(f"{REFUSAL} for a message to {SECRET!r}; it ended with {error or 'an acknowledgement'}")
+    say(f"\n   The client is told {error}, as by a broker. No broker saw the request.")
+
+
 def _nothing_went_around(scene: Stage, told: dict[int, str], traffic: Traffic, say: Say) -> None:
     names = {address: f"broker {node_id}" for node_id, address in told.items()} | {scene.proxy: "bootstrap"}
-    say("\n5. What passed through the proxy, as the clients counted it:\n")
+    say("\n6. What passed through the proxy, as the clients counted it:\n")
     for address, requests in sorted(traffic.requests.items()):
         if address not in names:
             raise NotSeen(f"every request going to the proxy: {requests.total()} went to {address}")

@@ -32,6 +32,13 @@ def test_hex_of_a_request_is_readable(data: bytes) -> None:
         assert (result.exit_code, result.stdout) == (0, READABLE)
 
 
+def test_what_brokers_ignore_is_told_and_the_message_shown() -> None:
+    result = decode("--bare", "--request", "Metadata:13", "00000000 010000")
+    assert result.exit_code == 0
+    assert "topics: null" in result.stdout
+    assert result.stderr == "Metadata request v13: 3 bytes more, which are ignored\n"
+
+
 def test_hex_may_come_on_standard_input() -> None:
     assert decode(stdin=ASK.hex("\n").encode()).stdout == READABLE
 

@@ -261,6 +261,24 @@ def test_what_another_handler_wants_to_see_is_read_whoever_knows_it() -> None:
     assert (plugin.called, counting.called) == (2, 2)
 
 
+class Reading(Plugin):
+    """Reads whole Heartbeats."""
+
+    def __init__(self) -> None:
+        self.groups: list[str] = []
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> None:
+        self.groups.append(request.group_id)
+
+
+def test_bytes_after_a_request_are_ignored_and_pass_with_it() -> None:
+    reading, frame = Reading(), bytearray(heartbeat(1) + b"\1\0\0")
+    frame[3] += 3
+    assert Playbook(reading) >> Client(bytes(frame)) << ToBroker(bytes(frame))
+    assert reading.groups == ["g", "g"], "once whole, once byte by byte"
+
+
 class Last(Plugin):
     """Lets a request pass, and nothing after it."""
 

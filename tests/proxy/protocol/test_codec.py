@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from proxy.protocol.codec import decode, encode, picker, skipper
+from proxy.protocol.codec import decode, decode_ignoring_rest, encode, picker, skipper
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.messages.produce import ProduceRequest
@@ -95,6 +95,13 @@ def test_a_skipper_finds_where_a_message_ends():
     for cls, version in EVERY:
         body = encode(make(cls, version, dice), version)
         assert skipper(cls, version)(b"12" + body + b"rest", 2) == 2 + len(body), (cls, version)
+
+
+def test_what_librdkafka_sends_too_much_can_be_ignored():
+    body = bytes.fromhex("00000000010000")
+    assert decode_ignoring_rest(MetadataRequest, 13, body).topics is None
+    with pytest.raises(ProtocolError, match="at byte 2"):
+        decode_ignoring_rest(MetadataRequest, 13, body[:2])
 
 
 def test_bytes_that_are_left_over_are_no_part_of_a_message():

@@ -16,4 +16,5 @@ def test_the_demo_shows_every_step_and_ends_well() -> None:
     assert [node_id for node_id, _, _ in rows] == ["1", "2", "3"]
     assert not {real for _, real, _ in rows} & {told for _, _, told in rows}
     assert f"{MESSAGES} came back" in result.stdout
+    assert "The client is told TOPIC_AUTHORIZATION_FAILED" in result.stdout
     assert "None went to a broker's own address." in result.stdout
