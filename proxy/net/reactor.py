@@ -69,6 +69,7 @@ class Reactor:
         self.conversations: set[Conversation] = set()
         self.again: deque[Side] = deque()  # have more to read, and will get no event for it
         self.pipes = Pipes()
+        self._sleeping: dict[Conversation, set[trio.CancelScope]] = {}
         self._received = [0, 0]  # bytes from brokers and from clients, of links that are over
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
@@ -145,13 +146,20 @@ class Reactor:
             side.send(data)
 
     def wake_later(self, conversation: Conversation, token: int, seconds: float) -> None:
-        """Wake this link after a while."""
+        """Wake this link after a while, if it is still there."""
         assert self._nursery is not None, "the reactor is not running"
-        self._nursery.start_soon(self._wake, conversation, token, seconds)
+        if conversation in self.conversations:
+            scope = trio.CancelScope()
+            self._sleeping.setdefault(conversation, set()).add(scope)
+            self._nursery.start_soon(self._wake, conversation, token, seconds, scope)
 
-    async def _wake(self, conversation: Conversation, token: int, seconds: float) -> None:
-        await trio.sleep(seconds)
-        if conversation in self.conversations and not conversation.closing:
+    async def _wake(self, conversation: Conversation, token: int, seconds: float, scope: trio.CancelScope) -> None:
+        with scope:
+            await trio.sleep(seconds)
+        if conversation not in self.conversations:
+            return
+        self._sleeping[conversation].discard(scope)
+        if not conversation.closing:
             self._guard(conversation, lambda: conversation.carry_out(conversation.link.wake(token)))
 
     def perform(self, conversation: Conversation, token: int, work: Callable[[], Any]) -> None:
@@ -174,6 +182,8 @@ class Reactor:
         if conversation not in self.conversations:
             return False
         self.conversations.remove(conversation)
+        for scope in self._sleeping.pop(conversation, ()):
+            scope.cancel()  # what sleeps for days must not outlive it
         for side in (conversation.client, conversation.broker):
             self._received[side.is_client] += side.received
             self._epoll.unregister(side.fd)

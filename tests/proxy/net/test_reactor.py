@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import trio
+import trio.testing
 
 from proxy.core.context import Context
 from proxy.core.decisions import Call, Forward, Sleep, Steps
@@ -261,6 +262,30 @@ async def test_a_handler_that_sleeps_is_woken() -> None:
         await client.send_all(heartbeat(1) + heartbeat(2))
         both = heartbeat(1, "late") + heartbeat(2, "late")
         assert await receive(broker, len(both)) == both
+
+
+class Patient(Plugin):
+    """Lets every Heartbeat wait for a day."""
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        yield Sleep(86_400)
+        return None
+
+
+async def test_a_sleep_ends_with_its_conversation(mock_clock: trio.testing.MockClock) -> None:
+    async with world() as here:
+        before = trio.lowlevel.current_statistics().tasks_living
+        clients = [here.link(Patient())[0] for _ in range(5)]
+        for client in clients:
+            await client.send_all(heartbeat(1))
+        await trio.testing.wait_all_tasks_blocked()
+        assert trio.lowlevel.current_statistics().tasks_living == before + 5
+        for conversation in list(here.reactor.conversations):
+            here.reactor.end(conversation, "enough")
+        await trio.testing.wait_all_tasks_blocked()
+        assert trio.lowlevel.current_statistics().tasks_living == before
+        assert here.over == ["enough"] * 5
 
 
 async def test_what_may_wait_is_done_in_a_thread() -> None:
