@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
+HEARSAY = 1.0  # seconds in which what one worker learned is known to all; one thousandth is usual
+
 
 @dataclass
 class Worker:
@@ -69,6 +71,7 @@ class Arrivals:
     ) -> None:
         self._tls = tls
         self._later = introduce_later  # who we are depends on who the client is
+        self.waiting = trio.lowlevel.ParkingLot()  # clients of brokers to come
         self._listener = listener
         self._topology = topology
         self._upstream = upstream
@@ -130,13 +133,22 @@ class Arrivals:
             if welcomed is not None and welcomed.socket.ahead and not conversation.closing:
                 self._worker.reactor.look(conversation.client)
 
+    async def _place(self, broker_id: int) -> Endpoint:
+        """Where that broker is; another worker may have told of it before we hear of it. Raises UnreachableError."""
+        with trio.move_on_after(HEARSAY):
+            while broker_id not in self._topology.brokers:
+                await self.waiting.park()
+        if broker_id not in self._topology.brokers:
+            raise UnreachableError(self._topology.place(broker_id), "no such broker was ever seen")
+        return self._topology.brokers[broker_id].real
+
     async def _reach(
         self, broker_id: int | None, principal: str | None
     ) -> tuple[trio.SocketStream | TlsStream, Introduced | None]:
         """A connection to that broker, or to any, that knows who we are. Raises UnreachableError."""
         candidates: Iterable[Endpoint] = self._upstream.anybody()
         if broker_id is not None:
-            candidates = (self._topology.brokers[broker_id].real,)
+            candidates = (await self._place(broker_id),)
         until = trio.current_time() + self._worker.limits.dial
         failed: UnreachableError | None = None
         for endpoint in candidates:

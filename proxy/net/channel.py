@@ -3,6 +3,7 @@
 Rules:
 * The supervisor speaks first: the settings of the worker, pickled (it is the same program, run by the same user).
 * After that, lines of JSON. The worker says `{"ready": report}` once; it answers each `{}` with `{"report": report}`.
+  Both say `{"learned": [cluster, node id, host, port]}`: the worker what it learned, the supervisor what another did.
 * Either end closing means that the process at it is gone: a worker whose supervisor is gone ends. What is still sent
   to an end that is gone is lost; who receives is told.
 """
@@ -15,13 +16,22 @@ import socket
 import struct
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import trio
 
 from proxy.config import Config
 
 SIZE = struct.Struct(">I")
+
+
+class Learned(NamedTuple):
+    """A broker of a cluster was seen at this address."""
+
+    cluster: str
+    node_id: int
+    host: str
+    port: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 Rules:
 * No port is open before the brokers are known: until then clients are refused, as by a broker that is down.
-* The port of a broker opens when the broker is learned, whoever learned it: discovery, or the rewriting of an answer.
+* The port of a broker opens when the broker is learned, whoever learned it: discovery, the rewriting of an answer, or
+  another worker. What one listener of a cluster learns, all of them do, in all workers: a client that was told of a
+  broker by one may come to another.
 * Drain: no port accepts, requests in flight are answered, and after `limits.drain` what is left is cut.
 * A port that cannot be had before the gateway is ready ends it (BindError); later it is an error in the log.
 """
@@ -10,6 +12,7 @@ Rules:
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
@@ -30,6 +33,7 @@ from proxy.core.topology import Broker, Endpoint, Topology
 from proxy.net.arrivals import Arrivals, Worker
 from proxy.net.authorities import Authorities, Speakers
 from proxy.net.bind import BindError
+from proxy.net.channel import Learned
 from proxy.net.conversation import Conversation
 from proxy.net.limits import enforce
 from proxy.net.listeners import Listener
@@ -47,16 +51,19 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
+Tell = Callable[[Learned], None]
+
 
 class Gateway:
-    """Everything that one worker does. `shared`: other workers listen on the same ports."""
+    """Everything that one worker does. `tell`: other workers listen on the same ports, and learn brokers by it."""
 
-    def __init__(self, config: Config, *, shared: bool = False) -> None:
+    def __init__(self, config: Config, *, tell: Tell | None = None) -> None:
         self.config = config
         self.counters = Counters()
         self.link_counters = LinkCounters()
         self.ready = False
-        self._shared = shared
+        self._tell = tell
+        self._early: list[Learned] = []  # what others learned before we were ready
         self._reactor = Reactor(self._ended, Telling())
         self._left = trio.Event()  # set when a link is over
         self._accepting = trio.CancelScope()
@@ -64,6 +71,7 @@ class Gateway:
         self._topologies: dict[str, Topology] = {}  # by listener
         self._upstreams: dict[str, Upstream] = {}  # by cluster
         self._routes: dict[str, Routes] = {}  # by listener
+        self._waiting: dict[str, trio.lowlevel.ParkingLot] = {}  # clients of brokers to come, by listener
         self._plugins: list[Plugin] = []  # those that the configuration names, of all clusters
         self._authorities = Authorities(config)
         self._speakers = Speakers(config)
@@ -106,6 +114,8 @@ class Gateway:
             for listener in self._listeners.values():
                 listener.open_bootstrap()
             self.ready = True
+            for learned in self._early:
+                self.learn(learned)
             started(self.report())
             await trio.sleep_forever()
 
@@ -135,6 +145,7 @@ class Gateway:
                 name, topology, upstream, routes, worker, introduce_later=later, tls=self._client_tls(name, topology)
             )
             self._listeners[name].accepted = arrivals.accepted
+            self._waiting[name] = arrivals.waiting
 
     def _client_tls(self, name: str, topology: Topology) -> ClientTls | None:
         listener = self.config.listeners[name]
@@ -142,7 +153,8 @@ class Gateway:
             return None
         from proxy.net.tls.clients import ClientTls  # reads certificates: 10 MB, only where there are any
 
-        found = ClientTls(name, listener, listener.tls, topology, self.config.limits)
+        others = self._tell is not None
+        found = ClientTls(name, listener, listener.tls, topology, self.config.limits, others=others)
         self._kept.append(found.kept)
         return found
 
@@ -153,10 +165,10 @@ class Gateway:
             name,
             Endpoint(*declared.bind),
             declared.advertised_host,
-            shared=self._shared,
+            shared=self._tell is not None,
             hosts=hosts,
         )
-        topology = Topology(listener.advertise, partial(self._appeared, listener), self._moved)
+        topology = Topology(listener.advertise, partial(self._appeared, listener), partial(self._moved, listener))
         self._listeners[name], self._topologies[name] = listener, topology
         return topology
 
@@ -165,9 +177,11 @@ class Gateway:
         if self._accepting.cancel_called:
             return  # an answer on its way out while the proxy ends
         self._upstreams[self.config.listeners[listener.name].cluster].ask_again()
+        self._spread(listener, broker)
         try:
             self._refuse_loop(broker)
             listener.open(broker.node_id)
+            self._waiting[listener.name].unpark_all()
         except BindError as error:
             if not self.ready:
                 raise
@@ -181,8 +195,25 @@ class Gateway:
             way_out = f"give broker {broker.node_id} an address of its own in its advertised.listeners"
             raise BindError(f"{broker.real}: broker {broker.node_id} advertises this address of the proxy; {way_out}")
 
-    def _moved(self, broker: Broker) -> None:
+    def _moved(self, listener: Listener, broker: Broker) -> None:
         log.info("broker moved", broker=broker.node_id, to=str(broker.real))
+        self._spread(listener, broker)
+
+    def _spread(self, listener: Listener, broker: Broker) -> None:
+        """Whoever stands in front of the same cluster learns it too."""
+        learned = Learned(self.config.listeners[listener.name].cluster, broker.node_id, *broker.real)
+        if self._tell is not None:
+            self._tell(learned)
+        self.learn(learned)
+
+    def learn(self, learned: Learned) -> None:
+        """A broker was seen, here or by another worker."""
+        if not self.ready:
+            self._early.append(learned)
+            return
+        for name, topology in self._topologies.items():
+            if self.config.listeners[name].cluster == learned.cluster:
+                topology.learn(learned.node_id, learned.host, learned.port)
 
     def _open_missing(self) -> None:
         """Ports that could not be had may be free by now."""

@@ -12,7 +12,7 @@ import structlog
 import trio
 
 from proxy import logs
-from proxy.net.channel import Lines, Settings, receive_settings
+from proxy.net.channel import Learned, Lines, Settings, receive_settings
 from proxy.net.gateway import Gateway
 from proxy.net.process import StartError, cannot_start, serve
 from proxy.telemetry.report import Report
@@ -20,12 +20,16 @@ from proxy.telemetry.report import Report
 
 async def work(settings: Settings, channel: socket.socket) -> int:
     """Serve until told to end. Gives the exit code."""
-    try:
-        gateway = Gateway(settings.config, shared=True)
-    except StartError as error:
-        return cannot_start(error)
     lines = Lines(channel)
     async with trio.open_nursery() as nursery:
+
+        def tell(learned: Learned) -> None:
+            nursery.start_soon(lines.send, {"learned": learned})
+
+        try:
+            gateway = Gateway(settings.config, tell=tell)
+        except StartError as error:
+            return cannot_start(error)
 
         def started(report: Report) -> None:
             nursery.start_soon(lines.send, {"ready": report.as_json()})
@@ -37,8 +41,11 @@ async def work(settings: Settings, channel: socket.socket) -> int:
 
 
 async def _answer(gateway: Gateway, lines: Lines) -> None:
-    while await lines.receive() is not None:
-        await lines.send({"report": gateway.report().as_json()})
+    while (line := await lines.receive()) is not None:
+        if "learned" in line:
+            gateway.learn(Learned(*line["learned"]))
+        else:
+            await lines.send({"report": gateway.report().as_json()})
     gateway.stop()
 
 

@@ -5,6 +5,7 @@ Rules:
 * A worker that dies later is replaced: at once if it had served for a while, otherwise after 0.5 s, 1 s, ... 30 s.
 * A worker has a process group of its own: Ctrl-C reaches the supervisor alone, which then tells the workers.
 * A worker ends with its supervisor, however that ended: the channel between them closes.
+* What one worker learns of brokers is told to the others, and to one that is ready later.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -20,7 +22,7 @@ from functools import partial
 import structlog
 import trio
 
-from proxy.net.channel import Lines, Settings
+from proxy.net.channel import Learned, Lines, Settings
 from proxy.net.process import CANNOT_START, Started, StartError
 from proxy.telemetry.report import Report, Reports
 
@@ -34,6 +36,9 @@ GRACE = 5.0  # seconds beyond the time to drain, after which a worker that was t
 ANSWER_WITHIN = 1.0  # seconds that a worker has for a report
 
 
+Hear = Callable[[Learned], Awaitable[None]]
+
+
 class Child:
     """One worker while it lives."""
 
@@ -44,12 +49,14 @@ class Child:
         self._lock = trio.Lock()
         self._answers, self._answer = trio.open_memory_channel[Report](1)
 
-    async def listen(self, ready: trio.Event) -> None:
-        """Take what the worker says; `ready` is set when it is."""
+    async def listen(self, became_ready: Callable[[], Awaitable[None]], learned: Hear) -> None:
+        """Take what the worker says; `learned`: what it learned."""
         while (line := await self.lines.receive()) is not None:
             if "ready" in line:
                 self.ready = Report.of(line["ready"])
-                ready.set()
+                await became_ready()
+            elif "learned" in line:
+                await learned(Learned(*line["learned"]))
             else:
                 with suppress(trio.WouldBlock):  # nobody took the last one: it was late
                     self._answers.send_nowait(Report.of(line["report"]))
@@ -72,6 +79,7 @@ class Workers:
         self._settings = settings
         self._children: dict[int, Child] = {}
         self._ready = [trio.Event() for _ in range(settings.config.workers)]
+        self._learned: dict[tuple[str, int], Learned] = {}  # by cluster and node id
         self._stopping = trio.Event()
 
     async def run(self, started: Started) -> None:
@@ -137,6 +145,21 @@ class Workers:
                 await self._stopping.wait()
                 return
 
+    async def _welcome(self, worker: int) -> None:
+        """A worker is ready: it hears what others learned before."""
+        self._ready[worker].set()
+        for learned in tuple(self._learned.values()):
+            await self._children[worker].lines.send({"learned": learned})
+
+    async def _spread(self, worker: int, learned: Learned) -> None:
+        """A worker learned something: the others hear of it."""
+        known = self._learned.get((learned.cluster, learned.node_id))
+        if known != learned:
+            self._learned[learned.cluster, learned.node_id] = learned
+            for other, child in tuple(self._children.items()):
+                if other != worker:
+                    await child.lines.send({"learned": learned})
+
     async def _live(self, worker: int) -> int:
         """One life of a worker, from its start to its exit code."""
         ours, theirs = socket.socketpair()
@@ -157,7 +180,7 @@ class Workers:
                 process: trio.Process = await nursery.start(start)
                 theirs.close()
                 child = self._children[worker] = Child(process, Lines(ours))
-                nursery.start_soon(child.listen, self._ready[worker])
+                nursery.start_soon(child.listen, partial(self._welcome, worker), partial(self._spread, worker))
                 if self._stopping.is_set():
                     process.terminate()
                 await child.lines.send_settings(replace(self._settings, worker=worker))

@@ -3,7 +3,8 @@
 Rules:
 * Handshakes at a time are limited: one over the limit is closed at once, as a connection over its limit is.
 * With a host name a broker, the name that a client asks for says which broker it wants; the name in `advertise` says
-  any. Names of brokers that were never seen are refused like any other.
+  any. Names of brokers that were never seen are refused like any other; with `others`, other workers that may have told
+  clients of a broker before we hear of it, such a name is let in, and has to wait until we do.
 * A client certificate gives a principal, by the rules of the listener. Where no rule fits, the client is refused.
 """
 
@@ -41,7 +42,16 @@ class Welcomed:
 class ClientTls:
     """TLS with the clients of one listener."""
 
-    def __init__(self, name: str, listener: Listener, tls: ListenerTls, topology: Topology, limits: Limits) -> None:
+    def __init__(
+        self,
+        name: str,
+        listener: Listener,
+        tls: ListenerTls,
+        topology: Topology,
+        limits: Limits,
+        *,
+        others: bool = False,
+    ) -> None:
         self.kept = Kept(f"listeners.{name}.tls", files(tls), lambda: for_clients(tls, self._answers_to))
         self._mapping = Mapping(tls.principal_mapping)
         self._topology = topology
@@ -49,6 +59,7 @@ class ClientTls:
         before, _, after = (tls.hosts or "").partition(ID)
         self._hosts = re.compile(f"{re.escape(before)}([0-9]{{1,9}}){re.escape(after)}") if tls.hosts else None
         self._limits = limits
+        self._others = others
         self._under_way = 0
 
     async def welcome(self, client: socket.socket, broker_id: int | None) -> Welcomed:
@@ -84,7 +95,10 @@ class ClientTls:
         return Welcomed(tls, facts, principal, broker_id)
 
     def _answers_to(self, name: str | None) -> bool:
-        return self._hosts is None or name == self._bootstrap or self._broker(name) in self._topology.brokers
+        if self._hosts is None or name == self._bootstrap:
+            return True
+        asked = self._broker(name)
+        return asked is not None and (self._others or asked in self._topology.brokers)
 
     def _broker(self, name: str | None) -> int | None:
         """The id in a broker's name."""

@@ -10,7 +10,7 @@ import trio
 
 from proxy.config import Config
 from proxy.core.topology import Endpoint
-from proxy.net.gateway import Gateway
+from proxy.net.gateway import Gateway, Tell
 from proxy.protocol.api import API_VERSIONS, APIS, HEARTBEAT, METADATA
 from proxy.protocol.codec import decode
 from proxy.protocol.frame import SIZE
@@ -150,9 +150,9 @@ def configuration(*bootstrap: Endpoint, port: int = 0, **more: Any) -> Config:
 
 
 @asynccontextmanager
-async def serving(config: Config) -> AsyncIterator[Gateway]:
+async def serving(config: Config, tell: Tell | None = None) -> AsyncIterator[Gateway]:
     """A gateway that listens; it is drained in the end."""
-    gateway = Gateway(config)
+    gateway = Gateway(config, tell=tell)
     started = trio.Event()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(gateway.run, lambda report: started.set())

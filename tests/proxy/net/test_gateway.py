@@ -9,8 +9,10 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
+from proxy.config import Config
 from proxy.core.topology import Endpoint
 from proxy.net.bind import BindError
+from proxy.net.channel import Learned
 from proxy.net.gateway import Gateway
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.header import request_frame
@@ -26,7 +28,7 @@ from tests.proxy.net.scripted import (
     port_of,
     serving,
 )
-from tests.real.ports import free_port, is_free
+from tests.real.ports import free_block, free_port, is_free
 
 
 def ends(logs: Sequence[Any]) -> list[str]:
@@ -221,3 +223,36 @@ async def test_what_the_rules_do_not_allow_is_counted_and_told(
             assert gateway.report().reading[counted] == 3
     (line,) = (line for line in lines if line["event"] == event)
     assert (line["operation"], line["name"], line["rule"]) == ("Read", "g", f"{rules}:1:8")
+
+
+async def test_what_is_learned_once_is_learned_by_all_who_stand_before_the_cluster(broker: Broker) -> None:
+    """Whichever listener or worker a client was told by: where it goes then, its broker is known."""
+    other = {"cluster": "main", "bind": f"{LOOPBACK}:{free_block(9, LOOPBACK)}"}
+    config = configuration(broker.endpoint).model_dump(exclude_unset=True)
+    config["listeners"]["other"] = other
+    both = Config.model_validate(config)
+    told: list[Learned] = []
+    async with serving(both, told.append) as gateway:
+        gateway.learn(Learned("main", 7, *broker.endpoint))
+        gateway.learn(Learned("another", 6, *broker.endpoint))
+        for listener in both.listeners.values():
+            async with connected(LOOPBACK, listener.bind.port + 1 + 7) as client:
+                assert await client.beat() == 0
+            assert is_free(LOOPBACK, listener.bind.port + 1 + 6)
+    assert set(told) == {Learned("main", node_id, *broker.endpoint) for node_id in (broker.node_id, 7)}
+
+
+async def test_what_others_learned_before_all_was_open_is_not_forgotten(broker: Broker) -> None:
+    config = configuration(broker.endpoint)
+    broker.mute = {"Metadata"}
+    gateway, started = Gateway(config), trio.Event()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(gateway.run, lambda report: started.set())
+        await broker.heard.wait()
+        gateway.learn(Learned("main", 7, *broker.endpoint))
+        broker.speak.set()
+        with trio.fail_after(PATIENCE):
+            await started.wait()
+        async with connected(LOOPBACK, port_of(config, 7)) as client:
+            assert await client.beat() == 0
+        gateway.stop()

@@ -14,6 +14,8 @@ from structlog.testing import capture_logs
 
 from proxy.config import Config
 from proxy.core.topology import Endpoint
+from proxy.net import arrivals
+from proxy.net.channel import Learned
 from proxy.net.dial import plain_socket
 from proxy.net.tls.brokers import TlsStream
 from proxy.net.tls.handshake import shake_hands
@@ -133,6 +135,22 @@ async def test_all_brokers_answer_on_one_port_by_their_host_names(broker: Broker
             async with client_of(port_of(config), trusting(authority), f"broker-7.{NAME}"):
                 pass
         assert "UNRECOGNIZED_NAME" in str(refused.value.__cause__).upper()
+
+
+async def test_a_name_that_another_worker_told_of_is_waited_for(
+    broker: Broker, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = secured(authority, broker.endpoint, advertise=NAME, tls={"hosts": f"broker-{{id}}.{NAME}"})
+    async with serving(config, lambda learned: None) as gateway:
+        async with client_of(port_of(config), trusting(authority), f"broker-7.{NAME}") as client:
+            gateway.learn(Learned("main", 7, *broker.endpoint))
+            assert await client.beat() == 0
+        monkeypatch.setattr(arrivals, "HEARSAY", 0.05)
+        with capture_logs() as logs:
+            async with client_of(port_of(config), trusting(authority), f"broker-8.{NAME}") as client:
+                assert await client.is_closed()
+    (line,) = [line for line in logs if line["event"] == "broker unreachable"]
+    assert "no such broker was ever seen" in line["why"]
 
 
 @pytest.mark.parametrize("last_words", [b"", request_frame(HEARTBEAT_REQUEST, 4, 1, "test")], ids=["none", "some"])

@@ -24,10 +24,13 @@ async def test_a_worker_says_when_it_is_ready_reports_and_ends_with_its_supervis
     nursery.start_soon(run)
     lines = Lines(ours)
     with ours, theirs, trio.fail_after(PATIENCE):
+        assert await lines.receive() == {"learned": ["main", broker.node_id, *broker.endpoint]}
         ready = await lines.receive()
         assert ready is not None
         assert ready["ready"]["listening"] == {"clients": {"1": port_of(config, 1)}}
+        await lines.send({"learned": ["main", 7, *broker.endpoint]})
         await lines.send({})
+        assert await lines.receive() == {"learned": ["main", 7, *broker.endpoint]}
         answer = await lines.receive()
         assert answer is not None
         assert answer["report"]["ready"]
