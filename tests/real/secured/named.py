@@ -1,0 +1,55 @@
+"""Clients in a world of their own, where names of hosts are what a test says: `python -m tests.real.secured.named`.
+
+It is given the names and the clients on its standard input, and prints what each client consumed, or the error that it
+met. The world is a mount namespace with another /etc/hosts, so nothing else on this machine sees those names.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.real.jars import CHECKOUT
+from tests.real.secured.clients import CLIENTS, As, close
+from tests.real.secured.papers import Papers
+
+PATIENCE = 120.0
+WORLD = ("unshare", "--mount", "--map-root-user", "sh", "-c", 'mount --bind "$1" /etc/hosts; shift; exec "$@"', "sh")
+
+
+def run(hosts: Path, who: As, topics: Mapping[str, str], values: list[bytes]) -> dict[str, list[str] | str]:
+    """What each client came to on its topic, where names of hosts are those of the file `hosts`."""
+    papers = {name: str(file) for name, file in who.papers._asdict().items() if file} if who.papers else None
+    given = {
+        "who": who._replace(papers=None),
+        "papers": papers,
+        "topics": topics,
+        "values": [v.decode() for v in values],
+    }
+    command = [*WORLD, str(hosts), sys.executable, "-m", "tests.real.secured.named"]
+    done = subprocess.run(
+        command, input=json.dumps(given), capture_output=True, text=True, timeout=PATIENCE, cwd=CHECKOUT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    told: dict[str, list[str] | str] = json.loads(done.stdout.splitlines()[-1])
+    return told
+
+
+def main() -> None:
+    given = json.load(sys.stdin)
+    papers = Papers(**{name: Path(file) for name, file in given["papers"].items()}) if given["papers"] else None
+    who = As(*given["who"])._replace(papers=papers)
+    values = [value.encode() for value in given["values"]]
+    told = {}
+    for client, topic in given["topics"].items():
+        outcome = CLIENTS[client](who, topic, values)
+        told[client] = outcome if isinstance(outcome, str) else sorted(value.decode() for value in outcome)
+    close()
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()
