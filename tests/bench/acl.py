@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.bench.contenders import Doorkeeper, Upstream
-from tests.bench.workloads import KIB, Workload, share
+from tests.bench.workloads import KIB, MIB, Workload, share
 
 RULES = 1_000
 TEAMS = 100  # the brokers have as many topics, bench-0 to bench-99
@@ -42,16 +42,25 @@ ACL_CONTENDERS = (Checked(), Unchecked())
 
 
 def checked(name: str, title: str, figure: str = "requests_per_s", **options: str | float) -> Workload:
-    return Workload(f"acl-{name}", f"ACL: {title}", options, figure, share(0.9, figure), beside=Unchecked.name)
+    """A workload whose clients do not send the same request twice in a row, as real ones do not."""
+    varied = {"connections": 10, "inflight": 5, "vary": 32, **options}
+    return Workload(f"acl-{name}", f"ACL: {title}", varied, figure, share(0.9, figure), beside=Unchecked.name)
+
+
+def fetched(name: str, title: str, **options: str | float) -> Workload:
+    return checked(name, title, api="fetch", size=KIB, **options)
 
 
 ACL_WORKLOADS = (
-    checked("produce-1", "produce, 1 topic, 100 B", connections=10, inflight=5),
-    checked("produce-20", "produce, 20 topics of 100 B", topics=20, connections=10, inflight=5),
-    checked("produce-100", "produce, 100 topics of 100 B", topics=100, connections=10, inflight=5),
-    checked("produce-20x16k", "produce, 20 topics of 2 KiB", "mb_per_s", topics=20, connections=8, size=2 * KIB),
-    checked("fetch-1", "fetch, 1 topic of 1 KiB", api="fetch", connections=10, inflight=5, size=KIB),
-    checked("fetch-20", "fetch, 20 topics of 1 KiB", api="fetch", topics=20, connections=10, inflight=5, size=KIB),
-    checked("fetch-100", "fetch, 100 topics of 1 KiB", api="fetch", topics=100, connections=10, inflight=5, size=KIB),
-    checked("fetch-100x64k", "fetch, 100 topics of 64 KiB", "mb_per_s", api="fetch", topics=100, size=64 * KIB),
+    checked("produce-1", "produce, 1 topic, 100 B"),
+    checked("produce-20", "produce, 20 topics of 100 B", topics=20),
+    checked("produce-100", "produce, 100 topics of 100 B", topics=100),
+    checked("produce-1x1m", "produce, 1 topic of 1 MiB", "mb_per_s", size=MIB, connections=8, inflight=1, vary=4),
+    checked("produce-20x2k", "produce, 20 topics of 2 KiB", "mb_per_s", topics=20, size=2 * KIB),
+    fetched("fetch-1", "fetch, 1 topic of 1 KiB"),
+    fetched("fetch-20", "fetch, 20 topics of 1 KiB", topics=20),
+    fetched("fetch-100", "fetch, 100 topics of 1 KiB", topics=100),
+    checked(
+        "fetch-100x64k", "fetch, 100 topics of 64 KiB", "mb_per_s", api="fetch", topics=100, size=64 * KIB, inflight=1
+    ),
 )

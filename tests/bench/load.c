@@ -9,6 +9,8 @@
  *   - open loop, with `--rate`: requests fall due by the clock, and latency counts from that moment, so that a pause is
  *     felt by everything that fell due in it;
  *   - what is answered before the end of the warm-up is not counted;
+ *   - with `--topics` a request is about so many topics; with `--vary` a connection has so many requests, which it sends in
+ *     turn: records of other sizes, other offsets, the topics in another order, as from a real client;
  *   - `--tls 1`, where it is built with -DTLS: all of this sealed. `--anew 1`: a new connection for every request, whose
  *     latency has the handshake in it; `--resume 1`: each takes up the same session, or the run fails.
  * One line of JSON is the result. Exit code 1 and one line on standard error: something was wrong, and what.
@@ -20,16 +22,16 @@
 #include "tls.h"
 #endif
 
-enum { MOST_NODES = 64, MOST_TOPICS = 256, SUB = 32, BUCKETS = 64 * SUB, OPEN_LOOP_RING = 1 << 16 };
+enum { MOST_NODES = 64, MOST_TOPICS = 256, MOST_TURNS = 64, SUB = 32, BUCKETS = 64 * SUB, OPEN_LOOP_RING = 1 << 16 };
 
 static struct {
     const char *host, *api_name, *topic;
-    int port, api, version, topics, connections, inflight, rate;
+    int port, api, version, topics, vary, connections, inflight, rate;
     size_t size;
     double seconds, warmup;
     uint64_t requests;
     bool tls, anew, resume;
-} ask = {"127.0.0.1", "produce", "bench-0", 0, PRODUCE, -1, 1, 1, 1, 0, 100, 2, 0.3, UINT64_MAX, false, false, false};
+} ask = {"127.0.0.1", "produce", "bench-0", 0, PRODUCE, -1, 1, 1, 1, 1, 0, 100, 2, 0.3, UINT64_MAX, false, false, false};
 
 static const struct { const char *name; int api, version; } APIS[] = {
     {"produce", PRODUCE, 11}, {"fetch", FETCH, 17}, {"metadata", METADATA, 12}, {"apiversions", API_VERSIONS, 4},
@@ -39,8 +41,8 @@ typedef struct {
     wire wire;
     int index, node;
     bool full;
-    uint8_t *frame;                     /* the request; `out` bytes of it are sent */
-    size_t frame_size, out;
+    writer frames[MOST_TURNS], *frame;  /* the requests, and the one of which `out` bytes are sent */
+    size_t out;
     int64_t *due;                       /* when request n fell due: due[n & mask] */
     uint64_t mask, fallen_due, asked, answered;
     uint8_t head[8];                    /* of the answer that is arriving */
@@ -121,28 +123,29 @@ static writer metadata_request(int topics) {            /* -1: all there are */
     return w;
 }
 
-static writer produce_request(int partition) {
-    writer w = request(PRODUCE, ask.version), batch = {0};
-    put_batch(&batch, ask.size);
+static writer produce_request(int partition, int turn) {
+    writer w = request(PRODUCE, ask.version);
     put_string(&w, true, NULL);         /* transactional id */
     put16(&w, 1);                       /* acks */
     put32(&w, 30000);                   /* timeout */
     put_count(&w, true, ask.topics);
     for (int i = 0; i < ask.topics; i++) {
-        put_string(&w, true, topic_name(i));
+        writer batch = {0};
+        put_batch(&batch, ask.size + (size_t)(turn * 31 + i * 17) % (turn ? ask.size / 4 + 1 : 1));
+        put_string(&w, true, topic_name((i + turn * 7) % ask.topics));
         put_count(&w, true, 1);
         put32(&w, partition);
         put_uvarint(&w, batch.len + 1);
         put_raw(&w, batch.data, batch.len);
         put_raw(&w, "\0\0", 2);         /* tags of partition and topic */
+        free(batch.data);
     }
     put_tags(&w, true);
-    free(batch.data);
     end_frame(&w, 0);
     return w;
 }
 
-static writer fetch_request(int partition, const uint8_t (*topic_ids)[UUID]) {
+static writer fetch_request(int partition, int turn, const uint8_t (*topic_ids)[UUID]) {
     writer w = request(FETCH, ask.version);
     put32(&w, 500);                     /* max wait */
     put32(&w, 1);                       /* min bytes */
@@ -152,11 +155,11 @@ static writer fetch_request(int partition, const uint8_t (*topic_ids)[UUID]) {
     put32(&w, -1);
     put_count(&w, true, ask.topics);
     for (int i = 0; i < ask.topics; i++) {
-        put_raw(&w, topic_ids[i], UUID);
+        put_raw(&w, topic_ids[(i + turn * 7) % ask.topics], UUID);
         put_count(&w, true, 1);
         put32(&w, partition);
         put32(&w, -1);                  /* current leader epoch */
-        put64(&w, 0);                   /* fetch offset */
+        put64(&w, turn * 1000 + i);     /* fetch offset */
         put32(&w, -1);                  /* last fetched epoch */
         put64(&w, -1);                  /* log start offset */
         put32(&w, (int64_t)ask.size);   /* max bytes of the partition */
@@ -185,7 +188,7 @@ static void check_produce(reader *r) {
         if (get_count(r, true)) r->bad = true;  /* record errors */
         get_string(r, true, message, sizeof message);
         get_tags(r, true), get_tags(r, true);
-        if (strcmp(topic, topic_name(i))) r->bad = true;
+        if (ask.vary == 1 && strcmp(topic, topic_name(i))) r->bad = true;
     }
 }
 
@@ -333,15 +336,16 @@ static void open_conn(conn *c, int index) {
     c->node = node;
     connect_to(c, true);
 
-    writer w = ask.api == PRODUCE ? produce_request(partition) : ask.api == FETCH ? fetch_request(partition, topic_ids)
-             : ask.api == METADATA ? metadata_request(-1) : api_versions_request();
+    for (int turn = 0; turn < ask.vary; turn++)
+        c->frames[turn] = ask.api == PRODUCE ? produce_request(partition, turn)
+                        : ask.api == FETCH ? fetch_request(partition, turn, topic_ids)
+                        : ask.api == METADATA ? metadata_request(-1) : api_versions_request();
     size_t ring = ask.rate ? OPEN_LOOP_RING : 1;
     while (ring < (size_t)ask.inflight) ring *= 2;
     c->due = need(calloc(ring, sizeof *c->due));
     c->mask = ring - 1;
-    c->frame_size = w.len;
-    c->out = w.len;
-    c->frame = w.data;
+    c->frame = &c->frames[0];
+    c->out = c->frame->len;
 }
 
 /* ---- the run ---- */
@@ -364,12 +368,13 @@ static void fall_due(conn *c, int64_t when) {
 static void flush(conn *c) {
     bool full = false;
     while (!full) {
-        if (c->out == c->frame_size) {
+        if (c->out == c->frame->len) {
             if (c->asked == c->fallen_due || c->asked - c->answered == (uint64_t)ask.inflight) break;
-            store(c->frame + 8, correlation_id(c, c->asked++), 4);
+            c->frame = &c->frames[c->asked % (uint64_t)ask.vary];
+            store(c->frame->data + 8, correlation_id(c, c->asked++), 4);
             c->out = 0;
         }
-        ssize_t sent = transport->send(&c->wire, c->frame + c->out, c->frame_size - c->out);
+        ssize_t sent = transport->send(&c->wire, c->frame->data + c->out, c->frame->len - c->out);
         if (sent < 0 && !would_block()) die("send: %s", strerror(errno));
         if (sent > 0) c->out += (size_t)sent;
         if (sent < 0 && !c->wire.wants_room) break;     /* the handshake goes on with what arrives */
@@ -379,7 +384,7 @@ static void flush(conn *c) {
 }
 
 static void answered(conn *c) {
-    uint64_t size = c->size + c->frame_size, took = (uint64_t)(now - c->due[c->answered++ & c->mask]);
+    uint64_t size = c->size + c->frames[c->answered % (uint64_t)ask.vary].len, took = (uint64_t)(now - c->due[c->answered++ & c->mask]);
     open_requests--, all_requests++, all_bytes += size;
     if (now >= begin && now < end) {
         counted++, counted_bytes += size, histogram[bucket(took)]++;
@@ -476,7 +481,7 @@ static void report(void) {
 static void read_options(int argc, char **argv) {
     static const struct option options[] = {
         {"host", required_argument, NULL, 'h'}, {"port", required_argument, NULL, 'p'}, {"api", required_argument, NULL, 'a'},
-        {"version", required_argument, NULL, 'v'}, {"topic", required_argument, NULL, 't'}, {"topics", required_argument, NULL, 'm'}, {"size", required_argument, NULL, 'z'},
+        {"version", required_argument, NULL, 'v'}, {"topic", required_argument, NULL, 't'}, {"topics", required_argument, NULL, 'm'}, {"vary", required_argument, NULL, 'y'}, {"size", required_argument, NULL, 'z'},
         {"connections", required_argument, NULL, 'c'}, {"inflight", required_argument, NULL, 'i'}, {"rate", required_argument, NULL, 'r'},
         {"seconds", required_argument, NULL, 's'}, {"warmup", required_argument, NULL, 'w'}, {"requests", required_argument, NULL, 'n'},
         {"tls", required_argument, NULL, 'T'}, {"anew", required_argument, NULL, 'N'}, {"resume", required_argument, NULL, 'R'}, {0},
@@ -488,6 +493,7 @@ static void read_options(int argc, char **argv) {
         case 'v': ask.version = atoi(optarg); break;
         case 't': ask.topic = optarg; break;
         case 'm': ask.topics = atoi(optarg); break;
+        case 'y': ask.vary = atoi(optarg); break;
         case 'z': ask.size = (size_t)atol(optarg); break;
         case 'c': ask.connections = atoi(optarg); break;
         case 'i': ask.inflight = atoi(optarg); break;
@@ -498,7 +504,7 @@ static void read_options(int argc, char **argv) {
         case 'T': ask.tls = atoi(optarg); break;
         case 'N': ask.anew = atoi(optarg); break;
         case 'R': ask.resume = atoi(optarg); break;
-        default: die("usage: load --port PORT [--host IP] [--api produce|fetch|metadata|apiversions] [--version N] [--topic NAME | --topics N] [--size BYTES]\n"
+        default: die("usage: load --port PORT [--host IP] [--api produce|fetch|metadata|apiversions] [--version N] [--topic NAME | --topics N] [--vary N] [--size BYTES]\n"
                      "            [--connections N] [--inflight N] [--rate PER_SECOND] [--seconds S] [--warmup S] [--requests N]\n"
                      "            [--tls 0|1] [--anew 0|1] [--resume 0|1]");
     }
@@ -510,6 +516,7 @@ static void read_options(int argc, char **argv) {
     if (ask.version != APIS[api].version && (ask.api != PRODUCE || ask.version < 9 || ask.version > 11))
         die("--version %d: Produce has 9 to 11, the other APIs only their default", ask.version);
     if (ask.topics < 1 || ask.topics > MOST_TOPICS) die("--topics: 1 to %d", MOST_TOPICS);
+    if (ask.vary < 1 || ask.vary > MOST_TURNS) die("--vary: 1 to %d", MOST_TURNS);
     if (ask.connections < 1 || ask.inflight < 1 || ask.inflight > 1 << 15) die("--connections and --inflight: at least 1");
     if (ask.anew && (ask.inflight > 1 || ask.rate)) die("--anew: has one request under way on a connection");
 #ifdef TLS
