@@ -18,6 +18,7 @@ from proxy.protocol.api import SASL_AUTHENTICATE
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest
+from proxy.protocol.problem import ProtocolError
 
 RENEW_AT = 0.85  # of a session's lifetime; Kafka's own clients take 0.85 to 0.95
 SOONEST = 1.1  # seconds between two renewals: within one second a broker refuses the second
@@ -129,6 +130,11 @@ def introduce(identity: Identity, versions: Versions) -> Generator[Ask, Any, flo
     return lifetime / 1000 if lifetime > 0 else None
 
 
+def _refused(error: IntroductionError | ProtocolError) -> str:
+    what = "answered our introduction with what cannot be read: " if isinstance(error, ProtocolError) else ""
+    return f"the broker {what}{error}"
+
+
 def keep_up(connection: Connection, identity: Identity, versions: Versions, lifetime: float) -> Steps:
     """Introduce ourselves again and again, each time before the session ends, beside the conversation."""
     pause = lifetime * RENEW_AT
@@ -137,8 +143,8 @@ def keep_up(connection: Connection, identity: Identity, versions: Versions, life
         yield Alone()
         try:
             left = yield from introduce(identity, versions)
-        except IntroductionError as error:
-            return Disconnect(f"the broker {error}")
+        except (IntroductionError, ProtocolError) as error:
+            return Disconnect(_refused(error))
         connection.gate.go_on()
         if left is None:
             return None
@@ -151,8 +157,8 @@ def introduce_later(identities: Identities, connection: Connection, principal: s
     try:
         identity = identities.of(principal)
         lifetime = yield from introduce(identity, versions)
-    except IntroductionError as error:
-        return Disconnect(f"the broker {error}")
+    except (IntroductionError, ProtocolError) as error:
+        return Disconnect(_refused(error))
     if lifetime is not None:
         connection.gate.run(keep_up(connection, identity, versions, lifetime))
     return None

@@ -11,18 +11,25 @@ from plugins.api_versions import ApiVersions
 from plugins.sasl_inspected import SaslInspected
 from plugins.sasl_terminated import SaslTerminated
 from proxy.auth.authority import Failures, ListenerAuthority
+from proxy.auth.identity import Identities, Password, introduce_later
 from proxy.auth.passwords import Plain, Scram
 from proxy.auth.tokens import Bearer, Judge
 from proxy.auth.verifiers import verifiers
 from proxy.core.commands import Close, Emit, ToBroker, Wake
+from proxy.core.context import Connection
+from proxy.core.decisions import Steps
 from proxy.core.events import Authenticated, HandlerFailed, Refused, StepsFailed, Undecodable
 from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
 from proxy.core.route import Routes
-from proxy.protocol.header import KEY_AND_VERSION
+from proxy.core.sasl import Exchange, Rejected
+from proxy.protocol import decode_request
+from proxy.protocol.api import SASL_AUTHENTICATE
+from proxy.protocol.header import KEY_AND_VERSION, read_request_header
 from proxy.protocol.messages.api_versions import ApiVersionsRequest
-from tests.plugins.sasl import agreed, authenticate, bearer, handshake, jwt, raw, yes
+from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
+from tests.plugins.sasl import agreed, authenticate, bearer, handshake, jwt, no, raw, yes
 from tests.proxy.core.frames import asking, heartbeat, metadata
 from tests.proxy.core.lending import from_broker, from_client
 from tests.proxy.core.playbook import connection
@@ -136,3 +143,54 @@ def test_no_changed_bytes_make_what_passes_fail(count: int) -> None:
                 assert not isinstance(command.event, HandlerFailed | StepsFailed), command.event
                 if isinstance(command.event, Authenticated):
                     assert "wrong" not in str(command.event.principal)
+
+
+class Introducing(Plugin):
+    """Introduces the proxy to the broker."""
+
+    def __init__(self, mechanism: str) -> None:
+        self._identities = Identities(Password(mechanism, "alice", "alice-secret"), {})
+
+    def connected(self, connection: Connection) -> Steps:
+        connection.broker_versions = {SASL_AUTHENTICATE.key: (0, 2)}
+        return introduce_later(self._identities, connection, "User:bob")
+
+
+def answered(server: Exchange, asked: bytes) -> tuple[bytes, bytes | None]:
+    """What a broker says, and the token in it."""
+    header, body = read_request_header(asked[4:])
+    request = decode_request(header.request_api_key, header.request_api_version, asked[4 + body :])
+    if not isinstance(request, SaslAuthenticateRequest):
+        return agreed(0), None
+    outcome = server.step(bytes(request.auth_bytes))
+    if isinstance(outcome, Rejected):
+        return no(0, outcome.message), None
+    return yes(0, outcome.token), outcome.token
+
+
+def spoilt(dice: Random, answer: bytes) -> bytes:
+    """Some bytes changed behind the head."""
+    data = bytearray(answer)
+    for _ in range(dice.choice((0, 0, 1, 1, 3))):
+        data[dice.randrange(8, len(data))] = dice.choice((dice.randrange(256), *b",=rsiev0\xff"))
+    return bytes(data)
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_no_changed_answers_make_the_proxy_fail_or_take_a_broker_for_another(count: int) -> None:
+    dice = Random(9)
+    for _ in range(count):
+        mechanism = dice.choice(("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"))
+        server: Exchange = Plain(lambda: USERS) if mechanism == "PLAIN" else Scram(lambda: USERS, mechanism, False)
+        link = Link(connection(), Routes([Introducing(mechanism)]), Limits())
+        waiting, said = link.begin(), b""
+        while not link.closed and any(isinstance(command, ToBroker) for command in waiting):
+            (asked,) = (command for command in waiting if isinstance(command, ToBroker))
+            answer, token = answered(server, bytes(asked.data))
+            said = spoilt(dice, answer)
+            waiting = link.receive_broker(memoryview(bytearray(said))) or []
+        for command in waiting:
+            assert not isinstance(command, Emit), command
+            assert not isinstance(command, Close) or "alice-secret" not in str(command.reason)
+        if not link.closed and mechanism != "PLAIN":
+            assert said[said.index(b"v=") :].startswith(token or b"?"), "it took another's signature"
