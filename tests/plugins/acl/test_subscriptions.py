@@ -1,0 +1,188 @@
+"""Subscriptions by regular expression: the topics of a member are those that it may see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from plugins.acl.regex import LONGEST, BadExpressionError, matching
+from plugins.acl.subscriptions import LOOK
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
+from proxy.protocol.messages.metadata import MetadataRequest
+from proxy.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from proxy.protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequest, TopicInfo
+from proxy.protocol.schema import Request, Response
+from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
+
+Making = Callable[..., Rules]
+SEES = "acls: [{allow: User:alice, to: Read, groups: g}, {allow: User:alice, to: Describe, topics: [a-1, a-2, b-1]}]"
+REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
+class Group(Talk):
+    """A member whose cluster has some topics."""
+
+    def __init__(self, rules: Rules, *topics: str) -> None:
+        self.topics = {name: topic_id(name) for name in topics or ("a-1", "a-2", "a-secret", "b-1")}
+        super().__init__(rules.acl, "User:alice", self.serves)
+
+    def serves(self, request: Request, version: int) -> Response | None:
+        if isinstance(request, MetadataRequest):
+            return metadata_of(self.topics, request)
+        if isinstance(request, ConsumerGroupHeartbeatRequest):
+            return ConsumerGroupHeartbeatResponse(
+                throttle_time_ms=0, error_code=0, member_epoch=1, heartbeat_interval_ms=1
+            )
+        return None
+
+    def beat(self, epoch: int = 1, **more: Any) -> Any:
+        request = ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=epoch, **more)
+        return self.ask(request, 1)
+
+    @property
+    def told(self) -> list[tuple[list[str] | None, str | None]]:
+        """What each heartbeat that reached the broker said of the subscription."""
+        return [
+            (each.subscribed_topic_names, each.subscribed_topic_regex)
+            for each in self.to_broker
+            if isinstance(each, ConsumerGroupHeartbeatRequest)
+        ]
+
+
+def test_the_broker_is_told_names_of_what_matches_and_may_be_seen(rules: Making) -> None:
+    talk = Group(rules(SEES))
+    talk.beat(0, subscribed_topic_regex="a-.*")
+    talk.beat()
+    assert talk.told == [(["a-1", "a-2"], None), (None, None)]
+
+
+def test_names_beside_an_expression_are_kept(rules: Making) -> None:
+    talk = Group(rules(SEES))
+    talk.beat(0, subscribed_topic_regex="a-1", subscribed_topic_names=["b-1"])
+    talk.beat(subscribed_topic_names=["a-2"])
+    talk.beat(subscribed_topic_regex="")
+    talk.beat()
+    assert talk.told == [(["a-1", "b-1"], None), (["a-1", "a-2"], None), (["a-2"], ""), (None, None)]
+
+
+def test_when_the_rules_change_the_broker_is_told_other_names(rules: Making) -> None:
+    own = rules(SEES)
+    talk = Group(own)
+    talk.beat(0, subscribed_topic_regex="a-.*")
+    own.become(SEES.replace("a-2, ", ""))
+    talk.beat()
+    talk.beat()
+    assert talk.told == [(["a-1", "a-2"], None), (["a-1"], None), (None, None)]
+
+
+def test_when_topics_come_and_go_the_broker_is_told_within_seconds(rules: Making) -> None:
+    own = rules(SEES)
+    talk = Group(own, "a-1", "a-secret")
+    talk.beat(0, subscribed_topic_regex="a-.*")
+    talk.topics["a-2"] = topic_id("a-2")
+    talk.beat()
+    own.clock.time += LOOK
+    talk.beat()
+    del talk.topics["a-1"]
+    own.clock.time += LOOK
+    talk.beat()
+    assert talk.told == [(["a-1"], None), (None, None), (["a-1", "a-2"], None), (["a-2"], None)]
+
+
+def test_who_left_is_forgotten(rules: Making) -> None:
+    own = rules(SEES)
+    talk = Group(own)
+    talk.beat(0, subscribed_topic_regex="a-.*")
+    talk.beat(-1)
+    own.clock.time += LOOK
+    talk.beat()
+    assert talk.told[1:] == [(None, None), (None, None)]
+
+
+@pytest.mark.parametrize(
+    ("more", "error"),
+    [
+        ({"subscribed_topic_names": ["a-1", "a-secret"]}, REFUSED),
+        ({"subscribed_topic_regex": "a("}, ErrorCode.INVALID_REGULAR_EXPRESSION),
+    ],
+)
+def test_what_cannot_be_subscribed_to_is_refused_as_a_whole(rules: Making, more: Any, error: int) -> None:
+    talk = Group(rules(SEES))
+    answer = talk.beat(0, **more)
+    assert answer.error_code == error
+    assert not talk.told
+
+
+def test_a_group_that_is_anothers_is_refused_before_its_topics(rules: Making) -> None:
+    talk = Group(rules("acls: []"))
+    assert talk.beat(0, subscribed_topic_regex=".*").error_code == ErrorCode.GROUP_AUTHORIZATION_FAILED
+    assert talk.denied == [("Read", "Group", "g")]
+
+
+def test_in_shadow_an_expression_passes(rules: Making) -> None:
+    talk = Group(rules(SEES, shadow=True))
+    talk.beat(0, subscribed_topic_regex="a-.*")
+    assert talk.told == [(None, "a-.*")]
+
+
+def test_one_name_that_may_not_be_seen_refuses_a_share_group_heartbeat(rules: Making) -> None:
+    talk = Group(rules(SEES))
+    request = ShareGroupHeartbeatRequest(
+        group_id="g", member_id="m", member_epoch=0, subscribed_topic_names=["a-1", "a-secret"]
+    )
+    assert talk.ask(request, 1).error_code == REFUSED
+
+
+def streams(source: str = "a-1", changelog: str = "b-1", regex: tuple[str, ...] = ()) -> StreamsGroupHeartbeatRequest:
+    topology = StreamsGroupHeartbeatRequest.Topology
+    info = TopicInfo(name=changelog, partitions=0, replication_factor=0, topic_configs=[])
+    part = topology.Subtopology(
+        subtopology_id="0",
+        source_topics=[source],
+        source_topic_regex=[*regex],
+        state_changelog_topics=[info],
+        repartition_sink_topics=[],
+        repartition_source_topics=[],
+        copartition_groups=[],
+    )
+    return StreamsGroupHeartbeatRequest(
+        group_id="g",
+        member_id="m",
+        member_epoch=0,
+        endpoint_information_epoch=0,
+        topology=topology(epoch=0, subtopologies=[part]),
+        shutdown_application=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("request_", "fine"),
+    [
+        (streams(), True),
+        (streams(source="a-secret"), False),
+        (streams(changelog="a-secret"), False),
+        (streams(changelog="a-2"), False),  # is missing, and may not be made
+        (streams(regex=("a-.*",)), False),
+    ],
+)
+def test_a_topology_names_what_may_be_seen_and_what_is_missing_may_be_made(
+    rules: Making, request_: StreamsGroupHeartbeatRequest, fine: bool
+) -> None:
+    talk = Group(rules(SEES), "a-1", "b-1", "a-secret")
+    answer = talk.ask(request_, 1)
+    assert (answer is None) == fine
+    assert fine or answer.error_code == REFUSED
+
+
+def test_expressions_match_whole_names_in_linear_time() -> None:
+    assert matching("a-\\d|b", ["a-1", "a-12", "b", "bb", "xa-1"]) == ["a-1", "b"]
+    assert matching("(a*)*b", ["a" * 10_000]) == []
+    for bad in ("(", "a" * (LONGEST + 1), "(?=x)"):
+        with pytest.raises(BadExpressionError):
+            matching(bad, ["a"])
