@@ -158,6 +158,9 @@ class Told(Section):
 class Scenarios(Section):
     """A file of scenarios."""
 
+    unmatched: Literal["deny", "allow"] = Field(
+        default="deny", description="What holds for a resource that no rule names.", examples=["allow"]
+    )
     scenarios: tuple[Told, ...] = Field(description="The scenarios.", examples=["[{name: a reader may not write}]"])
 
 
@@ -170,6 +173,7 @@ class Scenario:
 
     number: int
     theme: str  # the file that it stands in
+    unmatched: str
     name: str
     given: Given
     steps: tuple[Step, ...]
@@ -185,9 +189,9 @@ def load(folder: FilePath = FOLDER) -> list[Scenario]:
         except BadFileError as error:
             problems += error.problems
             continue
-        for one in told:
+        for one in told.scenarios:
             steps = one.steps or (_only(one),)
-            scenarios.append(Scenario(len(scenarios) + 1, file.stem, one.name, one.given, steps))
+            scenarios.append(Scenario(len(scenarios) + 1, file.stem, told.unmatched, one.name, one.given, steps))
     if problems:
         raise BadFileError(problems)
     return scenarios
@@ -201,8 +205,8 @@ def _only(told: Told) -> Step:
     return Step.model_construct(**dict(told.when), then=told.then, shows=told.shows, **UNSAID)
 
 
-def examined(text: str, name: str) -> tuple[Told, ...]:
-    """The scenarios of a text. Raises BadFileError."""
+def examined(text: str, name: str) -> Scenarios:
+    """What a text says. Raises BadFileError."""
     found = FORM.examine(text, name, {})
     raw = found.reading.value
     listed = raw.get("scenarios") if isinstance(raw, dict) else None
@@ -212,10 +216,11 @@ def examined(text: str, name: str) -> tuple[Told, ...]:
     if found.value is not None:
         for index, told in enumerate(found.value.scenarios):
             found.note(_findings(("scenarios", index), told))
+            found.note(_reaching(("scenarios", index), told, closes=found.value.unmatched == "allow"))
     file, problems = found.result()
     if file is None:
         raise BadFileError(problems)
-    return file.scenarios
+    return file
 
 
 def _findings(path: Path, told: Told) -> Iterator[Finding]:
@@ -228,19 +233,26 @@ def _findings(path: Path, told: Told) -> Iterator[Finding]:
             yield Finding(path, 'nothing is said to come of it; write "then" or "shows"')
     elif told.then is not None or told.shows:
         yield Finding(path, '"then" and "shows" belong to each of the steps; move them there')
-    yield from _everybody((*path, "given", "acls"), told.given.acls)
     for index, step in enumerate(told.steps):
-        yield from _everybody((*path, "steps", index, "acls"), step.acls or ())
         yield from _asked((*path, "steps", index, "request"), step)
         yield from _expected((*path, "steps", index), step.then)
 
 
-def _everybody(path: Path, acls: tuple[Acl, ...]) -> Iterator[Finding]:
-    """Rules that would change what other scenarios come to."""
+def _reaching(path: Path, told: Told, *, closes: bool) -> Iterator[Finding]:
+    """Rules that would change what other scenarios come to; any does that `closes` what was open to all."""
+    yield from _far((*path, "given", "acls"), told.given.acls, closes)
+    for index, step in enumerate(told.steps):
+        yield from _far((*path, "steps", index, "acls"), step.acls or (), closes)
+
+
+def _far(path: Path, acls: tuple[Acl, ...], closes: bool) -> Iterator[Finding]:
     for index, acl in enumerate(acls):
         writes = acl.allow is not None and acl.topics is not None and {Operation.WRITE, Operation.ALL} & set(acl.to)
         wide = any(kind not in OWN or pattern.is_every for kind, pattern in acl.resources())
-        if EVERYBODY in acl.principals and (writes or wide):
+        if wide and closes:
+            fact = "without this rule everybody may, in every scenario"
+            yield Finding((*path, index), f"{fact}; name topics, groups or transactional ids of this scenario")
+        elif EVERYBODY in acl.principals and (writes or wide):
             fact = "this holds for everybody, in every scenario"  # any topic to write is enough for InitProducerId
             yield Finding((*path, index), f"{fact}; say who, or let everybody only read topics of this scenario")
 

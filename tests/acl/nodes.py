@@ -51,7 +51,7 @@ AUTHORIZER = f"""
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
 super.users=User:ANONYMOUS;User:{SUPER_USER}
 """
-EVERYONE = "allow.everyone.if.no.acl.found=true\n"
+UNMATCHED = {"deny": "", "allow": "allow.everyone.if.no.acl.found=true\n"}
 
 
 class Node:

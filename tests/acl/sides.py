@@ -30,7 +30,7 @@ from rules.model import Acl, AclFile
 from rules.write import file_text
 from tests.acl.language import Scenario
 from tests.acl.names import SUPER_USER, Names
-from tests.acl.nodes import AUTHORIZER, HOST, PASSWORD, Node
+from tests.acl.nodes import AUTHORIZER, HOST, PASSWORD, UNMATCHED, Node
 from tests.acl.wire import Wire
 from tests.real.jars import CHECKOUT
 from tests.real.ports import free_block
@@ -153,14 +153,15 @@ class Broker(Side):
 class Proxied(Side):
     """Doorkeeper with the plugin `acl`, in front of a broker that allows everything."""
 
-    def __init__(self, folder: Path, node: Node, scenarios: Sequence[Scenario], users: Iterable[str]) -> None:
+    def __init__(self, folder: Path, node: Node, scenarios: Sequence[Scenario], unmatched: str) -> None:
         folder.mkdir()
+        self._unmatched = unmatched
         self._rules = {each.number: Names(each.number).rules(each.given.acls) for each in scenarios}
         self._file = folder / "acl.yaml"
         self._fences = 0
         self._write()
         same = verifiers(PASSWORD)
-        save(folder / "users.yaml", dict.fromkeys(users, same))
+        save(folder / "users.yaml", dict.fromkeys(users(scenarios), same))
         port = free_block(4, HOST)
         known = ", ".join(f"User:{name}: {{username: {name}, password: {PASSWORD}}}" for name in identified(scenarios))
         text = CONFIGURATION.format(
@@ -195,7 +196,10 @@ class Proxied(Side):
     def _write(self) -> None:
         may_see = Acl.model_validate({"allow": f"User:{FENCE}", "to": "Describe", "topics": f"{FENCE}-{self._fences}"})
         acls = tuple(acl for rules in self._rules.values() for acl in rules)
-        text = file_text(AclFile.model_construct(super_users=(f"User:{SUPER_USER}",), acls=(may_see, *acls)))
+        rules = AclFile.model_construct(
+            super_users=(f"User:{SUPER_USER}",), unmatched=self._unmatched, acls=(may_see, *acls)
+        )
+        text = file_text(rules)
         fresh = self._file.with_suffix(".new")
         fresh.write_text(text)
         fresh.replace(self._file)
@@ -213,27 +217,24 @@ def identified(scenarios: Iterable[Scenario]) -> list[str]:
 
 
 class Sides:
-    """Both, with all that scenarios are given; a context that ends them."""
+    """Both, with all that some scenarios are given; a context that ends them. Doorkeeper stands before `behind`."""
 
-    def __init__(self, folder: Path, scenarios: Sequence[Scenario]) -> None:
-        self._folder, self._scenarios = folder, scenarios
+    def __init__(self, folder: Path, scenarios: Sequence[Scenario], behind: Node) -> None:
+        self._folder, self._scenarios, self._behind = folder, scenarios, behind
+        (self._unmatched,) = {each.unmatched for each in scenarios}
+        self._node = Node(folder / "secured", users(scenarios), AUTHORIZER + UNMATCHED[self._unmatched])
 
     def __enter__(self) -> Sides:
-        everybody = users(self._scenarios)
         with ExitStack() as stack:
-            nodes = [Node(self._folder / "secured", everybody, AUTHORIZER), Node(self._folder / "open", everybody)]
-            for node in nodes:
-                stack.push(node)
-            for node in nodes:
-                node.__enter__()
-            for node in nodes:
-                prepare(node, self._scenarios)
-            self.broker = Broker(nodes[0])
+            node = stack.enter_context(self._node)
+            stack.enter_context(self._behind)
+            for each in (node, self._behind):
+                prepare(each, self._scenarios)
+            self.broker = Broker(node)
             stack.callback(self.broker.close)
             self.broker.load({each.number: Names(each.number).rules(each.given.acls) for each in self._scenarios})
-            self.proxied = Proxied(self._folder / "doorkeeper", nodes[1], self._scenarios, everybody)
+            self.proxied = Proxied(self._folder / "doorkeeper", self._behind, self._scenarios, self._unmatched)
             stack.callback(self.proxied.close)
-            self.programs = [nodes[0].program, nodes[1].program, self.proxied.program]
             self._stack = stack.pop_all()
         return self
 

@@ -95,9 +95,16 @@ def test_a_scenario_has_a_request_or_steps() -> None:
     ]
 
 
+def test_where_all_is_open_no_rule_may_close_it_to_other_scenarios() -> None:
+    found = problems("unmatched: allow\n" + RIGHT.replace("topics: orders}", "groups: '*'}"))
+    assert [one.partition(";")[0] for one in found] == [
+        "x.yaml:4:38: without this rule everybody may, in every scenario"
+    ]
+
+
 def test_all_mistakes_of_all_files_are_told_at_once(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(RIGHT.replace("Produce", "Produced").replace("given", "givn"))
-    (tmp_path / "b.yaml").write_text(RIGHT.replace("NAME", "NAME").replace("api", "app"))
+    (tmp_path / "b.yaml").write_text(RIGHT.replace("api", "app"))
     with pytest.raises(BadFileError) as raised:
         load(tmp_path)
     assert [str(problem).partition(":")[0] for problem in raised.value.problems] == ["a.yaml", "a.yaml", "b.yaml"]

@@ -8,22 +8,19 @@ from difflib import unified_diff
 import pytest
 
 from tests.acl.answers import alike
+from tests.acl.conftest import Worlds
 from tests.acl.language import Scenario, load
 from tests.acl.play import Outcome, Player, mismatch
-from tests.acl.sides import Sides
 
 pytestmark = pytest.mark.real
 
 SCENARIOS = load()
 
 
-@pytest.fixture(scope="module")
-def spoken(sides: Sides) -> dict[int, range]:
-    return sides.spoken()
-
-
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda each: f"{each.theme}: {each.name}")
-def test_both_sides_answer_as_the_file_says(scenario: Scenario, sides: Sides, spoken: dict[int, range]) -> None:
+def test_both_sides_answer_as_the_file_says(scenario: Scenario, worlds: Worlds) -> None:
+    sides = worlds.sides(scenario.unmatched)
+    spoken = sides.spoken()
     outcomes = {side.name: Player(scenario, side, spoken).play() for side in sides}
     wrong = [
         f"{name}, {outcome.title}: {difference}"
