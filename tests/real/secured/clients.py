@@ -207,6 +207,24 @@ async def _aiokafka(who: As, topic: str, values: Sequence[bytes]) -> Values | st
 RELEASES = ("4.4.0", "2.3.1", "1.0.2", "0.11.0.3")
 
 
+def knock(who: As) -> str | None:
+    """Come in, with aiokafka, and leave; gives the error that was met."""
+    from aiokafka import AIOKafkaProducer
+    from aiokafka.errors import KafkaError
+
+    async def come() -> str | None:
+        producer = AIOKafkaProducer(**for_aiokafka(who))
+        try:
+            await producer.start()
+        except KafkaError as error:
+            return f"{type(error).__name__}: {error}"
+        finally:
+            await producer.stop()
+        return None
+
+    return asyncio.run(come())
+
+
 FOR_TOKENS = ("jackson", "jose4j")  # what OAUTHBEARER clients need, and do not bring
 STARTED: dict[str, JavaClients] = {}
 

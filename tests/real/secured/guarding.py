@@ -6,6 +6,7 @@ mapped      the proxy is the authority, and to the brokers it is each client
 tokens      the proxy judges tokens, and fetches its own for the brokers
 certified   clients show certificates, and so does the proxy to the brokers
 signed      tokens pass to brokers that judge them
+renewed     SASL passes to brokers that want to hear it again every two seconds
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ BROKERS = {
     "tokens": {PLAIN: "SHORT", TLS: "SEALED"},
     "certified": {TLS: "CERTIFIED"},
     "signed": {TLS: "SIGNED"},
+    "renewed": {PLAIN: "SHORT"},
 }
 AS_ITSELF = ("terminated", "tokens", "certified")  # the brokers see the proxy there
 FREE_PORTS = 6  # a bootstrap port, and those of the brokers, whose highest id is 3
@@ -126,6 +128,8 @@ class Guarding(Proxy):
         authority = cluster.authority
         self.trusted = trust(authority)
         self.server = authority.issue("server", HOST, "localhost")  # as Java clients before 2.4 call it
+        self.clients_authority = folder / "clients-ca.pem"
+        self.clients_authority.write_text(authority.file.read_text())
         self.own = authority.issue("doorkeeper", organization="Clients")
         self.ports = {
             (way, transport): free_block(FREE_PORTS, HOST)
@@ -147,7 +151,7 @@ class Guarding(Proxy):
         clusters["certified-tls"]["tls"] |= _pair(*self.own)
         listeners["certified-tls"]["tls"] |= {
             "client_auth": "required",
-            "ca": str(self.cluster.authority.file),
+            "ca": str(self.clients_authority),
             "principal_mapping": list(PRINCIPALS),
         }
         clusters["signed-tls"]["principal_claim"] = CLAIM
