@@ -60,7 +60,7 @@ class SecretBroker:
         self.port = 0
         self.knew: list[str] = []  # who was let in
 
-    async def serve(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+    async def serve(self, task_status: trio.TaskStatus[list[trio.SocketListener]] = trio.TASK_STATUS_IGNORED) -> None:
         listeners = await trio.open_tcp_listeners(0, host=LOOPBACK)
         self.port = listeners[0].socket.getsockname()[1]
         await trio.serve_listeners(self._converse, listeners, task_status=task_status)

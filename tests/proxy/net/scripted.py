@@ -42,7 +42,7 @@ class Broker:
         self.endpoint = Endpoint(LOOPBACK, 0)
         self._scope = trio.CancelScope()
 
-    async def serve(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+    async def serve(self, task_status: trio.TaskStatus[list[trio.SocketListener]] = trio.TASK_STATUS_IGNORED) -> None:
         listeners = await trio.open_tcp_listeners(self.endpoint.port, host=LOOPBACK)
         self.endpoint = Endpoint(*listeners[0].socket.getsockname()[:2])
         with self._scope:
