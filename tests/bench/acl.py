@@ -42,7 +42,7 @@ ACL_CONTENDERS = (Checked(), Unchecked())
 
 
 def checked(name: str, title: str, figure: str = "requests_per_s", **options: str | float) -> Workload:
-    """A workload whose clients do not send the same request twice in a row, as real ones do not."""
+    """A workload whose clients send other records, or offsets, each time, as real ones do."""
     varied = {"connections": 10, "inflight": 5, "vary": 32, **options}
     return Workload(f"acl-{name}", f"ACL: {title}", varied, figure, share(0.9, figure), beside=Unchecked.name)
 
@@ -54,11 +54,13 @@ def fetched(name: str, title: str, topics: int = 1) -> Workload:
 ACL_WORKLOADS = (
     checked("produce-1", "produce, 1 topic, 100 B"),
     checked("produce-20", "produce, 20 topics of 100 B", topics=20),
+    checked("produce-20-mixed", "produce, 20 topics of 100 B, mixed", topics=20, mixed=1),
     checked("produce-100", "produce, 100 topics of 100 B", topics=100),
     checked("produce-1x1m", "produce, 1 topic of 1 MiB", "mb_per_s", size=MIB, connections=8, inflight=1, vary=4),
     checked("produce-20x2k", "produce, 20 topics of 2 KiB", "mb_per_s", topics=20, size=2 * KIB),
     fetched("fetch-1", "fetch, 1 topic of 1 KiB"),
     fetched("fetch-20", "fetch, 20 topics of 1 KiB", topics=20),
+    fetched("fetch-20-mixed", "fetch, 20 topics of 1 KiB, mixed", topics=20, mixed=1),
     fetched("fetch-100", "fetch, 100 topics of 1 KiB", topics=100),
     checked(
         "fetch-100x64k", "fetch, 100 topics of 64 KiB", "mb_per_s", api="fetch", topics=100, size=64 * KIB, inflight=1

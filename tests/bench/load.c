@@ -10,7 +10,7 @@
  *     felt by everything that fell due in it;
  *   - what is answered before the end of the warm-up is not counted;
  *   - with `--topics` a request is about so many topics; with `--vary` a connection has so many requests, which it sends in
- *     turn: records of other sizes, other offsets, the topics in another order, as from a real client;
+ *     turn: records of other sizes and other offsets, as from a real client; with `--mixed 1` each begins with another topic;
  *   - `--tls 1`, where it is built with -DTLS: all of this sealed. `--anew 1`: a new connection for every request, whose
  *     latency has the handshake in it; `--resume 1`: each takes up the same session, or the run fails.
  * One line of JSON is the result. Exit code 1 and one line on standard error: something was wrong, and what.
@@ -26,12 +26,12 @@ enum { MOST_NODES = 64, MOST_TOPICS = 256, MOST_TURNS = 64, SUB = 32, BUCKETS = 
 
 static struct {
     const char *host, *api_name, *topic;
-    int port, api, version, topics, vary, connections, inflight, rate;
+    int port, api, version, topics, vary, mixed, connections, inflight, rate;
     size_t size;
     double seconds, warmup;
     uint64_t requests;
     bool tls, anew, resume;
-} ask = {"127.0.0.1", "produce", "bench-0", 0, PRODUCE, -1, 1, 1, 1, 1, 0, 100, 2, 0.3, UINT64_MAX, false, false, false};
+} ask = {"127.0.0.1", "produce", "bench-0", 0, PRODUCE, -1, 1, 1, 0, 1, 1, 0, 100, 2, 0.3, UINT64_MAX, false, false, false};
 
 static const struct { const char *name; int api, version; } APIS[] = {
     {"produce", PRODUCE, 11}, {"fetch", FETCH, 17}, {"metadata", METADATA, 12}, {"apiversions", API_VERSIONS, 4},
@@ -132,7 +132,7 @@ static writer produce_request(int partition, int turn) {
     for (int i = 0; i < ask.topics; i++) {
         writer batch = {0};
         put_batch(&batch, ask.size + (size_t)(turn * 31 + i * 17) % (turn ? ask.size / 4 + 1 : 1));
-        put_string(&w, true, topic_name((i + turn * 7) % ask.topics));
+        put_string(&w, true, topic_name((i + turn * 7 * ask.mixed) % ask.topics));
         put_count(&w, true, 1);
         put32(&w, partition);
         put_uvarint(&w, batch.len + 1);
@@ -155,7 +155,7 @@ static writer fetch_request(int partition, int turn, const uint8_t (*topic_ids)[
     put32(&w, -1);
     put_count(&w, true, ask.topics);
     for (int i = 0; i < ask.topics; i++) {
-        put_raw(&w, topic_ids[(i + turn * 7) % ask.topics], UUID);
+        put_raw(&w, topic_ids[(i + turn * 7 * ask.mixed) % ask.topics], UUID);
         put_count(&w, true, 1);
         put32(&w, partition);
         put32(&w, -1);                  /* current leader epoch */
@@ -188,7 +188,7 @@ static void check_produce(reader *r) {
         if (get_count(r, true)) r->bad = true;  /* record errors */
         get_string(r, true, message, sizeof message);
         get_tags(r, true), get_tags(r, true);
-        if (ask.vary == 1 && strcmp(topic, topic_name(i))) r->bad = true;
+        if (!ask.mixed && strcmp(topic, topic_name(i))) r->bad = true;
     }
 }
 
@@ -481,7 +481,7 @@ static void report(void) {
 static void read_options(int argc, char **argv) {
     static const struct option options[] = {
         {"host", required_argument, NULL, 'h'}, {"port", required_argument, NULL, 'p'}, {"api", required_argument, NULL, 'a'},
-        {"version", required_argument, NULL, 'v'}, {"topic", required_argument, NULL, 't'}, {"topics", required_argument, NULL, 'm'}, {"vary", required_argument, NULL, 'y'}, {"size", required_argument, NULL, 'z'},
+        {"version", required_argument, NULL, 'v'}, {"topic", required_argument, NULL, 't'}, {"topics", required_argument, NULL, 'm'}, {"vary", required_argument, NULL, 'y'}, {"mixed", required_argument, NULL, 'x'}, {"size", required_argument, NULL, 'z'},
         {"connections", required_argument, NULL, 'c'}, {"inflight", required_argument, NULL, 'i'}, {"rate", required_argument, NULL, 'r'},
         {"seconds", required_argument, NULL, 's'}, {"warmup", required_argument, NULL, 'w'}, {"requests", required_argument, NULL, 'n'},
         {"tls", required_argument, NULL, 'T'}, {"anew", required_argument, NULL, 'N'}, {"resume", required_argument, NULL, 'R'}, {0},
@@ -494,6 +494,7 @@ static void read_options(int argc, char **argv) {
         case 't': ask.topic = optarg; break;
         case 'm': ask.topics = atoi(optarg); break;
         case 'y': ask.vary = atoi(optarg); break;
+        case 'x': ask.mixed = atoi(optarg) != 0; break;
         case 'z': ask.size = (size_t)atol(optarg); break;
         case 'c': ask.connections = atoi(optarg); break;
         case 'i': ask.inflight = atoi(optarg); break;
@@ -504,7 +505,7 @@ static void read_options(int argc, char **argv) {
         case 'T': ask.tls = atoi(optarg); break;
         case 'N': ask.anew = atoi(optarg); break;
         case 'R': ask.resume = atoi(optarg); break;
-        default: die("usage: load --port PORT [--host IP] [--api produce|fetch|metadata|apiversions] [--version N] [--topic NAME | --topics N] [--vary N] [--size BYTES]\n"
+        default: die("usage: load --port PORT [--host IP] [--api produce|fetch|metadata|apiversions] [--version N] [--topic NAME | --topics N] [--vary N] [--mixed 0|1] [--size BYTES]\n"
                      "            [--connections N] [--inflight N] [--rate PER_SECOND] [--seconds S] [--warmup S] [--requests N]\n"
                      "            [--tls 0|1] [--anew 0|1] [--resume 0|1]");
     }

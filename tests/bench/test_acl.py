@@ -20,9 +20,10 @@ def lane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lane]:
 
 @pytest.mark.parametrize("api", ["produce", "fetch"])
 @pytest.mark.parametrize("topics", [1, 100])
-def test_what_the_rules_allow_passes(lane: Lane, api: str, topics: int) -> None:
+@pytest.mark.parametrize("mixed", [0, 1])
+def test_what_the_rules_allow_passes(lane: Lane, api: str, topics: int, mixed: int) -> None:
     assert few(lane, api=api, topics=topics, connections=2, inflight=3) == 60
-    assert few(lane, api=api, topics=topics, vary=16, connections=2, inflight=3) == 60
+    assert few(lane, api=api, topics=topics, vary=16, mixed=mixed, connections=2, inflight=3) == 60
 
 
 def test_what_they_do_not_allow_is_refused(lane: Lane) -> None:

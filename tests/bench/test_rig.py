@@ -55,7 +55,7 @@ def test_large_frames_pass_whole(lane: Lane) -> None:
 @pytest.mark.parametrize("api", ["produce", "fetch"])
 def test_a_request_may_be_about_many_topics(lane: Lane, api: str) -> None:
     assert few(lane, api=api, topics=100, connections=2, inflight=3) == 60
-    assert few(lane, api=api, topics=20, vary=16, connections=2, inflight=3) == 60
+    assert few(lane, api=api, topics=20, vary=16, mixed=1, connections=2, inflight=3) == 60
 
 
 def test_an_open_loop_asks_by_the_clock(lane: Lane) -> None:
