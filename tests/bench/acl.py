@@ -47,8 +47,8 @@ def checked(name: str, title: str, figure: str = "requests_per_s", **options: st
     return Workload(f"acl-{name}", f"ACL: {title}", varied, figure, share(0.9, figure), beside=Unchecked.name)
 
 
-def fetched(name: str, title: str, topics: int = 1) -> Workload:
-    return checked(name, title, api="fetch", size=KIB, topics=topics)
+def fetched(name: str, title: str, topics: int = 1, mixed: int = 0) -> Workload:
+    return checked(name, title, api="fetch", size=KIB, topics=topics, mixed=mixed)
 
 
 ACL_WORKLOADS = (
