@@ -88,8 +88,8 @@ class JavaClients:
             consumer.close()
 
     @contextmanager
-    def admin(self, way: Way) -> Iterator[Any]:
-        admin = self.clients.admin.AdminClient.create(self.settings(way, {}))
+    def admin(self, way: Way, **more: Any) -> Iterator[Any]:
+        admin = self.clients.admin.AdminClient.create(self.settings(way, more))
         try:
             yield admin
         finally:
