@@ -1,0 +1,102 @@
+"""The law: what holds for whom at this moment, and what is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from plugins.acl.law import MOST, Rights, client, rights
+from proxy.core.context import Context
+from proxy.core.tls import Tls
+from proxy.protocol.api import METADATA
+from rules import Client, Operation, ResourceType
+from tests.plugins.acl.talk import Rules, Talk
+
+Making = Callable[..., Rules]
+READ, TOPIC = Operation.READ, ResourceType.TOPIC
+
+
+def asked(own: Rules, talk: Talk) -> Rights:
+    return rights(own.acl.law, Context(talk.connection, METADATA, 9, 1))
+
+
+def test_a_client_is_said_in_the_words_of_the_rules(rules: Making) -> None:
+    connection = Talk(rules("acls: []").acl).connection
+    connection.client, connection.client_id = ("::ffff:10.1.2.3", 5), "app"
+    connection.tls = Tls("TLSv1.3", "x")
+    assert client(connection) == Client(
+        "User:alice", host="10.1.2.3", client_id="app", listener="clients", mechanism="PLAIN", tls=True
+    )
+    connection.principal = None
+    assert client(connection) is None, "only the broker knows"
+    connection.mechanism = connection.tls = connection.client_id = None
+    anonymous = client(connection)
+    assert anonymous is not None
+    assert (anonymous.principal, anonymous.mechanism, anonymous.client_id) == ("User:ANONYMOUS", "", "")
+
+
+def test_an_edition_lasts_while_rules_and_client_are_the_same(rules: Making) -> None:
+    own = rules("acls: []")
+    talk = Talk(own.acl)
+    first = asked(own, talk).edition
+    own.clock.time += 100
+    talk.connection.client_id = "".join(["a", "pp"])
+    second = asked(own, talk).edition
+    talk.connection.client_id = "".join(["ap", "p"])
+    assert first is not second is asked(own, talk).edition
+    own.become("acls: [{allow: User:alice, to: Read, topics: t}]")
+    assert asked(own, talk).edition is not second
+
+
+def test_where_a_rule_says_when_each_second_is_an_edition(rules: Making) -> None:
+    own = rules("acls: [{allow: User:alice, to: Read, topics: t, during: {hours: 12:00-13:00}}]")
+    talk = Talk(own.acl)
+    first = asked(own, talk).edition
+    own.clock.time += 0.5
+    assert asked(own, talk).edition is first
+    assert asked(own, talk).may(READ, TOPIC, "t")
+    own.clock.time += 3600
+    assert asked(own, talk).edition is not first
+    assert not asked(own, talk).may(READ, TOPIC, "t")
+    own.become("acls: [{allow: User:alice, to: Read, topics: t}]")
+    timeless = asked(own, talk).edition
+    own.clock.time += 3600
+    assert asked(own, talk).edition is timeless
+
+
+def test_answers_are_kept_but_not_without_end(rules: Making) -> None:
+    own = rules("super_users: [User:alice]")
+    granted = asked(own, Talk(own.acl))
+    for number in range(MOST + 10):
+        assert granted.may(READ, TOPIC, str(number))
+    assert len(granted._known[READ, TOPIC]) == 10
+
+
+@pytest.mark.parametrize("shadow", [False, True])
+def test_a_refusal_is_told_with_the_rule_that_decided(rules: Making, shadow: bool) -> None:
+    own = rules(
+        "acls:\n- {allow: User:*, to: Read, topics: '*'}\n- {deny: User:alice, to: Read, topics: t}", shadow=shadow
+    )
+    talk = Talk(own.acl)
+    assert asked(own, talk).refuses(METADATA, READ, TOPIC, "t") is not shadow
+    (event,) = [command.event for command in talk.link.commands]  # type: ignore[union-attr]
+    assert (event.operation, event.resource, event.name) == ("Read", "Topic", "t")  # type: ignore[union-attr]
+    assert event.why == "a rule that denies"  # type: ignore[union-attr]
+    assert event.place == f"{own.file}:3:3"  # type: ignore[union-attr]
+    assert event.enforced is not shadow  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("shadow", [False, True])
+def test_what_a_list_leaves_out_is_told_in_shadow_alone(rules: Making, shadow: bool) -> None:
+    own = rules("acls: []", shadow=shadow)
+    talk = Talk(own.acl)
+    assert asked(own, talk).hides(METADATA, READ, TOPIC, "t") is not shadow
+    assert len(talk.link.commands) == shadow
+
+
+def test_who_may_do_it_to_the_cluster_needs_no_right_to_the_topic(rules: Making) -> None:
+    own = rules("acls: [{allow: User:alice, to: ClusterAction, cluster: true}]")
+    granted = asked(own, Talk(own.acl))
+    assert granted.refuses(METADATA, READ, TOPIC, "t")
+    assert not granted.refuses(METADATA, READ, TOPIC, "t", or_cluster=Operation.CLUSTER_ACTION)

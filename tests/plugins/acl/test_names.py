@@ -1,0 +1,63 @@
+"""Names of topics by their ids."""
+
+from __future__ import annotations
+
+import pytest
+
+from plugins.acl.names import Names, missing
+from proxy.core.decisions import Ask
+from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from proxy.protocol.wire import NO_UUID
+from tests.plugins.acl.talk import metadata_of, topic_id
+
+KNOWN = {name: topic_id(name) for name in ("a", "b")}
+
+
+def test_what_is_asked_for_is_learnt_and_what_nobody_knows_is_not() -> None:
+    names = Names()
+    assert names.unknown([topic_id("a"), topic_id("x"), topic_id("a"), NO_UUID]) == [topic_id("a"), topic_id("x")]
+    steps = names.ask([topic_id("a"), topic_id("x")])
+    question = next(steps)
+    assert isinstance(question, Ask)
+    assert isinstance(question.request, MetadataRequest)
+    assert (question.version, question.request.allow_auto_topic_creation) == (12, False)
+    answer(steps, metadata_of(KNOWN, question.request))
+    assert (names.get(topic_id("a")), names.get(topic_id("x"))) == ("a", None)
+    assert names.unknown([topic_id("a"), topic_id("x")]) == [topic_id("x")]
+    assert (names.of("b"), names.of(topic_id("a")), names.of(topic_id("b"))) == ("b", "a", None)
+
+
+def test_all_topics_are_learnt_at_once() -> None:
+    names = Names()
+    steps = names.ask_all()
+    question = next(steps)
+    assert question.request.topics is None
+    assert answer(steps, metadata_of(KNOWN, question.request)) == ["a", "b"]
+    assert names.get(topic_id("b")) == "b"
+
+
+def topic(name: str) -> MetadataResponse.Topic:
+    return MetadataResponse.Topic(name=name, topic_id=topic_id(name), error_code=0, partitions=[])
+
+
+def test_the_oldest_are_forgotten_where_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plugins.acl.names.MOST", 5)
+    names = Names()
+    names.learn([topic(name) for name in ("0", "1", "2", "3", "4", "new")])
+    assert (names.get(topic_id("0")), names.get(topic_id("1")), names.get(topic_id("new"))) == (None, "1", "new")
+
+
+def test_a_topic_that_is_missing_is_found_out_without_making_it() -> None:
+    steps = missing(["a", "x"], 7)
+    question = next(steps)
+    assert (question.version, question.request.allow_auto_topic_creation) == (7, False)
+    assert answer(steps, metadata_of(KNOWN, question.request)) == {"x"}
+
+
+def answer(steps: object, response: MetadataResponse) -> object:
+    """What the steps come to once they have their answer."""
+    try:
+        steps.send(response)  # type: ignore[attr-defined]
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("they wait for more")
