@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import trio
 
 from proxy.config import Config
@@ -11,8 +12,9 @@ from proxy.core.topology import Endpoint
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.create_acls import CreateAclsResponse
 from proxy.protocol.messages.delete_acls import DeleteAclsResponse
+from proxy.protocol.messages.describe_acls import DescribeAclsResponse
 from proxy.protocol.schema import Request
-from tests.plugins.acl.asked import create, creation, delete
+from tests.plugins.acl.asked import create, creation, delete, describe
 from tests.proxy.net.scripted import (
     LOOPBACK,
     PATIENCE,
@@ -97,3 +99,20 @@ async def test_all_who_ask_at_once_get_what_they_asked_for(broker: Broker, tmp_p
     text = file.read_text()
     assert text.startswith(RULES)
     assert all(f"topics: topic-{number}-{turn}\n" in text for number in range(8) for turn in range(3))
+
+
+@pytest.mark.parametrize(("shadow", "counted"), [(False, "refused_CreateAcls"), (True, "would_be_refused_CreateAcls")])
+async def test_whoever_may_not_change_acls_changes_none(
+    broker: Broker, tmp_path: Path, shadow: bool, counted: str
+) -> None:
+    file = tmp_path / "acl.yaml"
+    file.write_text("acls: [{allow: User:ANONYMOUS, to: Describe, cluster: true}]\n")
+    options = {"rules": str(file), "managed": True, "shadow": shadow}
+    config = configuration(broker.endpoint, plugins=[{"acl": options}])
+    async with serving(config) as gateway, connected(LOOPBACK, port_of(config, 1)) as client:
+        (result,) = (await client.ask(create(creation()), CreateAclsResponse, 3)).results
+        assert result.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        assert gateway.report().reading[counted] == 1
+        described = await client.ask(describe(), DescribeAclsResponse, 3)
+    assert [resource.resource_name for resource in described.resources] == ["kafka-cluster"]
+    assert file.read_text().count("\n") == 1
