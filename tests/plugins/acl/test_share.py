@@ -1,0 +1,154 @@
+"""Share groups: records that members lock and acknowledge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.messages.metadata import MetadataRequest
+from proxy.protocol.messages.share_fetch import ShareFetchRequest, ShareFetchResponse
+from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
+
+Making = Callable[..., Rules]
+READS = "acls: [{{allow: User:alice, to: Read, groups: g, topics: [{}]}}]"
+REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+KNOWN = {name: topic_id(name) for name in ("mine", "ours", "theirs")}
+Partition = ShareFetchRequest.Topic.Partition
+VERSIONS = range(3)
+
+
+def fetch(epoch: int, *topics: str, acknowledging: bool = False, forget: Iterable[str] = ()) -> ShareFetchRequest:
+    batch = Partition.AcknowledgementBatch(first_offset=1, last_offset=2, acknowledge_types=[1])
+    return ShareFetchRequest(
+        group_id="g",
+        member_id="m",
+        share_session_epoch=epoch,
+        max_wait_ms=1,
+        min_bytes=1,
+        topics=[
+            ShareFetchRequest.Topic(
+                topic_id=topic_id(name),
+                partitions=[Partition(partition_index=0, acknowledgement_batches=[batch] if acknowledging else [])],
+            )
+            for name in topics
+        ],
+        forgotten_topics_data=[
+            ShareFetchRequest.ForgottenTopic(topic_id=topic_id(name), partitions=[0]) for name in forget
+        ],
+    )
+
+
+def records(*topics: str) -> ShareFetchResponse:
+    answer = ShareFetchResponse.Topic.Partition
+    leader = answer.Leader(leader_id=1, leader_epoch=1)
+    return ShareFetchResponse(
+        throttle_time_ms=0,
+        error_code=0,
+        node_endpoints=[],
+        responses=[
+            ShareFetchResponse.Topic(
+                topic_id=topic_id(name),
+                partitions=[
+                    answer(
+                        partition_index=0,
+                        error_code=0,
+                        acknowledge_error_code=0,
+                        current_leader=leader,
+                        records=b"r",
+                        acquired_records=[],
+                    )
+                ],
+            )
+            for name in topics
+        ],
+    )
+
+
+def told(answer: ShareFetchResponse) -> list[tuple[str, int, int, bool]]:
+    """Topic, error, error of acknowledging, and whether there are records."""
+    return [
+        (topic.topic_id.rstrip(b"\0").decode(), it.error_code, it.acknowledge_error_code, bool(it.records))
+        for topic in answer.responses
+        for it in topic.partitions
+    ]
+
+
+class Member(Talk):
+    def __init__(self, rules: Rules) -> None:
+        super().__init__(
+            rules.acl,
+            "User:alice",
+            lambda it, v: metadata_of(KNOWN, it) if isinstance(it, MetadataRequest) else None,
+        )
+
+    @property
+    def fetched(self) -> list[list[str]]:
+        """The topics of each request that reached the broker."""
+        return [
+            [topic.topic_id.rstrip(b"\0").decode() for topic in request.topics]
+            for request in self.to_broker
+            if isinstance(request, ShareFetchRequest)
+        ]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_refused_topic_stays_out_of_the_session_and_its_error_is_repeated(rules: Making, version: int) -> None:
+    talk = Member(rules(READS.format("mine")))
+    talk.ask(fetch(0, "mine", "theirs"), version)
+    assert told(talk.answer(records("mine"))) == [("mine", 0, 0, True), ("theirs", REFUSED, 0, False)]
+    talk.ask(fetch(1), version)
+    assert told(talk.answer(records())) == [("theirs", REFUSED, 0, False)]
+    assert talk.fetched == [["mine"], []]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_was_taken_of_a_refused_topic_is_not_acknowledged(rules: Making, version: int) -> None:
+    own = rules(READS.format("mine, ours"))
+    talk = Member(own)
+    talk.ask(fetch(0, "mine", "ours"), version)
+    talk.answer(records("mine", "ours"))
+    own.become(READS.format("mine"))
+    talk.ask(fetch(1, "mine", "ours", acknowledging=True), version)
+    request = talk.to_broker[-1]
+    assert [topic.topic_id for topic in request.topics] == [topic_id("mine")]
+    assert [topic.topic_id for topic in request.forgotten_topics_data] == [topic_id("ours")]
+    assert told(talk.answer(records("mine"))) == [("mine", 0, 0, True), ("ours", REFUSED, REFUSED, False)]
+    talk.ask(fetch(2), version)
+    assert told(talk.answer(records())) == [("ours", REFUSED, 0, False)]
+
+
+def test_a_topic_that_is_allowed_again_is_put_back_without_old_acknowledgements(rules: Making) -> None:
+    own = rules(READS.format("mine"))
+    talk = Member(own)
+    talk.ask(fetch(0, "mine", "ours"), 2)
+    talk.answer(records("mine"))
+    talk.ask(fetch(1, "ours", acknowledging=True), 2)
+    assert told(talk.answer(records())) == [("ours", REFUSED, REFUSED, False)]
+    own.become(READS.format("mine, ours"))
+    talk.ask(fetch(2), 2)
+    assert talk.to_broker[-1] == fetch(2, "ours")
+
+
+def test_records_that_came_while_the_rules_changed_are_withheld(rules: Making) -> None:
+    own = rules(READS.format("mine, ours"))
+    talk = Member(own)
+    talk.ask(fetch(0, "mine", "ours"), 2)
+    own.become(READS.format("mine"))
+    assert told(talk.answer(records("mine", "ours"))) == [("mine", 0, 0, True), ("ours", REFUSED, 0, False)]
+
+
+@pytest.mark.parametrize(("epoch", "known"), [(3, False), (-1, False), (1, True), (-1, True)])
+def test_a_session_is_known_where_it_was_opened(rules: Making, epoch: int, known: bool) -> None:
+    talk = Member(rules(READS.format("mine")))
+    if known:
+        talk.ask(fetch(0, "mine"), 2)
+        talk.answer(records("mine"))
+    answer = talk.ask(fetch(epoch, "mine"), 2)
+    assert (answer and answer.error_code) == (None if known else ErrorCode.SHARE_SESSION_NOT_FOUND)
+
+
+def test_a_group_that_is_anothers_is_refused(rules: Making) -> None:
+    talk = Member(rules("acls: [{allow: User:alice, to: Read, topics: mine}]"))
+    assert talk.ask(fetch(0, "mine"), 2).error_code == ErrorCode.GROUP_AUTHORIZATION_FAILED

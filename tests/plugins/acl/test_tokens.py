@@ -1,0 +1,110 @@
+"""Delegation tokens: for whom they are made, and to whom they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.messages.create_delegation_token import CreateDelegationTokenRequest, CreateDelegationTokenResponse
+from proxy.protocol.messages.describe_delegation_token import (
+    DescribeDelegationTokenRequest,
+    DescribeDelegationTokenResponse,
+)
+from tests.plugins.acl.talk import Rules, Talk
+
+Making = Callable[..., Rules]
+REFUSED = ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED
+FOR_BOB = "acls: [{allow: User:alice, to: [CreateTokens, DescribeTokens], users: User:bob}]"
+
+
+def create(owner: str | None = None) -> CreateDelegationTokenRequest:
+    kind = None if owner is None else "User"
+    return CreateDelegationTokenRequest(
+        owner_principal_type=kind, owner_principal_name=owner, renewers=[], max_lifetime_ms=-1
+    )
+
+
+def made(owner: str) -> CreateDelegationTokenResponse:
+    return CreateDelegationTokenResponse(
+        error_code=0,
+        principal_type="User",
+        principal_name=owner,
+        token_requester_principal_type="User",
+        token_requester_principal_name="alice",
+        issue_timestamp_ms=1,
+        expiry_timestamp_ms=2,
+        max_timestamp_ms=3,
+        token_id="id",
+        hmac=b"secret",
+        throttle_time_ms=0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("own", "owner", "fine"),
+    [
+        ("acls: []", None, True),
+        ("acls: []", "alice", True),
+        ("acls: []", "bob", False),
+        (FOR_BOB, "bob", True),
+        (FOR_BOB, "carol", False),
+    ],
+)
+def test_a_token_for_another_needs_a_right(rules: Making, own: str, owner: str | None, fine: bool) -> None:
+    talk = Talk(rules(own).acl)
+    answer = talk.ask(create(owner), 3)
+    assert len(talk.to_broker) == fine
+    if fine:
+        answer = talk.answer(made(owner or "alice"))
+    assert (answer.error_code, answer.hmac) == ((0, b"secret") if fine else (REFUSED, b""))
+
+
+@pytest.mark.parametrize("version", range(4))
+def test_a_token_that_turns_out_to_be_anothers_is_not_handed_out(rules: Making, version: int) -> None:
+    """The broker took the proxy for the client, and the proxy may do everything."""
+    talk = Talk(rules("acls: []").acl)
+    talk.ask(create(), version)
+    answer = talk.answer(made("doorkeeper"))
+    assert (answer.error_code, answer.token_id, answer.hmac) == (REFUSED, "", b"")
+
+
+def test_who_is_not_known_owns_nothing(rules: Making) -> None:
+    talk = Talk(rules("acls: []").acl, None)
+    talk.ask(create(), 3)
+    assert talk.answer(made("ANONYMOUS")).error_code == REFUSED
+
+
+def token(owner: str, *renewers: str) -> Any:
+    one = DescribeDelegationTokenResponse.Token
+    return one(
+        principal_type="User",
+        principal_name=owner,
+        issue_timestamp=1,
+        expiry_timestamp=2,
+        max_timestamp=3,
+        token_id=f"of-{owner}",
+        hmac=b"secret",
+        renewers=[one.Renewer(principal_type="User", principal_name=name) for name in renewers],
+    )
+
+
+@pytest.mark.parametrize("version", range(4))
+@pytest.mark.parametrize(
+    ("own", "seen"),
+    [
+        ("acls: []", ["of-alice", "of-dave"]),
+        (FOR_BOB, ["of-alice", "of-bob", "of-dave"]),
+        ("acls: [{allow: User:alice, to: Describe, delegation_tokens: of-carol}]", ["of-alice", "of-carol", "of-dave"]),
+    ],
+)
+def test_a_token_is_shown_to_its_owner_its_renewers_and_who_may_see_it(
+    rules: Making, version: int, own: str, seen: list[str]
+) -> None:
+    talk = Talk(rules(own).acl)
+    talk.ask(DescribeDelegationTokenRequest(owners=None), version)
+    tokens = [token("alice"), token("bob"), token("carol"), token("dave", "alice")]
+    answer = talk.answer(DescribeDelegationTokenResponse(error_code=0, tokens=tokens, throttle_time_ms=0))
+    assert [each.token_id for each in answer.tokens] == seen
