@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.acl.language import Scenario, load
+from tests.acl.load import Scenario, load
 from tests.acl.nodes import Node
-from tests.acl.sides import Sides, users
+from tests.acl.proxied import users
+from tests.acl.sides import Sides
 
 
 class Worlds:

@@ -21,26 +21,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainValidator
 
 from proxy.protocol.api import APIS, Api, api_named
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.schema import Struct, StructType
-from proxy.text.file import Form, Section
-from proxy.text.places import Path
-from proxy.text.problems import BadFileError, Finding
+from proxy.text.file import Section
 from proxy.text.words import nearest, shown, wrong
-from rules.checks import unsaid
 from rules.model import Acl
-from rules.vocabulary import EVERYBODY, Operation
-from tests.acl.names import OWN
 
-FOLDER = FilePath(__file__).parent / "scenarios"
 SPAN = re.compile(r"v?(\d+)(?:(\+)|-(\d+))?")
 FOR_VERSIONS = re.compile(r"v\d+(\+|-\d+)?")
 CLOSED, NOTHING = "closed", "nothing"  # instead of an answer: the connection is closed; none comes, by agreement
@@ -54,6 +43,20 @@ def span(text: str) -> range:
         raise ValueError(text)
     first, open_end, last = int(found[1]), found[2], found[3]
     return range(first, (NEWEST if open_end else int(last or first)) + 1)
+
+
+def in_version(said: Any, version: int) -> Any:
+    """What of `then` or `shows` is said of this version."""
+    if not isinstance(said, dict):
+        return said
+    spans = {key: value for key, value in said.items() if FOR_VERSIONS.fullmatch(key)}
+    always = {key: value for key, value in said.items() if key not in spans}
+    for key, value in spans.items():
+        if version in span(key):
+            if not isinstance(value, dict):
+                return value
+            always |= value
+    return always
 
 
 def _api(value: object) -> Api:
@@ -162,155 +165,3 @@ class Scenarios(Section):
         default="deny", description="What holds for a resource that no rule names.", examples=["allow"]
     )
     scenarios: tuple[Told, ...] = Field(description="The scenarios.", examples=["[{name: a reader may not write}]"])
-
-
-FORM = Form(Scenarios, "file of scenarios", 'begin with "scenarios:"', largest=4 << 20)
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """One scenario, and its number among all."""
-
-    number: int
-    theme: str  # the file that it stands in
-    unmatched: str
-    name: str
-    given: Given
-    steps: tuple[Step, ...]
-
-
-def load(folder: FilePath = FOLDER) -> list[Scenario]:
-    """All scenarios of a folder. Raises BadFileError with everything wrong in any of the files."""
-    files = sorted(folder.glob("*.yaml"))
-    problems, scenarios = [], []
-    for file in files:
-        try:
-            told = examined(FORM.text(str(file)), file.name)
-        except BadFileError as error:
-            problems += error.problems
-            continue
-        for one in told.scenarios:
-            steps = one.steps or (_only(one),)
-            scenarios.append(Scenario(len(scenarios) + 1, file.stem, told.unmatched, one.name, one.given, steps))
-    if problems:
-        raise BadFileError(problems)
-    return scenarios
-
-
-UNSAID = {"keep": {}, "acls": None, "patiently": False, "compare": "all"}
-
-
-def _only(told: Told) -> Step:
-    assert told.when is not None
-    return Step.model_construct(**dict(told.when), then=told.then, shows=told.shows, **UNSAID)
-
-
-def examined(text: str, name: str) -> Scenarios:
-    """What a text says. Raises BadFileError."""
-    found = FORM.examine(text, name, {})
-    raw = found.reading.value
-    listed = raw.get("scenarios") if isinstance(raw, dict) else None
-    for index, one in enumerate(listed if isinstance(listed, tuple) else ()):
-        given = one.get("given") if isinstance(one, dict) else None
-        found.note(Finding(("scenarios", index, "given", *path), message) for path, message, _ in unsaid(given))
-    if found.value is not None:
-        for index, told in enumerate(found.value.scenarios):
-            found.note(_findings(("scenarios", index), told))
-            found.note(_reaching(("scenarios", index), told, closes=found.value.unmatched == "allow"))
-    file, problems = found.result()
-    if file is None:
-        raise BadFileError(problems)
-    return file
-
-
-def _findings(path: Path, told: Told) -> Iterator[Finding]:
-    if (told.when is None) == (not told.steps):
-        yield Finding(path, 'a scenario has either "when" or "steps"; write one of the two')
-    if told.when is not None:
-        yield from _asked((*path, "when", "request"), told.when)
-        yield from _expected(path, told.then)
-        if told.then is None and not told.shows:
-            yield Finding(path, 'nothing is said to come of it; write "then" or "shows"')
-    elif told.then is not None or told.shows:
-        yield Finding(path, '"then" and "shows" belong to each of the steps; move them there')
-    for index, step in enumerate(told.steps):
-        yield from _asked((*path, "steps", index, "request"), step)
-        yield from _expected((*path, "steps", index), step.then)
-
-
-def _reaching(path: Path, told: Told, *, closes: bool) -> Iterator[Finding]:
-    """Rules that would change what other scenarios come to; any does that `closes` what was open to all."""
-    yield from _far((*path, "given", "acls"), told.given.acls, closes)
-    for index, step in enumerate(told.steps):
-        yield from _far((*path, "steps", index, "acls"), step.acls or (), closes)
-
-
-def _far(path: Path, acls: tuple[Acl, ...], closes: bool) -> Iterator[Finding]:
-    for index, acl in enumerate(acls):
-        writes = acl.allow is not None and acl.topics is not None and {Operation.WRITE, Operation.ALL} & set(acl.to)
-        wide = any(kind not in OWN or pattern.is_every for kind, pattern in acl.resources())
-        if wide and closes:
-            fact = "without this rule everybody may, in every scenario"
-            yield Finding((*path, index), f"{fact}; name topics, groups or transactional ids of this scenario")
-        elif EVERYBODY in acl.principals and (writes or wide):
-            fact = "this holds for everybody, in every scenario"  # any topic to write is enough for InitProducerId
-            yield Finding((*path, index), f"{fact}; say who, or let everybody only read topics of this scenario")
-
-
-def _asked(path: Path, when: When) -> Iterator[Finding]:
-    versions = when.versions or range(when.api.newest, when.api.newest + 1)
-    if versions.start > when.api.newest:
-        fact = f"{when.api.name} has versions 0 to {when.api.newest}"
-        yield Finding((*path[:-1], "versions"), f"{fact}; write one of these")
-    yield from _unknown(path, when.api.request, when.request, f"{when.api.name} request")
-
-
-def _unknown(path: Path, struct: type[Struct], said: Any, where: str) -> Iterator[Finding]:
-    """Fields that no version of a request has."""
-    if not isinstance(said, dict):
-        return
-    fields = {field.json: field for field in struct.fields}
-    for name, value in said.items():
-        field = fields.get(name)
-        if field is None:
-            yield Finding((*path, name), f'{where} has no field "{name}"; {nearest(name, fields)}')
-        elif isinstance(field.kind, StructType):
-            inside = enumerate(value) if isinstance(value, tuple) else ((None, value),)
-            for index, each in inside:
-                deeper = (*path, name) if index is None else (*path, name, index)
-                yield from _unknown(deeper, field.kind, each, f"{where}, {name}")
-
-
-def _expected(path: Path, then: Any) -> Iterator[Finding]:
-    """Words that are no errors."""
-    if then is None or (isinstance(then, str) and then in (CLOSED, NOTHING)):
-        return
-    for inner, word in _words((*path, "then"), then):
-        if word not in ErrorCode.__members__:
-            way_out = nearest(str(word), [*ErrorCode.__members__, CLOSED, NOTHING])
-            yield Finding(inner, f"unknown error {shown(word)}; {way_out}")
-
-
-def _words(path: Path, then: Any) -> Iterator[tuple[Path, Any]]:
-    if not isinstance(then, dict):
-        yield path, then
-        return
-    for key, value in then.items():
-        if FOR_VERSIONS.fullmatch(key):
-            yield from ((p, w) for p, w in _words((*path, key), value) if w not in (CLOSED, NOTHING))
-        else:
-            yield (*path, key), value
-
-
-def in_version(said: Any, version: int) -> Any:
-    """What of `then` or `shows` is said of this version."""
-    if not isinstance(said, dict):
-        return said
-    spans = {key: value for key, value in said.items() if FOR_VERSIONS.fullmatch(key)}
-    always = {key: value for key, value in said.items() if key not in spans}
-    for key, value in spans.items():
-        if version in span(key):
-            if not isinstance(value, dict):
-                return value
-            always |= value
-    return always

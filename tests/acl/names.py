@@ -15,6 +15,7 @@ from rules.vocabulary import EVERYBODY, WILDCARD, PatternType, ResourceType
 
 SUPER_USER = "admin"
 NOBODY = "nobody"  # who has not said who they are
+MOST_VERSIONS = 20  # no API has had more
 OWN = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
 
 
@@ -69,3 +70,8 @@ class Names:
 def versioned(text: str, version: int) -> str:
     """A name that is another in each version: `orders-$version`."""
     return re.sub(r"\$version\b", str(version), text)
+
+
+def in_versions(text: str) -> list[str]:
+    """The names that such a text stands for."""
+    return list(dict.fromkeys(versioned(text, version) for version in range(MOST_VERSIONS)))

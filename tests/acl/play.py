@@ -8,12 +8,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from proxy.protocol.api import OFFSET_COMMIT, PRODUCE, Api
-from proxy.protocol.schema import Request
-from tests.acl.answers import ANSWER, Telling, at
-from tests.acl.language import CLOSED, NOTHING, Scenario, Step, in_version
-from tests.acl.names import NOBODY, SUPER_USER, Names, versioned
+from proxy.protocol.schema import Request, Struct
+from tests.acl.answers import ANSWER, Telling
+from tests.acl.compare import at
+from tests.acl.language import CLOSED, NOTHING, Step, in_version
+from tests.acl.load import Scenario
+from tests.acl.names import NOBODY, SUPER_USER, Names, in_versions, versioned
+from tests.acl.prepare import checked
 from tests.acl.requests import Asking
-from tests.acl.sides import Side, checked
+from tests.acl.side import Side
 from tests.acl.wire import Wire
 
 # A client asks again on these: a coordinator that is about to be ready, a transaction that is about to end.
@@ -37,8 +40,8 @@ class Outcome(NamedTuple):
 
 
 def versions(step: Step, spoken: Mapping[int, range]) -> list[int]:
-    """The versions in which a request is asked: those of its step that clients may send."""
-    served = spoken.get(step.api.key, range(step.api.newest, step.api.newest + 1))
+    """The versions in which a request is asked: those of its step that clients may send; of what they may not, all."""
+    served = spoken.get(step.api.key, step.api.versions)
     if step.versions is None:
         return [served[-1]]
     return [version for version in served if version in step.versions]
@@ -69,19 +72,24 @@ class Player:
     def _prepare(self) -> None:
         given = self.scenario.given
         for topic, values in given.records.items():
-            for version in range(20) if "$version" in topic else (0,):
-                name = versioned(topic, version)
-                partition = {"index": 0, "records": {"values": values}}
-                said = {"topicData": [{"name": name, "partitionData": [partition]}]}
-                checked(self.side.trusted.ask(self.asking.request(PRODUCE, 12, said), 12))
+            for name in in_versions(topic):
+                self._write(name, values)
         for group, offsets in given.offsets.items():
-            for version in range(20) if "$version" in group else (0,):
-                topics = [
-                    {"name": topic, "partitions": [{"partitionIndex": 0, "committedOffset": offset}]}
-                    for topic, offset in offsets.items()
-                ]
-                said = {"groupId": versioned(group, version), "topics": topics, "generationIdOrMemberEpoch": -1}
-                self._settled(self.side.trusted, self.asking.request(OFFSET_COMMIT, 9, said), 9)
+            for name in in_versions(group):
+                self._commit(name, offsets)
+
+    def _write(self, topic: str, values: tuple[str, ...]) -> None:
+        partition = {"index": 0, "records": {"values": values}}
+        said = {"topicData": [{"name": topic, "partitionData": [partition]}]}
+        checked(self.side.trusted.ask(self.asking.request(PRODUCE, 12, said), 12))
+
+    def _commit(self, group: str, offsets: Mapping[str, int]) -> None:
+        topics = [
+            {"name": topic, "partitions": [{"partitionIndex": 0, "committedOffset": offset}]}
+            for topic, offset in offsets.items()
+        ]
+        said = {"groupId": group, "generationIdOrMemberEpoch": -1, "topics": topics}
+        self._settled(self.side.trusted, self.asking.request(OFFSET_COMMIT, 9, said), 9)
 
     def _play(self) -> Iterator[Outcome]:
         for index, step in enumerate(self.scenario.steps):
@@ -143,8 +151,6 @@ class Player:
 
 def plain(struct: Any) -> Any:
     """A message as plain values under Kafka's names, untold."""
-    from proxy.protocol.schema import Struct
-
     if isinstance(struct, list):
         return [plain(each) for each in struct]
     if not isinstance(struct, Struct):
@@ -155,7 +161,7 @@ def plain(struct: Any) -> Any:
 def mismatch(step: Step, outcome: Outcome) -> str | None:
     """How an outcome differs from what the file says of it."""
     then = in_version(step.then, outcome.version)
-    if then in (CLOSED, NOTHING) if isinstance(then, str) else False:
+    if isinstance(then, str) and then in (CLOSED, NOTHING):
         return None if outcome.end == then else f"not {then}, but {outcome.end or outcome.errors}"
     if outcome.end is not None:
         return f"{outcome.end}, without an answer"

@@ -18,9 +18,10 @@ from proxy.protocol.records.record import Record
 from proxy.protocol.records.write import write_batch
 from proxy.protocol.schema import Field, Request, Struct, StructType, blank
 from proxy.protocol.wire import BYTES, NO_UUID, RECORDS, UUID, Meaning
-from rules.vocabulary import Operation, PatternType, Permission, ResourceType
+from tests.acl.embedded import assignment, subscription, uuid_text
 from tests.acl.names import Names
 from tests.acl.nodes import PASSWORD
+from tests.acl.sensible import SENSIBLE, WITH_OWN_NAMES, WORDS
 
 NAMED = (
     Meaning.TOPIC_NAME,
@@ -32,63 +33,6 @@ NAMED = (
 )
 MANGLED = (*NAMED[:-1], Meaning.TOPIC_REGEX)
 PLACEHOLDER = re.compile(r"\$(\w+)(?:\(([^)]*)\))?")
-# Values that a broker takes, where a zero would be an error of another kind.
-SENSIBLE: dict[str, Any] = {
-    "acks": -1,
-    "client_software_name": "test",
-    "client_software_version": "1",
-    "committed_leader_epoch": -1,
-    "count": 1,
-    "current_leader_epoch": -1,
-    "endpoint_type": 1,
-    "generation_id": -1,
-    "host": "*",
-    "host_filter": None,
-    "iterations": 4096,
-    "leader_epoch": -1,
-    "max_bytes": 1 << 20,
-    "max_num_offsets": 1,
-    "max_records": 10,
-    "batch_size": 10,
-    "mechanism": 1,
-    "member_epoch": -1,
-    "num_partitions": 1,
-    "partition_max_bytes": 1 << 20,
-    "pattern_type_filter": 1,
-    "permission_type": 3,
-    "permission_type_filter": 1,
-    "operation_filter": 1,
-    "resource_type_filter": 1,
-    "process_id": "process",
-    "producer_epoch": -1,
-    "producer_id": -1,
-    "protocol_type": "consumer",
-    "rebalance_timeout_ms": 10_000,
-    "replica_id": -1,
-    "replication_factor": 1,
-    "resource_pattern_type": 3,
-    "response_partition_limit": 2000,
-    "retention_time_ms": -1,
-    "session_epoch": -1,
-    "session_timeout_ms": 10_000,
-    "strict": False,
-    "timeout_ms": 10_000,
-    "timestamp": -1,
-    "transaction_timeout_ms": 10_000,
-}
-CONFIG_RESOURCES = {"TOPIC": 2, "BROKER": 4, "BROKER_LOGGER": 8, "CLIENT_METRICS": 16, "GROUP": 32}
-WITH_OWN_NAMES = (2, 3, 5, 16, 32)  # resource types whose names are a scenario's own, of ACLs and of configs
-ANY = {"ANY": 1, "MATCH": 2}
-WORDS: dict[str, Mapping[str, int]] = {
-    "config_operation": {"SET": 0, "DELETE": 1, "APPEND": 2, "SUBTRACT": 3},
-    "key_type": {"GROUP": 0, "TRANSACTION": 1, "SHARE": 2},
-    "operation": {**ANY, **Operation.__members__},
-    "permission_type": {**ANY, **Permission.__members__},
-    "pattern_type": {**ANY, **PatternType.__members__},
-    "acl_resource_type": {**ANY, **ResourceType.__members__},
-    "config_resource_type": CONFIG_RESOURCES,
-    "resource_types": CONFIG_RESOURCES,
-}
 
 
 class Ids(Protocol):
@@ -244,25 +188,3 @@ def _word_kind(api: Api, field: Field) -> str:
     if kind == "resource_type":
         return "acl_resource_type" if "Acl" in api.name else "config_resource_type"
     return kind
-
-
-def uuid_text(value: bytes) -> str:
-    """An id as Kafka writes it."""
-    import base64
-
-    return base64.urlsafe_b64encode(value).decode().rstrip("=")
-
-
-def _text(value: str) -> bytes:
-    return len(value.encode()).to_bytes(2, "big") + value.encode()
-
-
-def subscription(topic: str) -> bytes:
-    """ConsumerProtocolSubscription v0: what a consumer wants to read."""
-    return bytes(2) + (1).to_bytes(4, "big") + _text(topic) + b"\xff\xff\xff\xff"
-
-
-def assignment(topic: str) -> bytes:
-    """ConsumerProtocolAssignment v0: what a consumer is to read, the first partition of a topic."""
-    one = (1).to_bytes(4, "big")
-    return bytes(2) + one + _text(topic) + one + bytes(4) + b"\xff\xff\xff\xff"

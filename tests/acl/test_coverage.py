@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from proxy.protocol.api import APIS
-from tests.acl.language import Scenario, load
+from tests.acl.load import Scenario, load
 from tests.acl.play import versions
 from tests.acl.sides import Sides
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from proxy.text.problems import BadFileError
-from tests.acl.language import CLOSED, examined, in_version, load, span
+from tests.acl.language import CLOSED, in_version, span
+from tests.acl.load import examined, load
 
 RIGHT = """\
 scenarios:

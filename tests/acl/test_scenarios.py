@@ -7,9 +7,9 @@ from difflib import unified_diff
 
 import pytest
 
-from tests.acl.answers import alike
+from tests.acl.compare import alike
 from tests.acl.conftest import Worlds
-from tests.acl.language import Scenario, load
+from tests.acl.load import Scenario, load
 from tests.acl.play import Outcome, Player, mismatch
 
 pytestmark = pytest.mark.real
