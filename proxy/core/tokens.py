@@ -4,7 +4,8 @@ Rules:
 * A claim is what the client says; it counts once the broker said yes to it. How it says so is the mechanism's own:
   a PLAIN server answers with nothing, a SCRAM server with its signature (`v=`), an OAUTHBEARER one with nothing too.
 * Who authenticates with a delegation token is known to the broker alone: the claim has the id of the token (KIP-48).
-* A mechanism that is not known here passes: whether it succeeded is seen, who it was is not. GSSAPI is one of these.
+* GSSAPI passes: that it succeeded is seen, by the empty token with which Kafka's servers end it; who it was is not.
+* So does a mechanism that is not known here. Each yes of the broker counts then, since nobody can tell the last one.
 
 Sources: RFC 4616 (PLAIN), RFC 5802 (SCRAM), RFC 7628 (OAUTHBEARER), and what Kafka's own servers make of them.
 """
@@ -84,16 +85,21 @@ def _text(data: bytes) -> str | None:
 
 
 class Mechanism(NamedTuple):
-    """How a mechanism is followed: who its first token claims to be, and whether a server's token says yes."""
+    """How a mechanism is followed: who its first token claims to be, and whether a server's token says yes.
+
+    `in_turn`: every token of the client gets one of the broker, also where tokens travel without headers.
+    """
 
     claim: Callable[[bytes], Claim]
     accepted: Callable[[bytes], bool]
+    in_turn: bool = True
 
 
 FOLLOWED: dict[str, Mechanism] = {
     "PLAIN": Mechanism(plain, lambda token: True),
     **dict.fromkeys(SCRAM, Mechanism(scram, lambda token: token.startswith(b"v="))),
     "OAUTHBEARER": Mechanism(oauthbearer, lambda token: not token),
+    "GSSAPI": Mechanism(lambda token: NOBODY, lambda token: not token, in_turn=False),
 }
 
 
@@ -113,7 +119,7 @@ class Exchange:
     @property
     def in_turn(self) -> bool:
         """Does every token of the client get one of the broker? In a mechanism unknown here the last may not."""
-        return self._followed is not None
+        return self._followed is not None and self._followed.in_turn
 
     def client(self, token: bytes) -> None:
         """A token of the client passes."""

@@ -106,14 +106,29 @@ def test_a_refused_token_is_no_principal() -> None:
     )
 
 
-def test_of_another_mechanism_only_that_it_succeeded_is_learnt() -> None:
+def test_of_kerberos_only_that_it_succeeded_is_learnt_and_not_before_the_last_step() -> None:
     assert (
         greeting("GSSAPI")
         >> Client(authenticate(2, KERBEROS))
         << ToBroker(authenticate(2, KERBEROS))
         >> Broker(yes(2, KERBEROS))
         << ToClient(yes(2, KERBEROS))
+        >> Client(authenticate(3, KERBEROS))
+        << ToBroker(authenticate(3, KERBEROS))
+        >> Broker(yes(3))
+        << ToClient(yes(3))
         << known("GSSAPI", None)
+    )
+
+
+def test_of_another_mechanism_only_that_a_step_succeeded_is_learnt() -> None:
+    assert (
+        greeting("OF-ONES-OWN")
+        >> Client(authenticate(2, b"me"))
+        << ToBroker(authenticate(2, b"me"))
+        >> Broker(yes(2, b"you"))
+        << ToClient(yes(2, b"you"))
+        << known("OF-ONES-OWN", None)
     )
 
 
