@@ -67,7 +67,7 @@ class Side:
         self.fd = sock.fileno()
         self.receive = sock.recv_into
         self._write = sock.send
-        self._sendmsg = sock.sendmsg if isinstance(sock, socket.socket) else None
+        self._sendmsg = sock.sendmsg
         self.take = take
         self.splitter = splitter
         self.portion = BUFFER  # to be read at a time
@@ -97,8 +97,8 @@ class Side:
 
     def send_all(self, pieces: list[Buffer]) -> None:
         """Send these in one go, or keep what the socket does not take."""
-        if self._sendmsg is None or len(pieces) == 1:
-            self.send(b"".join(pieces) if len(pieces) > 1 else pieces[0])
+        if len(pieces) == 1:
+            self.send(pieces[0])
             return
         for start in range(0, len(pieces), PIECES):
             some = pieces[start : start + PIECES]
