@@ -20,7 +20,7 @@ from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from proxy.protocol.problem import ProtocolError
 
-RENEW_AT = 0.85  # of a session's lifetime; Kafka's own clients take 0.85 to 0.95
+RENEW_AT = 0.7  # of a session's lifetime; Kafka's own clients take 0.85 to 0.95, and have but themselves to serve
 SOONEST = 1.1  # seconds between two renewals: within one second a broker refuses the second
 Versions = Mapping[int, tuple[int, int]]
 
