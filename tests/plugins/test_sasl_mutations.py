@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from random import Random
 
@@ -193,4 +194,6 @@ def test_no_changed_answers_make_the_proxy_fail_or_take_a_broker_for_another(cou
             assert not isinstance(command, Emit), command
             assert not isinstance(command, Close) or "alice-secret" not in str(command.reason)
         if not link.closed and mechanism != "PLAIN":
-            assert said[said.index(b"v=") :].startswith(token or b"?"), "it took another's signature"
+            assert token is not None
+            shown = said[said.index(b"v=") :][: len(token)]
+            assert base64.b64decode(shown[2:]) == base64.b64decode(token[2:]), "it took another's signature"
