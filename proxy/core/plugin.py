@@ -132,7 +132,7 @@ class Plugin:
         return None
 
     def refresh(self) -> Iterable[Reload]:
-        """Look whether files that it works by have changed. Called twice a second, in a thread."""
+        """Look whether files that it works by have changed. Called five times a second, in a thread."""
         return ()
 
     def counts(self) -> Mapping[str, int]:
