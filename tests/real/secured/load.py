@@ -3,43 +3,46 @@
 from __future__ import annotations
 
 import threading
+from abc import abstractmethod
 from types import TracebackType
 
 from tests.real.java_clients import each
+from tests.real.records import PATIENCE
 from tests.real.secured.clients import As, for_confluent, for_java, java
 from tests.real.way import Way
 
-LOSSES = ("connection-close-total", "failed-authentication-total", "failed-reauthentication-total")
 PACE = 0.02  # seconds between two records
+PARTITIONS = 3  # each led by another broker
+UNDER_WAY = 4 * PARTITIONS  # records, after which a client has a connection to every leader
+LOSSES = ("connection-close-total", "failed-authentication-total", "failed-reauthentication-total")
 
 
-class Load(threading.Thread):
-    """librdkafka; a context that stops it, and in which nothing may go wrong."""
+class Writing(threading.Thread):
+    """One client; a context in which it is under way, and nothing may go wrong."""
 
     def __init__(self, who: As, topic: str) -> None:
         super().__init__(daemon=True)
-        from confluent_kafka import Producer
-
         self.failed: list[str] = []
-        self.count = 0
-        self._topic = topic
+        self.count = 0  # records that were acknowledged
+        self._who, self._topic = who, topic
         self._enough = threading.Event()
-        more = {"error_cb": lambda error: self.failed.append(error.str()), "linger.ms": 1}
-        self._producer = Producer(for_confluent(who) | more)
+        self._under_way = threading.Event()
 
-    def run(self) -> None:
-        while not self._enough.is_set():
-            self._producer.produce(self._topic, b"v", on_delivery=self._delivered)
-            self.count += 1
-            self._producer.poll(PACE)
-        self._producer.flush(30)
+    @abstractmethod
+    def run(self) -> None: ...
 
-    def _delivered(self, error: object, message: object) -> None:
-        if error:
-            self.failed.append(str(error))
+    @abstractmethod
+    def lost(self) -> str:
+        """What it lost, if anything."""
 
-    def __enter__(self) -> Load:
+    def _acknowledged(self) -> None:
+        self.count += 1
+        if self.count == UNDER_WAY:
+            self._under_way.set()
+
+    def __enter__(self) -> Writing:
         self.start()
+        assert self._under_way.wait(PATIENCE), f"only {self.count} records were written; {self.failed[:3]}"
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -47,19 +50,41 @@ class Load(threading.Thread):
         self.join()
         if kind is None:
             assert not self.failed, self.failed[:3]
-            assert self.count, "nothing was sent"
-            assert not len(self._producer), f"{len(self._producer)} records were not sent in the end"
+            assert not self.lost(), self.lost()
 
 
-class JavaLoad(threading.Thread):
-    """Kafka's newest client, likewise."""
+class Load(Writing):
+    """librdkafka."""
 
     def __init__(self, who: As, topic: str) -> None:
-        super().__init__(daemon=True)
-        self.failed: list[str] = []
-        self.count = 0
-        self._who, self._topic = who, topic
-        self._enough = threading.Event()
+        super().__init__(who, topic)
+        from confluent_kafka import Producer
+
+        more = {"error_cb": lambda error: self.failed.append(error.str()), "linger.ms": 1}
+        self._producer = Producer(for_confluent(who) | more)
+
+    def run(self) -> None:
+        while not self._enough.is_set():
+            self._producer.produce(self._topic, b"v", on_delivery=self._delivered)
+            self._producer.poll(PACE)
+        self._producer.flush(30)
+
+    def _delivered(self, error: object, message: object) -> None:
+        if error:
+            self.failed.append(str(error))
+        else:
+            self._acknowledged()
+
+    def lost(self) -> str:
+        """Records that were not sent in the end."""
+        return f"{len(self._producer)} records" if len(self._producer) else ""
+
+
+class JavaLoad(Writing):
+    """Kafka's newest client."""
+
+    def __init__(self, who: As, topic: str) -> None:
+        super().__init__(who, topic)
         self.metrics: dict[str, float] = {}
 
     def run(self) -> None:
@@ -67,23 +92,15 @@ class JavaLoad(threading.Thread):
         with clients.producer(Way("load", self._who.bootstrap, {}), linger_ms=0, **for_java(self._who)) as producer:
             while not self._enough.wait(PACE):
                 try:
-                    producer.send(clients.record(self._topic, b"v")).get()
-                    self.count += 1
+                    producer.send(clients.record(self._topic, b"v", None, self.count % PARTITIONS)).get()
                 except Exception as error:  # whatever a client may meet is what the test is about
                     self.failed.append(str(error))
+                else:
+                    self._acknowledged()
             for entry in each(producer.metrics().entrySet()):
                 if entry.getKey().group() == "producer-metrics":
                     self.metrics[entry.getKey().name()] = entry.getValue().metricValue()
 
-    def __enter__(self) -> JavaLoad:
-        self.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._enough.set()
-        self.join()
-        if kind is None:
-            assert not self.failed, self.failed[:3]
-            assert self.count, "nothing was sent"
-            lost = {name: self.metrics[name] for name in LOSSES if self.metrics[name]}
-            assert not lost, f"java: {lost}"
+    def lost(self) -> str:
+        """Connections."""
+        return ", ".join(f"{name} {self.metrics[name]:g}" for name in LOSSES if self.metrics[name])

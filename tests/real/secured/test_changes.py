@@ -78,16 +78,19 @@ def test_whom_we_trust_changes_under_load(guarding: Guarding) -> None:
     old = As(guarding.at("certified", TLS), None, papers=guarding.shown("Alice"))
     new = old._replace(papers=show(guarding.trusted, second, *second.issue("Alice", organization="Clients")))
     reread = ('"read again"', '"listeners.certified-tls.tls"')
-    with JavaLoad(old, "doorkeeper-trusting"):
-        assert (knock(old) is None, knock(new) is None) == (True, False)
+    file = guarding.clients_authority
+    try:
+        with JavaLoad(old, "doorkeeper-trusting"):
+            assert (knock(old) is None, knock(new) is None) == (True, False)
+            with guarding.tells(*reread):
+                file.write_text(first.file.read_text() + second.file.read_text())
+            assert (knock(old) is None, knock(new) is None) == (True, True)
+            with guarding.tells(*reread):
+                file.write_text(second.file.read_text())
+            assert (knock(old) is None, knock(new) is None) == (False, True)
+    finally:
         with guarding.tells(*reread):
-            guarding.clients_authority.write_text(first.file.read_text() + second.file.read_text())
-        assert (knock(old) is None, knock(new) is None) == (True, True)
-        with guarding.tells(*reread):
-            guarding.clients_authority.write_text(second.file.read_text())
-        assert (knock(old) is None, knock(new) is None) == (False, True)
-    with guarding.tells(*reread):
-        guarding.clients_authority.write_text(first.file.read_text())
+            file.write_text(first.file.read_text())
 
 
 @pytest.mark.parametrize("seconds", [6, pytest.param(60, marks=pytest.mark.long)])
