@@ -1,7 +1,8 @@
 """Reloading: the files that plugins work by, kept in step while the proxy runs.
 
 Rules:
-* A file is looked at five times a second, in a thread. What it says is in force at once, on connections that are open too.
+* A file is looked at five times a second, in a thread. What it says is in force at once, on connections that are open
+  too.
 * A broken new file is a line in the log; what there was before stays in force.
 """
 
