@@ -8,7 +8,7 @@ Rules:
 * What is refused is taken out of the request and its refusal put into the answer; the rest is served (`case.py`).
 * An answer is read only where something is to be done to it. A fetch that waited at the broker while the rules changed
   is judged again (`fetch.py`).
-* The file of rules is looked at twice a second; what is in force is asked anew for every request (`law.py`).
+* The file of rules is looked at five times a second; what is in force is asked anew for every request (`law.py`).
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ class Acl(Plugin):
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         """One for each side of each API that clients may send, whose table asks anything."""
-        produced, fetched = RepeatedProduce(self.law, self._producing), RepeatedFetch(self.law, self._fetching)
+        produced = RepeatedProduce(self.law, self.names, self._producing)
+        fetched = RepeatedFetch(self.law, self.names, self._fetching)
         for part, api, repeated in ((self._producing, PRODUCE, produced), (self._fetching, FETCH, fetched)):
             yield Handler(part.request, Wish(Request, api.request, part.FIELDS), position, glance=repeated)
             yield Handler(part.response, Wish(Response, api.response, part.ANSWERED), position, part.is_needed)

@@ -17,7 +17,9 @@ from typing import NamedTuple
 
 from plugins.acl.fetch import NEW, Fetching
 from plugins.acl.law import Law, Rights
+from plugins.acl.names import Names
 from plugins.acl.produce import Producing
+from plugins.acl.skimmed import Skimmed
 from proxy.core.context import Connection, Context
 from proxy.protocol.codec import BAD_BYTES, Spans, spans_finder
 from proxy.protocol.frame import REQUEST_HEAD
@@ -59,6 +61,7 @@ class Remembered:
         self._ends: list[tuple[int, int]] = []  # by api: how far beginnings go
         self._starts: dict[tuple[int, bytes], Passed] = {}
         self._layouts: dict[tuple[int, int], tuple[Layout, Passed] | None] = {}  # None: one of this length came
+        self.skimmed: dict[int, Skimmed] = {}  # by api
 
     def find(self, api: int, frame: memoryview, length: int) -> Passed | None:
         """The one that this frame is like."""
@@ -82,10 +85,11 @@ class Remembered:
             self._starts.clear()
         self._starts[api, bytes(frame[HEAD:end])] = passed
 
-    def comes_again(self, api: int, length: int) -> bool:
-        """Did a request of this length come before? Finding out how it is laid out takes as long as reading it."""
+    def is_worth_keeping(self, api: int, length: int, edition: object) -> bool:
+        """Is it the second of this length? Finding out how it is laid out takes as long as reading it."""
         if (api, length) in self._layouts:
-            return True
+            known = self._layouts[api, length]
+            return known is None or known[1].edition is not edition
         if len(self._layouts) == MOST:
             self._layouts.clear()
         self._layouts[api, length] = None
@@ -104,17 +108,33 @@ class Remembered:
 class Repeated:
     """What passed on each connection: a Glance."""
 
-    def __init__(self, law: Law) -> None:
+    def __init__(self, law: Law, names: Names) -> None:
         self._law = law
+        self._names = names
 
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The context of the earlier request that this one is like."""
         remembered: Remembered | None = connection.notes.get(self)
         passed = None if remembered is None else remembered.find(api, frame, length)
         if passed is None:
-            return None
+            if remembered is None or len(frame) < length:
+                return None
+            return self._skim(remembered, connection.notes[self._law], api, frame)
         granted: Rights = connection.notes[self._law]
         return passed.ctx if granted.current() is passed.edition and self.still_holds(passed, frame) else None
+
+    def _skim(self, remembered: Remembered, granted: Rights, api: int, frame: memoryview) -> Context | None:
+        """The context of an earlier request that begins like this one, if all topics of this one may be used."""
+        skimmed = remembered.skimmed.get(api)
+        if skimmed is None or granted.current() is not skimmed.edition:
+            return None
+        try:
+            if not skimmed.passes(frame, granted):
+                return None
+        except BAD_BYTES:
+            return None  # whoever reads it says what is wrong
+        self.keep(remembered, skimmed.ctx, frame, skimmed.body, Passed(skimmed.ctx, skimmed.edition))
+        return skimmed.ctx
 
     def passed(self, ctx: Context, frame: memoryview, body: int) -> None:
         """This one was read, and passes."""
@@ -124,6 +144,9 @@ class Repeated:
         granted: Rights = ctx.connection.notes[self._law]
         try:
             self.keep(remembered, ctx, frame, body, Passed(ctx, granted.edition))
+            if self.may_skim(ctx):
+                api = ctx.api.key << 16 | ctx.version
+                remembered.skimmed[api] = Skimmed(ctx, granted.edition, frame, body, self._names)
         except BAD_BYTES:
             return  # its broker will say what is wrong with it
 
@@ -135,6 +158,10 @@ class Repeated:
         """Does what the earlier request passed by still hold?"""
         return True
 
+    def may_skim(self, ctx: Context) -> bool:
+        """Do only the names of its topics matter?"""
+        return True
+
     def keep(self, remembered: Remembered, ctx: Context, frame: memoryview, body: int, passed: Passed) -> None:
         """Remember what matters of a request."""
         raise NotImplementedError
@@ -143,8 +170,8 @@ class Repeated:
 class RepeatedProduce(Repeated):
     """Records do not matter."""
 
-    def __init__(self, law: Law, producing: Producing) -> None:
-        super().__init__(law)
+    def __init__(self, law: Law, names: Names, producing: Producing) -> None:
+        super().__init__(law, names)
         self._producing = producing
 
     def may_repeat(self, ctx: Context) -> bool:
@@ -152,22 +179,26 @@ class RepeatedProduce(Repeated):
 
     def keep(self, remembered: Remembered, ctx: Context, frame: memoryview, body: int, passed: Passed) -> None:
         api, version = ctx.api.key << 16 | ctx.version, ctx.version
-        topics = spans_finder(ProduceRequest, version, "name", "topic_id")(frame, body)
+        topics = spans_finder(ProduceRequest, version, "name", "topic_id")(frame, body)[:-1]
         if len(topics) == 1:
             remembered.keep_start(api, frame, topics[0][1], passed)
-        elif remembered.comes_again(api, len(frame)):
-            remembered.keep_layout(api, frame, spans_finder(ProduceRequest, version, "records")(frame, body), passed)
+        elif remembered.is_worth_keeping(api, len(frame), passed.edition):
+            records = spans_finder(ProduceRequest, version, "records")(frame, body)[:-1]
+            remembered.keep_layout(api, frame, records, passed)
 
 
 class RepeatedFetch(Repeated):
     """Offsets do not matter, nor how often a session was used."""
 
-    def __init__(self, law: Law, fetching: Fetching) -> None:
-        super().__init__(law)
+    def __init__(self, law: Law, names: Names, fetching: Fetching) -> None:
+        super().__init__(law, names)
         self._fetching = fetching
 
     def may_repeat(self, ctx: Context) -> bool:
         return self._fetching.may_repeat(ctx)
+
+    def may_skim(self, ctx: Context) -> bool:
+        return not self._fetching.has_session(ctx)
 
     def still_holds(self, passed: Passed, frame: memoryview) -> bool:
         at = passed.epoch_at
@@ -177,10 +208,10 @@ class RepeatedFetch(Repeated):
 
     def keep(self, remembered: Remembered, ctx: Context, frame: memoryview, body: int, passed: Passed) -> None:
         api = ctx.api.key << 16 | ctx.version
-        if not remembered.comes_again(api, len(frame)):
+        if not remembered.is_worth_keeping(api, len(frame), passed.edition):
             return
-        varying = spans_finder(FetchRequest, ctx.version, *OFFSETS)(frame, body)
+        varying = spans_finder(FetchRequest, ctx.version, *OFFSETS)(frame, body)[:-1]
         if self._fetching.has_session(ctx):
-            epoch = spans_finder(FetchRequest, ctx.version, "session_epoch")(frame, body)
+            epoch = spans_finder(FetchRequest, ctx.version, "session_epoch")(frame, body)[:-1]
             varying, passed = epoch + varying, passed._replace(epoch_at=epoch[0][0])
         remembered.keep_layout(api, frame, varying, passed)

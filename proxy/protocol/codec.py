@@ -104,7 +104,8 @@ Spans = list[tuple[int, int]]
 def spans_finder(cls: type[Message], version: int, *names: str) -> Callable[[bytes | memoryview, int], Spans]:
     """A function from where a message begins to where its fields of these names lie, at any depth, in order.
 
-    Of a field with a length, what follows the length. What the function raises for bytes that end early is BAD_BYTES.
+    Of a field with a length, what follows the length. The last span is empty, where the message's own tagged fields
+    begin. What the function raises for bytes that end early is BAD_BYTES.
     """
     layout, title = _plan(cls, version)
     find: Callable[[bytes | memoryview, int], Spans] = emit.noter(layout, frozenset(names), title)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from proxy.protocol.emit.read import read_run, read_struct, read_tags, skip_steps, skip_struct
+from proxy.protocol.emit.read import read_run, read_struct, read_tags, skip_steps, skip_struct, skip_tags
 from proxy.protocol.emit.source import Source
-from proxy.protocol.emit.spans import note_struct
+from proxy.protocol.emit.spans import note_steps
 from proxy.protocol.emit.walk import walk_steps
 from proxy.protocol.emit.write import write_steps, write_struct, write_tags
 from proxy.protocol.plan import Plan, Step
@@ -32,10 +32,16 @@ def skipper(plan: Plan, title: str) -> Any:
 
 
 def noter(plan: Plan, names: frozenset[str], title: str) -> Any:
-    """`spans(buf, p) -> [(start, stop), ...]`: where the fields of these names lie, at any depth."""
+    """`spans(buf, p) -> [(start, stop), ...]`: where the fields of these names lie, at any depth.
+
+    The last is empty, and lies where the message's own tagged fields begin.
+    """
     src = Source("spans", "buf, p")
     src.add("end = len(buf)", "noted = []", "note = noted.append")
-    note_struct(src, plan, names)
+    note_steps(src, plan.steps, names)
+    src.add("note((p, p))")
+    if plan.flexible:
+        skip_tags(src)
     with src.block("if p > end:"):
         src.add("raise Short")
     src.add("return noted")

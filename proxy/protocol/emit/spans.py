@@ -5,17 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from proxy.protocol.emit.read import read, read_length, skip_tags, unless_null
 from proxy.protocol.emit.source import Source, length_letter
 from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying
 
 
-def note_struct(src: Source, plan: Plan, names: Collection[str]) -> None:
-    """Go over a struct; `note` is called with where each value begins and ends."""
-    for step in plan.steps:
+def note_steps(src: Source, steps: Iterable[Step], names: Collection[str]) -> None:
+    """Go over some fields; `note` is called with where each value begins and ends."""
+    for step in steps:
         _note_field(src, step, names)
+
+
+def _note_struct(src: Source, plan: Plan, names: Collection[str]) -> None:
+    note_steps(src, plan.steps, names)
     if plan.flexible:
         skip_tags(src)
 
@@ -46,10 +50,10 @@ def _note_inside(src: Source, move: Move, names: Collection[str]) -> None:
             with src.block(f"if {n} * {inner.least} > end - p:"):
                 src.add("raise Short")
             with src.block(f"for _ in range({n}):"):
-                note_struct(src, inner.plan, names)
+                _note_struct(src, inner.plan, names)
     else:
         assert not inner.nullable, "no message has such a struct"
-        note_struct(src, inner.plan, names)
+        _note_struct(src, inner.plan, names)
 
 
 def _has(plan: Plan, names: Collection[str]) -> bool:

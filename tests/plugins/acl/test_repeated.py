@@ -70,16 +70,15 @@ def test_a_producer_that_repeats_itself_with_other_records_is_read_once(rules: M
 
 
 @pytest.mark.parametrize("version", range(14))
-def test_one_with_several_topics_is_known_by_its_length_the_third_time(rules: Making, version: int) -> None:
+def test_one_with_several_topics_is_read_once_too(rules: Making, version: int) -> None:
     own = rules("acls: [{allow: User:alice, to: Write, topics: '*'}]")
     counted = Counted(own.acl)
     talk = Producer(own)
-    for content in (b"a", b"b", b"c", b"d"):
+    for content in (b"a", b"b", b"c", b"d", b"longer"):
         talk.ask(produce(version, "mine", "theirs", records=content * 61), version)
-    assert talk.written == [["mine", "theirs"]] * 4
-    assert counted.count == 2
-    talk.ask(produce(version, "mine", "theirs", records=b"longer" * 61), version)
-    assert counted.count == 3
+    talk.ask(produce(version, "theirs", "mine"), version)
+    assert talk.written == [["mine", "theirs"]] * 5 + [["theirs", "mine"]]
+    assert counted.count == 1
 
 
 @pytest.mark.parametrize("version", range(19))
@@ -90,7 +89,20 @@ def test_a_consumer_that_repeats_itself_with_other_offsets_is_known(rules: Makin
     for offset in (1, 2, 3, 2**40):
         talk.ask(fetch(version, "mine", "ours", offset=offset), version)
         talk.answer(records(version, "mine"))
-    assert counted.count == 2
+    talk.ask(fetch(version, "ours"), version)
+    assert counted.count == 1
+
+
+@pytest.mark.parametrize("version", range(7, 19))
+def test_in_a_session_it_is_known_the_third_time(rules: Making, version: int) -> None:
+    own = rules("acls: [{allow: User:alice, to: Read, topics: '*'}]")
+    counted = Counted(own.acl)
+    talk = Consumer(own)
+    talk.opened(version, "mine", "ours")
+    for epoch in (1, 2, 3, 4):
+        talk.ask(fetch(version, "mine", session=(7, epoch), offset=epoch), version)
+        talk.answer(records(version, "mine"))
+    assert counted.count == 3
 
 
 @pytest.mark.parametrize("version", [9, 13])

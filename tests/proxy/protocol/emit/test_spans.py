@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from proxy.protocol.codec import BAD_BYTES, encode, spans_finder
+from proxy.protocol.codec import BAD_BYTES, encode, spans_finder, tags_finder
 from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest
@@ -22,10 +22,11 @@ def test_records_and_names_are_found_wherever_they_lie(version: int) -> None:
         request = make(ProduceRequest, version, dice)
         body = b"before" + encode(request, version)
         records = [p.records for topic in request.topic_data for p in topic.partition_data if p.records is not None]
-        found = spans_finder(ProduceRequest, version, "records")(body, 6)
+        *found, (tags, same) = spans_finder(ProduceRequest, version, "records")(body, 6)
+        assert tags == same == tags_finder(ProduceRequest, version)(body, 6)
         assert [body[start:stop] for start, stop in found] == [bytes(each) for each in records]
         names = [topic.name.encode() if version < 13 else topic.topic_id for topic in request.topic_data]
-        found = spans_finder(ProduceRequest, version, "name", "topic_id")(memoryview(body), 6)
+        found = spans_finder(ProduceRequest, version, "name", "topic_id")(memoryview(body), 6)[:-1]
         assert [body[start:stop] for start, stop in found] == names
 
 
