@@ -43,9 +43,9 @@ class Change(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """The rules before a change, and what it really added and removed."""
+    """The rules after a change, and what it really added and removed."""
 
-    before: Snapshot
+    rules: Snapshot
     added: frozenset[Binding]
     removed: frozenset[Binding]
 
@@ -74,19 +74,23 @@ class Store:
     def _changed(self, path: Path, decide: Callable[[Snapshot], Change]) -> Changed | None:
         """Make the change; None: somebody else was faster."""
         kept = self.kept
-        seen = settled(path)
+        seen = stamp(path)
+        before = kept.said(seen)
+        if before is None:
+            seen = settled(path)
         text = FORM.text(os.fspath(path))
         if stamp(path) != seen:
             return None
-        before = kept.said(seen) or self._examined(text)
+        before = before or self._examined(text)
         change, there = decide(before), said(before.file)
-        changed = Changed(before, frozenset(change.added) - there, frozenset(change.removed) & there)
-        if changed.added or changed.removed:
-            after = edited(text, before, kept.environment, change.added, changed.removed)
-            if (written := _replaced(path, seen, after.text)) is None:
-                return None
-            kept.take(after.snapshot, written)
-        return changed
+        added, removed = frozenset(change.added) - there, frozenset(change.removed) & there
+        if not added and not removed:
+            return Changed(before, added, removed)
+        after = edited(text, before, kept.environment, change.added, removed)
+        if (written := _replaced(path, seen, after.text)) is None:
+            return None
+        kept.take(after.snapshot, written)
+        return Changed(after.snapshot, added, removed)
 
     def _examined(self, text: str) -> Snapshot:
         snapshot, problems = examine_text(text, os.fspath(self.kept.file), self.kept.environment)

@@ -127,7 +127,7 @@ class Managed(Plugin):
         if isinstance(outcome, StoreError):
             return Deleted(error_code=ErrorCode.UNKNOWN_SERVER_ERROR, error_message=str(outcome), matching_acls=[])
         found = [_matched(binding) for binding in matching(one, sorted(outcome.removed))]
-        for rule, binding in conditioned(one, outcome.before):
+        for rule, binding in conditioned(one, outcome.rules):
             place = f"{self._law.kept.file}:{rule.place.line}:{rule.place.column}"
             options = " and ".join(f'"{option}"' for option in rule.acl.ours)
             fact = f"{place}: not deleted: Kafka's ACLs cannot say {options}; edit the file"

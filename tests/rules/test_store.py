@@ -43,7 +43,8 @@ def file(tmp_path: Path) -> Path:
 def test_a_change_is_in_the_file_and_in_force_at_once(file: Path) -> None:
     store = Store(Kept(file, {}))
     changed = store.change(adding("u", "t"))
-    assert (said(changed.before.file), changed.added, changed.removed) == ({acl("t")}, {acl("u")}, set())
+    assert (changed.added, changed.removed) == ({acl("u")}, set())
+    assert changed.rules is store.kept.snapshot
     assert file.read_text() == TEXT + "  - allow: User:a\n    to: Read\n    topics: u\n"
     assert may_read(store.kept, "u")
     assert store.kept.refresh() == []
