@@ -16,16 +16,22 @@ from tests.acl.sides import Sides
 
 
 class Worlds:
-    """Clusters and Doorkeeper for the scenarios of each kind; those that nobody asks for are never started."""
+    """Clusters and Doorkeeper for the scenarios of each kind; those that nobody asks for are never started.
+
+    The broker without an authorizer is the same for all.
+    """
 
     def __init__(self, folder: Path, scenarios: list[Scenario], stack: ExitStack) -> None:
         self._folder, self._scenarios, self._stack = folder, scenarios, stack
+        self._behind = Node(folder / "open", users(scenarios))
         self.sides = cache(self._sides)
+        self._ready = cache(lambda: stack.enter_context(self._behind))
 
     def _sides(self, unmatched: str) -> Sides:
         some = [each for each in self._scenarios if each.unmatched == unmatched]
-        folder = self._folder / unmatched
-        return self._stack.enter_context(Sides(folder, some, Node(folder / "open", users(some))))
+        sides = Sides(self._folder / unmatched, some, self._behind)
+        self._ready()  # the other node starts meanwhile
+        return self._stack.enter_context(sides)
 
 
 @pytest.fixture(scope="session")

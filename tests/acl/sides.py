@@ -22,7 +22,7 @@ OLDEST_PRODUCE = 3  # brokers advertise 0 and close on it (KAFKA-18659)
 
 
 class Sides:
-    """Both, with all that some scenarios are given; a context that ends them. Doorkeeper stands before `behind`."""
+    """Both, with all that some scenarios are given; a context that ends them. Doorkeeper is in front of `behind`."""
 
     def __init__(self, folder: Path, scenarios: Sequence[Scenario], behind: Node) -> None:
         self._folder, self._scenarios, self._behind = folder, scenarios, behind
@@ -32,7 +32,6 @@ class Sides:
     def __enter__(self) -> Sides:
         with ExitStack() as stack:
             node = stack.enter_context(self._node)
-            stack.enter_context(self._behind)
             for each in (node, self._behind):
                 prepare(each, self._scenarios)
             self.broker = Broker(node)
