@@ -4,6 +4,7 @@ Rules:
 * Whoever answers first says who the brokers are: the brokers known from before are asked, then the bootstrap addresses.
 * Every topology of the cluster (one a listener) learns every broker; a broker that left is forgotten here, never there.
 * Brokers that answer only whom they know, where we have nothing to tell them, are learned from the answers to clients.
+  They are asked but rarely: each time is a warning, with a traceback, in the broker's log.
 * Upstream unreachable: tried again after 0.5 s, 1 s, ... 15 s. Before anything is known each try is a line in the log;
   after that, the first failure and the recovery are.
 """
@@ -24,6 +25,7 @@ from proxy.telemetry.counters import Counters
 log = structlog.get_logger()
 
 EVERY = 30.0  # seconds between two discoveries
+RARELY = 600.0  # where brokers do not answer us
 SOONEST = 1.0  # seconds between two, however often somebody asks
 FIRST_RETRY = 0.5
 LAST_RETRY = 15.0
@@ -56,10 +58,12 @@ class Upstream:
         self.tls = tls
         self._asked = trio.Event()
         self._turn = 0
+        self._reserved = False  # they answer only whom they know
 
     def ask_again(self) -> None:
         """Something changed, or may have: discover soon instead of in half a minute."""
-        self._asked.set()
+        if not self._reserved:
+            self._asked.set()
 
     def anybody(self) -> Iterator[Endpoint]:
         """Where a client may begin: every broker, another one first each time, then the bootstrap addresses."""
@@ -83,7 +87,7 @@ class Upstream:
             failures = 0
             self._learn(found)
             await trio.sleep(SOONEST)
-            with trio.move_on_after(EVERY - SOONEST):
+            with trio.move_on_after((RARELY if self._reserved else EVERY) - SOONEST):
                 await self._asked.wait()
 
     async def introduce(self, stream: trio.abc.Stream, endpoint: Endpoint, principal: str | None) -> Introduced | None:
@@ -99,14 +103,18 @@ class Upstream:
         tried = []
         for _, endpoint in zip(range(CANDIDATES), self.anybody(), strict=False):
             try:
-                return await discover(
+                found = await discover(
                     endpoint, self._seconds, nobody if self.identities is None else self._introduce, self.tls
                 )
             except ReservedError as error:
+                self._reserved = True
                 self._learn_from_clients(error)
                 return Cluster({}, None)
             except UnreachableError as error:
                 tried.append(str(error))
+            else:
+                self._reserved = False
+                return found
         self._counters.failed_discovery += 1
         if not self.known.is_set() or not failures:
             retry_in = f"{_pause(failures + 1):g}s"

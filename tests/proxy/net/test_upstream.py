@@ -135,3 +135,33 @@ async def test_clients_begin_at_another_broker_each_time() -> None:
     firsts = [next(learning.upstream.anybody()).host for _ in range(6)]
     assert sorted(firsts) == ["kafka-1", "kafka-1", "kafka-2", "kafka-2", "kafka-3", "kafka-3"]
     assert len(list(learning.upstream.anybody())) == 4
+
+
+async def test_brokers_that_answer_only_whom_they_know_are_not_asked_again_and_again(
+    nursery: trio.Nursery, broker: Broker
+) -> None:
+    broker.closes_on = {"Metadata"}
+    learning = Learning(broker.endpoint)
+    with capture_logs() as logs:
+        nursery.start_soon(learning.upstream.watch)
+        await learning.upstream.known.wait()
+        with trio.move_on_after(0.2) as waited:
+            await learning.round()
+    assert waited.cancelled_caught
+    assert [api for api, _ in broker.asked].count("Metadata") == 1
+    assert len(lines(logs, "brokers not discovered")) == 1
+
+
+async def test_brokers_that_answer_after_all_are_learned(
+    nursery: trio.Nursery, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "RARELY", 0.05)
+    broker.closes_on = {"Metadata"}
+    learning = Learning(broker.endpoint)
+    nursery.start_soon(learning.upstream.watch)
+    await learning.upstream.known.wait()
+    broker.closes_on = ()
+    with trio.fail_after(PATIENCE):
+        while not learning.topology.brokers:
+            await trio.lowlevel.checkpoint()
+    assert broker.node_id in learning.topology.brokers
