@@ -47,11 +47,17 @@ class Passed(NamedTuple):
     epoch_at: int = 0  # where a request says how often its session was used, if it has one
 
 
-class Layout(NamedTuple):
-    """What a request says, from behind its head, but for what does not matter."""
+class Layout:
+    """How requests of one length are laid out, but for what does not matter, and what those said that passed."""
 
-    pattern: Struct
-    said: tuple[bytes, ...]
+    __slots__ = ("edition", "letters", "said", "tried", "unpack")
+
+    def __init__(self, letters: str, edition: object) -> None:
+        self.letters = letters
+        self.edition = edition
+        self.unpack = Struct(letters).unpack_from
+        self.said: dict[tuple[bytes, ...], Passed] = {}
+        self.tried = 0  # requests that were looked at for this
 
 
 class Remembered:
@@ -60,7 +66,7 @@ class Remembered:
     def __init__(self) -> None:
         self._ends: list[tuple[int, int]] = []  # by api: how far beginnings go
         self._starts: dict[tuple[int, bytes], Passed] = {}
-        self._layouts: dict[tuple[int, int], tuple[Layout, Passed] | None] = {}  # None: one of this length came
+        self._layouts: dict[tuple[int, int], Layout | None] = {}  # None: one of this length came
         self.skimmed: dict[int, Skimmed] = {}  # by api
 
     def find(self, api: int, frame: memoryview, length: int) -> Passed | None:
@@ -68,11 +74,10 @@ class Remembered:
         for of, end in self._ends:
             if of == api and (passed := self._starts.get((api, bytes(frame[HEAD:end])))) is not None:
                 return passed
-        known = self._layouts.get((api, length))
-        if known is None or len(frame) < length:
+        layout = self._layouts.get((api, length))
+        if layout is None or len(frame) < length:
             return None
-        layout, passed = known
-        return passed if layout.pattern.unpack_from(frame, HEAD) == layout.said else None
+        return layout.said.get(layout.unpack(frame, HEAD))
 
     def keep_start(self, api: int, frame: memoryview, end: int, passed: Passed) -> None:
         """Know what begins like this."""
@@ -86,10 +91,10 @@ class Remembered:
         self._starts[api, bytes(frame[HEAD:end])] = passed
 
     def is_worth_keeping(self, api: int, length: int, edition: object) -> bool:
-        """Is it the second of this length? Finding out how it is laid out takes as long as reading it."""
+        """Is it not the first of its length, nor one of too many? Finding out how it is laid out takes its time."""
         if (api, length) in self._layouts:
-            known = self._layouts[api, length]
-            return known is None or known[1].edition is not edition
+            layout = self._layouts[api, length]
+            return layout is None or layout.edition is not edition or layout.tried < MOST
         if len(self._layouts) == MOST:
             self._layouts.clear()
         self._layouts[api, length] = None
@@ -101,8 +106,13 @@ class Remembered:
         for start, stop in varying:
             letters += f"{start - at}s" * (start > at) + f"{stop - start}x"
             at = stop
-        pattern = Struct(f"{letters}{len(frame) - at}s")
-        self._layouts[api, len(frame)] = Layout(pattern, pattern.unpack_from(frame, HEAD)), passed
+        letters += f"{len(frame) - at}s"
+        layout = self._layouts[api, len(frame)]
+        if layout is None or layout.edition is not passed.edition:
+            layout = self._layouts[api, len(frame)] = Layout(letters, passed.edition)
+        layout.tried += 1
+        if letters == layout.letters:
+            layout.said[layout.unpack(frame, HEAD)] = passed
 
 
 class Repeated:
