@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import partial, update_wrapper
 from types import GeneratorType
 from typing import Any
 
@@ -106,7 +106,8 @@ class Acl(Plugin):
             if asked is None:
                 yield Handler(self.refuse, Wish(Request, api.request, None), position)
             elif asked:
-                yield Handler(partial(self.judge, asked), Wish(Request, api.request, None), position)
+                judge = update_wrapper(partial(self.judge, asked), self.judge)
+                yield Handler(judge, Wish(Request, api.request, None), position)
                 if any(check.answers for check in asked):
                     yield Handler(self.finish, Wish(Response, api.response, None), position, self.is_needed)
         if self._managed is not None:
