@@ -11,12 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from proxy.core.context import Connection
 from proxy.core.decisions import Ask, Steps
+from proxy.protocol.api import DESCRIBE_CONFIGS
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.messages.describe_configs import DescribeConfigsRequest
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.wire import NO_UUID
 
 BY_ID = 12  # the version of Metadata that takes ids; whoever speaks of ids has it
+BROKER = 4  # a type of config resources
+AUTO_CREATE = "auto.create.topics.enable"
+REMEMBERED = 60.0  # seconds for which brokers are believed to be configured as they were
 MOST = 200_000  # topics remembered
 
 
@@ -25,6 +31,7 @@ class Names:
 
     def __init__(self) -> None:
         self._known: dict[bytes, str] = {}
+        self._make: tuple[bool, float] | None = None  # do brokers make missing topics, and when they were asked
 
     def get(self, topic_id: bytes) -> str | None:
         """The topic's name, if it was learnt."""
@@ -56,6 +63,23 @@ class Names:
         """Learn what all topics are called. Gives the names."""
         answer = yield from self._asked(None)
         return [topic.name for topic in answer.topics if topic.name is not None and not topic.error_code]
+
+    def are_made(self, connection: Connection, now: float) -> Any:
+        """Steps that give whether brokers make topics that are missing; where nobody knows, they do.
+
+        A broker answers for itself alone, and so for all.
+        """
+        if self._make is not None and abs(now - self._make[1]) < REMEMBERED:
+            return self._make[0]
+        if connection.broker_id is None or DESCRIBE_CONFIGS.key not in connection.broker_versions:
+            return True
+        wanted = DescribeConfigsRequest.Resource(
+            resource_type=BROKER, resource_name=str(connection.broker_id), configuration_keys=[AUTO_CREATE]
+        )
+        answer = yield Ask(DescribeConfigsRequest(resources=[wanted]))
+        said = [config.value for result in answer.results for config in result.configs if config.name == AUTO_CREATE]
+        self._make = said != ["false"], now
+        return self._make[0]
 
     def _asked(self, topics: list[MetadataRequest.Topic] | None) -> Any:
         answer = yield Ask(MetadataRequest(topics=topics, allow_auto_topic_creation=False), BY_ID)

@@ -21,6 +21,7 @@ from proxy.protocol.messages.produce import ProduceRequest
 from rules import Operation
 
 HEAD = REQUEST_HEAD.size
+MOST = 10_000  # names that are remembered
 PRODUCE_BY_ID, FETCH_BY_ID = 13, 13
 WITH_SESSIONS, WITHOUT_REPLICA_ID = 7, 15
 NO_SESSION = b"\xff\xff\xff\xff"
@@ -54,6 +55,8 @@ class Skimmed:
             if name not in good:
                 if not self._may(name, granted):
                     return False
+                if len(good) >= MOST:
+                    good.clear()
                 good.add(name)
         return True
 

@@ -73,6 +73,13 @@ def test_fetching_is_skimmed(rules: Making, version: int) -> None:
         assert not known.passes(fetch(version, "mine", cluster_id="c"))
 
 
+def test_of_many_names_not_all_are_remembered(rules: Making, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plugins.acl.skimmed.MOST", 5)
+    known = Known(rules("super_users: [User:alice]"), produce(9, "mine"), 9)
+    assert known.passes(produce(9, *map(str, range(33))))
+    assert len(known.skimmed._good) <= 5
+
+
 def test_a_debugging_consumer_is_one(rules: Making) -> None:
     known = Known(rules(OWN), fetch(11, "mine"), 11)
     assert known.passes(fetch(11, "mine", replica_id=-2))

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from plugins.acl.names import REMEMBERED
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
 from proxy.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from proxy.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
 from proxy.protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
     DescribeTopicPartitionsResponse,
@@ -110,6 +112,38 @@ def test_a_missing_topic_is_made_only_for_who_may_make_it(rules: Making, version
         assert named[-1] == ["mine"]
         assert told(answer) == [("mine", 0), ("new", NOBODYS)]
         assert talk.denied == [("Create", "Topic", "new")]
+
+
+def making(value: str | None) -> Callable[[Request, int], Response | None]:
+    """A broker that says whether it makes topics that are missing."""
+
+    def answers(request: Request, version: int) -> Response | None:
+        if not isinstance(request, DescribeConfigsRequest):
+            return broker(request, version)
+        (resource,) = request.resources
+        assert (resource.resource_type, resource.resource_name) == (4, "3")
+        result = DescribeConfigsResponse.Result
+        config = result.Config(name="auto.create.topics.enable", value=value, read_only=True, is_sensitive=False)
+        found = result(error_code=0, error_message=None, resource_type=4, resource_name="3", configs=[config])
+        return DescribeConfigsResponse(throttle_time_ms=0, results=[found])
+
+    return answers
+
+
+@pytest.mark.parametrize(("value", "error"), [("true", NOBODYS), (None, NOBODYS), ("false", MISSING)])
+def test_where_brokers_make_no_topics_a_missing_one_is_just_missing(
+    rules: Making, value: str | None, error: int
+) -> None:
+    own = rules(DESCRIBES)
+    talk = Talk(own.acl, "User:alice", making(value))
+    talk.connection.broker_id, talk.connection.broker_versions = 3, {32: (1, 4)}
+    for _ in range(2):
+        assert told(talk.ask(metadata("new", create=True), 12)) == [("new", error)]
+    questions = [each for each in talk.to_broker if isinstance(each, DescribeConfigsRequest)]
+    assert len(questions) == 1, "it is remembered"
+    own.clock.time += REMEMBERED
+    talk.broker = making("true")
+    assert told(talk.ask(metadata("new", create=True), 12)) == [("new", NOBODYS)], "but not for ever"
 
 
 def test_who_may_make_topics_on_the_cluster_may_make_any(rules: Making) -> None:
