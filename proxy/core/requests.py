@@ -57,7 +57,7 @@ class Requests:
         self.splitter = Splitter(REQUEST_HEAD, self.meet, Fault.CLIENT, longest=link.limits.frame)
         self.feed = self.splitter.feed
         self.full = False  # too many in flight: waits for answers
-        self._met: tuple[Route, int] | None = None  # route and correlation id of the frame to be read
+        self._met: tuple[Route, int, bool] | None = None  # the frame to be read: route, correlation id, was it cut?
         self._waiting: Wanted | None = None  # for its handlers
         self._ended = False  # nothing more is taken
         self._paused = False
@@ -92,15 +92,10 @@ class Requests:
     def _look(self, route: Route, head: tuple[int, int, int], frame: memoryview) -> Reader | None:
         """Something of this request is wanted; `frame` is what came of it."""
         if route.request is not None:
-            if route.glance is not None:
-                try:
-                    ctx = route.glance.passes(self._link.connection, head[1], frame, SIZE.size + head[0])
-                except Exception:
-                    ctx = None  # its handler is asked now, and says what is wrong
-                if ctx is not None:
-                    self._slots.append((head[2], route, ctx))
-                    return None
-            self._met = route, head[2]
+            length = SIZE.size + head[0]
+            if route.glance is not None and self._knows(route, head[2], frame, length):
+                return None
+            self._met = route, head[2], len(frame) < length
             return self
         acks = self.acks(route, frame)
         if acks is None:
@@ -110,6 +105,18 @@ class Requests:
             end = route.acks_end(frame, HEAD + len(self._header))
             self._begun = Begun(route, bytes(frame[HEAD:end]), end)
         return None
+
+    def _knows(self, route: Route, correlation_id: int, frame: memoryview, length: int) -> bool:
+        """Is it known that this request may pass?"""
+        assert route.glance is not None
+        try:
+            ctx = route.glance.passes(self._link.connection, route.api.key << 16 | route.version, frame, length)
+        except Exception:
+            return False  # its handler is asked now, and says what is wrong
+        if ctx is None:
+            return False
+        self._slots.append((correlation_id, route, ctx))
+        return True
 
     def _unknown(self, head: tuple[int, int, int]) -> Reader | None:
         """There is no route for this request."""
@@ -146,7 +153,9 @@ class Requests:
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer] | None:
         """The whole of a request that somebody wants."""
         assert self._met is not None
-        route, correlation_id = self._met
+        route, correlation_id, was_cut = self._met
+        if was_cut and route.glance is not None and self._knows(route, correlation_id, frame, len(frame)):
+            return None
         assert route.request is not None
         try:
             body = self._find_body(route, frame)

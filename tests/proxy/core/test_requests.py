@@ -245,6 +245,17 @@ def test_what_a_handler_knows_passes_without_being_read() -> None:
     assert [slot[2] for slot in link.inflight.slots] == [plugin.known[heartbeat(0, group)[12:]] for group in "aabab"]
 
 
+def test_what_came_in_pieces_is_known_when_it_is_whole() -> None:
+    plugin = Knowing()
+    link = Link(connection(), Routes([plugin]))
+    from_client(link, heartbeat(1))
+    frame = heartbeat(2)
+    assert from_client(link, frame[:20]) == []
+    assert from_client(link, frame[20:]) == [ToBroker(frame)]
+    assert plugin.called == 1
+    assert len(link.inflight.slots) == 2
+
+
 def test_who_cannot_say_whether_it_knows_a_request_is_called() -> None:
     plugin = Knowing(ValueError("boom"))
     link = Link(connection(), Routes([plugin]))
