@@ -55,7 +55,7 @@ SESSION = "2s"
 class TokenEndpoint(ThreadingHTTPServer):
     """Gives the proxy tokens that hold for some seconds; a context."""
 
-    LIFETIME = 6.0
+    LIFETIME = 12.0
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
