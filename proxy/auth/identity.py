@@ -145,7 +145,7 @@ def keep_up(connection: Connection, identity: Identity, versions: Versions, life
             left = yield from introduce(identity, versions)
         except (IntroductionError, ProtocolError) as error:
             return Disconnect(_refused(error))
-        connection.gate.go_on()
+        connection.gate.leave()
         if left is None:
             return None
         pause = max(left * RENEW_AT, SOONEST)

@@ -72,7 +72,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """Go on when no request of the client is under way, and let none begin before `gate.go_on()`.
+    """Go on when no request of the client is under way, and let none begin before `gate.leave()`.
 
     For what goes on beside the conversation; a handler is alone anyway.
     """

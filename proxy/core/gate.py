@@ -64,7 +64,7 @@ class Tokens(Protocol):
 class Gate:
     """The gate of one link. `raw` is True while frames have no headers."""
 
-    __slots__ = ("_again", "_alone", "_link", "_narrow", "_strange", "raw", "waiting")
+    __slots__ = ("_again", "_alone", "_busy", "_link", "_narrow", "_strange", "raw", "waiting")
 
     def __init__(self, link: Link) -> None:
         self._link = link
@@ -72,6 +72,7 @@ class Gate:
         self._strange: Strange | None = None
         self._again: Buffer = b""  # a frame that turned out to have a Kafka header
         self._alone: Run | None = None  # waits until no request of the client is under way
+        self._busy = False  # a run is alone, or is to be
         self.waiting = False
         self.raw = False
 
@@ -127,12 +128,21 @@ class Gate:
     def wait(self) -> None:
         """Take nothing more of the client for now."""
         self.waiting = True
-        self._link.requests.table = NONE
+        self._turn()
 
     def go_on(self) -> None:
         """Take again what could be taken before `wait()`."""
         self.waiting = False
-        self._link.requests.table = self._link.routes.table if self._narrow is None else self._narrow
+        self._turn()
+
+    def leave(self) -> None:
+        """The run that was alone has done what it wanted to do alone."""
+        self._busy = False
+        self._turn()
+
+    def _turn(self) -> None:
+        table = self._link.routes.table if self._narrow is None else self._narrow
+        self._link.requests.table = NONE if self.waiting or self._busy else table
 
     def hold(self) -> Hold:
         """Nothing more of the client now; it is looked at again when the link settles and the gate is ready."""
@@ -148,13 +158,17 @@ class Gate:
 
     def meet(self, head: tuple[int, int, int]) -> Reader | None:
         """There is no route for this request. None: that is none of the gate's business."""
-        if self.waiting or self.raw:
+        if self.waiting or self._busy or self.raw:
             return self.hold()
         return self._strange(*head) if self._strange is not None else None
 
     def alone(self, run: Run) -> bool:
-        """Let no further request begin. True: none is under way; otherwise this run goes on when that is so."""
-        self.wait()
+        """Let no further request begin before `leave()`, whatever the one does that is under way.
+
+        True: none is; otherwise this run goes on when that is so.
+        """
+        self._busy = True
+        self._turn()
         if self._between:
             return True
         self._alone = run
@@ -175,7 +189,7 @@ class Gate:
         if self._alone is not None and self._between:
             run, self._alone = self._alone, None
             run.go_on(None)
-        if self.waiting:
+        if self.waiting or self._busy:
             return False
         if self._again:
             splitter = self._link.requests.splitter

@@ -10,12 +10,13 @@ from proxy.auth.identity import Identities, IntroductionError, Password, introdu
 from proxy.auth.passwords import Plain, Scram
 from proxy.auth.verifiers import verifiers
 from proxy.core.commands import Close, PauseClient, ResumeClient, ToBroker, ToClient, Wake
-from proxy.core.context import Connection
+from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Steps
-from proxy.core.plugin import Plugin
+from proxy.core.plugin import Plugin, on_request
 from proxy.core.sasl import Accepted, Challenge, Exchange
 from proxy.protocol.api import SASL_AUTHENTICATE
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.messages.heartbeat import HeartbeatRequest
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from tests.plugins import sasl
@@ -127,6 +128,34 @@ def test_a_session_with_a_broker_is_renewed_before_it_ends_while_requests_wait()
         << PauseClient()
         >> Broker(heartbeat_answer(1) + sasl.agreed(0))
         << ToBroker(token())
+        << ToClient(heartbeat_answer(1))
+        >> Broker(sasl.yes(0, lifetime=4000))
+        << ToBroker(heartbeat(2))
+        << Wake(0, 2.8)
+        << ResumeClient()
+    )
+
+
+class Opening(Plugin):
+    @on_request(HeartbeatRequest)
+    def beat(self, ctx: Context, request: HeartbeatRequest) -> None:
+        ctx.connection.gate.open()
+
+
+def test_nothing_gets_in_between_the_steps_of_a_renewal() -> None:
+    """The request that was under way when it began may be one that opens the gate: the client's own renewal."""
+    begun, rest = heartbeat(1)[:14], heartbeat(1)[14:]
+    assert (
+        Playbook(KeepingUp(), Opening(), byte_by_byte=False)
+        >> Client(begun)
+        >> Time()
+        >> Client(rest)
+        << ToBroker(heartbeat(1))
+        >> Client(heartbeat(2))
+        << ToBroker(asking(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1))
+        << PauseClient()
+        >> Broker(heartbeat_answer(1) + sasl.agreed(0))
+        << ToBroker(asking(SaslAuthenticateRequest(auth_bytes=TOKEN), 0, 2))
         << ToClient(heartbeat_answer(1))
         >> Broker(sasl.yes(0, lifetime=4000))
         << ToBroker(heartbeat(2))

@@ -26,7 +26,7 @@ class Beside(Plugin):
         yield Sleep(9)
         yield Alone()
         yield Ask(OURS, 4)
-        connection.gate.go_on()
+        connection.gate.leave()
         return None
 
 
