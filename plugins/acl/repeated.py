@@ -143,7 +143,9 @@ class Repeated:
                 return None
         except BAD_BYTES:
             return None  # whoever reads it says what is wrong
-        self.keep(remembered, skimmed.ctx, frame, skimmed.body, Passed(skimmed.ctx, skimmed.edition))
+        if remembered.is_worth_keeping(api, len(frame), skimmed.edition):
+            passed = Passed(skimmed.ctx, skimmed.edition)
+            remembered.keep_layout(api, frame, self.varying(skimmed.ctx, frame, skimmed.body), passed)
         return skimmed.ctx
 
     def passed(self, ctx: Context, frame: memoryview, body: int) -> None:
@@ -174,6 +176,12 @@ class Repeated:
 
     def keep(self, remembered: Remembered, ctx: Context, frame: memoryview, body: int, passed: Passed) -> None:
         """Remember what matters of a request."""
+        api = ctx.api.key << 16 | ctx.version
+        if remembered.is_worth_keeping(api, len(frame), passed.edition):
+            remembered.keep_layout(api, frame, self.varying(ctx, frame, body), passed)
+
+    def varying(self, ctx: Context, frame: memoryview, body: int) -> Spans:
+        """The bytes that do not matter."""
         raise NotImplementedError
 
 
@@ -188,13 +196,14 @@ class RepeatedProduce(Repeated):
         return self._producing.may_repeat(ctx)
 
     def keep(self, remembered: Remembered, ctx: Context, frame: memoryview, body: int, passed: Passed) -> None:
-        api, version = ctx.api.key << 16 | ctx.version, ctx.version
-        topics = spans_finder(ProduceRequest, version, "name", "topic_id")(frame, body)[:-1]
+        topics = spans_finder(ProduceRequest, ctx.version, "name", "topic_id")(frame, body)[:-1]
         if len(topics) == 1:
-            remembered.keep_start(api, frame, topics[0][1], passed)
-        elif remembered.is_worth_keeping(api, len(frame), passed.edition):
-            records = spans_finder(ProduceRequest, version, "records")(frame, body)[:-1]
-            remembered.keep_layout(api, frame, records, passed)
+            remembered.keep_start(ctx.api.key << 16 | ctx.version, frame, topics[0][1], passed)
+        else:
+            super().keep(remembered, ctx, frame, body, passed)
+
+    def varying(self, ctx: Context, frame: memoryview, body: int) -> Spans:
+        return spans_finder(ProduceRequest, ctx.version, "records")(frame, body)[:-1]
 
 
 class RepeatedFetch(Repeated):
@@ -217,11 +226,13 @@ class RepeatedFetch(Repeated):
         return self._fetching.repeats(passed.ctx)
 
     def keep(self, remembered: Remembered, ctx: Context, frame: memoryview, body: int, passed: Passed) -> None:
-        api = ctx.api.key << 16 | ctx.version
-        if not remembered.is_worth_keeping(api, len(frame), passed.edition):
-            return
-        varying = spans_finder(FetchRequest, ctx.version, *OFFSETS)(frame, body)[:-1]
         if self._fetching.has_session(ctx):
-            epoch = spans_finder(FetchRequest, ctx.version, "session_epoch")(frame, body)[:-1]
-            varying, passed = epoch + varying, passed._replace(epoch_at=epoch[0][0])
-        remembered.keep_layout(api, frame, varying, passed)
+            passed = passed._replace(epoch_at=self._epoch(ctx, frame, body)[0][0])
+        super().keep(remembered, ctx, frame, body, passed)
+
+    def varying(self, ctx: Context, frame: memoryview, body: int) -> Spans:
+        offsets = spans_finder(FetchRequest, ctx.version, *OFFSETS)(frame, body)[:-1]
+        return self._epoch(ctx, frame, body) + offsets if self._fetching.has_session(ctx) else offsets
+
+    def _epoch(self, ctx: Context, frame: memoryview, body: int) -> Spans:
+        return spans_finder(FetchRequest, ctx.version, "session_epoch")(frame, body)[:-1]
