@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.real.jars import CHECKOUT
@@ -17,6 +18,7 @@ from tests.real.secured.clients import CLIENTS, As, close
 from tests.real.secured.papers import Papers
 
 PATIENCE = 120.0
+AT_ONCE = 3
 WORLD = ("unshare", "--mount", "--map-root-user", "sh", "-c", 'mount --bind "$1" /etc/hosts; shift; exec "$@"', "sh")
 
 
@@ -43,10 +45,13 @@ def main() -> None:
     papers = Papers(**{name: Path(file) for name, file in given["papers"].items()}) if given["papers"] else None
     who = As(*given["who"])._replace(papers=papers)
     values = [value.encode() for value in given["values"]]
-    told = {}
-    for client, topic in given["topics"].items():
-        outcome = CLIENTS[client](who, topic, values)
-        told[client] = outcome if isinstance(outcome, str) else sorted(value.decode() for value in outcome)
+
+    def use(client: str) -> list[str] | str:
+        outcome = CLIENTS[client](who, given["topics"][client], values)
+        return outcome if isinstance(outcome, str) else sorted(value.decode() for value in outcome)
+
+    with ThreadPoolExecutor(AT_ONCE) as together:
+        told = dict(zip(given["topics"], together.map(use, given["topics"]), strict=True))
     close()
     print(json.dumps(told))
 

@@ -7,7 +7,6 @@ together: whoever is refused has to wait for it, and the longer, the more there 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -24,7 +23,7 @@ pytestmark = pytest.mark.real
 
 VALUES = [b"v"]
 TRYING = ("librdkafka", "java-4.4.0")
-AT_ONCE = 6
+AT_ONCE = 12
 NOT_SIGNED = '{"status":"invalid_token"}'
 BAD_SCRAM = "Authentication failed during authentication due to invalid credentials with SASL mechanism "
 BAD_PLAIN = "Authentication failed: Invalid username or password"
@@ -104,7 +103,10 @@ def outcomes(guarding: Guarding, tmp_path_factory: pytest.TempPathFactory) -> Ou
     tried = [
         (case, client, way, who) for case in CASES for way, who in wrong.clients(case).items() for client in TRYING
     ]
-    run: Callable[[tuple[str, str, str, As]], object] = lambda one: CLIENTS[one[1]](one[3], "alice-wrong", VALUES)  # noqa: E731
+
+    def run(one: tuple[str, str, str, As]) -> object:
+        return CLIENTS[one[1]](one[3], "alice-wrong", VALUES)
+
     found: Outcomes = {}
     with ThreadPoolExecutor(AT_ONCE) as together:
         for (case, client, way, _), outcome in zip(tried, together.map(run, tried), strict=True):
