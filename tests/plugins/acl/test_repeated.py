@@ -241,7 +241,7 @@ def test_what_passes_unread_would_pass_read(rules: Making, request_: Request, ve
         knowing.send(frame, request_.api, version)
     (known,) = (key for key in knowing.connection.notes if isinstance(key, Repeated))
     outcomes = set()
-    for _ in range(400):
+    for _ in range(150):
         changed = mutated(frame, dice)
         api = request_.api.key << 16 | version
         passes = known.passes(knowing.connection, api, memoryview(changed), len(changed)) is not None
