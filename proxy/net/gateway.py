@@ -109,15 +109,21 @@ class Gateway:
                 await nursery.start(listener.serve)
             for upstream in self._upstreams.values():
                 nursery.start_soon(upstream.watch)
-            for upstream in self._upstreams.values():
-                await upstream.known.wait()
-            for listener in self._listeners.values():
-                listener.open_bootstrap()
+            async with trio.open_nursery() as opening:
+                for name in self._upstreams:
+                    opening.start_soon(self._open, name)
             self.ready = True
             for learned in self._early:
                 self.learn(learned)
             started(self.report())
             await trio.sleep_forever()
+
+    async def _open(self, cluster: str) -> None:
+        """Open what stands in front of a cluster, when its brokers are known: no other keeps it waiting."""
+        await self._upstreams[cluster].known.wait()
+        for name, listener in self._listeners.items():
+            if self.config.listeners[name].cluster == cluster:
+                listener.open_bootstrap()
 
     def _set_up(self, cluster: str, worker: Worker) -> None:
         """The upstream of a cluster, and its listeners, whose ports are not open yet."""

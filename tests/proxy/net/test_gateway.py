@@ -62,6 +62,22 @@ async def test_no_port_is_open_before_the_brokers_are_known(nursery: trio.Nurser
     assert gateway.report().ready
 
 
+async def test_a_cluster_that_cannot_be_reached_keeps_no_other_waiting(nursery: trio.Nursery, broker: Broker) -> None:
+    config = configuration(broker.endpoint).model_dump(exclude_unset=True)
+    config["clusters"]["away"] = {"bootstrap": [f"{LOOPBACK}:{free_port(LOOPBACK)}"]}
+    config["listeners"]["nobody"] = {"cluster": "away", "bind": f"{LOOPBACK}:{free_block(8, LOOPBACK)}"}
+    both = Config.model_validate(config)
+    gateway = Gateway(both)
+    nursery.start_soon(gateway.run, lambda report: None)
+    with trio.fail_after(PATIENCE):
+        while is_free(LOOPBACK, port_of(both)):
+            await trio.lowlevel.checkpoint()
+    async with connected(LOOPBACK, port_of(both)) as client:
+        assert await client.beat() == 0
+    assert not gateway.report().ready
+    assert is_free(LOOPBACK, both.listeners["nobody"].bind.port)
+
+
 async def test_a_broker_that_appears_has_its_port_before_a_client_is_told(
     nursery: trio.Nursery, broker: Broker
 ) -> None:
