@@ -4,13 +4,15 @@ Rules:
 * A walk over a frame looks at lengths, counts and tags, and at nothing else. `Looked` notes where, once; after that,
   one number says of a frame of the same length whether a walk would see the same: 0.5 us, where walking takes 1.3.
 * What was remembered first for a length stays. Whatever is not like it is walked, as if nothing were remembered.
+* Comparing takes 3 ns a byte, walking 80 ns a place: where a walk has little to look at (records) it is the faster.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-LONGEST = 512  # bytes of a frame that is remembered: beyond, comparing takes longer than walking
+LONGEST = 8 << 10  # bytes of a frame that is remembered
+DENSE = 20  # bytes for each place that a walk looks at, at most
 MOST = 64  # lengths that are remembered
 
 
@@ -35,7 +37,7 @@ class Alike:
     __slots__ = ("_layouts",)
 
     def __init__(self) -> None:
-        self._layouts: dict[int, tuple[int, int]] = {}
+        self._layouts: dict[int, tuple[int, int] | None] = {}  # None: walking is the faster
 
     def knows(self, data: memoryview, start: int, stop: int) -> bool:
         """Is what lies from `start` to `stop` laid out like what was remembered?"""
@@ -48,6 +50,9 @@ class Alike:
             return
         looked = Looked(data[start:stop])
         walk(looked, 0)
+        if stop - start > DENSE * len(looked.places):
+            self._layouts[stop - start] = None
+            return
         mask = bytearray(stop - start)
         for place in looked.places:
             mask[place] = 255

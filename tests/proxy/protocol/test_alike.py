@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from proxy.protocol.alike import LONGEST, MOST, Alike, Looked
+from proxy.protocol.alike import DENSE, LONGEST, MOST, Alike, Looked
 from proxy.protocol.codec import encode, tags_finder
 from proxy.protocol.messages.produce import ProduceResponse
 
@@ -33,6 +33,11 @@ def answer(topics: list[str], offset: int = 0, message: str | None = None) -> me
             V,
         )
     )
+
+
+def dense(looked: Looked, start: int) -> int:
+    """A walk that looks at every tenth byte."""
+    return sum(looked[place] for place in range(start, len(looked), 10))
 
 
 def remembering(*bodies: memoryview) -> Alike:
@@ -75,7 +80,7 @@ def test_whatever_is_known_ends_where_a_walk_says() -> None:
 def test_long_frames_are_not_remembered(size: int) -> None:
     body = memoryview(bytes(size))
     alike = Alike()
-    alike.remember(body, 0, size, lambda looked, p: looked[p])
+    alike.remember(body, 0, size, dense)
     assert not alike.knows(body, 0, size)
 
 
@@ -83,10 +88,18 @@ def test_only_so_many_lengths_are_remembered() -> None:
     alike = Alike()
     bodies = [memoryview(bytes(size)) for size in range(1, MOST + 10)]
     for body in bodies:
-        alike.remember(body, 0, len(body), lambda looked, p: looked[p])
+        alike.remember(body, 0, len(body), dense)
     assert [alike.knows(body, 0, len(body)) for body in bodies] == [True] * MOST + [False] * 9
 
 
 def test_looking_leaves_a_trace() -> None:
     looked = Looked(memoryview(b"abc"))
     assert (looked[1], len(looked), looked.places) == (ord("b"), 3, {1})
+
+
+def test_what_a_walk_hardly_looks_at_is_not_remembered() -> None:
+    body = memoryview(bytes(DENSE + 1))
+    alike = Alike()
+    alike.remember(body, 0, len(body), lambda looked, p: looked[p])
+    assert not alike.knows(body, 0, len(body))
+    alike.remember(body, 0, len(body), lambda looked, p: pytest.fail("it was looked at before"))
