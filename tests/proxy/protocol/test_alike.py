@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -11,7 +13,7 @@ from proxy.protocol.codec import encode, tags_finder
 from proxy.protocol.messages.produce import ProduceResponse
 
 V = 11
-WALK = tags_finder(ProduceResponse, V)
+WALK: Callable[[Any, int], int] = tags_finder(ProduceResponse, V)
 
 
 def answer(topics: list[str], offset: int = 0, message: str | None = None) -> memoryview:
