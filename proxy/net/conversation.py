@@ -56,6 +56,7 @@ class Conversation:
         self.broker = Side(reactor, self, broker, link.responses.splitter, link.receive_broker)
         self.client.peer, self.broker.peer = self.broker, self.client
         self.client.is_client = True
+        # The kernel cannot seal what passes through a pipe.
         self._plain = isinstance(client, socket.socket) and isinstance(broker, socket.socket)
         self.closing = False
         self.reason: str | None = None
@@ -75,7 +76,7 @@ class Conversation:
         for _ in range(ROUNDS):
             if side.blocked:
                 return
-            if side.splitter.passing > WORTH_IT and not self._splice(side, side.peer):
+            if side.splitter.passing > WORTH_IT and self._plain and not self._splice(side, side.peer):
                 return
             portion, room = side.portion, reactor.room
             try:
@@ -125,7 +126,7 @@ class Conversation:
         """Let a body pass through a pipe. True: the side may have more to read."""
         splitter = side.splitter
         self._reactor.deliver()
-        pipe = self._reactor.pipes.take() if self._plain else None  # the kernel cannot seal what passes a pipe
+        pipe = self._reactor.pipes.take()
         if pipe is None:
             return True
         side.portion = HEAD_ONLY

@@ -19,12 +19,14 @@ from contextlib import suppress
 from proxy.net.tls.sayings import TlsError, described
 from proxy.protocol.frame import Buffer
 
-PORTION = 64 << 10  # sealed or opened at a time: OpenSSL keeps buffers as large as they ever were
+# At a time; each connection keeps buffers as large as they ever were. Sealing half as much costs 15 % more.
+OPENED = 64 << 10
+SEALED = 128 << 10
 RECORD = (16 << 10) + 5 + 256  # the longest
 PENDING = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 # What a socket reads, sealed, on its way to be opened. All links are served in turn, by one thread.
-_arriving = memoryview(bytearray(PORTION))
+_arriving = memoryview(bytearray(OPENED))
 
 
 class TlsSocket:
@@ -111,7 +113,7 @@ class TlsSocket:
             self.began = bytes(_arriving[: min(arrived, 4)])
         self.received += arrived
         self._incoming.write(_arriving[:arrived])
-        return arrived == PORTION
+        return arrived == OPENED
 
     def send(self, data: Buffer) -> int:
         """Send some of this. What was not said to be sent must come again, first."""
@@ -124,7 +126,7 @@ class TlsSocket:
             sent = min(self._sealed, size)
             self._sealed -= sent
         while sent < size:
-            portion = data if size <= PORTION and not sent else memoryview(data)[sent : sent + PORTION]
+            portion = data if size <= SEALED and not sent else memoryview(data)[sent : sent + SEALED]
             self.tls.write(portion)  # all of it: memory has room
             self.push()
             if self._unsent:
@@ -147,7 +149,7 @@ class TlsSocket:
 
     def sendmsg(self, pieces: list[Buffer]) -> int:
         """As `send`, of several pieces. Long ones are not copied to be one."""
-        if sum(map(len, pieces)) <= PORTION:
+        if sum(map(len, pieces)) <= SEALED:
             return self.send(b"".join(pieces))
         sent = 0
         for piece in pieces:
