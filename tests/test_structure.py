@@ -26,6 +26,7 @@ PACKAGES = ("proxy", "rules", "plugins", "chaos", "deploy")
 CONVERSATION = "tests/proxy/core/test_link.py"
 GATEWAY = "tests/proxy/net/test_gateway.py"
 TESTED_WITH = {
+    "plugins/acl/answers.py": "tests/plugins/acl/test_checks.py",
     "proxy/core/readers.py": CONVERSATION,
     "proxy/net/conversation.py": GATEWAY,
     "proxy/net/side.py": "tests/proxy/net/test_reactor.py",

@@ -8,21 +8,8 @@ Sources: kafka.server.KafkaApis and ControllerApis of 4.4 and what a 4.3 broker 
 
 from __future__ import annotations
 
-from plugins.acl.checks import (
-    CLUSTER,
-    GROUP,
-    TOPIC,
-    TRANSACTIONAL_ID,
-    Assigned,
-    ByType,
-    Check,
-    Each,
-    Every,
-    Listed,
-    ListedOfAll,
-    Operations,
-    Whole,
-)
+from plugins.acl.answers import Assigned, Listed, ListedOfAll, Operations
+from plugins.acl.checks import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID, ByType, Check, Each, Every, Whole
 from plugins.acl.coordinators import Coordinated
 from plugins.acl.share import ShareFetched
 from plugins.acl.subscriptions import Streams, Subscribed

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from plugins.acl.answers import Listed
 from plugins.acl.case import Case
-from plugins.acl.checks import CLUSTER, TOPIC, Check, Each, Listed
+from plugins.acl.checks import CLUSTER, TOPIC, Check, Each
 from plugins.acl.names import missing
 from plugins.acl.walk import arrays
 from proxy.core.decisions import Reply
