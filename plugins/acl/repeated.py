@@ -27,7 +27,9 @@ from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.produce import ProduceRequest
 
 HEAD = REQUEST_HEAD.size
-MOST = 64  # requests that are remembered on one connection, by length; and likewise, by beginning
+MOST = 64  # lengths of requests that are remembered on one connection, requests of each; and beginnings
+ROOM = 256 << 10  # bytes, without records and the like, of requests that are remembered by length
+PATIENCE = 10_000  # requests that found no room, until all is learnt anew
 ENDS = 8  # lengths of beginnings that are tried
 OFFSETS = (
     "current_leader_epoch",
@@ -50,11 +52,10 @@ class Passed(NamedTuple):
 class Layout:
     """How requests of one length are laid out, but for what does not matter, and what those said that passed."""
 
-    __slots__ = ("edition", "letters", "said", "tried", "unpack")
+    __slots__ = ("letters", "said", "tried", "unpack")
 
-    def __init__(self, letters: str, edition: object) -> None:
+    def __init__(self, letters: str) -> None:
         self.letters = letters
-        self.edition = edition
         self.unpack = Struct(letters).unpack_from
         self.said: dict[tuple[bytes, ...], Passed] = {}
         self.tried = 0  # requests that were looked at for this
@@ -67,6 +68,9 @@ class Remembered:
         self._ends: list[tuple[int, int]] = []  # by api: how far beginnings go
         self._starts: dict[tuple[int, bytes], Passed] = {}
         self._layouts: dict[tuple[int, int], Layout | None] = {}  # None: one of this length came
+        self._edition: object = None  # of the rights by which those passed
+        self._room = ROOM
+        self._turned_away = 0
         self.skimmed: dict[int, Skimmed] = {}  # by api
 
     def find(self, api: int, frame: memoryview, length: int) -> Passed | None:
@@ -91,14 +95,16 @@ class Remembered:
         self._starts[api, bytes(frame[HEAD:end])] = passed
 
     def is_worth_keeping(self, api: int, length: int, edition: object) -> bool:
-        """Is it not the first of its length, nor one of too many? Finding out how it is laid out takes its time."""
-        if (api, length) in self._layouts:
-            layout = self._layouts[api, length]
-            return layout is None or layout.edition is not edition or layout.tried < MOST
-        if len(self._layouts) == MOST:
+        """Is it not the first of its length, and is there room? Finding out how it is laid out takes its time."""
+        if edition is not self._edition or self._turned_away == PATIENCE:
             self._layouts.clear()
-        self._layouts[api, length] = None
-        return False
+            self._edition, self._room, self._turned_away = edition, ROOM, 0
+        known = (api, length) in self._layouts
+        if self._room <= 0 or (not known and len(self._layouts) == MOST):
+            self._turned_away += 1
+            return False
+        layout = self._layouts.setdefault((api, length), None)
+        return known and (layout is None or layout.tried < MOST)
 
     def keep_layout(self, api: int, frame: memoryview, varying: Spans, passed: Passed) -> None:
         """Know what is like this but for these bytes."""
@@ -108,11 +114,14 @@ class Remembered:
             at = stop
         letters += f"{len(frame) - at}s"
         layout = self._layouts[api, len(frame)]
-        if layout is None or layout.edition is not passed.edition:
-            layout = self._layouts[api, len(frame)] = Layout(letters, passed.edition)
+        if layout is None:
+            layout = self._layouts[api, len(frame)] = Layout(letters)
         layout.tried += 1
         if letters == layout.letters:
-            layout.said[layout.unpack(frame, HEAD)] = passed
+            said = layout.unpack(frame, HEAD)
+            self._room -= sum(map(len, said))
+            if self._room >= 0:
+                layout.said[said] = passed
 
 
 class Repeated:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from plugins.acl import Acl
-from plugins.acl.repeated import ENDS, MOST, Repeated, RepeatedProduce
+from plugins.acl.repeated import ENDS, MOST, ROOM, Repeated, RepeatedProduce
 from proxy.core.commands import Close, Emit, ToBroker, ToClient
 from proxy.core.events import Undecodable
 from proxy.protocol.header import request_frame
@@ -209,6 +209,23 @@ def test_of_many_different_requests_not_all_are_remembered(rules: Making) -> Non
     assert len(kept._ends) <= ENDS
     assert len(kept._layouts) <= MOST
     assert len(talk.written) == 2 * len(names)
+
+
+def test_what_is_remembered_of_one_connection_has_its_room(rules: Making, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plugins.acl.repeated.PATIENCE", 5)
+    own, dice = rules("acls: [{allow: User:alice, to: Write, topics: '*'}]"), random.Random(3)
+    talk, names = served(own), [f"{number}-".ljust(200, "t") for number in range(100)]
+    most = refilled = 0
+    for _ in range(60):
+        dice.shuffle(names)
+        talk.ask(produce(9, *names), 9)
+        (kept,) = (value for key, value in talk.connection.notes.items() if isinstance(key, RepeatedProduce))
+        held = sum(len(piece) for layout in kept._layouts.values() if layout for said in layout.said for piece in said)
+        refilled += held < most
+        most = held if held < most else max(most, held)
+        assert held <= ROOM
+    assert refilled, "what found no room is learnt in the end"
+    assert len(talk.written) == 60
 
 
 def mutated(frame: bytes, dice: random.Random) -> bytes:
