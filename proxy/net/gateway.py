@@ -63,7 +63,8 @@ class Gateway:
         self.link_counters = LinkCounters()
         self.ready = False
         self._tell = tell
-        self._early: list[Learned] = []  # what others learned before we were ready
+        self._open: set[str] = set()  # clusters whose listeners are
+        self._early: list[Learned] = []  # what others learned before that
         self._reactor = Reactor(self._ended, Telling())
         self._left = trio.Event()  # set when a link is over
         self._accepting = trio.CancelScope()
@@ -111,19 +112,21 @@ class Gateway:
                 nursery.start_soon(upstream.watch)
             async with trio.open_nursery() as opening:
                 for name in self._upstreams:
-                    opening.start_soon(self._open, name)
+                    opening.start_soon(self._open_before, name)
             self.ready = True
-            for learned in self._early:
-                self.learn(learned)
             started(self.report())
             await trio.sleep_forever()
 
-    async def _open(self, cluster: str) -> None:
+    async def _open_before(self, cluster: str) -> None:
         """Open what stands in front of a cluster, when its brokers are known: no other keeps it waiting."""
         await self._upstreams[cluster].known.wait()
         for name, listener in self._listeners.items():
             if self.config.listeners[name].cluster == cluster:
                 listener.open_bootstrap()
+        self._open.add(cluster)
+        early, self._early = self._early, []
+        for learned in early:
+            self.learn(learned)
 
     def _set_up(self, cluster: str, worker: Worker) -> None:
         """The upstream of a cluster, and its listeners, whose ports are not open yet."""
@@ -189,7 +192,7 @@ class Gateway:
             listener.open(broker.node_id)
             self._waiting[listener.name].unpark_all()
         except BindError as error:
-            if not self.ready:
+            if self.config.listeners[listener.name].cluster not in self._open:
                 raise
             if (listener.name, broker.node_id) not in self._missing:
                 self._missing.add((listener.name, broker.node_id))
@@ -214,7 +217,7 @@ class Gateway:
 
     def learn(self, learned: Learned) -> None:
         """A broker was seen, here or by another worker."""
-        if not self.ready:
+        if learned.cluster not in self._open:
             self._early.append(learned)
             return
         for name, topology in self._topologies.items():

@@ -74,6 +74,9 @@ async def test_a_cluster_that_cannot_be_reached_keeps_no_other_waiting(nursery: 
             await trio.lowlevel.checkpoint()
     async with connected(LOOPBACK, port_of(both)) as client:
         assert await client.beat() == 0
+        gateway.learn(Learned("main", 7, *broker.endpoint))
+    async with connected(LOOPBACK, port_of(both, 7)) as client:
+        assert await client.beat() == 0
     assert not gateway.report().ready
     assert is_free(LOOPBACK, both.listeners["nobody"].bind.port)
 
