@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from deploy.environment import Environment, say
+from deploy.environment import ROOT, Environment, say
 
 # In order of how fast they find something; each a module, or a script of the environment, and its arguments.
 STATIC = {
@@ -28,6 +28,12 @@ USEFUL: dict[str, tuple[Callable[[], object], str, str]] = {
         HEADERS.exists,
         "tests of the benchmark's clients with TLS are left out; apt-get install libssl-dev",
         "--ignore=tests/bench/test_sealed.py",
+    ),
+    "python3-dev": (
+        lambda: any((ROOT / "proxy").rglob("*.so")),
+        "what pip would have compiled is not tested, plain Python does the same; apt-get install gcc python3-dev, "
+        "remove .venv, and run this again",
+        "--ignore=tests/proxy/protocol/test_compiled_rollcall.py",
     ),
 }
 

@@ -78,8 +78,9 @@ def ready(extra: str) -> Environment:
 
 def fingerprint() -> str:
     """What an environment depends on."""
-    declared = (ROOT / "pyproject.toml").read_bytes()
-    return f"{hashlib.sha256(declared).hexdigest()} {sys.version_info.major}.{sys.version_info.minor}\n"
+    declared = [ROOT / "pyproject.toml", *sorted((ROOT / "proxy").rglob("*.c"))]
+    contents = b"".join(file.read_bytes() for file in declared)
+    return f"{hashlib.sha256(contents).hexdigest()} {sys.version_info.major}.{sys.version_info.minor}\n"
 
 
 def say(what: str) -> None:

@@ -21,6 +21,7 @@ from typing import Any
 
 from pydantic import Field, StrictBool
 
+from plugins.acl.called import CalledProduce
 from plugins.acl.case import Case
 from plugins.acl.checks import Check
 from plugins.acl.examined import examined
@@ -29,7 +30,7 @@ from plugins.acl.law import Law, rights
 from plugins.acl.managed import Managed
 from plugins.acl.names import Names
 from plugins.acl.produce import Producing
-from plugins.acl.repeated import RepeatedFetch, RepeatedProduce
+from plugins.acl.repeated import RepeatedFetch
 from plugins.acl.table import OWN, checks
 from proxy.core.context import Context
 from proxy.core.decisions import Decision, Forward, Steps
@@ -94,7 +95,7 @@ class Acl(Plugin):
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         """One for each side of each API that clients may send, whose table asks anything."""
-        produced = RepeatedProduce(self.law, self.names, self._producing)
+        produced = CalledProduce(self.law, self.names, self._producing)
         fetched = RepeatedFetch(self.law, self.names, self._fetching)
         for part, api, repeated in ((self._producing, PRODUCE, produced), (self._fetching, FETCH, fetched)):
             yield Handler(part.request, Wish(Request, api.request, part.FIELDS), position, glance=repeated)

@@ -1,9 +1,9 @@
-"""Skimmed requests: of a Produce or Fetch request with many topics only their names are looked at.
+"""Skimmed fetches: of one with many topics only their names are looked at.
 
 Reading one takes 5 us a topic, skimming it 0.5.
 
-# What stands before the topics, up to the acks, must be as in a request that was read and passed: who asks, the
-# transaction, and that there is an answer. A fetch must be a consumer's and without a session, and have no tags.
+# What stands before the body must be as in a request that was read and passed: who asks. It must be a consumer's and
+# without a session, and have no tags.
 # Every name must be one that may be used, by the same edition of the client's rights. All else is read.
 """
 
@@ -13,17 +13,15 @@ from plugins.acl.checks import TOPIC
 from plugins.acl.law import Rights
 from plugins.acl.names import Names
 from proxy.core.context import Context
-from proxy.protocol.api import FETCH, PRODUCE
-from proxy.protocol.codec import Spans, end_finder, spans_finder
+from proxy.protocol.api import FETCH
+from proxy.protocol.codec import Spans, spans_finder
 from proxy.protocol.frame import REQUEST_HEAD
 from proxy.protocol.messages.fetch import FetchRequest
-from proxy.protocol.messages.produce import ProduceRequest
 from rules import Operation
 
 HEAD = REQUEST_HEAD.size
 MOST = 10_000  # names that are remembered
-PRODUCE_BY_ID, FETCH_BY_ID = 13, 13
-WITH_SESSIONS, WITHOUT_REPLICA_ID = 7, 15
+WITH_SESSIONS, WITH_IDS, WITHOUT_REPLICA_ID = 7, 13, 15
 NO_SESSION = b"\xff\xff\xff\xff"
 CONSUMERS = (b"\xff\xff\xff\xff", b"\xff\xff\xff\xfe")  # replica ids: -1, and -2 to debug
 
@@ -38,15 +36,14 @@ class Skimmed:
         self.edition = edition
         self._names = names
         self.body = body
-        end = end_finder(ProduceRequest, ctx.version, "acks")(frame, body) if ctx.api is PRODUCE else body
-        self._start = bytes(frame[HEAD:end])
+        self._start = bytes(frame[HEAD:body])
         self._good: set[bytes] = set()
 
     def passes(self, frame: memoryview, granted: Rights) -> bool:
         """May a whole frame pass? Raises BAD_BYTES for what cannot be gone over."""
         if frame[HEAD : HEAD + len(self._start)] != self._start:
             return False
-        names = self._produced(frame) if self.ctx.api is PRODUCE else self._fetched(frame)
+        names = self._fetched(frame)
         if names is None:
             return False
         data, good = bytes(frame), self._good
@@ -59,10 +56,6 @@ class Skimmed:
                     good.clear()
                 good.add(name)
         return True
-
-    def _produced(self, frame: memoryview) -> Spans:
-        version = self.ctx.version
-        return spans_finder(ProduceRequest, version, "name", "topic_id")(frame, self.body)[:-1]
 
     def _fetched(self, frame: memoryview) -> Spans | None:
         version = self.ctx.version
@@ -79,7 +72,5 @@ class Skimmed:
         return None if FETCH.is_flexible(version) and frame[tags] else spans
 
     def _may(self, said: bytes, granted: Rights) -> bool:
-        by_id = self.ctx.version >= (PRODUCE_BY_ID if self.ctx.api is PRODUCE else FETCH_BY_ID)
-        name = self._names.get(said) if by_id else str(said, "utf-8", "replace")
-        operation = Operation.WRITE if self.ctx.api is PRODUCE else Operation.READ
-        return name is not None and granted.may(operation, TOPIC, name)
+        name = self._names.get(said) if self.ctx.version >= WITH_IDS else str(said, "utf-8", "replace")
+        return name is not None and granted.may(Operation.READ, TOPIC, name)

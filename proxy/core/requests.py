@@ -57,7 +57,7 @@ class Requests:
         self.splitter = Splitter(REQUEST_HEAD, self.meet, Fault.CLIENT, longest=link.limits.frame)
         self.feed = self.splitter.feed
         self.full = False  # too many in flight: waits for answers
-        self._met: tuple[Route, int, bool] | None = None  # the frame to be read: route, correlation id, was it cut?
+        self._met: tuple[Route, tuple[int, int, int], bool] | None = None  # to be read: route, head, was it cut?
         self._waiting: Wanted | None = None  # for its handlers
         self._ended = False  # nothing more is taken
         self._paused = False
@@ -80,23 +80,23 @@ class Requests:
         if route is None:
             return self._unknown(head)
         route.requests += 1
-        if route.needs_look:
-            seen, start, end = self._begun
-            if route is seen and data[pos + HEAD : pos + end] == start and end <= SIZE.size + head[0]:
-                self._slots.append((head[2], route, None))  # 0.3 us, where looking takes 1.2
-                return None
-            return self._look(route, head, data[pos : pos + SIZE.size + head[0]])
-        self._slots.append((head[2], route, None))
-        return None
+        if not route.needs_look:
+            self._slots.append((head[2], route, None))
+            return None
+        frame = data[pos : pos + SIZE.size + head[0]]
+        if route.request is None:
+            return self._look_for_acks(route, head, frame)
+        if route.glance is not None and self._knows(route, head, frame):
+            return None
+        self._met = route, head, len(frame) < SIZE.size + head[0]
+        return self
 
-    def _look(self, route: Route, head: tuple[int, int, int], frame: memoryview) -> Reader | None:
-        """Something of this request is wanted; `frame` is what came of it."""
-        if route.request is not None:
-            length = SIZE.size + head[0]
-            if route.glance is not None and self._knows(route, head[2], frame, length):
-                return None
-            self._met = route, head[2], len(frame) < length
-            return self
+    def _look_for_acks(self, route: Route, head: tuple[int, int, int], frame: memoryview) -> Reader | None:
+        """Of this request only its acks matter; `frame` is what came of it."""
+        seen, start, end = self._begun
+        if route is seen and frame[HEAD:end] == start:
+            self._slots.append((head[2], route, None))  # 0.3 us, where looking takes 1.2
+            return None
         acks = self.acks(route, frame)
         if acks is None:
             return Acks(self, route, head[2])
@@ -106,16 +106,16 @@ class Requests:
             self._begun = Begun(route, bytes(frame[HEAD:end]), end)
         return None
 
-    def _knows(self, route: Route, correlation_id: int, frame: memoryview, length: int) -> bool:
+    def _knows(self, route: Route, head: tuple[int, int, int], frame: memoryview) -> bool:
         """Is it known that this request may pass?"""
         assert route.glance is not None
         try:
-            ctx = route.glance.passes(self._link.connection, route.api.key << 16 | route.version, frame, length)
+            ctx = route.glance.passes(self._link.connection, head[1], frame, SIZE.size + head[0])
         except Exception:
             return False  # its handler is asked now, and says what is wrong
         if ctx is None:
             return False
-        self._slots.append((correlation_id, route, ctx))
+        self._slots.append((head[2], route, ctx))
         return True
 
     def _unknown(self, head: tuple[int, int, int]) -> Reader | None:
@@ -153,8 +153,8 @@ class Requests:
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer] | None:
         """The whole of a request that somebody wants."""
         assert self._met is not None
-        route, correlation_id, was_cut = self._met
-        if was_cut and route.glance is not None and self._knows(route, correlation_id, frame, len(frame)):
+        route, head, was_cut = self._met
+        if was_cut and route.glance is not None and self._knows(route, head, frame):
             return None
         assert route.request is not None
         try:
@@ -165,7 +165,7 @@ class Requests:
             message = route.request.read(bytes(frame[body:]))
         except ProtocolError as error:
             return self.undecodable(route, error)
-        ctx = Context(self._link.connection, route.api, route.version, correlation_id)
+        ctx = Context(self._link.connection, route.api, route.version, head[2])
         wanted = Wanted(route, ctx, frame, body, acks)
         outcome = Run(self._link, request_pipeline(route, ctx, message), self._decided, may_ask=True).start()
         if outcome is WAITING:

@@ -25,7 +25,8 @@ BAD_MESSAGE = (struct.error, AttributeError, TypeError, ValueError)  # UnicodeEn
 M = TypeVar("M", bound=Message)
 
 
-def _plan(cls: type[Message], version: int) -> tuple[Plan, str]:
+def laid_out(cls: type[Message], version: int) -> tuple[Plan, str]:
+    """How this message is laid out in this version, and its title. Raises ProtocolError for a version that is none."""
     if cls.api is not None and version not in cls.api.versions:
         raise ProtocolError(f"knows versions 0 to {cls.api.newest}, not {version}", api=cls.title())
     return plan(cls, version), f"{cls.title()} v{version}"
@@ -33,12 +34,12 @@ def _plan(cls: type[Message], version: int) -> tuple[Plan, str]:
 
 @cache
 def _decoder(cls: type[Message], version: int) -> Any:
-    return emit.decoder(*_plan(cls, version))
+    return emit.decoder(*laid_out(cls, version))
 
 
 @cache
 def _encoder(cls: type[Message], version: int) -> Any:
-    return emit.encoder(*_plan(cls, version))
+    return emit.encoder(*laid_out(cls, version))
 
 
 def decode(cls: type[M], version: int, body: bytes | memoryview) -> M:
@@ -73,14 +74,14 @@ def decode_prefix(cls: type[M], version: int, data: bytes, start: int) -> tuple[
 @cache
 def skipper(cls: type[Message], version: int) -> Callable[[bytes | memoryview, int], int]:
     """A function from where a message begins to where it ends. What it raises for bytes that end early is BAD_BYTES."""
-    skip: Callable[[bytes | memoryview, int], int] = emit.skipper(*_plan(cls, version))
+    skip: Callable[[bytes | memoryview, int], int] = emit.skipper(*laid_out(cls, version))
     return skip
 
 
 @cache
 def tags_finder(cls: type[Message], version: int) -> Callable[[bytes | memoryview, int], int]:
     """A function from where a message begins to where its own tagged fields do; otherwise as `skipper`."""
-    layout, title = _plan(cls, version)
+    layout, title = laid_out(cls, version)
     find: Callable[[bytes | memoryview, int], int] = emit.skipper(
         layout._replace(flexible=False), f"{title} up to tags"
     )
@@ -90,7 +91,7 @@ def tags_finder(cls: type[Message], version: int) -> Callable[[bytes | memoryvie
 @cache
 def end_finder(cls: type[Message], version: int, name: str) -> Callable[[bytes | memoryview, int], int]:
     """A function from where a message begins to where its field `name` ends; otherwise as `skipper`."""
-    layout, title = _plan(cls, version)
+    layout, title = laid_out(cls, version)
     last = next(i for i, step in enumerate(layout.steps) if step.field.name == name)
     upto = layout._replace(flexible=False, steps=layout.steps[: last + 1])
     find: Callable[[bytes | memoryview, int], int] = emit.skipper(upto, f"{title} up to {name}")
@@ -107,7 +108,7 @@ def spans_finder(cls: type[Message], version: int, *names: str) -> Callable[[byt
     Of a field with a length, what follows the length. The last span is empty, where the message's own tagged fields
     begin. What the function raises for bytes that end early is BAD_BYTES.
     """
-    layout, title = _plan(cls, version)
+    layout, title = laid_out(cls, version)
     find: Callable[[bytes | memoryview, int], Spans] = emit.noter(layout, frozenset(names), title)
     return find
 
@@ -132,7 +133,7 @@ class Picker(Generic[M]):
     def __init__(self, cls: type[M], version: int, names: frozenset[str]) -> None:
         for name in names - cls.field.keys():
             raise TypeError(f"{cls.__name__} has no field {name!r}")
-        layout, title = _plan(cls, version)
+        layout, title = laid_out(cls, version)
         self.cls, self.version = cls, version
         self.wanted = frozenset(step.field.name for step in (*layout.steps, *layout.tags)) & names
         title += f" {', '.join(sorted(self.wanted))}"

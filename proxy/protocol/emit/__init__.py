@@ -7,10 +7,12 @@ from typing import Any
 
 from proxy.protocol.emit.read import read_run, read_struct, read_tags, skip_steps, skip_struct, skip_tags
 from proxy.protocol.emit.source import Source
-from proxy.protocol.emit.spans import note_steps
+from proxy.protocol.emit.spans import Noting, note_steps
 from proxy.protocol.emit.walk import walk_steps
 from proxy.protocol.emit.write import write_steps, write_struct, write_tags
 from proxy.protocol.plan import Plan, Step
+
+COPIED = 64 << 10  # bytes: up to here cutting names from a copy is quicker than from a view
 
 
 def decoder(plan: Plan, title: str) -> Any:
@@ -38,7 +40,7 @@ def noter(plan: Plan, names: frozenset[str], title: str) -> Any:
     """
     src = Source("spans", "buf, p")
     src.add("end = len(buf)", "noted = []", "note = noted.append")
-    note_steps(src, plan.steps, names)
+    note_steps(src, plan.steps, Noting(names, lambda start, stop: [f"note(({start}, {stop}))"]))
     src.add("note((p, p))")
     if plan.flexible:
         skip_tags(src)
@@ -46,6 +48,32 @@ def noter(plan: Plan, names: frozenset[str], title: str) -> Any:
         src.add("raise Short")
     src.add("return noted")
     return src.compile(f"note {', '.join(sorted(names))} of {title}")
+
+
+def caller(plan: Plan, names: frozenset[str], title: str) -> Any:
+    """`strangers(buf, p, known) -> [value, ...]`: of the fields of these names, at any depth, what is not `known`.
+
+    It goes no further than to the last of them.
+    """
+    src = Source("strangers", "buf, p, known")
+    src.add("end = len(buf)", "strangers = []")
+    with src.block(f"if end < {COPIED}:"):
+        src.add("buf = bytes(buf)")
+    call = (
+        "if {1} > end:",
+        "    raise Short",
+        "value = bytes(buf[{0}:{1}])",
+        "if value not in known:",
+        "    strangers.append(value)",
+    )
+    found = Noting(names, lambda start, stop: [line.format(start, stop) for line in call], "strangers")
+    note_steps(src, plan.steps, found)
+    if plan.flexible:
+        skip_tags(src)
+    with src.block("if p > end:"):
+        src.add("raise Short")
+    src.add("return strangers")
+    return src.compile(f"call {', '.join(sorted(names))} of {title}")
 
 
 def walker(plan: Plan, title: str) -> Any:

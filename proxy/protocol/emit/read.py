@@ -152,8 +152,7 @@ def read_numbers(src: Source, move: Many, element: Fixed, target: str) -> None:
 
 def read_nested(src: Source, move: Nested, target: str | None) -> None:
     """A struct in a struct."""
-
-    def body() -> None:
+    with unless_absent(src, move.nullable, target):
         if target is None:
             skip_struct(src, move.plan)
             return
@@ -162,8 +161,12 @@ def read_nested(src: Source, move: Nested, target: str | None) -> None:
         if inner != target:
             src.add(f"{target} = {inner}")
 
-    if not move.nullable:
-        body()
+
+@contextmanager
+def unless_absent(src: Source, nullable: bool, target: str | None) -> Iterator[None]:
+    """The lines for a struct that is there; null is taken here."""
+    if not nullable:
+        yield
         return
     present = src.fresh("n")
     src.add(f"{present} = buf[p]", "p += 1")
@@ -171,7 +174,7 @@ def read_nested(src: Source, move: Nested, target: str | None) -> None:
         if target:
             src.add(f"{target} = None")
     with src.block("else:"):
-        body()
+        yield
 
 
 def skip_struct(src: Source, plan: Plan) -> None:

@@ -1,64 +1,91 @@
-"""Moves -> lines that note where some fields lie, and go over all else.
+"""Moves -> lines that find the values of some fields, and go over all else.
 
-# Fields are meant by name, at any depth. Of one with a length, what follows the length is noted.
+# Fields are meant by name, at any depth. Of one with a length, what follows the length is its value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import NamedTuple
 
-from proxy.protocol.emit.read import read, read_length, skip_tags, unless_null
+from proxy.protocol.emit.read import read, read_length, skip_tags, unless_absent, unless_null
 from proxy.protocol.emit.source import Source, length_letter
 from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying
 
 
-def note_steps(src: Source, steps: Iterable[Step], names: Collection[str]) -> None:
-    """Go over some fields; `note` is called with where each value begins and ends."""
-    for step in steps:
-        _note_field(src, step, names)
+class Noting(NamedTuple):
+    """What is done about the fields of these names."""
+
+    names: frozenset[str]
+    found: Callable[[str, str], Sequence[str]]  # the lines for a value, by where it begins and ends
+    result: str | None = None  # is returned as soon as no other value can follow
 
 
-def _note_struct(src: Source, plan: Plan, names: Collection[str]) -> None:
-    note_steps(src, plan.steps, names)
+def note_steps(
+    src: Source, steps: Collection[Step], noting: Noting, loops: tuple[str, ...] = (), *, final: bool = True
+) -> None:
+    """Go over some fields.
+
+    `loops`: of each array that these lie in, how many elements are still to come. `final`: outside of them there are
+    no more such fields after these.
+    """
+    for step, is_last in marked(steps, noting.names):
+        _note_field(src, step, noting, loops, final=final and is_last)
+
+
+def marked(steps: Collection[Step], names: Collection[str]) -> Iterator[tuple[Step, bool]]:
+    """Each step, and whether it is the last in which such a field lies."""
+    last = max((i for i, step in enumerate(steps) if concerns(step, names)), default=None)
+    for i, step in enumerate(steps):
+        yield step, i == last
+
+
+def concerns(step: Step, names: Collection[str]) -> bool:
+    """Is it such a field, or does one lie in it?"""
+    inner = step.move.element if isinstance(step.move, Many) else step.move
+    return step.field.name in names or (isinstance(inner, Nested) and any(concerns(s, names) for s in inner.plan.steps))
+
+
+def _note_struct(src: Source, plan: Plan, noting: Noting, loops: tuple[str, ...], *, final: bool) -> None:
+    note_steps(src, plan.steps, noting, loops, final=final)
     if plan.flexible:
         skip_tags(src)
 
 
-def _note_field(src: Source, step: Step, names: Collection[str]) -> None:
+def _note_field(src: Source, step: Step, noting: Noting, loops: tuple[str, ...], *, final: bool) -> None:
     move = step.move
-    if step.field.name not in names:
-        _note_inside(src, move, names)
-    elif isinstance(move, Fixed):
-        src.add(f"note((p, p + {move.least}))", f"p += {move.least}")
+    if step.field.name not in noting.names:
+        if concerns(step, noting.names):
+            _note_inside(src, move, noting, loops, final=final)
+        else:
+            read(src, move, None)
+        return
+    if isinstance(move, Fixed):
+        src.add(f"q = p + {move.least}", *noting.found("p", "q"), "p = q")
     elif isinstance(move, Varying):
         n = read_length(src, move.compact, length_letter(move))
         with unless_null(src, n, move.compact, move.nullable, None):
-            src.add(f"q = p + {n}{' - 1' if move.compact else ''}", "note((p, q))", "p = q")
+            src.add(f"q = p + {n}{' - 1' if move.compact else ''}", *noting.found("p", "q"), "p = q")
     else:
         raise TypeError(f"{step.field.name} is not one value")
+    if final and noting.result:
+        with src.block(f"if not ({' or '.join(loops) or 0}):"):
+            src.add(f"return {noting.result}")
 
 
-def _note_inside(src: Source, move: Move, names: Collection[str]) -> None:
+def _note_inside(src: Source, move: Move, noting: Noting, loops: tuple[str, ...], *, final: bool) -> None:
     inner = move.element if isinstance(move, Many) else move
-    if not isinstance(inner, Nested) or not _has(inner.plan, names):
-        read(src, move, None)
-    elif isinstance(move, Many):
-        n = read_length(src, move.compact, "i")
-        with unless_null(src, n, move.compact, move.nullable, None):
-            if move.compact:
-                src.add(f"{n} -= 1")
-            with src.block(f"if {n} * {inner.least} > end - p:"):
-                src.add("raise Short")
-            with src.block(f"for _ in range({n}):"):
-                _note_struct(src, inner.plan, names)
-    else:
-        assert not inner.nullable, "no message has such a struct"
-        _note_struct(src, inner.plan, names)
-
-
-def _has(plan: Plan, names: Collection[str]) -> bool:
-    for step in plan.steps:
-        inner = step.move.element if isinstance(step.move, Many) else step.move
-        if step.field.name in names or (isinstance(inner, Nested) and _has(inner.plan, names)):
-            return True
-    return False
+    assert isinstance(inner, Nested), "a field lies in it"
+    if not isinstance(move, Many):
+        with unless_absent(src, inner.nullable, None):
+            _note_struct(src, inner.plan, noting, loops, final=final)
+        return
+    n = read_length(src, move.compact, "i")
+    with unless_null(src, n, move.compact, move.nullable, None):
+        if move.compact:
+            src.add(f"{n} -= 1")
+        with src.block(f"if {n} * {inner.least} > end - p:"):
+            src.add("raise Short")
+        left = src.fresh("left")
+        with src.block(f"for {left} in range({n} - 1, -1, -1):"):
+            _note_struct(src, inner.plan, noting, (*loops, left), final=final)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from plugins.acl import Acl
-from plugins.acl.repeated import ENDS, MOST, ROOM, Repeated, RepeatedProduce
+from plugins.acl.called import CalledProduce
+from plugins.acl.repeated import MOST, ROOM, RepeatedFetch
 from proxy.core.commands import Close, Emit, ToBroker, ToClient
 from proxy.core.events import Undecodable
 from proxy.protocol.header import request_frame
@@ -198,34 +199,29 @@ def test_a_session_whose_offsets_were_not_read_begins_anew_when_a_topic_is_allow
 
 
 def test_of_many_different_requests_not_all_are_remembered(rules: Making) -> None:
-    own = rules("acls: [{allow: User:alice, to: Write, topics: '*'}]")
+    own = rules("acls: [{allow: User:alice, to: Read, topics: '*'}]")
     talk = served(own)
-    names = ["t" * (number % (ENDS + 3)) + str(number) for number in range(MOST + 3)]
-    for name in names:
-        talk.ask(produce(9, name), 9)
-        talk.ask(produce(9, name, "x", records=bytes(len(name) * 7)), 9)
-    (kept,) = (value for key, value in talk.connection.notes.items() if isinstance(key, RepeatedProduce))
-    assert len(kept._starts) <= MOST
-    assert len(kept._ends) <= ENDS
+    for number in range(MOST + 3):
+        for offset in range(3):
+            talk.ask(fetch(9, "t" * number, offset=offset), 9)
+    (kept,) = (value for key, value in talk.connection.notes.items() if isinstance(key, RepeatedFetch))
     assert len(kept._layouts) <= MOST
-    assert len(talk.written) == 2 * len(names)
 
 
 def test_what_is_remembered_of_one_connection_has_its_room(rules: Making, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plugins.acl.repeated.PATIENCE", 5)
-    own, dice = rules("acls: [{allow: User:alice, to: Write, topics: '*'}]"), random.Random(3)
+    own, dice = rules("acls: [{allow: User:alice, to: Read, topics: '*'}]"), random.Random(3)
     talk, names = served(own), [f"{number}-".ljust(200, "t") for number in range(100)]
     most = refilled = 0
     for _ in range(60):
         dice.shuffle(names)
-        talk.ask(produce(9, *names), 9)
-        (kept,) = (value for key, value in talk.connection.notes.items() if isinstance(key, RepeatedProduce))
+        talk.ask(fetch(9, *names), 9)
+        (kept,) = (value for key, value in talk.connection.notes.items() if isinstance(key, RepeatedFetch))
         held = sum(len(piece) for layout in kept._layouts.values() if layout for said in layout.said for piece in said)
         refilled += held < most
         most = held if held < most else max(most, held)
         assert held <= ROOM
     assert refilled, "what found no room is learnt in the end"
-    assert len(talk.written) == 60
 
 
 def mutated(frame: bytes, dice: random.Random) -> bytes:
@@ -256,7 +252,7 @@ def test_what_passes_unread_would_pass_read(rules: Making, request_: Request, ve
     knowing = Talk(own.acl)
     for _ in range(3):
         knowing.send(frame, request_.api, version)
-    (known,) = (key for key in knowing.connection.notes if isinstance(key, Repeated))
+    (known,) = (key for key in knowing.connection.notes if isinstance(key, CalledProduce | RepeatedFetch))
     outcomes = set()
     for _ in range(150):
         changed = mutated(frame, dice)

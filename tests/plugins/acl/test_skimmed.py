@@ -1,4 +1,4 @@
-"""Skimmed requests: what passes unread has good names only, and is otherwise like what was read."""
+"""Skimmed fetches: what passes unread has good names only, and is otherwise like what was read."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ import pytest
 from plugins.acl.law import Rights, rights
 from plugins.acl.skimmed import Skimmed
 from proxy.core.context import Context
-from proxy.protocol.api import FETCH, PRODUCE
+from proxy.protocol.api import FETCH
 from proxy.protocol.header import request_frame
 from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.schema import Request
 from tests.plugins.acl.talk import Rules, Talk, topic_id
 from tests.plugins.acl.test_fetch import fetch
-from tests.plugins.acl.test_produce import produce
 
 Making = Callable[..., Rules]
 OWN = "acls: [{allow: User:alice, to: [Read, Write], topics: [mine, ours]}]"
@@ -44,19 +43,6 @@ class Known:
         return self.skimmed.passes(self.frame(request, **more), self.rights)
 
 
-@pytest.mark.parametrize("version", PRODUCE.versions)
-def test_producing_is_skimmed(rules: Making, version: int) -> None:
-    known = Known(rules(OWN), produce(version, "mine"), version)
-    assert known.passes(produce(version, "ours", "mine", "ours", records=b"other"))
-    assert known.passes(produce(version))
-    assert not known.passes(produce(version, "ours", "theirs"))
-    assert not known.passes(produce(version, "ours", "nobodys"))
-    assert not known.passes(produce(version, "mine", acks=0))
-    assert not known.passes(produce(version, "mine"), client="other")
-    if version >= 3:
-        assert not known.passes(produce(version, "mine", transactional_id="t"))
-
-
 @pytest.mark.parametrize("version", FETCH.versions)
 def test_fetching_is_skimmed(rules: Making, version: int) -> None:
     known = Known(rules(OWN), fetch(version, "mine"), version)
@@ -75,8 +61,8 @@ def test_fetching_is_skimmed(rules: Making, version: int) -> None:
 
 def test_of_many_names_not_all_are_remembered(rules: Making, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plugins.acl.skimmed.MOST", 5)
-    known = Known(rules("super_users: [User:alice]"), produce(9, "mine"), 9)
-    assert known.passes(produce(9, *map(str, range(33))))
+    known = Known(rules("super_users: [User:alice]"), fetch(9, "mine"), 9)
+    assert known.passes(fetch(9, *map(str, range(33))))
     assert len(known.skimmed._good) <= 5
 
 

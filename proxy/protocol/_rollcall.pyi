@@ -1,0 +1,16 @@
+"""`_rollcall.c`, where it could be compiled: what `rollcall.py` does in plain Python."""
+
+from typing import final
+
+from proxy.protocol.frame import Buffer
+
+@final
+class Known:
+    def add(self, value: bytes, /) -> None: ...
+    def clear(self) -> None: ...
+    def __len__(self) -> int: ...
+
+@final
+class RollCall:
+    def __new__(cls, program: tuple[int, ...], /) -> RollCall: ...
+    def strangers(self, message: Buffer, start: int, known: Known, /) -> list[bytes]: ...

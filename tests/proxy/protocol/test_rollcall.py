@@ -1,0 +1,91 @@
+"""Roll call: which names of a message nobody knows."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from proxy.protocol.codec import BAD_BYTES, encode
+from proxy.protocol.messages.metadata import MetadataRequest
+from proxy.protocol.messages.produce import ProduceRequest
+from proxy.protocol.rollcall import nobody, plain, rollcall
+from tests.proxy.protocol.generate import make
+
+NAMES = ("name", "topic_id")
+VERSIONS = range(14)
+
+
+def produce(version: int, *topics: str, records: bytes = b"records") -> bytes:
+    topic, partition = ProduceRequest.Topic, ProduceRequest.Topic.Partition
+    data = [
+        topic(name=name, topic_id=name.encode().ljust(16), partition_data=[partition(index=0, records=records)] * 2)
+        for name in topics
+    ]
+    return encode(ProduceRequest(acks=1, timeout_ms=1, topic_data=data), version)
+
+
+def said(version: int, *topics: str) -> list[bytes]:
+    return [name.encode() if version < 13 else name.encode().ljust(16) for name in topics]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_who_is_not_known_is_told_in_order(version: int) -> None:
+    call = rollcall(ProduceRequest, version, *NAMES)
+    known = nobody()
+    body = produce(version, "one", "two", "three", "two")
+    assert call(body, 0, known) == said(version, "one", "two", "three", "two")
+    for name in said(version, "two", "one"):
+        known.add(name)
+    assert len(known) == 2
+    assert call(b"before" + body, 6, known) == said(version, "three")
+    known.clear()
+    assert len(known) == 0
+    assert call(memoryview(body), 0, known) == said(version, "one", "two", "three", "two")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_follows_the_last_name_need_not_have_come(version: int) -> None:
+    body = produce(version, "first", "last", records=bytes(100_000))
+    last = body.index(said(version, "last")[0]) + len(said(version, "last")[0])
+    for call, known in (
+        (rollcall(ProduceRequest, version, *NAMES), nobody()),
+        (plain(ProduceRequest, version, *NAMES), set()),
+    ):
+        assert call(body[:last], 0, known) == said(version, "first", "last")
+        with pytest.raises(BAD_BYTES):
+            call(body[: last - 1], 0, known)
+
+
+def test_without_names_the_whole_message_is_gone_over() -> None:
+    body = produce(9)
+    assert rollcall(ProduceRequest, 9, *NAMES)(body, 0, nobody()) == []
+    with pytest.raises(BAD_BYTES):
+        rollcall(ProduceRequest, 9, *NAMES)(body[:-1], 0, nobody())
+
+
+def test_thousands_are_known() -> None:
+    dice, known, every = random.Random(1), nobody(), [f"{number}" * (number % 7 + 1) for number in range(5_000)]
+    for name in every:
+        known.add(name.encode())
+        known.add(name.encode())
+    assert len(known) == len({*every})
+    asked = [*dice.sample(every, 500), "", "nobody", "x" * 300]
+    dice.shuffle(asked)
+    strangers = rollcall(ProduceRequest, 3, *NAMES)(produce(3, *asked), 0, known)
+    assert strangers == [name.encode() for name in asked if name not in every]
+
+
+def test_a_struct_cannot_be_called() -> None:
+    for make_call in (plain, rollcall):
+        with pytest.raises(TypeError, match="topics is not one value"):
+            make_call(MetadataRequest, 9, "topics")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_whatever_a_request_says_its_names_are_found(version: int) -> None:
+    dice = random.Random(version)
+    for _ in range(20):
+        request = make(ProduceRequest, version, dice)
+        names = [topic.name.encode() if version < 13 else topic.topic_id for topic in request.topic_data]
+        assert rollcall(ProduceRequest, version, *NAMES)(encode(request, version), 0, nobody()) == names
