@@ -4,6 +4,7 @@
     Every(DESCRIBE, TOPIC, "names")     one no among these refuses all of it
     Each(WRITE, TOPIC, "topic_data")    take out what is refused, serve the others
     ByType(ALTER_CONFIGS)               likewise, for elements of different resource types
+    Required(INCONSISTENT, ("name",))   refuse all of it where something is missing
 
 Those about what an answer shows are in `answers.py`.
 
@@ -105,6 +106,20 @@ class Whole(Check):
             name = getattr(case.request, self.path) or ""
             refused = rights.refuses(case.api, self.operation, self.kind, name)
         return refusal(case, error) if refused else None
+
+
+@dataclass(frozen=True)
+class Required(Check):
+    """What brokers miss in a request before they ask who sent it. `since`: the version in which it must be there."""
+
+    error: ErrorCode
+    paths: tuple[str, ...]
+    since: int
+
+    def judge(self, case: Case) -> Decision:
+        if case.version < self.since or all(getattr(case.request, path) is not None for path in self.paths):
+            return None
+        return case.refuse(self.error)
 
 
 @dataclass(frozen=True)

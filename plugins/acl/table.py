@@ -9,7 +9,7 @@ Sources: kafka.server.KafkaApis and ControllerApis of 4.4 and what a 4.3 broker 
 from __future__ import annotations
 
 from plugins.acl.answers import Assigned, Listed, ListedOfAll, Operations
-from plugins.acl.checks import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID, ByType, Check, Each, Every, Whole
+from plugins.acl.checks import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID, ByType, Check, Each, Every, Required, Whole
 from plugins.acl.coordinators import Coordinated
 from plugins.acl.share import ShareFetched
 from plugins.acl.subscriptions import Streams, Subscribed
@@ -18,6 +18,7 @@ from plugins.acl.topics import Deleted, Described, Made, Told
 from plugins.acl.transactions import Added, Initialized
 from proxy.protocol import api
 from proxy.protocol.api import Api
+from proxy.protocol.errors import ErrorCode
 from rules import Operation
 
 ALTER = Operation.ALTER
@@ -31,6 +32,7 @@ WRITE = Operation.WRITE
 
 FREE: tuple[Check, ...] = ()
 READS_GROUP = Whole(READ, GROUP, "group_id")
+NAMES_PROTOCOL = Required(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, ("protocol_type", "protocol_name"), since=5)
 WRITES_TRANSACTION = Whole(WRITE, TRANSACTIONAL_ID, "transactional_id")
 ALTERS = (Whole(ALTER, CLUSTER),)
 DESCRIBES = (Whole(DESCRIBE, CLUSTER),)
@@ -65,7 +67,7 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.JOIN_GROUP: (READS_GROUP,),
         api.HEARTBEAT: (READS_GROUP,),
         api.LEAVE_GROUP: (READS_GROUP,),
-        api.SYNC_GROUP: (READS_GROUP,),
+        api.SYNC_GROUP: (NAMES_PROTOCOL, READS_GROUP),
         api.DESCRIBE_GROUPS: (Each(DESCRIBE, GROUP, "groups"), Operations()),
         api.LIST_GROUPS: (Listed(DESCRIBE, GROUP, "groups", or_cluster=DESCRIBE),),
         api.SASL_HANDSHAKE: FREE,

@@ -32,6 +32,6 @@ async def keep_in_step(plugins: Iterable[Plugin]) -> None:
 
 def _tell(reload: Reload) -> None:
     if reload.taken:
-        log.info("rules reloaded", file=reload.file, warnings=list(reload.said) or None)
+        log.info("rules reloaded", file=reload.file, **({"warnings": list(reload.said)} if reload.said else {}))
     else:
         log.error("rules not reloaded", why="\n".join(reload.said), still="what was read before")
