@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Self
 
 from tests.acl.names import SUPER_USER
 from tests.real.cluster import CLUSTER_ID, JARS, JVM, LOGGING, START
@@ -76,7 +77,7 @@ class Node:
         assert format_disk.wait(START) == 0, format_disk.tail()
         self.program = self._run("kafka.Kafka")
 
-    def __enter__(self) -> Node:
+    def __enter__(self) -> Self:
         try:
             self.program.expect("Kafka Server started", within=START)
         except BaseException:

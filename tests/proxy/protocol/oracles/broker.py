@@ -11,69 +11,18 @@ from proxy.protocol.header import SIZE, read_response_header, request_frame
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from proxy.protocol.schema import Request, Response
-from tests.real.cluster import CLUSTER_ID, JARS, JVM, LOGGING, START
-from tests.real.jars import classpath
-from tests.real.java import java
-from tests.real.ports import free_block
-from tests.real.process import Program
+from tests.acl.nodes import AUTHORIZER, HOST, PASSWORD, Node
 
-HOST = "127.0.0.1"
 PATIENCE = 20.0  # seconds for an answer
-SETTINGS = """
-node.id=1
-process.roles=broker,controller
-controller.quorum.voters=1@{host}:{controller}
-controller.listener.names=CONTROLLER
-inter.broker.listener.name=PLAINTEXT
-listeners=PLAINTEXT://{host}:{trusted},CONTROLLER://{host}:{controller},CLIENTS://{host}:{denied}
-advertised.listeners=PLAINTEXT://{host}:{trusted},CLIENTS://{host}:{denied}
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,CLIENTS:SASL_PLAINTEXT
-log.dirs={folder}/data
-authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
-super.users=User:ANONYMOUS
-sasl.enabled.mechanisms=PLAIN
-listener.name.clients.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \\
-  user_eve="secret";
-group.coordinator.rebalance.protocols=classic,consumer,share,streams
-offsets.topic.num.partitions=1
-offsets.topic.replication.factor=1
-transaction.state.log.num.partitions=1
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
-share.coordinator.state.topic.num.partitions=1
-share.coordinator.state.topic.replication.factor=1
-share.coordinator.state.topic.min.isr=1
-log.cleaner.dedupe.buffer.size=4194304
-"""
+DENIED = "eve"
 
 
-class DenyingBroker:
-    """A broker where nobody may do anything, except who comes by the trusted port."""
+class DenyingBroker(Node):
+    """A broker where nobody may do anything, except who comes by the trusted port. `denied`: eve's port."""
 
     def __init__(self, folder: Path) -> None:
-        self.trusted = free_block(3, HOST)
-        self.denied, controller = self.trusted + 1, self.trusted + 2
-        ports = {"trusted": self.trusted, "denied": self.denied, "controller": controller}
-        self.settings = folder / "server.properties"
-        self.settings.write_text(SETTINGS.format(host=HOST, folder=folder, **ports))
-        format_disk = self._run("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c")
-        assert format_disk.wait(START) == 0, format_disk.tail()
-        self._program = self._run("kafka.Kafka")
-
-    def __enter__(self) -> DenyingBroker:
-        try:
-            self._program.expect("Kafka Server started", within=START)
-        except BaseException:
-            self._program.kill()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._program.stop()
-
-    def _run(self, main: str, *arguments: str) -> Program:
-        command = [java(), *JVM, *LOGGING, "-cp", classpath(JARS), main, *arguments, str(self.settings)]
-        return Program("denying broker", command, self.settings.with_name("broker.log"))
+        super().__init__(folder / "denying", [DENIED], AUTHORIZER)
+        self.denied = self.clients
 
 
 class Client:
@@ -90,7 +39,7 @@ class Client:
 
     def log_in(self) -> None:
         self.ask(SaslHandshakeRequest(mechanism="PLAIN"), 1)
-        answer = self.ask(SaslAuthenticateRequest(auth_bytes=b"\0eve\0secret"), 2)
+        answer = self.ask(SaslAuthenticateRequest(auth_bytes=f"\0{DENIED}\0{PASSWORD}".encode()), 2)
         assert cast(SaslAuthenticateResponse, answer).error_code == 0, answer
 
     def ask(self, request: Request, version: int) -> Response:

@@ -19,6 +19,7 @@ from proxy.protocol.api import (
     CREATE_PARTITIONS,
     DELETE_RECORDS,
     DESCRIBE_CLUSTER,
+    DESCRIBE_DELEGATION_TOKEN,
     DESCRIBE_LOG_DIRS,
     DESCRIBE_PRODUCERS,
     DESCRIBE_QUORUM,
@@ -50,7 +51,7 @@ pytestmark = pytest.mark.real
 TOPIC = "orders"
 ALWAYS_ALLOWED = {API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE}
 # These show what one may see, which is nothing, and say no error; DescribeLogDirs has a place for one from v3 on.
-JUST_EMPTY = {LIST_GROUPS, LIST_TRANSACTIONS, DESCRIBE_LOG_DIRS, DESCRIBE_CLUSTER}
+JUST_EMPTY = {LIST_GROUPS, LIST_TRANSACTIONS, DESCRIBE_LOG_DIRS, DESCRIBE_CLUSTER, DESCRIBE_DELEGATION_TOKEN}
 BESIDE: dict[Api, set[str]] = {
     METADATA: {"brokers", "clusterId", "controllerId"},
     CREATE_DELEGATION_TOKEN: {"principalName", "tokenRequesterPrincipalName"},
