@@ -41,5 +41,6 @@ class Coordinated(Check):
             for index, key in enumerate(array.elements)
             if rights.refuses(case.api, Operation.DESCRIBE, kind, key)
         }
-        case.take_out(array, errors, kept=True)
+        # Beside these brokers leave the message as Java's class has it, which is empty and not null.
+        case.take_out(array, errors, {ERRORS[kind]: ""}, kept=True)
         return None

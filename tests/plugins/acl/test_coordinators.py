@@ -50,6 +50,7 @@ def test_of_many_keys_in_the_order_in_which_they_were_asked(
         (mine, 0, 1, 9092),
         ("b", error, -1, -1),
     ]
+    assert [each.error_message for each in answer.coordinators] == ["", None, ""]
 
 
 @pytest.mark.parametrize("version", range(1, 7))
