@@ -10,15 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.acl import clients
 from tests.acl.load import Scenario, load
 from tests.acl.nodes import Node
 from tests.acl.proxied import users
 from tests.acl.sides import Sides
+from tests.real.conftest import FOREIGN_WARNINGS
 
 
 def pytest_configure(config: pytest.Config) -> None:
     # Whoever ends the run with SIGTERM leaves no broker behind, as with Ctrl-C.
     signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+    for line in FOREIGN_WARNINGS:
+        config.addinivalue_line("filterwarnings", line)
 
 
 class Worlds:
@@ -44,7 +48,8 @@ class Worlds:
 def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worlds]:
     """Started once, with what all scenarios are given."""
     with ExitStack() as stack:
-        yield Worlds(tmp_path_factory.mktemp("acl"), load(), stack)
+        scenarios = load()
+        yield Worlds(tmp_path_factory.mktemp("acl"), scenarios + clients.scenarios(len(scenarios)), stack)
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,7 @@ class Scenario:
     name: str
     given: Given
     steps: tuple[Step, ...]
+    people: tuple[str, ...] = ()  # who comes, beside those who ask in its steps
 
 
 def load(folder: Path = FOLDER) -> list[Scenario]:

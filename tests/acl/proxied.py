@@ -92,7 +92,11 @@ class Proxied(Side):
 
 def users(scenarios: Iterable[Scenario]) -> list[str]:
     """Everybody who asks anything, on the wire."""
-    named = {Names(each.number).wire(step.as_) for each in scenarios for step in each.steps}
+    named = {
+        Names(each.number).wire(name)
+        for each in scenarios
+        for name in (*each.people, *(step.as_ for step in each.steps))
+    }
     return sorted({SUPER_USER, FENCE} | named)
 
 

@@ -1,0 +1,142 @@
+"""Real clients at work: produce, consume and administer, in words common to all libraries.
+
+# A client is one user's on one side, with the names of one scenario; all of its work is done by one thread.
+# What a library raises leaves as it is: `told` says what it is called in Kafka, and in the library's own words.
+# A consumer polls on after a refusal, as applications may: what may be read comes all the same.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
+
+from tests.acl.language import Given
+from tests.acl.load import Scenario
+from tests.acl.names import Names
+from tests.acl.nodes import HOST
+from tests.real.records import patiently
+from tests.real.secured.clients import As
+
+PATIENCE = 20.0  # seconds for what a client does
+POLL = 200  # milliseconds
+Poll = Callable[[], Sequence[bytes]]
+
+NAMES = ("java-4.4.0", "java-2.3.1", "librdkafka", "kafka-python", "aiokafka")
+# What each of them has to itself. Topics that no rule names are not to be seen.
+GIVEN = Given.model_validate(
+    {
+        "topics": ("orders", "refunds", "archive", "announced", "eu-orders", "eu-closed", "secrets"),
+        "records": {"archive": ("a", "b"), "eu-closed": ("c", "d")},
+        "offsets": {"watched": {"archive": 1}, "hidden": {"archive": 1}},
+        "acls": (
+            {"allow": "User:alice", "to": ("Read", "Write"), "topics": ("orders", "refunds", "eu-*")},
+            {"deny": "User:alice", "to": "Write", "topics": "eu-closed"},
+            {"allow": "User:alice", "to": "Read", "topics": "archive"},
+            {"allow": "User:alice", "to": "Describe", "topics": "announced"},
+            {"allow": "User:alice", "to": "DescribeConfigs", "topics": "eu-orders"},
+            {"allow": "User:alice", "to": ("Create", "Write", "Delete"), "topics": "new-*"},
+            {"allow": "User:alice", "to": "Read", "groups": "workers*"},
+            {"allow": "User:alice", "to": "Describe", "groups": "watched"},
+            {"allow": "User:alice", "to": ("Describe", "Write"), "transactional_ids": "payments"},
+        ),
+    }
+)
+
+
+def scenarios(after: int) -> list[Scenario]:
+    """One for each client, so that none meets what another left; numbered after so many others."""
+    named = enumerate(NAMES, after + 1)
+    return [Scenario(number, "clients", "deny", name, GIVEN, steps=(), people=("alice",)) for number, name in named]
+
+
+class Told(NamedTuple):
+    """A refusal: Kafka's name of the error, and the library's words."""
+
+    name: str
+    words: str
+
+    @classmethod
+    def of(cls, name: str, words: str) -> Told:
+        """The words without places and times."""
+        return cls(name, re.sub(r"after \d+ ms", "after <time>", re.sub(rf"{HOST}:\d+", "<place>", words)))
+
+
+class Read(NamedTuple):
+    """What a consumer was given: values, and refusals beside them."""
+
+    values: list[str]
+    refusals: list[Told]
+
+
+class Client(ABC):
+    """A client of one library."""
+
+    errors: type[Exception]  # what the library raises
+
+    def __init__(self, who: As, names: Names) -> None:
+        self.who, self.names = who, names
+
+    def own(self, names: Sequence[str]) -> list[str]:
+        """Those that are the scenario's, as it calls them."""
+        return sorted(self.names.plain(name) for name in names if self.names.is_own(name))
+
+    def consume(self, group: str, topics: Sequence[str], count: int, refused: bool, **more: Any) -> Read:
+        """So many values at the least, and a refusal where one is expected; any other one ends it.
+
+        `assigned`: it takes the first partition of each topic, and joins no group.
+        """
+        values: list[bytes] = []
+        told: dict[Told, None] = {}
+        try:
+            with self.consuming(self.names.wire(group), [*map(self.names.wire, topics)], **more) as poll:
+                for _ in patiently(f"{count} values{' and a refusal' if refused else ''}", PATIENCE):
+                    try:
+                        values += poll()
+                    except self.errors as error:
+                        told[self.told(error)] = None
+                    if (told and not refused) or (len(values) >= count and bool(told) == refused):
+                        break
+        except self.errors as error:  # it did not even begin
+            told[self.told(error)] = None
+        return Read(sorted(value.decode() for value in values), list(told))
+
+    @abstractmethod
+    def told(self, error: Any) -> Told:
+        """What an error of the library says."""
+
+    @abstractmethod
+    def produce(self, topic: str, value: str, transaction: str | None = None, idempotent: bool = False) -> None:
+        """One record, acknowledged; in a transaction of its own where there is an id for one."""
+
+    @abstractmethod
+    def consuming(
+        self, group: str, topics: list[str], assigned: bool = False, **more: Any
+    ) -> AbstractContextManager[Poll]:
+        """A consumer that begins with the first records; what is `assigned` is not committed."""
+
+    @abstractmethod
+    def topics(self) -> list[str]:
+        """All topics that it is told of."""
+
+    @abstractmethod
+    def groups(self) -> list[str]:
+        """All groups that it is told of."""
+
+    @abstractmethod
+    def create(self, topic: str) -> None:
+        """A topic."""
+
+    @abstractmethod
+    def delete(self, topic: str) -> None:
+        """A topic."""
+
+    def describe(self, group: str) -> None:
+        """A group."""
+        raise NotImplementedError
+
+    def configs(self, topic: str) -> None:
+        """The configuration of a topic."""
+        raise NotImplementedError

@@ -1,0 +1,94 @@
+"""Java's clients at work: Kafka's own, of one release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+
+from tests.acl.clients import POLL, Client, Poll, Told
+from tests.acl.names import Names
+from tests.real.java_clients import each
+from tests.real.secured.clients import As, for_java, java
+from tests.real.way import Way
+
+
+class JavaClient(Client):
+    """Kafka's own, of one release."""
+
+    errors = Py4JJavaError
+
+    def __init__(self, release: str, who: As, names: Names) -> None:
+        super().__init__(who, names)
+        self.java = java(release)
+        self.way = Way("", who.bootstrap, {})
+        self.settings = for_java(who)
+
+    def told(self, error: Any) -> Told:
+        cause = error.java_exception
+        while cause.getCause() is not None:
+            cause = cause.getCause()
+        name = self.java.jvm.org.apache.kafka.common.protocol.Errors.forException(cause).name()
+        return Told.of(name, f"{cause.getClass().getSimpleName()}: {cause.getMessage()}")
+
+    def produce(self, topic: str, value: str, transaction: str | None = None, idempotent: bool = False) -> None:
+        more: dict[str, Any] = {"transactional_id": self.names.wire(transaction)} if transaction else {}
+        more |= {"enable_idempotence": idempotent or bool(transaction), "acks": "all", "max_block_ms": 15_000}
+        with self.java.producer(self.way, **self.settings, **more) as producer:
+            record = self.java.record(self.names.wire(topic), value.encode())
+            if not transaction:
+                producer.send(record).get()
+                return
+            producer.initTransactions()
+            producer.beginTransaction()
+            try:
+                producer.send(record).get()
+            except self.errors:
+                producer.abortTransaction()  # the old ones close for half a minute without it
+                raise
+            producer.commitTransaction()
+
+    @contextmanager
+    def consuming(self, group: str, topics: list[str], assigned: bool = False, **more: Any) -> Iterator[Poll]:
+        more |= {"group_id": group} | ({"enable_auto_commit": False} if assigned else {})
+        partition = self.java.jvm.org.apache.kafka.common.TopicPartition
+        with self.java.consumer(self.way, group, topics[0], **self.settings, **more) as consumer:
+            if assigned:
+                consumer.unsubscribe()
+                consumer.assign([partition(topic, 0) for topic in topics])
+            else:
+                consumer.subscribe(topics)
+            yield lambda: [bytes(record.value()) for record in self.java.poll(consumer, POLL)]
+
+    @contextmanager
+    def _admin(self) -> Iterator[Any]:
+        with self.java.admin(self.way, **self.settings) as admin:
+            yield admin
+
+    def topics(self) -> list[str]:
+        with self._admin() as admin:
+            return self.own([*each(admin.listTopics().names().get())])
+
+    def groups(self) -> list[str]:
+        with self._admin() as admin:
+            return self.own([listed.groupId() for listed in each(admin.listConsumerGroups().all().get())])
+
+    def create(self, topic: str) -> None:
+        new = self.java.clients.admin.NewTopic(self.names.wire(topic), 1, 1)
+        with self._admin() as admin:
+            admin.createTopics([new]).all().get()
+
+    def delete(self, topic: str) -> None:
+        with self._admin() as admin:
+            admin.deleteTopics([self.names.wire(topic)]).all().get()
+
+    def describe(self, group: str) -> None:
+        with self._admin() as admin:
+            admin.describeConsumerGroups([self.names.wire(group)]).all().get()
+
+    def configs(self, topic: str) -> None:
+        resource = self.java.jvm.org.apache.kafka.common.config.ConfigResource
+        with self._admin() as admin:
+            admin.describeConfigs([resource(resource.Type.TOPIC, self.names.wire(topic))]).all().get()

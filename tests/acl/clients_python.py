@@ -1,0 +1,159 @@
+"""confluent-kafka, which is librdkafka, and kafka-python at work."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import kafka
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
+from kafka.errors import KafkaError as KafkaPythonError
+
+from proxy.protocol.errors import ErrorCode
+from tests.acl.clients import PATIENCE, POLL, Client, Poll, Told
+from tests.acl.names import Names
+from tests.real.secured.clients import As, for_confluent, for_kafka_python
+
+JOINING = 10_000  # milliseconds: a poll of kafka-python that ends while the group is joined loses what is assigned
+
+logging.getLogger("kafka").setLevel(logging.CRITICAL)
+
+
+class Librdkafka(Client):
+    """confluent-kafka."""
+
+    errors = KafkaException
+
+    def __init__(self, who: As, names: Names) -> None:
+        super().__init__(who, names)
+        self.settings = for_confluent(who)
+        self.admin = AdminClient(self.settings)
+
+    def told(self, error: Any) -> Told:
+        (told,) = error.args
+        return Told.of(told.name(), told.str())
+
+    def produce(self, topic: str, value: str, transaction: str | None = None, idempotent: bool = False) -> None:
+        more: dict[str, Any] = {"transactional.id": self.names.wire(transaction)} if transaction else {}
+        producer = Producer(self.settings | more | {"enable.idempotence": idempotent or bool(transaction)})
+        failed: list[KafkaError] = []
+        if transaction:
+            producer.init_transactions(PATIENCE)
+            producer.begin_transaction()
+        producer.produce(
+            self.names.wire(topic), value, on_delivery=lambda error, _: failed.append(error) if error else None
+        )
+        assert producer.flush(PATIENCE) == 0
+        if transaction:
+            producer.commit_transaction(PATIENCE)
+        if failed:
+            raise KafkaException(failed[0])
+
+    @contextmanager
+    def consuming(self, group: str, topics: list[str], assigned: bool = False, **more: Any) -> Iterator[Poll]:
+        more = {name.replace("_", "."): value for name, value in more.items()}
+        more |= {"group.id": group, "auto.offset.reset": "earliest", "enable.auto.commit": not assigned}
+        consumer = Consumer(self.settings | more)
+        if assigned:
+            consumer.assign([TopicPartition(topic, 0) for topic in topics])
+        else:
+            consumer.subscribe(topics)
+
+        def poll() -> list[bytes]:
+            message = consumer.poll(POLL / 1000)
+            if message is None:
+                return []
+            if message.error():
+                raise KafkaException(message.error())
+            return [message.value()]
+
+        try:
+            yield poll
+        finally:
+            consumer.close()
+
+    def topics(self) -> list[str]:
+        return self.own([*self.admin.list_topics(timeout=PATIENCE).topics])
+
+    def groups(self) -> list[str]:
+        listed = self.admin.list_consumer_groups().result()
+        assert not listed.errors
+        return self.own([group.group_id for group in listed.valid])
+
+    def create(self, topic: str) -> None:
+        name = self.names.wire(topic)
+        self.admin.create_topics([NewTopic(name, 1, 1)])[name].result()
+
+    def delete(self, topic: str) -> None:
+        name = self.names.wire(topic)
+        self.admin.delete_topics([name])[name].result()
+
+    def describe(self, group: str) -> None:
+        name = self.names.wire(group)
+        self.admin.describe_consumer_groups([name])[name].result()
+
+    def configs(self, topic: str) -> None:
+        resource = ConfigResource(ResourceType.TOPIC, self.names.wire(topic))
+        self.admin.describe_configs([resource])[resource].result()
+
+
+class KafkaPython(Client):
+    """kafka-python."""
+
+    errors = KafkaPythonError
+
+    def __init__(self, who: As, names: Names) -> None:
+        super().__init__(who, names)
+        self.settings = for_kafka_python(who)
+
+    def told(self, error: Any) -> Told:
+        return Told.of(ErrorCode(error.errno).name, str(error))
+
+    def produce(self, topic: str, value: str, transaction: str | None = None, idempotent: bool = False) -> None:
+        more: dict[str, Any] = {"transactional_id": self.names.wire(transaction)} if transaction else {}
+        more |= {"enable_idempotence": idempotent or bool(transaction), "max_block_ms": 15_000}
+        with closing(kafka.KafkaProducer(**self.settings, **more)) as producer:
+            if transaction:
+                producer.init_transactions()
+                producer.begin_transaction()
+            producer.send(self.names.wire(topic), value.encode()).get(PATIENCE)
+            if transaction:
+                producer.commit_transaction()
+
+    @contextmanager
+    def consuming(self, group: str, topics: list[str], assigned: bool = False, **more: Any) -> Iterator[Poll]:
+        more |= {"group_id": group, "auto_offset_reset": "earliest", "enable_auto_commit": not assigned}
+        with closing(kafka.KafkaConsumer(**self.settings, **more)) as consumer:
+            if assigned:
+                consumer.assign([kafka.TopicPartition(topic, 0) for topic in topics])
+            else:
+                consumer.subscribe(topics)
+            yield lambda: [record.value for batch in consumer.poll(JOINING).values() for record in batch]
+
+    @contextmanager
+    def _admin(self) -> Iterator[Any]:
+        with closing(kafka.KafkaAdminClient(**self.settings)) as admin:
+            yield admin
+
+    def topics(self) -> list[str]:
+        with self._admin() as admin:
+            return self.own(admin.list_topics())
+
+    def groups(self) -> list[str]:
+        with self._admin() as admin:
+            return self.own([group["group_id"] for group in admin.list_groups()])
+
+    def create(self, topic: str) -> None:
+        with self._admin() as admin:
+            admin.create_topics([self.names.wire(topic)])
+
+    def delete(self, topic: str) -> None:
+        with self._admin() as admin:
+            admin.delete_topics([self.names.wire(topic)])
+
+    def describe(self, group: str) -> None:
+        with self._admin() as admin:
+            admin.describe_groups([self.names.wire(group)])
