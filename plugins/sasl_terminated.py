@@ -177,7 +177,7 @@ class SaslTerminated(Plugin):
                 return no
             self.accept(ctx.connection, outcome)
             lifetime = int((outcome.lifetime or 0) * 1000)
-        answer = SaslAuthenticateResponse(error_code=0, error_message=None, auth_bytes=outcome.token)
+        answer = SaslAuthenticateResponse(error_code=0, error_message="", auth_bytes=outcome.token)
         if ctx.version:
             answer.session_lifetime_ms = lifetime
         return Reply(answer)

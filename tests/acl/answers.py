@@ -145,7 +145,7 @@ class Telling:
         if field.kind is not STRING:
             return value
         if field.meaning is Meaning.ERROR_MESSAGE:
-            return DUMPED if DUMP.search(value) else value or None  # Java's classes say "" where they mean nothing
+            return DUMPED if DUMP.search(value) else value
         return MADE_ID.sub("<made>", self.names.plain(value))
 
     def _topic(self, topic_id: bytes) -> str | None:

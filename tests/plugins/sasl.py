@@ -35,7 +35,7 @@ def authenticate(number: int, token: bytes = PLAIN_ALICE, version: int = 2) -> b
 def yes(number: int, token: bytes = b"", lifetime: int = 0, version: int = 2) -> bytes:
     """A token of the broker."""
     answer = SaslAuthenticateResponse(
-        error_code=0, error_message=None, auth_bytes=token, session_lifetime_ms=lifetime if version else 0
+        error_code=0, error_message="", auth_bytes=token, session_lifetime_ms=lifetime if version else 0
     )
     return answering(answer, number, version)
 

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from plugins.acl.checks import CLUSTER, ERRORS, GROUP, TOPIC, TRANSACTIONAL_ID, ByType, Check, Each, Whole
+from plugins.acl.checks import CLUSTER, ERRORS, GROUP, TOPIC, TRANSACTIONAL_ID, ByType, Check, Each, Required, Whole
 from plugins.acl.table import checks
 from plugins.acl.walk import MEANINGS, naming
-from proxy.protocol.api import APIS, DELETE_TOPICS, Api
+from proxy.protocol.api import APIS, DELETE_TOPICS, SYNC_GROUP, Api
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.metadata import MetadataRequest
+from proxy.protocol.messages.sync_group import SyncGroupRequest
 from proxy.protocol.mirror import Chain, identity, mirrored
 from proxy.protocol.schema import Field, Request, Response, Struct, StructType, blank
 from proxy.protocol.wire import INT32, NO_UUID, Meaning
@@ -195,6 +196,9 @@ def test_all_or_nothing(
 ) -> None:
     request = blank(api.request)
     fill(request, version)
+    for required in (each for each in TABLE[api] if isinstance(each, Required)):
+        for name in required.paths:
+            setattr(request, name, "said")
     own: Rules = rules("super_users: [User:alice]" if may else "acls: []")
     talk = Talk(own.acl)
     if check.path and not present(api.request, check.path, version):
@@ -202,11 +206,24 @@ def test_all_or_nothing(
     answer = talk.ask(request, version)
     assert (len(talk.to_broker), answer is None) == ((1, True) if may else (0, False))
     if not may:
-        first = TABLE[api][0]
-        assert isinstance(first, Whole)
+        first = next(each for each in TABLE[api] if isinstance(each, Whole))
         said = {error for _, error in told(answer, version)}
         assert said <= {ERRORS[first.kind]}
         assert talk.denied[0][:2] == (first.operation.word, first.kind.word)
+
+
+@pytest.mark.parametrize("missing", [{"protocol_type"}, {"protocol_name"}, {"protocol_type", "protocol_name"}])
+@pytest.mark.parametrize("version", SYNC_GROUP.versions)
+def test_what_must_be_said_is_missed_before_anybody_asks_who_sent_it(
+    rules: Callable[..., Rules], version: int, missing: set[str]
+) -> None:
+    request = SyncGroupRequest(group_id=THEIRS, generation_id=1, member_id="m", assignments=[])
+    for name in {"protocol_type", "protocol_name"} - missing:
+        setattr(request, name, "said")
+    talk = Talk(rules(RULES).acl)
+    answer = talk.ask(request, version)
+    expected = ErrorCode.INCONSISTENT_GROUP_PROTOCOL if version >= 5 else ErrorCode.GROUP_AUTHORIZATION_FAILED
+    assert (answer.error_code, talk.to_broker) == (expected, [])
 
 
 def test_every_kind_of_resource_has_an_error() -> None:

@@ -42,7 +42,7 @@ def broker(identity: Password, lifetime: int = 0, agreed: int = 0) -> float | No
             question = steps.send(answer)
             assert isinstance(question.request, SaslAuthenticateRequest)
             outcome = server.step(bytes(question.request.auth_bytes))
-            answer = SaslAuthenticateResponse(error_code=0, error_message=None, auth_bytes=b"")
+            answer = SaslAuthenticateResponse(error_code=0, error_message="", auth_bytes=b"")
             if isinstance(outcome, Accepted | Challenge):
                 answer.auth_bytes = outcome.token
                 answer.session_lifetime_ms = lifetime if isinstance(outcome, Accepted) else 0
