@@ -30,16 +30,15 @@ MOST = 10_000  # names that are known on one connection
 class Called:
     """A request that was read and passed, for others that begin like it. `known` are names that may be used."""
 
-    __slots__ = ("api", "body", "ctx", "edition", "end", "granted", "known", "start", "strangers")
+    __slots__ = ("api", "begins", "ctx", "edition", "granted", "known", "strangers")
 
-    def __init__(self, ctx: Context, granted: Rights, frame: memoryview, body: int, end: int) -> None:
+    def __init__(self, ctx: Context, granted: Rights, begins: bytes) -> None:
         self.api = ctx.api.key << 16 | ctx.version
         self.ctx = ctx
         self.granted = granted
         self.edition = granted.edition
-        self.body = body
-        self.start, self.end = bytes(frame[HEAD:end]), end
-        self.strangers = rollcall(ProduceRequest, ctx.version, "name", "topic_id")
+        self.begins = begins  # what follows the head, as far as to the acks
+        self.strangers = rollcall(ProduceRequest, ctx.version, "name", "topic_id", after="acks")
         self.known = nobody()
 
 
@@ -54,15 +53,15 @@ class CalledProduce:
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The context of the earlier request that this one begins like, if all its topics may be used."""
         called: Called | None = connection.notes.get(self)
-        if called is None or called.api != api or frame[HEAD : called.end] != called.start:
-            return None
-        if called.granted.current() is not called.edition:
+        if called is None or called.api != api or called.granted.current() is not called.edition:
             return None
         try:
-            strangers = called.strangers(frame, called.body, called.known)
+            strangers = called.strangers(frame, HEAD, called.begins, called.known)
         except BAD_BYTES:
             return None  # more is to come; or whoever reads it says what is wrong
-        return called.ctx if not strangers or self._meet(called, strangers) else None
+        if strangers is None or (strangers and not self._meet(called, strangers)):
+            return None
+        return called.ctx
 
     def _meet(self, called: Called, strangers: list[bytes]) -> bool:
         """May all of these be used? Those that may are known from now on."""
@@ -85,4 +84,4 @@ class CalledProduce:
             return
         granted: Rights = ctx.connection.notes[self._law]
         end = end_finder(ProduceRequest, ctx.version, "acks")(frame, body)
-        ctx.connection.notes[self] = Called(ctx, granted, frame, body, end)
+        ctx.connection.notes[self] = Called(ctx, granted, bytes(frame[HEAD:end]))

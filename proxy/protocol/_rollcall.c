@@ -218,27 +218,27 @@ static PyObject *rollcall_new(PyTypeObject *type, PyObject *arguments, PyObject 
 }
 
 static PyObject *strangers(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
-    if (count != 3 || !Py_IS_TYPE(arguments[2], &known_type))
-        return PyErr_SetString(PyExc_TypeError, "strangers(bytes, where to begin, Known)"), NULL;
-    Py_ssize_t start = PyLong_AsSsize_t(arguments[1]);
+    if (count != 4 || !PyBytes_Check(arguments[2]) || !Py_IS_TYPE(arguments[3], &known_type))
+        return PyErr_SetString(PyExc_TypeError, "strangers(bytes, where to begin, how it begins, Known)"), NULL;
+    Py_ssize_t start = PyLong_AsSsize_t(arguments[1]), begun = PyBytes_GET_SIZE(arguments[2]);
     if (start == -1 && PyErr_Occurred()) return NULL;
     Py_buffer bytes;
     if (PyObject_GetBuffer(arguments[0], &bytes, PyBUF_SIMPLE)) return NULL;
-    walk w = {.known = (Known *)arguments[2], .strangers = PyList_New(0)};
-    outcome then = FAILED;
-    if (w.strangers) {
-        w.end = (const uint8_t *)bytes.buf + bytes.len;
-        w.at = start < 0 || start > bytes.len ? w.end : (const uint8_t *)bytes.buf + start;
+    const uint8_t *all = bytes.buf;
+    PyObject *result = NULL;
+    if (start < 0 || start > bytes.len || begun > bytes.len - start || memcmp(all + start, PyBytes_AS_STRING(arguments[2]), (size_t)begun)) {
+        result = Py_NewRef(Py_None);
+    } else if ((result = PyList_New(0))) {
+        walk w = {all + start + begun, all + bytes.len, (Known *)arguments[3], result};
         const int32_t *steps = ((RollCall *)self)->steps;
-        then = go(&w, steps, steps + Py_SIZE(self), 1);
+        if (go(&w, steps, steps + Py_SIZE(self), 1) == FAILED) Py_CLEAR(result);
     }
     PyBuffer_Release(&bytes);
-    if (then == FAILED) Py_CLEAR(w.strangers);
-    return w.strangers;
+    return result;
 }
 
 static PyMethodDef rollcall_methods[] = {
-    {"strangers", (PyCFunction)(void (*)(void))strangers, METH_FASTCALL, "The values that are not known."},
+    {"strangers", (PyCFunction)(void (*)(void))strangers, METH_FASTCALL, "The values that are not known; None where it begins otherwise."},
     {0},
 };
 static PyTypeObject rollcall_type = {

@@ -1,7 +1,7 @@
 """Roll call: of a message only some names are looked at, and told which of them nobody knows.
 
-    strangers = rollcall(ProduceRequest, 11, "name", "topic_id")
-    strangers(frame, body, known)       # [] where all are known
+    strangers = rollcall(ProduceRequest, 11, "name", "topic_id", after="acks")
+    strangers(frame, 0, begins, known)      # [] where all are known
 
 Rules:
 * It goes over a message as far as to the last of the names: what follows need not even have come.
@@ -43,7 +43,7 @@ class Known(Protocol):
     def __len__(self) -> int: ...
 
 
-Strangers = Callable[[Buffer, int, Any], list[bytes]]
+Strangers = Callable[[Buffer, int, bytes, Any], list[bytes] | None]
 
 
 def nobody() -> Known:
@@ -52,23 +52,33 @@ def nobody() -> Known:
 
 
 @cache
-def rollcall(cls: type[Message], version: int, *names: str) -> Strangers:
-    """A function from bytes, where in them a message begins, and what is known: to the values that are not.
+def rollcall(cls: type[Message], version: int, *names: str, after: str = "") -> Strangers:
+    """A function from bytes, where in them a message begins, how, and what is known: to the values that are not.
 
-    The values are those of the fields of these names, at any depth; it may look at no other (a name is no struct). What
-    the function raises for bytes that end before the last of them is codec.BAD_BYTES.
+    How it begins are so many of its bytes as go to the end of its field `after` (none: none); there may be more before
+    them. None: it begins otherwise. The values are those of the fields of these names, at any depth; it may look at no
+    other (a name is no struct). What the function raises for bytes that end before the last of them is codec.BAD_BYTES.
     """
     if compiled is None:
-        return plain(cls, version, *names)
-    layout, _ = laid_out(cls, version)
+        return plain(cls, version, *names, after=after)
+    layout, _ = _rest(cls, version, after)
     return compiled.RollCall(program(layout, frozenset(names))).strangers
 
 
-def plain(cls: type[Message], version: int, *names: str) -> Strangers:
+def plain(cls: type[Message], version: int, *names: str, after: str = "") -> Strangers:
     """The same in Python; what is known is a set."""
-    layout, title = laid_out(cls, version)
+    layout, title = _rest(cls, version, after)
     strangers: Strangers = emit.caller(layout, frozenset(names), title)
     return strangers
+
+
+def _rest(cls: type[Message], version: int, after: str) -> tuple[Plan, str]:
+    """How a message is laid out behind this field."""
+    layout, title = laid_out(cls, version)
+    if not after:
+        return layout, title
+    place = next(i for i, step in enumerate(layout.steps) if step.field.name == after)
+    return layout._replace(steps=layout.steps[place + 1 :]), f"{title} after {after}"
 
 
 class Operation(IntEnum):

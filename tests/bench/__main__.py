@@ -73,7 +73,7 @@ def main(
     added latency. Whoever is not installed is left out, with a line that says how to install it.
 
     \b
-    Everything, about 10 minutes:       python -m tests.bench
+    Everything, about 15 minutes:       python -m tests.bench
     Half a minute:                      python -m tests.bench --quick
     One line, against HAProxy alone:    python -m tests.bench --only 50x100 --against doorkeeper --against haproxy
     """

@@ -2,6 +2,7 @@
 
 A shared machine is quicker at one moment and slower at the next. So a share is taken within a round, of what direct
 (or whoever the workload is measured beside) got in that round, and what is reported is the median over the rounds.
+Each round has a contender of its own: where a process's memory lies is luck that it keeps (a tenth more or less).
 Where other programs take a part of the processors all the same, the share that the CPU time allows is the truer one.
 """
 
@@ -67,6 +68,7 @@ def compare(
             for name in order:
                 say(f"{workload.title}: round {turn + 1} of {rounds}, {name}")
                 try:
+                    lanes[name].renew()
                     samples[name] = lanes[name].measure(workload, seconds)
                 except RigError as problem:
                     problems[name] = str(problem)

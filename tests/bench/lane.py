@@ -117,19 +117,30 @@ class Lane:
         faces = [Address(HOST, port + 1 + node) for node in range(self._brokers)]
         advertised = () if self.contender.rewrites else faces
         self.brokers = Brokers(self.folder / "brokers.log", self._brokers, TOPICS, PARTITIONS, advertised)
+        self._port = port
         try:
-            self.proxy = Proxy(self.contender, self.folder, dict(enumerate(self.brokers.addresses)), port)
-            try:
-                self.proxy.wait("bench-0")
-                if self.contender.warmup:
-                    load(self.proxy.bootstrap, seconds=self.contender.warmup, connections=10, inflight=5)
-            except BaseException:
-                self.proxy.stop()
-                raise
+            self.proxy = self._started()
         except BaseException:
             self.brokers.stop()
             raise
         return self
+
+    def _started(self) -> Proxy:
+        proxy = Proxy(self.contender, self.folder, dict(enumerate(self.brokers.addresses)), self._port)
+        try:
+            proxy.wait("bench-0")
+            if self.contender.warmup:
+                load(proxy.bootstrap, seconds=self.contender.warmup, connections=10, inflight=5)
+        except BaseException:
+            proxy.stop()
+            raise
+        return proxy
+
+    def renew(self) -> None:
+        """Another process of the contender, unless that takes long."""
+        if self.proxy.program and not self.contender.warmup:
+            self.proxy.stop()
+            self.proxy = self._started()
 
     def measure(self, workload: Workload, seconds: float) -> Sample:
         """One sample; RigError where an answer was wrong."""

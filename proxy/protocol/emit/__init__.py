@@ -51,12 +51,15 @@ def noter(plan: Plan, names: frozenset[str], title: str) -> Any:
 
 
 def caller(plan: Plan, names: frozenset[str], title: str) -> Any:
-    """`strangers(buf, p, known) -> [value, ...]`: of the fields of these names, at any depth, what is not `known`.
+    """`strangers(buf, p, begins, known) -> [value, ...]`: of the fields of these names, at any depth, those not `known`.
 
-    It goes no further than to the last of them.
+    It goes no further than to the last of them. None: at `p` there is not what it `begins` with.
     """
-    src = Source("strangers", "buf, p, known")
-    src.add("end = len(buf)", "strangers = []")
+    src = Source("strangers", "buf, p, begins, known")
+    src.add("end, begun = len(buf), p + len(begins)", "strangers = []")
+    with src.block("if buf[p:begun] != begins:"):
+        src.add("return None")
+    src.add("p = begun")
     with src.block(f"if end < {COPIED}:"):
         src.add("buf = bytes(buf)")
     call = (

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from proxy.protocol.codec import BAD_BYTES, encode
+from proxy.protocol.codec import BAD_BYTES, encode, end_finder
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.rollcall import nobody, plain, rollcall
@@ -34,14 +34,14 @@ def test_who_is_not_known_is_told_in_order(version: int) -> None:
     call = rollcall(ProduceRequest, version, *NAMES)
     known = nobody()
     body = produce(version, "one", "two", "three", "two")
-    assert call(body, 0, known) == said(version, "one", "two", "three", "two")
+    assert call(body, 0, b"", known) == said(version, "one", "two", "three", "two")
     for name in said(version, "two", "one"):
         known.add(name)
     assert len(known) == 2
-    assert call(b"before" + body, 6, known) == said(version, "three")
+    assert call(b"before" + body, 6, b"", known) == said(version, "three")
     known.clear()
     assert len(known) == 0
-    assert call(memoryview(body), 0, known) == said(version, "one", "two", "three", "two")
+    assert call(memoryview(body), 0, b"", known) == said(version, "one", "two", "three", "two")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -52,16 +52,29 @@ def test_what_follows_the_last_name_need_not_have_come(version: int) -> None:
         (rollcall(ProduceRequest, version, *NAMES), nobody()),
         (plain(ProduceRequest, version, *NAMES), set()),
     ):
-        assert call(body[:last], 0, known) == said(version, "first", "last")
+        assert call(body[:last], 0, b"", known) == said(version, "first", "last")
         with pytest.raises(BAD_BYTES):
-            call(body[: last - 1], 0, known)
+            call(body[: last - 1], 0, b"", known)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_it_may_be_told_how_a_message_begins(version: int) -> None:
+    body = produce(version, "one", "two")
+    acks = end_finder(ProduceRequest, version, "acks")(body, 0)
+    begins = b"head" + body[:acks]
+    for make_call, known in ((rollcall, nobody()), (plain, set())):
+        call = make_call(ProduceRequest, version, *NAMES, after="acks")
+        assert call(b"any head" + body, 4, begins, known) == said(version, "one", "two")
+        assert call(b"any hear" + body, 4, begins, known) is None
+        assert call(b"head" + body[: acks - 1], 0, begins, known) is None
+        assert call(b"", 0, begins, known) is None
 
 
 def test_without_names_the_whole_message_is_gone_over() -> None:
     body = produce(9)
-    assert rollcall(ProduceRequest, 9, *NAMES)(body, 0, nobody()) == []
+    assert rollcall(ProduceRequest, 9, *NAMES)(body, 0, b"", nobody()) == []
     with pytest.raises(BAD_BYTES):
-        rollcall(ProduceRequest, 9, *NAMES)(body[:-1], 0, nobody())
+        rollcall(ProduceRequest, 9, *NAMES)(body[:-1], 0, b"", nobody())
 
 
 def test_thousands_are_known() -> None:
@@ -72,7 +85,7 @@ def test_thousands_are_known() -> None:
     assert len(known) == len({*every})
     asked = [*dice.sample(every, 500), "", "nobody", "x" * 300]
     dice.shuffle(asked)
-    strangers = rollcall(ProduceRequest, 3, *NAMES)(produce(3, *asked), 0, known)
+    strangers = rollcall(ProduceRequest, 3, *NAMES)(produce(3, *asked), 0, b"", known)
     assert strangers == [name.encode() for name in asked if name not in every]
 
 
@@ -88,4 +101,4 @@ def test_whatever_a_request_says_its_names_are_found(version: int) -> None:
     for _ in range(20):
         request = make(ProduceRequest, version, dice)
         names = [topic.name.encode() if version < 13 else topic.topic_id for topic in request.topic_data]
-        assert rollcall(ProduceRequest, version, *NAMES)(encode(request, version), 0, nobody()) == names
+        assert rollcall(ProduceRequest, version, *NAMES)(encode(request, version), 0, b"", nobody()) == names
