@@ -21,7 +21,7 @@ from typing import Any
 
 from pydantic import Field, StrictBool
 
-from plugins.acl.called import CalledProduce
+from plugins.acl.called import FETCHED, PRODUCED, Calling
 from plugins.acl.case import Case
 from plugins.acl.checks import Check
 from plugins.acl.examined import examined
@@ -95,11 +95,13 @@ class Acl(Plugin):
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         """One for each side of each API that clients may send, whose table asks anything."""
-        produced = CalledProduce(self.law, self.names, self._producing)
-        fetched = RepeatedFetch(self.law, self.names, self._fetching)
-        for part, api, repeated in ((self._producing, PRODUCE, produced), (self._fetching, FETCH, fetched)):
-            yield Handler(part.request, Wish(Request, api.request, part.FIELDS), position, glance=repeated)
-            yield Handler(part.response, Wish(Response, api.response, part.ANSWERED), position, part.is_needed)
+        produced = Calling(PRODUCED, self.law, self.names, self._producing)
+        without_session = Calling(FETCHED, self.law, self.names, self._fetching)
+        fetched = RepeatedFetch(self.law, self._fetching, without_session)
+        for part, api, glance in ((self._producing, PRODUCE, produced), (self._fetching, FETCH, fetched)):
+            yield Handler(part.request, Wish(Request, api.request, part.FIELDS), position, glance=glance)
+            answered, settled = Wish(Response, api.response, part.ANSWERED), produced if api is PRODUCE else None
+            yield Handler(part.response, answered, position, part.is_needed, settled=settled)
         for api in APIS.values():
             if api.inter_broker or api in OWN:
                 continue

@@ -1,30 +1,52 @@
-"""Called requests: of a Produce request that begins like one that was read, only the names of its topics are looked at.
+"""Called requests: of a request that begins like one that was read, only the names of its topics are looked at.
 
-A producer sends the same request with other records to more and fewer topics: reading one takes 20 us and 5 a topic,
-calling its topics 1 and 0.02.
+A producer sends the same request with other records to more and fewer topics, a consumer without a session likewise:
+reading one takes 20 us and 5 a topic, calling its topics 1 and 0.02.
 
-# What stands before the topics must be as in a request that was read and passed: who asks, the transaction, and that
-# there is an answer. Every name must be one that may be used, by the same edition of the client's rights.
+# What stands before the topics must be as in a request that was read and passed: who asks, the transaction, that there
+# is an answer; that it is a consumer's, and without a session. Every name must be one that may be used, by the same
+# edition of the client's rights.
 # Nothing is kept of a request of which anything was refused (in shadow too), or that its records might have refused.
-# What comes after the last name can name no other: of a large request the rest need not have come.
+# After the last name of a Produce request there can be no other: of a large one the rest need not have come. A Fetch
+# request has more behind its topics, and must not end in tags: there a follower says who it is.
 # All that pass so share the context of the one that was read.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from plugins.acl.checks import TOPIC
+from plugins.acl.fetch import Fetching
 from plugins.acl.law import Law, Rights
 from plugins.acl.names import Names
-from plugins.acl.produce import WITH_IDS, Producing
+from plugins.acl.produce import Producing
 from proxy.core.context import Connection, Context
-from proxy.protocol.codec import BAD_BYTES, end_finder
+from proxy.protocol.codec import BAD_BYTES, start_finder
 from proxy.protocol.frame import REQUEST_HEAD
+from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.rollcall import nobody, rollcall
+from proxy.protocol.schema import Request
 from rules import Operation
 
 HEAD = REQUEST_HEAD.size
 MOST = 10_000  # names that are known on one connection
+
+
+class Kind(NamedTuple):
+    """What is called: the array of topics, the names in it, and what is asked about them."""
+
+    request: type[Request]
+    topics: str
+    name: str
+    by_id_since: int
+    operation: Operation
+    bare: bool
+
+
+PRODUCED = Kind(ProduceRequest, "topic_data", "name", 13, Operation.WRITE, bare=False)
+FETCHED = Kind(FetchRequest, "topics", "topic", 13, Operation.READ, bare=True)
 
 
 class Called:
@@ -32,23 +54,26 @@ class Called:
 
     __slots__ = ("api", "begins", "ctx", "edition", "granted", "known", "strangers")
 
-    def __init__(self, ctx: Context, granted: Rights, begins: bytes) -> None:
+    def __init__(self, kind: Kind, ctx: Context, granted: Rights, begins: bytes) -> None:
         self.api = ctx.api.key << 16 | ctx.version
         self.ctx = ctx
         self.granted = granted
         self.edition = granted.edition
-        self.begins = begins  # what follows the head, as far as to the acks
-        self.strangers = rollcall(ProduceRequest, ctx.version, "name", "topic_id", after="acks")
+        self.begins = begins  # what follows the head, as far as to the topics
+        self.strangers = rollcall(
+            kind.request, ctx.version, kind.name, "topic_id", begins_at=kind.topics, bare=kind.bare
+        )
         self.known = nobody()
 
 
-class CalledProduce:
+class Calling:
     """What passed on each connection: a Glance."""
 
-    def __init__(self, law: Law, names: Names, producing: Producing) -> None:
+    def __init__(self, kind: Kind, law: Law, names: Names, judge: Producing | Fetching) -> None:
+        self._kind = kind
         self._law = law
         self._names = names
-        self._producing = producing
+        self._judge = judge
 
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The context of the earlier request that this one begins like, if all its topics may be used."""
@@ -74,14 +99,14 @@ class CalledProduce:
         return True
 
     def _may(self, called: Called, said: bytes) -> bool:
-        by_id = called.ctx.version >= WITH_IDS
+        by_id = called.ctx.version >= self._kind.by_id_since
         name = self._names.get(said) if by_id else str(said, "utf-8", "replace")
-        return name is not None and called.granted.may(Operation.WRITE, TOPIC, name)
+        return name is not None and called.granted.may(self._kind.operation, TOPIC, name)
 
     def passed(self, ctx: Context, frame: memoryview, body: int) -> None:
         """This one was read, and passes."""
-        if not self._producing.may_repeat(ctx):
+        if not self._judge.may_repeat(ctx):
             return
         granted: Rights = ctx.connection.notes[self._law]
-        end = end_finder(ProduceRequest, ctx.version, "acks")(frame, body)
-        ctx.connection.notes[self] = Called(ctx, granted, bytes(frame[HEAD:end]))
+        topics = start_finder(self._kind.request, ctx.version, self._kind.topics)(frame, body)
+        ctx.connection.notes[self] = Called(self._kind, ctx, granted, bytes(frame[HEAD:topics]))

@@ -41,9 +41,6 @@ class Watch:
     of: Session | None = None  # the one that it goes on with
     allowed: bool = False  # nothing was refused, in shadow neither
 
-    def is_needed(self) -> bool:
-        return bool(self.refused) or self.session is not None or self.rights.current() is not self.edition
-
 
 class Fetching:
     """Fetch requests and their answers."""
@@ -115,7 +112,8 @@ class Fetching:
 
     def has_session(self, ctx: Context) -> bool:
         """Did this request go on with a session?"""
-        return ctx.notes[self].of is not None
+        watch: Watch | None = ctx.notes.get(self)
+        return watch is not None and watch.of is not None
 
     def repeats(self, ctx: Context) -> bool:
         """May a request pass that is like this one, but for offsets and the like?"""
@@ -138,7 +136,9 @@ class Fetching:
     def is_needed(self, ctx: Context) -> bool:
         """Must the answer be looked at?"""
         watch: Watch | None = ctx.notes.get(self)
-        return watch is not None and watch.is_needed()
+        if watch is None:
+            return False
+        return watch.rights.current() is not watch.edition or bool(watch.refused) or watch.session is not None
 
     def response(self, ctx: Context, response: FetchResponse) -> Decision:
         """Judge the answer where the rights have changed, and say what was refused."""

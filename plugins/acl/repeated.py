@@ -1,6 +1,7 @@
-"""Repeated fetches: what is like a fetch that passed as it came passes too, without being read.
+"""Repeated fetches: what is like a fetch of a session that passed as it came passes too, without being read.
 
-A consumer sends the same request with other offsets: reading one takes 20 us, knowing it takes 1.
+A consumer sends the same request with other offsets: reading one takes 20 us, knowing it takes 1. What a request of a
+session means depends on those before it; those without a session are called (`called.py`).
 
 # Alike is a frame that agrees with the earlier one in every byte but those of offsets, and of how often a session was
 # used.
@@ -16,9 +17,8 @@ from typing import NamedTuple
 
 from plugins.acl.fetch import NEW, Fetching
 from plugins.acl.law import Law, Rights
-from plugins.acl.names import Names
-from plugins.acl.skimmed import Skimmed
 from proxy.core.context import Connection, Context
+from proxy.core.plugin import Glance
 from proxy.protocol.codec import BAD_BYTES, Spans, spans_finder
 from proxy.protocol.frame import REQUEST_HEAD
 from proxy.protocol.messages.fetch import FetchRequest
@@ -42,7 +42,7 @@ class Passed(NamedTuple):
 
     ctx: Context
     edition: object
-    epoch_at: int = 0  # where a request says how often its session was used, if it has one
+    epoch_at: int  # where a request says how often its session was used
 
 
 class Layout:
@@ -65,7 +65,6 @@ class Remembered:
         self._edition: object = None  # of the rights by which those passed
         self._room = ROOM
         self._turned_away = 0
-        self.skimmed: dict[int, Skimmed] = {}  # by api
 
     def find(self, api: int, frame: memoryview) -> Passed | None:
         """The one that this frame is like."""
@@ -103,65 +102,45 @@ class Remembered:
 
 
 class RepeatedFetch:
-    """What passed on each connection: a Glance."""
+    """What passed on each connection: a Glance. `others` sees to what is not like it, and to all without a session."""
 
-    def __init__(self, law: Law, names: Names, fetching: Fetching) -> None:
+    def __init__(self, law: Law, fetching: Fetching, others: Glance) -> None:
         self._law = law
-        self._names = names
         self._fetching = fetching
+        self._others = others
 
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The context of the earlier request that this one is like."""
         remembered: Remembered | None = connection.notes.get(self)
         if remembered is None or len(frame) < length:
-            return None
+            return self._others.passes(connection, api, frame, length)
         passed = remembered.find(api, frame)
         if passed is None:
-            return self._skim(remembered, connection.notes[self._law], api, frame)
+            return self._others.passes(connection, api, frame, length)
         granted: Rights = connection.notes[self._law]
         return passed.ctx if granted.current() is passed.edition and self._still_holds(passed, frame) else None
 
     def _still_holds(self, passed: Passed, frame: memoryview) -> bool:
-        at = passed.epoch_at
-        if at and int.from_bytes(frame[at : at + EPOCH], signed=True) <= NEW:
+        if int.from_bytes(frame[passed.epoch_at : passed.epoch_at + EPOCH], signed=True) <= NEW:
             return False  # it opens a session, or closes one
         return self._fetching.repeats(passed.ctx)
 
-    def _skim(self, remembered: Remembered, granted: Rights, api: int, frame: memoryview) -> Context | None:
-        """The context of an earlier request that begins like this one, if all topics of this one may be used."""
-        skimmed = remembered.skimmed.get(api)
-        if skimmed is None or granted.current() is not skimmed.edition:
-            return None
-        try:
-            if not skimmed.passes(frame, granted):
-                return None
-        except BAD_BYTES:
-            return None  # whoever reads it says what is wrong
-        self._keep(remembered, skimmed.ctx, frame, skimmed.body, skimmed.edition)
-        return skimmed.ctx
-
     def passed(self, ctx: Context, frame: memoryview, body: int) -> None:
         """This one was read, and passes."""
-        if not self._fetching.may_repeat(ctx):
-            return
-        remembered: Remembered = ctx.connection.notes.setdefault(self, Remembered())
-        granted: Rights = ctx.connection.notes[self._law]
-        try:
-            self._keep(remembered, ctx, frame, body, granted.edition)
-        except BAD_BYTES:
-            return  # its broker will say what is wrong with it
         if not self._fetching.has_session(ctx):
-            api = ctx.api.key << 16 | ctx.version
-            remembered.skimmed[api] = Skimmed(ctx, granted.edition, frame, body, self._names)
+            self._others.passed(ctx, frame, body)
+        elif self._fetching.may_repeat(ctx):
+            remembered: Remembered = ctx.connection.notes.setdefault(self, Remembered())
+            granted: Rights = ctx.connection.notes[self._law]
+            try:
+                self._keep(remembered, ctx, frame, body, granted.edition)
+            except BAD_BYTES:
+                return  # its broker will say what is wrong with it
 
     def _keep(self, remembered: Remembered, ctx: Context, frame: memoryview, body: int, edition: object) -> None:
         """Remember what matters of a request."""
         api = ctx.api.key << 16 | ctx.version
-        if not remembered.is_worth_keeping(api, len(frame), edition):
-            return
-        varying = spans_finder(FetchRequest, ctx.version, *OFFSETS)(frame, body)[:-1]
-        passed = Passed(ctx, edition)
-        if self._fetching.has_session(ctx):
+        if remembered.is_worth_keeping(api, len(frame), edition):
             epoch = spans_finder(FetchRequest, ctx.version, "session_epoch")(frame, body)[:-1]
-            varying, passed = epoch + varying, Passed(ctx, edition, epoch[0][0])
-        remembered.keep_layout(api, frame, varying, passed)
+            offsets = spans_finder(FetchRequest, ctx.version, *OFFSETS)(frame, body)[:-1]
+            remembered.keep_layout(api, frame, epoch + offsets, Passed(ctx, edition, epoch[0][0]))

@@ -17,7 +17,8 @@ Rules:
 * Handlers of one plugin on one message run in the order in which they are written.
 * A request handler with a `glance` is not called for what that knows.
 * A response handler with `needed` is asked only where that says so, when the response begins; a response that no other
-  handler wants then passes unread. A plugin that makes its handlers itself (`handlers`) may give them one.
+  handler wants then passes unread. Where all who would be asked have `settled` it for what a glance lets pass, nobody
+  is. A plugin that makes its handlers itself (`handlers`) may give them these.
 """
 
 from __future__ import annotations
@@ -99,6 +100,7 @@ class Handler:
     position: int
     needed: Callable[[Context], bool] | None = None
     glance: Glance | None = None
+    settled: Glance | None = None  # what this lets pass has an answer that is never needed
 
     def __str__(self) -> str:
         return getattr(self.call, "__qualname__", repr(self.call))

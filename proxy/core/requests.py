@@ -115,7 +115,7 @@ class Requests:
             return False  # its handler is asked now, and says what is wrong
         if ctx is None:
             return False
-        self._slots.append((head[2], route, ctx))
+        self._slots.append((head[2], route.passed, ctx))
         return True
 
     def _unknown(self, head: tuple[int, int, int]) -> Reader | None:

@@ -102,12 +102,12 @@ static PyTypeObject known_type = {
 /* ---- programs, and going over a message by one ---- */
 
 /* What is told of each is in rollcall.py, which writes them. */
-enum { SKIP, BYTES, NUMBERS, STRUCTS, MAYBE, TAGS, NAME, FIXED_NAME, LAST, OPERATIONS };
+enum { SKIP, BYTES, NUMBERS, STRUCTS, MAYBE, TAGS, NAME, FIXED_NAME, LAST, BARE, OPERATIONS };
 enum { OPERANDS = 4, STEP = 1 + OPERANDS };     /* each operation has room for so many numbers */
 enum { COMPACT = 0 };                           /* a width */
 
 typedef struct { const uint8_t *at, *end; const Known *known; PyObject *strangers; } walk;
-typedef enum { GOES_ON, DONE, FAILED } outcome;
+typedef enum { GOES_ON, DONE, OTHERWISE, FAILED } outcome;
 
 static outcome short_of_bytes(void) { return PyErr_SetString(PyExc_IndexError, "bytes end early, or a length cannot be"), FAILED; }
 
@@ -174,6 +174,7 @@ static outcome go(walk *w, const int32_t *step, const int32_t *end, int last) {
         case FIXED_NAME: then = call(w, its[0]); break;
         case TAGS: then = tags(w); break;
         case LAST: then = last ? DONE : GOES_ON; break;
+        case BARE: then = left(w) < 1 ? short_of_bytes() : *w->at++ ? OTHERWISE : GOES_ON; break;
         case NAME:
         case BYTES:                             /* width, nullable */
             if (length(w, its[0], its[1], &n)) return FAILED;
@@ -231,14 +232,16 @@ static PyObject *strangers(PyObject *self, PyObject *const *arguments, Py_ssize_
     } else if ((result = PyList_New(0))) {
         walk w = {all + start + begun, all + bytes.len, (Known *)arguments[3], result};
         const int32_t *steps = ((RollCall *)self)->steps;
-        if (go(&w, steps, steps + Py_SIZE(self), 1) == FAILED) Py_CLEAR(result);
+        outcome then = go(&w, steps, steps + Py_SIZE(self), 1);
+        if (then == FAILED) Py_CLEAR(result);
+        if (then == OTHERWISE) Py_SETREF(result, Py_NewRef(Py_None));
     }
     PyBuffer_Release(&bytes);
     return result;
 }
 
 static PyMethodDef rollcall_methods[] = {
-    {"strangers", (PyCFunction)(void (*)(void))strangers, METH_FASTCALL, "The values that are not known; None where it begins otherwise."},
+    {"strangers", (PyCFunction)(void (*)(void))strangers, METH_FASTCALL, "The values that are not known; None where it begins otherwise, or has tags."},
     {0},
 };
 static PyTypeObject rollcall_type = {

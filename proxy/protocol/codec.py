@@ -91,9 +91,19 @@ def tags_finder(cls: type[Message], version: int) -> Callable[[bytes | memoryvie
 @cache
 def end_finder(cls: type[Message], version: int, name: str) -> Callable[[bytes | memoryview, int], int]:
     """A function from where a message begins to where its field `name` ends; otherwise as `skipper`."""
+    return _skipper_to(cls, version, name, 1)
+
+
+@cache
+def start_finder(cls: type[Message], version: int, name: str) -> Callable[[bytes | memoryview, int], int]:
+    """A function from where a message begins to where its field `name` does; otherwise as `skipper`."""
+    return _skipper_to(cls, version, name, 0)
+
+
+def _skipper_to(cls: type[Message], version: int, name: str, more: int) -> Callable[[bytes | memoryview, int], int]:
     layout, title = laid_out(cls, version)
-    last = next(i for i, step in enumerate(layout.steps) if step.field.name == name)
-    upto = layout._replace(flexible=False, steps=layout.steps[: last + 1])
+    place = next(i for i, step in enumerate(layout.steps) if step.field.name == name)
+    upto = layout._replace(flexible=False, steps=layout.steps[: place + more])
     find: Callable[[bytes | memoryview, int], int] = emit.skipper(upto, f"{title} up to {name}")
     return find
 

@@ -1,6 +1,6 @@
 """Roll call: of a message only some names are looked at, and told which of them nobody knows.
 
-    strangers = rollcall(ProduceRequest, 11, "name", "topic_id", after="acks")
+    strangers = rollcall(ProduceRequest, 11, "name", "topic_id", begins_at="topic_data")
     strangers(frame, 0, begins, known)      # [] where all are known
 
 Rules:
@@ -52,33 +52,34 @@ def nobody() -> Known:
 
 
 @cache
-def rollcall(cls: type[Message], version: int, *names: str, after: str = "") -> Strangers:
+def rollcall(cls: type[Message], version: int, *names: str, begins_at: str = "", bare: bool = False) -> Strangers:
     """A function from bytes, where in them a message begins, how, and what is known: to the values that are not.
 
-    How it begins are so many of its bytes as go to the end of its field `after` (none: none); there may be more before
-    them. None: it begins otherwise. The values are those of the fields of these names, at any depth; it may look at no
-    other (a name is no struct). What the function raises for bytes that end before the last of them is codec.BAD_BYTES.
+    How it begins is what there must be before its field `begins_at` (nothing, without one), or before itself too. The
+    values are those of the fields of these names, at any depth; it may look at no other (a name is no struct). None: it
+    begins otherwise, or has tagged fields of its own where it should be `bare`; then it is gone over to its end. What
+    the function raises for bytes that end too early is codec.BAD_BYTES.
     """
     if compiled is None:
-        return plain(cls, version, *names, after=after)
-    layout, _ = _rest(cls, version, after)
-    return compiled.RollCall(program(layout, frozenset(names))).strangers
+        return plain(cls, version, *names, begins_at=begins_at, bare=bare)
+    layout, _ = _rest(cls, version, begins_at)
+    return compiled.RollCall(program(layout, frozenset(names), bare=bare)).strangers
 
 
-def plain(cls: type[Message], version: int, *names: str, after: str = "") -> Strangers:
+def plain(cls: type[Message], version: int, *names: str, begins_at: str = "", bare: bool = False) -> Strangers:
     """The same in Python; what is known is a set."""
-    layout, title = _rest(cls, version, after)
-    strangers: Strangers = emit.caller(layout, frozenset(names), title)
+    layout, title = _rest(cls, version, begins_at)
+    strangers: Strangers = emit.caller(layout, frozenset(names), title, bare=bare)
     return strangers
 
 
-def _rest(cls: type[Message], version: int, after: str) -> tuple[Plan, str]:
-    """How a message is laid out behind this field."""
+def _rest(cls: type[Message], version: int, begins_at: str) -> tuple[Plan, str]:
+    """How a message is laid out from this field on."""
     layout, title = laid_out(cls, version)
-    if not after:
+    if not begins_at:
         return layout, title
-    place = next(i for i, step in enumerate(layout.steps) if step.field.name == after)
-    return layout._replace(steps=layout.steps[place + 1 :]), f"{title} after {after}"
+    place = next(i for i, step in enumerate(layout.steps) if step.field.name == begins_at)
+    return layout._replace(steps=layout.steps[place:]), f"{title} from {begins_at}"
 
 
 class Operation(IntEnum):
@@ -93,6 +94,7 @@ class Operation(IntEnum):
     NAME = 6  # as BYTES
     FIXED_NAME = 7  # as SKIP
     LAST = 8  # no name follows after this one, in the last element of each array
+    BARE = 9  # there must be no tags
 
 
 OPERANDS = 4
@@ -102,10 +104,13 @@ WIDTH = {"h": 2, "i": 4}
 Steps = list[tuple[Operation, tuple[int, ...]]]
 
 
-def program(plan: Plan, names: frozenset[str]) -> tuple[int, ...]:
-    """The program that goes over a message to call these names."""
+def program(plan: Plan, names: frozenset[str], *, bare: bool) -> tuple[int, ...]:
+    """The program that goes over a message to call these names; `bare`: to its end, where there must be no tags."""
+    steps = _struct(plan, names, final=not bare)
+    if bare and plan.flexible:
+        steps[-1] = (Operation.BARE, ())
     numbers: list[int] = []
-    for operation, operands in _struct(plan, names, final=True):
+    for operation, operands in steps:
         numbers += operation, *operands, *[0] * (OPERANDS - len(operands))
     return tuple(numbers)
 

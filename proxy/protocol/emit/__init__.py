@@ -50,10 +50,11 @@ def noter(plan: Plan, names: frozenset[str], title: str) -> Any:
     return src.compile(f"note {', '.join(sorted(names))} of {title}")
 
 
-def caller(plan: Plan, names: frozenset[str], title: str) -> Any:
-    """`strangers(buf, p, begins, known) -> [value, ...]`: of the fields of these names, at any depth, those not `known`.
+def caller(plan: Plan, names: frozenset[str], title: str, *, bare: bool) -> Any:
+    """`strangers(buf, p, begins, known) -> [value, ...]`: the values of the fields of these names that are not `known`.
 
-    It goes no further than to the last of them. None: at `p` there is not what it `begins` with.
+    It goes no further than to the last of them; `bare`: to the end. None: at `p` there is not what it `begins` with, or
+    (`bare`) it has tagged fields of its own.
     """
     src = Source("strangers", "buf, p, begins, known")
     src.add("end, begun = len(buf), p + len(begins)", "strangers = []")
@@ -69,9 +70,15 @@ def caller(plan: Plan, names: frozenset[str], title: str) -> Any:
         "if value not in known:",
         "    strangers.append(value)",
     )
-    found = Noting(names, lambda start, stop: [line.format(start, stop) for line in call], "strangers")
+    found = Noting(
+        names, lambda start, stop: [line.format(start, stop) for line in call], None if bare else "strangers"
+    )
     note_steps(src, plan.steps, found)
-    if plan.flexible:
+    if plan.flexible and bare:
+        with src.block("if buf[p]:"):
+            src.add("return None")
+        src.add("p += 1")
+    elif plan.flexible:
         skip_tags(src)
     with src.block("if p > end:"):
         src.add("raise Short")

@@ -7,51 +7,53 @@ from typing import Any
 
 import pytest
 
-from plugins.acl.called import CalledProduce
+from plugins.acl.called import FETCHED, PRODUCED, Calling
 from plugins.acl.law import rights
 from proxy.core.context import Context
-from proxy.protocol.api import PRODUCE
+from proxy.protocol.api import FETCH, PRODUCE
 from proxy.protocol.header import request_frame
-from proxy.protocol.messages.produce import ProduceRequest
+from proxy.protocol.messages.fetch import FetchRequest
+from proxy.protocol.schema import Request
 from tests.plugins.acl.talk import Rules, Talk, topic_id
+from tests.plugins.acl.test_fetch import fetch
 from tests.plugins.acl.test_produce import produce
 
 Making = Callable[..., Rules]
-OWN = "acls: [{allow: User:alice, to: Write, topics: [mine, ours]}]"
+OWN = "acls: [{allow: User:alice, to: [Read, Write], topics: [mine, ours]}]"
 BODY = 4 + 10 + 3  # after the size and a header of version 1 with the client id "app"
 
 
 class Known:
     """What is known after this request passed, and whether others may pass by it."""
 
-    def __init__(self, own: Rules, version: int) -> None:
+    def __init__(self, own: Rules, request: Request, version: int) -> None:
         own.acl.names.learn(
             [type("T", (), {"name": name, "topic_id": topic_id(name)}) for name in ("mine", "ours", "theirs")]
         )
+        kind, judge = (PRODUCED, own.acl._producing) if request.api is PRODUCE else (FETCHED, own.acl._fetching)
         talk = Talk(own.acl)
-        self.connection, self.version = talk.connection, version
-        self.called = CalledProduce(own.acl.law, own.acl.names, own.acl._producing)
-        request = produce(version, "mine")
-        self.ctx = Context(self.connection, PRODUCE, version, 1)
+        self.connection, self.version, self.api = talk.connection, version, request.api
+        self.calling = Calling(kind, own.acl.law, own.acl.names, judge)
+        self.ctx = Context(self.connection, request.api, version, 1)
         rights(own.acl.law, self.ctx)
-        own.acl._producing.request(self.ctx, request)
-        self.called.passed(self.ctx, self.frame(request), BODY + PRODUCE.is_flexible(version))
+        judge.request(self.ctx, request)
+        self.calling.passed(self.ctx, self.frame(request), BODY + request.api.is_flexible(version))
 
-    def frame(self, request: ProduceRequest, client: str = "app") -> memoryview:
+    def frame(self, request: Request, client: str = "app") -> memoryview:
         return memoryview(request_frame(request, self.version, 1, client))
 
     def lets_pass(self, frame: memoryview, version: int | None = None) -> bool:
-        api = PRODUCE.key << 16 | (self.version if version is None else version)
+        api = self.api.key << 16 | (self.version if version is None else version)
         length = int.from_bytes(frame[:4]) + 4
-        return self.called.passes(self.connection, api, frame, length) is self.ctx
+        return self.calling.passes(self.connection, api, frame, length) is self.ctx
 
-    def passes(self, request: ProduceRequest, **more: Any) -> bool:
+    def passes(self, request: Request, **more: Any) -> bool:
         return self.lets_pass(self.frame(request, **more))
 
 
 @pytest.mark.parametrize("version", PRODUCE.versions)
-def test_only_the_names_of_topics_matter(rules: Making, version: int) -> None:
-    known = Known(rules(OWN), version)
+def test_of_a_produce_request_only_the_names_matter(rules: Making, version: int) -> None:
+    known = Known(rules(OWN), produce(version, "mine"), version)
     assert known.passes(produce(version, "ours", "mine", "ours", records=b"other"))
     assert known.passes(produce(version))
     assert not known.passes(produce(version, "ours", "theirs"))
@@ -64,9 +66,28 @@ def test_only_the_names_of_topics_matter(rules: Making, version: int) -> None:
     assert known.passes(produce(version, "mine"))
 
 
+@pytest.mark.parametrize("version", FETCH.versions)
+def test_of_a_fetch_without_a_session_too(rules: Making, version: int) -> None:
+    known = Known(rules(OWN), fetch(version, "mine"), version)
+    assert known.passes(fetch(version, "ours", "mine", offset=77))
+    assert not known.passes(fetch(version, "mine", "theirs"))
+    assert not known.passes(fetch(version, "mine", "nobodys"))
+    assert not known.passes(fetch(version, "mine", replica_id=1, replica_state=FetchRequest.ReplicaState(replica_id=1)))
+    assert not known.passes(fetch(version, "mine"), client="other")
+    frame = known.frame(fetch(version, "mine"))
+    assert not any(known.lets_pass(frame[:end]) for end in range(BODY, len(frame)))
+    if version >= 7:
+        assert not known.passes(fetch(version, "mine", session=(0, 0)))
+        assert not known.passes(fetch(version, "mine", session=(7, 1)))
+        assert not known.passes(fetch(version, "mine", forget=["theirs"]))
+    if version >= 12:
+        assert not known.passes(fetch(version, "mine", cluster_id="c"))
+    assert known.passes(fetch(version, "mine"))
+
+
 @pytest.mark.parametrize("version", PRODUCE.versions)
 def test_of_a_large_request_only_the_names_need_have_come(rules: Making, version: int) -> None:
-    known = Known(rules(OWN), version)
+    known = Known(rules(OWN), produce(version, "mine"), version)
     frame = known.frame(produce(version, "mine", "ours", records=bytes(5_000)))
     passing = [end for end in range(BODY, len(frame), 50) if known.lets_pass(frame[:end])]
     assert 5_000 < min(passing) < 5_200
@@ -75,13 +96,13 @@ def test_of_a_large_request_only_the_names_need_have_come(rules: Making, version
 
 def test_with_other_rules_nothing_is_known(rules: Making) -> None:
     own = rules(OWN)
-    known = Known(own, 9)
+    known = Known(own, produce(9, "mine"), 9)
     own.become("acls: [{allow: User:alice, to: Write, topics: [mine, ours, more]}]")
     assert not known.passes(produce(9, "mine"))
 
 
 def test_of_many_names_not_all_are_known(rules: Making, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plugins.acl.called.MOST", 5)
-    known = Known(rules("super_users: [User:alice]"), 9)
+    known = Known(rules("super_users: [User:alice]"), produce(9, "mine"), 9)
     assert known.passes(produce(9, *map(str, range(33))))
-    assert len(known.connection.notes[known.called].known) <= 5
+    assert len(known.connection.notes[known.calling].known) <= 5

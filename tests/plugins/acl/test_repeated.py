@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from plugins.acl import Acl
-from plugins.acl.called import CalledProduce
-from plugins.acl.repeated import MOST, ROOM, RepeatedFetch
+from plugins.acl.called import Calling
+from plugins.acl.repeated import MOST, ROOM, Remembered, RepeatedFetch
 from proxy.core.commands import Close, Emit, ToBroker, ToClient
 from proxy.core.events import Undecodable
 from proxy.protocol.header import request_frame
@@ -198,26 +198,43 @@ def test_a_session_whose_offsets_were_not_read_begins_anew_when_a_topic_is_allow
     assert talk.ask(fetch(12, session=(7, 5)), 12).error_code == 70
 
 
+class InSession:
+    """A consumer with a session, and what is remembered of its requests."""
+
+    def __init__(self, own: Rules) -> None:
+        self.talk, self.epoch = Consumer(own), 0
+        self.talk.opened(9, "mine")
+
+    def ask(self, *names: str) -> None:
+        self.epoch += 1
+        self.talk.ask(fetch(9, *names, session=(7, self.epoch), offset=self.epoch), 9)
+        self.talk.answer(records(9))
+
+    @property
+    def kept(self) -> Remembered:
+        (kept,) = (value for key, value in self.talk.connection.notes.items() if isinstance(key, RepeatedFetch))
+        assert isinstance(kept, Remembered)
+        return kept
+
+
 def test_of_many_different_requests_not_all_are_remembered(rules: Making) -> None:
-    own = rules("acls: [{allow: User:alice, to: Read, topics: '*'}]")
-    talk = served(own)
+    consumer = InSession(rules("acls: [{allow: User:alice, to: Read, topics: '*'}]"))
     for number in range(MOST + 3):
-        for offset in range(3):
-            talk.ask(fetch(9, "t" * number, offset=offset), 9)
-    (kept,) = (value for key, value in talk.connection.notes.items() if isinstance(key, RepeatedFetch))
-    assert len(kept._layouts) <= MOST
+        for _ in range(3):
+            consumer.ask("t" * (number + 1))
+    assert len(consumer.kept._layouts) == MOST
 
 
 def test_what_is_remembered_of_one_connection_has_its_room(rules: Making, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plugins.acl.repeated.PATIENCE", 5)
-    own, dice = rules("acls: [{allow: User:alice, to: Read, topics: '*'}]"), random.Random(3)
-    talk, names = served(own), [f"{number}-".ljust(200, "t") for number in range(100)]
+    consumer = InSession(rules("acls: [{allow: User:alice, to: Read, topics: '*'}]"))
+    dice, names = random.Random(3), [f"{number}-".ljust(200, "t") for number in range(100)]
     most = refilled = 0
     for _ in range(60):
         dice.shuffle(names)
-        talk.ask(fetch(9, *names), 9)
-        (kept,) = (value for key, value in talk.connection.notes.items() if isinstance(key, RepeatedFetch))
-        held = sum(len(piece) for layout in kept._layouts.values() if layout for said in layout.said for piece in said)
+        consumer.ask(*names)
+        layouts = consumer.kept._layouts.values()
+        held = sum(len(piece) for layout in layouts if layout for said in layout.said for piece in said)
         refilled += held < most
         most = held if held < most else max(most, held)
         assert held <= ROOM
@@ -252,7 +269,7 @@ def test_what_passes_unread_would_pass_read(rules: Making, request_: Request, ve
     knowing = Talk(own.acl)
     for _ in range(3):
         knowing.send(frame, request_.api, version)
-    (known,) = (key for key in knowing.connection.notes if isinstance(key, CalledProduce | RepeatedFetch))
+    (known,) = (key for key in knowing.connection.notes if isinstance(key, Calling))
     outcomes = set()
     for _ in range(150):
         changed = mutated(frame, dice)

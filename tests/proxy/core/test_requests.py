@@ -19,7 +19,7 @@ from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest, Fin
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
-from proxy.protocol.schema import Request
+from proxy.protocol.schema import Request, Response
 from tests.proxy.core.frames import (
     answering,
     asking,
@@ -30,7 +30,7 @@ from tests.proxy.core.frames import (
     produce,
     produce_answer,
 )
-from tests.proxy.core.lending import from_client
+from tests.proxy.core.lending import from_broker, from_client
 from tests.proxy.core.playbook import ANY, Broker, Client, Playbook, Time, connection
 
 BOOM = ValueError("boom")
@@ -270,6 +270,38 @@ def test_what_another_handler_wants_to_see_is_read_whoever_knows_it() -> None:
     for number in (1, 2):
         from_client(link, heartbeat(number))
     assert (plugin.called, counting.called) == (2, 2)
+
+
+class Answered(Knowing):
+    """Is asked whether it needs the answers, or says for whose it need not be asked."""
+
+    def __init__(self, *, settled: bool) -> None:
+        super().__init__()
+        self.settled = settled
+        self.asked = 0
+
+    def handlers(self, position: int = 0) -> Iterator[Handler]:
+        if position == 0:
+            yield from super().handlers()
+        wish = Wish(Response, HeartbeatResponse, None)
+        yield Handler(self.answer, wish, position, self.is_needed, settled=self if self.settled else None)
+
+    def is_needed(self, ctx: Context) -> bool:
+        self.asked += 1
+        return False
+
+    def answer(self, ctx: Context, response: HeartbeatResponse) -> None:
+        raise AssertionError("it is not needed")
+
+
+@pytest.mark.parametrize(("settled", "asked"), [([False], [4]), ([True], [1]), ([True, False], [4, 4])])
+def test_nobody_is_asked_about_answers_that_are_settled_for_all(settled: list[bool], asked: list[int]) -> None:
+    plugins = [Answered(settled=each) for each in settled]
+    link = Link(connection(), Routes(plugins))
+    for number in range(4):
+        from_client(link, heartbeat(number))
+        assert from_broker(link, heartbeat_answer(number)) == [ToClient(heartbeat_answer(number))]
+    assert [each.asked for each in plugins] == asked
 
 
 class Reading(Plugin):

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from proxy.protocol.codec import BAD_BYTES, encode, end_finder
+from proxy.protocol.codec import BAD_BYTES, encode, start_finder
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.rollcall import nobody, plain, rollcall
@@ -60,14 +60,25 @@ def test_what_follows_the_last_name_need_not_have_come(version: int) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_it_may_be_told_how_a_message_begins(version: int) -> None:
     body = produce(version, "one", "two")
-    acks = end_finder(ProduceRequest, version, "acks")(body, 0)
-    begins = b"head" + body[:acks]
+    topics = start_finder(ProduceRequest, version, "topic_data")(body, 0)
+    begins = b"head" + body[:topics]
     for make_call, known in ((rollcall, nobody()), (plain, set())):
-        call = make_call(ProduceRequest, version, *NAMES, after="acks")
+        call = make_call(ProduceRequest, version, *NAMES, begins_at="topic_data")
         assert call(b"any head" + body, 4, begins, known) == said(version, "one", "two")
         assert call(b"any hear" + body, 4, begins, known) is None
-        assert call(b"head" + body[: acks - 1], 0, begins, known) is None
+        assert call(b"head" + body[: topics - 1], 0, begins, known) is None
         assert call(b"", 0, begins, known) is None
+
+
+@pytest.mark.parametrize("version", range(9, 14))
+def test_a_bare_message_is_gone_over_to_its_end_and_has_no_tags(version: int) -> None:
+    body = produce(version, "one")
+    for make_call, known in ((rollcall, nobody()), (plain, set())):
+        call = make_call(ProduceRequest, version, *NAMES, bare=True)
+        assert call(body, 0, b"", known) == call(body + b"more", 0, b"", known) == said(version, "one")
+        assert call(body[:-1] + b"\1\5\0", 0, b"", known) is None
+        with pytest.raises(BAD_BYTES):
+            call(body[:-1], 0, b"", known)
 
 
 def test_without_names_the_whole_message_is_gone_over() -> None:
