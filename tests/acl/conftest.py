@@ -15,14 +15,11 @@ from tests.acl.load import Scenario, load
 from tests.acl.nodes import Node
 from tests.acl.proxied import users
 from tests.acl.sides import Sides
-from tests.real.conftest import FOREIGN_WARNINGS
 
 
 def pytest_configure(config: pytest.Config) -> None:
     # Whoever ends the run with SIGTERM leaves no broker behind, as with Ctrl-C.
     signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
-    for line in FOREIGN_WARNINGS:
-        config.addinivalue_line("filterwarnings", line)
 
 
 class Worlds:

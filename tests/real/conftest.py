@@ -17,19 +17,11 @@ from tests.real.way import Way
 
 # What runs beside a test.
 PROGRAMS = pytest.StashKey[Callable[[], list[Program]]]()
-# What the clients under test warn about themselves; everything else is an error.
-FOREIGN_WARNINGS = [
-    # kafka-python reads its schemas in a way that Python 3.11 and 3.12 call old, and 3.13 does not.
-    "ignore:read_text is deprecated:DeprecationWarning:kafka",
-    "ignore:open_text is deprecated:DeprecationWarning:importlib.resources",
-]
 
 
 def pytest_configure(config: pytest.Config) -> None:
     # Whoever ends the run with SIGTERM (`timeout`, a build server) leaves no broker behind, as with Ctrl-C.
     signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
-    for line in FOREIGN_WARNINGS:
-        config.addinivalue_line("filterwarnings", line)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import pytest
+from kafka.record import MemoryRecords as PythonRecords
+from kafka.record import MemoryRecordsBuilder as PythonBuilder
 
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.records import (
@@ -22,11 +23,6 @@ from proxy.protocol.records import (
 )
 from tests.proxy.protocol.oracles.kafka import Kafka, KafkaRefusedError
 from tests.proxy.protocol.records.some import contents, only
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # kafka-python 3.0 reads its schemas in a deprecated way
-    from kafka.record import MemoryRecords as PythonRecords
-    from kafka.record import MemoryRecordsBuilder as PythonBuilder
 
 RECORDS = [
     Record(b"key", b"value", timestamp=1_700_000_000_000),
