@@ -17,9 +17,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plugins.acl.checks import TOPIC
+from plugins.acl.fetch import WITH_IDS as FETCHED_BY_ID
 from plugins.acl.fetch import Fetching
 from plugins.acl.law import Law, Rights
 from plugins.acl.names import Names
+from plugins.acl.produce import WITH_IDS as PRODUCED_BY_ID
 from plugins.acl.produce import Producing
 from proxy.core.context import Connection, Context
 from proxy.protocol.codec import BAD_BYTES, start_finder
@@ -45,8 +47,8 @@ class Kind(NamedTuple):
     bare: bool
 
 
-PRODUCED = Kind(ProduceRequest, "topic_data", "name", 13, Operation.WRITE, bare=False)
-FETCHED = Kind(FetchRequest, "topics", "topic", 13, Operation.READ, bare=True)
+PRODUCED = Kind(ProduceRequest, "topic_data", "name", PRODUCED_BY_ID, Operation.WRITE, bare=False)
+FETCHED = Kind(FetchRequest, "topics", "topic", FETCHED_BY_ID, Operation.READ, bare=True)
 
 
 class Called:

@@ -116,10 +116,8 @@ class Fetching:
         return watch is not None and watch.of is not None
 
     def repeats(self, ctx: Context) -> bool:
-        """May a request pass that is like this one, but for offsets and the like?"""
-        session: Session | None = ctx.notes[self].of
-        if session is None:
-            return True
+        """May a request of the same session pass that is like this one, but for offsets and the like?"""
+        session: Session = ctx.notes[self].of
         session.stale = True
         return session.is_open and not session.refused
 

@@ -112,9 +112,7 @@ class RepeatedFetch:
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The context of the earlier request that this one is like."""
         remembered: Remembered | None = connection.notes.get(self)
-        if remembered is None or len(frame) < length:
-            return self._others.passes(connection, api, frame, length)
-        passed = remembered.find(api, frame)
+        passed = None if remembered is None or len(frame) < length else remembered.find(api, frame)
         if passed is None:
             return self._others.passes(connection, api, frame, length)
         granted: Rights = connection.notes[self._law]

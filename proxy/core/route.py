@@ -62,9 +62,9 @@ class Route:
         only = request.handlers[0] if request is not None and len(request.handlers) == 1 else None
         self.glance = None if only is None else only.glance
         self.unneeded = unneeded  # the route of a response that none of the handlers needs which can say so
-        needing = [handler for handler in response.handlers if handler.needed is not None] if response else []
-        self.needed = tuple(handler.needed for handler in needing if handler.needed)
-        settled = self.glance is not None and all(handler.settled is self.glance for handler in needing)
+        answering = response.handlers if response else ()
+        self.needed = tuple(handler.needed for handler in answering if handler.needed)
+        settled = self.glance and all(handler.settled is self.glance for handler in answering if handler.needed)
         self.passed = unneeded if settled and unneeded else self  # the route of an answer to what the glance let pass
         self.api = api
         self.version = version

@@ -102,8 +102,7 @@ def start_finder(cls: type[Message], version: int, name: str) -> Callable[[bytes
 
 def _skipper_to(cls: type[Message], version: int, name: str, more: int) -> Callable[[bytes | memoryview, int], int]:
     layout, title = laid_out(cls, version)
-    place = next(i for i, step in enumerate(layout.steps) if step.field.name == name)
-    upto = layout._replace(flexible=False, steps=layout.steps[: place + more])
+    upto = layout._replace(flexible=False, steps=layout.steps[: layout.place(name) + more])
     find: Callable[[bytes | memoryview, int], int] = emit.skipper(upto, f"{title} up to {name}")
     return find
 

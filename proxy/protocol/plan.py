@@ -70,6 +70,10 @@ class Plan(NamedTuple):
     tags: tuple[Step, ...]
     least: int  # bytes that it takes at the least: what a count is checked against
 
+    def place(self, name: str) -> int:
+        """Which of the steps is the field of this name."""
+        return next(i for i, step in enumerate(self.steps) if step.field.name == name)
+
 
 @cache
 def plan(message: type[Message], version: int) -> Plan:

@@ -78,8 +78,7 @@ def _rest(cls: type[Message], version: int, begins_at: str) -> tuple[Plan, str]:
     layout, title = laid_out(cls, version)
     if not begins_at:
         return layout, title
-    place = next(i for i, step in enumerate(layout.steps) if step.field.name == begins_at)
-    return layout._replace(steps=layout.steps[place:]), f"{title} from {begins_at}"
+    return layout._replace(steps=layout.steps[layout.place(begins_at) :]), f"{title} from {begins_at}"
 
 
 class Operation(IntEnum):

@@ -112,12 +112,7 @@ def read_many(src: Source, move: Many, target: str | None) -> None:
     if isinstance(element, Fixed) and element.primitive is not UUID and target:
         read_numbers(src, move, element, target)
         return
-    n = read_length(src, move.compact, "i")
-    with unless_null(src, n, move.compact, move.nullable, target):
-        if move.compact:
-            src.add(f"{n} -= 1")
-        with src.block(f"if {n} * {element.least} > end - p:"):
-            src.add("raise Short")
+    with counted(src, move, target) as n:
         if isinstance(element, Fixed):
             if target:
                 src.add(f"{target} = [buf[i : i + 16] for i in range(p, p + {n} * 16, 16)]")
@@ -133,6 +128,18 @@ def read_many(src: Source, move: Many, target: str | None) -> None:
                 src.add(f"{items}.append({item})")
         if target:
             src.add(f"{target} = {items}")
+
+
+@contextmanager
+def counted(src: Source, move: Many, target: str | None) -> Iterator[str]:
+    """The lines for an array that is not null; gives the name of its count, for which there are bytes."""
+    n = read_length(src, move.compact, "i")
+    with unless_null(src, n, move.compact, move.nullable, target):
+        if move.compact:
+            src.add(f"{n} -= 1")
+        with src.block(f"if {n} * {move.element.least} > end - p:"):
+            src.add("raise Short")
+        yield n
 
 
 def read_numbers(src: Source, move: Many, element: Fixed, target: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from proxy.protocol.emit.read import read, read_length, skip_tags, unless_absent, unless_null
+from proxy.protocol.emit.read import counted, read, read_length, skip_tags, unless_absent, unless_null
 from proxy.protocol.emit.source import Source, length_letter
 from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying
 
@@ -80,12 +80,7 @@ def _note_inside(src: Source, move: Move, noting: Noting, loops: tuple[str, ...]
         with unless_absent(src, inner.nullable, None):
             _note_struct(src, inner.plan, noting, loops, final=final)
         return
-    n = read_length(src, move.compact, "i")
-    with unless_null(src, n, move.compact, move.nullable, None):
-        if move.compact:
-            src.add(f"{n} -= 1")
-        with src.block(f"if {n} * {inner.least} > end - p:"):
-            src.add("raise Short")
+    with counted(src, move, None) as n:
         left = src.fresh("left")
         with src.block(f"for {left} in range({n} - 1, -1, -1):"):
             _note_struct(src, inner.plan, noting, (*loops, left), final=final)
