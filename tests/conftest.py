@@ -1,6 +1,13 @@
 """What holds for all tests: long runs are left out, unless `-m` speaks of them."""
 
+import signal
+
 import pytest
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Whoever ends the run with SIGTERM (`timeout`, a build server) leaves no broker behind, as with Ctrl-C.
+    signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import cache
@@ -15,11 +14,6 @@ from tests.acl.load import Scenario, load
 from tests.acl.nodes import Node
 from tests.acl.proxied import users
 from tests.acl.sides import Sides
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    # Whoever ends the run with SIGTERM leaves no broker behind, as with Ctrl-C.
-    signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
 
 
 class Worlds:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import signal
 from collections.abc import Callable, Iterator
 from difflib import unified_diff
 from pprint import pformat
@@ -17,11 +16,6 @@ from tests.real.way import Way
 
 # What runs beside a test.
 PROGRAMS = pytest.StashKey[Callable[[], list[Program]]]()
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    # Whoever ends the run with SIGTERM (`timeout`, a build server) leaves no broker behind, as with Ctrl-C.
-    signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
 
 
 @pytest.fixture(autouse=True, scope="module")
