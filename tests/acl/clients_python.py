@@ -15,9 +15,8 @@ from kafka.errors import KafkaError as KafkaPythonError
 from proxy.protocol.errors import ErrorCode
 from tests.acl.clients import PATIENCE, POLL, Client, Poll, Told
 from tests.acl.names import Names
+from tests.real.records import JOINING
 from tests.real.secured.clients import As, for_confluent, for_kafka_python
-
-JOINING = 10_000  # milliseconds: a poll of kafka-python that ends while the group is joined loses what is assigned
 
 logging.getLogger("kafka").setLevel(logging.CRITICAL)
 

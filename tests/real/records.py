@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 PATIENCE = 60.0  # seconds that anything in a scenario may take
+JOINING = 10_000  # milliseconds: a poll that ends while the group is joined makes kafka-python join anew or fall silent
 
 
 class Record(NamedTuple):

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from typing import Any
 
 import pytest
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetAndMetadata, OffsetSpec, TopicPartition
+from kafka import (
+    ConsumerRebalanceListener,
+    KafkaAdminClient,
+    KafkaConsumer,
+    KafkaProducer,
+    OffsetAndMetadata,
+    OffsetSpec,
+    TopicPartition,
+)
 from kafka import codec as codecs
 from kafka.admin import ConfigResource
 from kafka.errors import KafkaError
 
-from tests.real.records import CODECS, PATIENCE, Record, digest, large_record, patiently, some_records
+from tests.real.records import CODECS, JOINING, PATIENCE, Record, digest, large_record, patiently, some_records
 from tests.real.topics import create
 from tests.real.way import Way
 
@@ -48,7 +57,7 @@ def consuming(way: Way, group: str, topic: str, **more: Any) -> Iterator[KafkaCo
 def take(consumer: KafkaConsumer, count: int) -> list[Any]:
     records: list[Any] = []
     for _ in patiently(f"{count} records"):
-        for batch in consumer.poll(500, max_records=count - len(records)).values():
+        for batch in consumer.poll(JOINING, max_records=count - len(records)).values():
             records += batch
         if len(records) == count:
             return records
@@ -118,23 +127,48 @@ def test_members_come_and_go_and_share_the_partitions(way: Way, same: Callable[[
     topic = create(way, "kp-group", partitions=6)
     produce(way, topic, some_records(60))
     sizes = []
-    with consuming(way, "kp-group", topic, enable_auto_commit=False) as first:
+    with member(way, topic) as first:
         sizes.append(settle(first, sizes=[6]))
-        with consuming(way, "kp-group", topic, enable_auto_commit=False) as second:
+        with member(way, topic) as second:
             sizes.append(settle(first, second, sizes=[3, 3]))
             assert {place.partition for place in first.assignment() | second.assignment()} == set(range(6))
         sizes.append(settle(first, sizes=[6]))
     same(sizes)
 
 
-def settle(*consumers: KafkaConsumer, sizes: list[int]) -> list[int]:
-    """Let the members poll until the partitions are shared as wanted."""
-    for _ in patiently(f"partitions shared as {sizes}"):
-        for consumer in consumers:
-            consumer.poll(100)
-        if sorted(len(consumer.assignment()) for consumer in consumers) == sizes:
-            return sizes
-    return []
+class FromTheStart(ConsumerRebalanceListener):
+    """Reads what is assigned from its start, so that there are records after each rebalance, and they end a poll."""
+
+    def __init__(self, consumer: KafkaConsumer) -> None:
+        self.consumer = consumer
+
+    def on_partitions_revoked(self, revoked: set[TopicPartition]) -> None:
+        """Nothing was kept."""
+
+    def on_partitions_assigned(self, assigned: set[TopicPartition]) -> None:
+        for place in assigned:
+            self.consumer.seek(place, 0)
+
+
+@contextmanager
+def member(way: Way, topic: str) -> Iterator[KafkaConsumer]:
+    with consuming(way, "kp-group", topic, enable_auto_commit=False) as consumer:
+        consumer.subscribe([topic], listener=FromTheStart(consumer))
+        yield consumer
+
+
+def settle(*members: KafkaConsumer, sizes: list[int]) -> list[int]:
+    """Let the members poll, each in a thread as members do, until the partitions are shared as wanted."""
+
+    def poll(member: KafkaConsumer) -> int:
+        for _ in patiently(f"a member with one of {sizes} partitions"):
+            member.poll(JOINING)
+            if len(member.assignment()) in sizes:
+                break
+        return len(member.assignment())
+
+    with ThreadPoolExecutor(len(members)) as threads:
+        return sorted(threads.map(poll, members))
 
 
 def test_the_admin_client_does_its_work(way: Way, same: Callable[[object], None]) -> None:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from tests.plugins.sasl import jwt
 from tests.real.jars import jars
 from tests.real.java_clients import JavaClients
-from tests.real.records import patiently
+from tests.real.records import JOINING, patiently
 from tests.real.secured.papers import STORE_PASSWORD, Papers
 from tests.real.way import Way
 
@@ -148,7 +148,7 @@ def kafka_python(who: As, topic: str, values: Sequence[bytes]) -> Values | str:
     consumer = KafkaConsumer(topic, **settings, group_id=f"{topic}-kp", auto_offset_reset="earliest")
     taken: Values = []
     for _ in patiently("what was produced is consumed"):
-        taken += [record.value for batch in consumer.poll(300).values() for record in batch]
+        taken += [record.value for batch in consumer.poll(JOINING).values() for record in batch]
         if len(taken) >= len(values):
             break
     consumer.close()
