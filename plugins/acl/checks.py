@@ -164,7 +164,7 @@ class Each(Check):
         self.paths = paths
         self.or_cluster = or_cluster
         self.kept = kept
-        self.says = says
+        self.messages = MESSAGES if says else NOTHING_SAID
         self.anyway = anyway
         self.once = once
 
@@ -180,7 +180,7 @@ class Each(Check):
             for array in arrays(path, case.version, case.request):
                 verdicts = [(index, self.verdict(case, element)) for index, element in enumerate(array.elements)]
                 refused = {index: error for index, error in verdicts if error}
-                messages = MESSAGES if self.says else NOTHING_SAID
+                messages = self.messages
                 if self.once and refused:
                     names = Counter(map(self.identity, array.elements))
                     twice = {index for index in refused if names[self.identity(array.elements[index])] > 1}

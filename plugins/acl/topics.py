@@ -13,20 +13,26 @@ from typing import Any
 
 from plugins.acl.answers import Listed
 from plugins.acl.case import Case
-from plugins.acl.checks import CLUSTER, TOPIC, Check, Each
+from plugins.acl.checks import CLUSTER, MESSAGES, TOPIC, Check, Each
 from plugins.acl.names import missing
 from plugins.acl.walk import arrays
 from proxy.core.decisions import Reply
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.refuse import refuse
+from proxy.protocol.wire import NO_UUID
 from rules import Operation
 
+HEEDS_IDS = 12  # the version of Metadata since when topics may be asked for by id
 CREATION_CAN_BE_DECLINED = 4  # the version of Metadata since when a client may say that it wants no topic made
+BY_ID = 6  # the version of DeleteTopics since when topics may be named by id
+BY_BOTH = "You may not specify both topic name and topic id."
 NOT_MADE = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 class Told(Check):
-    """Metadata: all topics, or some by name or id."""
+    """Metadata: all topics, or some by name or id. Where there is an id names are not heeded: some clients send empty
+    ones beside them.
+    """
 
     answers = True
     _each = Each(Operation.DESCRIBE, TOPIC, "topics", anyway=True)
@@ -39,6 +45,14 @@ class Told(Check):
         request = case.request
         if request.topics is None or (case.version == 0 and not request.topics):
             return self._listed.judge(case)
+        if any(topic.topic_id != NO_UUID for topic in request.topics):
+            if case.version < HEEDS_IDS:
+                return case.refuse(ErrorCode.INVALID_REQUEST)
+            if any(topic.name is not None for topic in request.topics):
+                Topic = type(request).Topic  # noqa: N806
+                by_id = [topic.topic_id for topic in request.topics if topic.topic_id != NO_UUID]
+                request.topics = [Topic(topic_id=topic_id, name=None) for topic_id in by_id]
+                case.changed = True
         self._each.judge(case)
         if case.version < CREATION_CAN_BE_DECLINED or request.allow_auto_topic_creation:
             yield from self._keep_from_making(case)
@@ -127,10 +141,19 @@ def hide_settings(case: Case, response: Any) -> None:
 
 
 class Deleted(Each):
-    """DeleteTopics: who may delete on the cluster may delete all. By id, a topic that may be seen is named."""
+    """DeleteTopics: who may delete on the cluster may delete all. By id, a topic that may be seen is named.
+
+    A topic by both its name and its id is an error, whoever asks.
+    """
 
     def __init__(self) -> None:
         super().__init__(Operation.DELETE, TOPIC, "topics", "topic_names", or_cluster=Operation.DELETE, says=True)
+        self.messages = {**MESSAGES, ErrorCode.INVALID_REQUEST: BY_BOTH}
+
+    def verdict(self, case: Case, element: Any) -> ErrorCode | None:
+        if case.version >= BY_ID and element.name is not None and element.topic_id != NO_UUID:
+            return ErrorCode.INVALID_REQUEST
+        return super().verdict(case, element)
 
     def judge(self, case: Case) -> Any:
         super().judge(case)
@@ -141,7 +164,7 @@ class Deleted(Each):
     def is_named(self, case: Case, refused: Any) -> bool:
         """Is this a topic by id whose name the client may know?"""
         topic = refused.chain[-1]
-        if refused.error != ErrorCode.TOPIC_AUTHORIZATION_FAILED or case.version < 6 or topic.name is not None:
+        if refused.error != ErrorCode.TOPIC_AUTHORIZATION_FAILED or case.version < BY_ID or topic.name is not None:
             return False
         topic_name = case.names.get(topic.topic_id)
         return topic_name is not None and case.rights.may(Operation.DESCRIBE, TOPIC, topic_name)

@@ -22,6 +22,7 @@ from tests.real.secured.clients import As
 
 PATIENCE = 20.0  # seconds for what a client does
 POLL = 200  # milliseconds
+COMMITTED = 1  # the offset that is committed
 Poll = Callable[[], Sequence[bytes]]
 
 NAMES = ("java-4.4.0", "java-2.3.1", "librdkafka", "kafka-python", "aiokafka")
@@ -36,9 +37,10 @@ GIVEN = Given.model_validate(
             {"deny": "User:alice", "to": "Write", "topics": "eu-closed"},
             {"allow": "User:alice", "to": "Read", "topics": "archive"},
             {"allow": "User:alice", "to": "Describe", "topics": "announced"},
-            {"allow": "User:alice", "to": "DescribeConfigs", "topics": "eu-orders"},
+            {"allow": "User:alice", "to": ("DescribeConfigs", "AlterConfigs"), "topics": "eu-orders"},
             {"allow": "User:alice", "to": ("Create", "Write", "Delete"), "topics": "new-*"},
             {"allow": "User:alice", "to": "Read", "groups": "workers*"},
+            {"allow": "User:alice", "to": "AlterConfigs", "groups": "workers-share"},
             {"allow": "User:alice", "to": "Describe", "groups": "watched"},
             {"allow": "User:alice", "to": ("Describe", "Write"), "transactional_ids": "payments"},
         ),
@@ -61,7 +63,7 @@ class Told(NamedTuple):
     @classmethod
     def of(cls, name: str, words: str) -> Told:
         """The words without places and times."""
-        return cls(name, re.sub(r"after \d+ ms", "after <time>", re.sub(rf"{HOST}:\d+", "<place>", words)))
+        return cls(name, re.sub(r"after \d+ ?ms", "after <time>", re.sub(rf"{HOST}:\d+", "<place>", words)))
 
 
 class Read(NamedTuple):
@@ -86,12 +88,14 @@ class Client(ABC):
     def consume(self, group: str, topics: Sequence[str], count: int, refused: bool, **more: Any) -> Read:
         """So many values at the least, and a refusal where one is expected; any other one ends it.
 
-        `assigned`: it takes the first partition of each topic, and joins no group.
+        `assigned`: it takes the first partition of each topic, and joins no group. `matching`: the topic is a
+        regular expression.
         """
         values: list[bytes] = []
         told: dict[Told, None] = {}
         try:
-            with self.consuming(self.names.wire(group), [*map(self.names.wire, topics)], **more) as poll:
+            named = [self.names.wire(f"({topic})" if more.get("matching") else topic) for topic in topics]
+            with self.consuming(self.names.wire(group), named, **more) as poll:
                 for _ in patiently(f"{count} values{' and a refusal' if refused else ''}", PATIENCE):
                     try:
                         values += poll()
@@ -108,12 +112,22 @@ class Client(ABC):
         """What an error of the library says."""
 
     @abstractmethod
-    def produce(self, topic: str, value: str, transaction: str | None = None, idempotent: bool = False) -> None:
-        """One record, acknowledged; in a transaction of its own where there is an id for one."""
+    def produce(
+        self,
+        topic: str,
+        value: str,
+        transaction: str | None = None,
+        group: str | None = None,
+        idempotent: bool = False,
+    ) -> None:
+        """One record, acknowledged; in a transaction of its own where there is an id for one.
+
+        `group`: it commits an offset in the same transaction, of the topic that it produces to.
+        """
 
     @abstractmethod
     def consuming(
-        self, group: str, topics: list[str], assigned: bool = False, **more: Any
+        self, group: str, topics: list[str], assigned: bool = False, matching: bool = False, **more: Any
     ) -> AbstractContextManager[Poll]:
         """A consumer that begins with the first records; what is `assigned` is not committed."""
 
@@ -133,10 +147,26 @@ class Client(ABC):
     def delete(self, topic: str) -> None:
         """A topic."""
 
+    @abstractmethod
     def describe(self, group: str) -> None:
         """A group."""
+
+    def alter(self, name: str, setting: str, value: str) -> None:
+        """One setting of a topic; of a group where it is one of those."""
         raise NotImplementedError
 
     def configs(self, topic: str) -> None:
         """The configuration of a topic."""
+        raise NotImplementedError
+
+    def rules(self) -> None:
+        """All ACLs."""
+        raise NotImplementedError
+
+    def allow(self, topic: str) -> None:
+        """An ACL about a topic."""
+        raise NotImplementedError
+
+    def disallow(self, topic: str) -> None:
+        """The ACLs about a topic are no longer wanted."""
         raise NotImplementedError

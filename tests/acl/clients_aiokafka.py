@@ -10,10 +10,11 @@ from typing import Any
 
 import aiokafka
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import KafkaError, for_code
 
 from proxy.protocol.errors import ErrorCode
-from tests.acl.clients import POLL, Client, Poll, Told
+from tests.acl.clients import COMMITTED, POLL, Client, Poll, Told
 from tests.acl.names import Names
 from tests.real.secured.clients import As, for_aiokafka
 
@@ -32,10 +33,19 @@ class Aiokafka(Client):
     def told(self, error: Any) -> Told:
         return Told.of(ErrorCode(error.errno).name, str(error))
 
-    def produce(self, topic: str, value: str, transaction: str | None = None, idempotent: bool = False) -> None:
-        asyncio.run(self._produce(topic, value, transaction, idempotent))
+    def produce(
+        self,
+        topic: str,
+        value: str,
+        transaction: str | None = None,
+        group: str | None = None,
+        idempotent: bool = False,
+    ) -> None:
+        asyncio.run(self._produce(self.names.wire(topic), value, transaction, group, idempotent))
 
-    async def _produce(self, topic: str, value: str, transaction: str | None, idempotent: bool) -> None:
+    async def _produce(
+        self, topic: str, value: str, transaction: str | None, group: str | None, idempotent: bool
+    ) -> None:
         more: dict[str, Any] = {"transactional_id": self.names.wire(transaction)} if transaction else {}
         more |= {"enable_idempotence": idempotent or bool(transaction)}
         producer = aiokafka.AIOKafkaProducer(**self.settings, **more)
@@ -43,17 +53,22 @@ class Aiokafka(Client):
             await producer.start()
             if transaction:
                 await producer.begin_transaction()
-            await producer.send_and_wait(self.names.wire(topic), value.encode())
+            await producer.send_and_wait(topic, value.encode())
+            if group:
+                offsets = {aiokafka.TopicPartition(topic, 0): COMMITTED}
+                await producer.send_offsets_to_transaction(offsets, self.names.wire(group))
             if transaction:
                 await producer.commit_transaction()
         finally:
             await producer.stop()
 
     @contextmanager
-    def consuming(self, group: str, topics: list[str], assigned: bool = False, **more: Any) -> Iterator[Poll]:
+    def consuming(
+        self, group: str, topics: list[str], assigned: bool = False, matching: bool = False, **more: Any
+    ) -> Iterator[Poll]:
         more |= {"group_id": group, "auto_offset_reset": "earliest", "enable_auto_commit": not assigned}
         with asyncio.Runner() as loop:
-            consumer = loop.run(self._consumer(topics, assigned, more))
+            consumer = loop.run(self._consumer(topics, assigned, matching, more))
 
             def poll() -> list[bytes]:
                 taken = loop.run(consumer.getmany(timeout_ms=POLL))
@@ -65,10 +80,13 @@ class Aiokafka(Client):
             finally:
                 loop.run(consumer.stop())
 
-    async def _consumer(self, topics: Sequence[str], assigned: bool, more: Mapping[str, Any]) -> Any:
+    async def _consumer(self, topics: Sequence[str], assigned: bool, matching: bool, more: Mapping[str, Any]) -> Any:
         """Made where a loop runs."""
-        consumer = aiokafka.AIOKafkaConsumer(*(() if assigned else topics), **self.settings, **more)
-        if assigned:
+        named = () if assigned or matching else topics
+        consumer = aiokafka.AIOKafkaConsumer(*named, **self.settings, **more)
+        if matching:
+            consumer.subscribe(pattern=topics[0])
+        elif assigned:
             consumer.assign([aiokafka.TopicPartition(topic, 0) for topic in topics])
         return consumer
 
@@ -95,6 +113,16 @@ class Aiokafka(Client):
 
     def delete(self, topic: str) -> None:
         self._checked(self._admin(lambda admin: admin.delete_topics([self.names.wire(topic)])).topic_error_codes)
+
+    def describe(self, group: str) -> None:
+        name = self.names.wire(group)
+        for answer in self._admin(lambda admin: admin.describe_consumer_groups([name])):
+            self._checked([(told, code) for code, told, *_ in answer.groups])
+
+    def alter(self, name: str, setting: str, value: str) -> None:
+        resource = ConfigResource(ConfigResourceType.TOPIC, self.names.wire(name), {setting: value})
+        for answer in self._admin(lambda admin: admin.alter_configs([resource])):
+            self._checked([(name, code, words) for code, words, *_ in answer.resources])
 
     def _checked(self, answers: list[tuple[Any, ...]]) -> None:
         for _, code, *words in answers:

@@ -8,7 +8,7 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 
-from tests.acl.clients import POLL, Client, Poll, Told
+from tests.acl.clients import COMMITTED, POLL, Client, Poll, Told
 from tests.acl.names import Names
 from tests.real.java_clients import each
 from tests.real.secured.clients import As, for_java, java
@@ -33,7 +33,14 @@ class JavaClient(Client):
         name = self.java.jvm.org.apache.kafka.common.protocol.Errors.forException(cause).name()
         return Told.of(name, f"{cause.getClass().getSimpleName()}: {cause.getMessage()}")
 
-    def produce(self, topic: str, value: str, transaction: str | None = None, idempotent: bool = False) -> None:
+    def produce(
+        self,
+        topic: str,
+        value: str,
+        transaction: str | None = None,
+        group: str | None = None,
+        idempotent: bool = False,
+    ) -> None:
         more: dict[str, Any] = {"transactional_id": self.names.wire(transaction)} if transaction else {}
         more |= {"enable_idempotence": idempotent or bool(transaction), "acks": "all", "max_block_ms": 15_000}
         with self.java.producer(self.way, **self.settings, **more) as producer:
@@ -45,22 +52,40 @@ class JavaClient(Client):
             producer.beginTransaction()
             try:
                 producer.send(record).get()
+                if group:
+                    consumer = self.java.clients.consumer
+                    offsets = {self._partition(record.topic()): consumer.OffsetAndMetadata(COMMITTED)}
+                    producer.sendOffsetsToTransaction(offsets, self._metadata(self.names.wire(group)))
             except self.errors:
                 producer.abortTransaction()  # the old ones close for half a minute without it
                 raise
             producer.commitTransaction()
 
+    def _partition(self, topic: str) -> Any:
+        return self.java.jvm.org.apache.kafka.common.TopicPartition(topic, 0)
+
+    def _metadata(self, group: str) -> Any:
+        """What says to a transaction which group: its name in the old ones."""
+        return group if self.java.release < "2.5" else self.java.clients.consumer.ConsumerGroupMetadata(group)
+
     @contextmanager
-    def consuming(self, group: str, topics: list[str], assigned: bool = False, **more: Any) -> Iterator[Poll]:
+    def consuming(
+        self, group: str, topics: list[str], assigned: bool = False, matching: bool = False, **more: Any
+    ) -> Iterator[Poll]:
         more |= {"group_id": group} | ({"enable_auto_commit": False} if assigned else {})
-        partition = self.java.jvm.org.apache.kafka.common.TopicPartition
-        with self.java.consumer(self.way, group, topics[0], **self.settings, **more) as consumer:
+        with self.java.consumer(self.way, group, **self.settings, **more) as consumer:
             if assigned:
-                consumer.unsubscribe()
-                consumer.assign([partition(topic, 0) for topic in topics])
+                consumer.assign([self._partition(topic) for topic in topics])
+            elif matching:
+                consumer.subscribe(self._expression(topics[0], "group_protocol" in more))
             else:
                 consumer.subscribe(topics)
             yield lambda: [bytes(record.value()) for record in self.java.poll(consumer, POLL)]
+
+    def _expression(self, text: str, resolved_by_the_broker: bool) -> Any:
+        if resolved_by_the_broker:
+            return self.java.clients.consumer.SubscriptionPattern(text)
+        return self.java.jvm.java.util.regex.Pattern.compile(text)
 
     @contextmanager
     def _admin(self) -> Iterator[Any]:
@@ -92,3 +117,34 @@ class JavaClient(Client):
         resource = self.java.jvm.org.apache.kafka.common.config.ConfigResource
         with self._admin() as admin:
             admin.describeConfigs([resource(resource.Type.TOPIC, self.names.wire(topic))]).all().get()
+
+    def alter(self, name: str, setting: str, value: str) -> None:
+        admin_package = self.java.clients.admin
+        resource = self.java.jvm.org.apache.kafka.common.config.ConfigResource
+        kind = resource.Type.GROUP if setting.startswith("share.") else resource.Type.TOPIC
+        entry = admin_package.ConfigEntry(setting, value)
+        change = admin_package.AlterConfigOp(entry, admin_package.AlterConfigOp.OpType.SET)
+        with self._admin() as admin:
+            admin.incrementalAlterConfigs({resource(kind, self.names.wire(name)): [change]}).all().get()
+
+    def rules(self) -> None:
+        with self._admin() as admin:
+            admin.describeAcls(self.java.jvm.org.apache.kafka.common.acl.AclBindingFilter.ANY).values().get()
+
+    def allow(self, topic: str) -> None:
+        with self._admin() as admin:
+            admin.createAcls([self._rule(topic)]).all().get()
+
+    def disallow(self, topic: str) -> None:
+        with self._admin() as admin:
+            admin.deleteAcls([self._rule(topic).toFilter()]).all().get()
+
+    def _rule(self, topic: str) -> Any:
+        common = self.java.jvm.org.apache.kafka.common
+        pattern = common.resource.ResourcePattern(
+            common.resource.ResourceType.TOPIC, self.names.wire(topic), common.resource.PatternType.LITERAL
+        )
+        entry = common.acl.AccessControlEntry(
+            "User:bob", "*", common.acl.AclOperation.READ, common.acl.AclPermissionType.ALLOW
+        )
+        return common.acl.AclBinding(pattern, entry)

@@ -9,11 +9,33 @@ from typing import Any
 
 import kafka
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
+from confluent_kafka.admin import (
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    ResourcePatternType,
+    ResourceType,
+)
+from kafka.admin import (
+    ACL,
+    ACLFilter,
+    ACLOperation,
+    ACLPermissionType,
+    ACLResourcePatternType,
+    ResourcePattern,
+    ResourcePatternFilter,
+)
 from kafka.errors import KafkaError as KafkaPythonError
+from kafka.errors import NoError
 
 from proxy.protocol.errors import ErrorCode
-from tests.acl.clients import PATIENCE, POLL, Client, Poll, Told
+from tests.acl.clients import COMMITTED, PATIENCE, POLL, Client, Poll, Told
 from tests.acl.names import Names
 from tests.real.records import JOINING
 from tests.real.secured.clients import As, for_confluent, for_kafka_python
@@ -35,7 +57,14 @@ class Librdkafka(Client):
         (told,) = error.args
         return Told.of(told.name(), told.str())
 
-    def produce(self, topic: str, value: str, transaction: str | None = None, idempotent: bool = False) -> None:
+    def produce(
+        self,
+        topic: str,
+        value: str,
+        transaction: str | None = None,
+        group: str | None = None,
+        idempotent: bool = False,
+    ) -> None:
         more: dict[str, Any] = {"transactional.id": self.names.wire(transaction)} if transaction else {}
         producer = Producer(self.settings | more | {"enable.idempotence": idempotent or bool(transaction)})
         failed: list[KafkaError] = []
@@ -46,20 +75,33 @@ class Librdkafka(Client):
             self.names.wire(topic), value, on_delivery=lambda error, _: failed.append(error) if error else None
         )
         assert producer.flush(PATIENCE) == 0
+        if group:
+            offset = TopicPartition(self.names.wire(topic), 0, COMMITTED)
+            producer.send_offsets_to_transaction([offset], self._metadata(self.names.wire(group)), PATIENCE)
         if transaction:
             producer.commit_transaction(PATIENCE)
         if failed:
             raise KafkaException(failed[0])
 
+    def _metadata(self, group: str) -> Any:
+        """What says to a transaction which group."""
+        consumer = Consumer(self.settings | {"group.id": group})
+        try:
+            return consumer.consumer_group_metadata()
+        finally:
+            consumer.close()
+
     @contextmanager
-    def consuming(self, group: str, topics: list[str], assigned: bool = False, **more: Any) -> Iterator[Poll]:
+    def consuming(
+        self, group: str, topics: list[str], assigned: bool = False, matching: bool = False, **more: Any
+    ) -> Iterator[Poll]:
         more = {name.replace("_", "."): value for name, value in more.items()}
         more |= {"group.id": group, "auto.offset.reset": "earliest", "enable.auto.commit": not assigned}
         consumer = Consumer(self.settings | more)
         if assigned:
             consumer.assign([TopicPartition(topic, 0) for topic in topics])
         else:
-            consumer.subscribe(topics)
+            consumer.subscribe([f"^{topics[0]}"] if matching else topics)
 
         def poll() -> list[bytes]:
             message = consumer.poll(POLL / 1000)
@@ -98,6 +140,29 @@ class Librdkafka(Client):
         resource = ConfigResource(ResourceType.TOPIC, self.names.wire(topic))
         self.admin.describe_configs([resource])[resource].result()
 
+    def alter(self, name: str, setting: str, value: str) -> None:
+        change = ConfigEntry(setting, value, incremental_operation=AlterConfigOpType.SET)
+        resource = ConfigResource(ResourceType.TOPIC, self.names.wire(name), incremental_configs=[change])
+        self.admin.incremental_alter_configs([resource])[resource].result()
+
+    def rules(self) -> None:
+        anything = AclBindingFilter(
+            ResourceType.ANY, None, ResourcePatternType.ANY, None, None, AclOperation.ANY, AclPermissionType.ANY
+        )
+        self.admin.describe_acls(anything).result()
+
+    def allow(self, topic: str) -> None:
+        (told,) = self.admin.create_acls([AclBinding(*self._rule(topic))]).values()
+        told.result()
+
+    def disallow(self, topic: str) -> None:
+        (told,) = self.admin.delete_acls([AclBindingFilter(*self._rule(topic))]).values()
+        told.result()
+
+    def _rule(self, topic: str) -> tuple[Any, ...]:
+        about = (ResourceType.TOPIC, self.names.wire(topic), ResourcePatternType.LITERAL)
+        return *about, "User:bob", "*", AclOperation.READ, AclPermissionType.ALLOW
+
 
 class KafkaPython(Client):
     """kafka-python."""
@@ -111,7 +176,14 @@ class KafkaPython(Client):
     def told(self, error: Any) -> Told:
         return Told.of(ErrorCode(error.errno).name, str(error))
 
-    def produce(self, topic: str, value: str, transaction: str | None = None, idempotent: bool = False) -> None:
+    def produce(
+        self,
+        topic: str,
+        value: str,
+        transaction: str | None = None,
+        group: str | None = None,
+        idempotent: bool = False,
+    ) -> None:
         more: dict[str, Any] = {"transactional_id": self.names.wire(transaction)} if transaction else {}
         more |= {"enable_idempotence": idempotent or bool(transaction), "max_block_ms": 15_000}
         with closing(kafka.KafkaProducer(**self.settings, **more)) as producer:
@@ -119,15 +191,22 @@ class KafkaPython(Client):
                 producer.init_transactions()
                 producer.begin_transaction()
             producer.send(self.names.wire(topic), value.encode()).get(PATIENCE)
+            if group:
+                offset = {kafka.TopicPartition(self.names.wire(topic), 0): kafka.OffsetAndMetadata(COMMITTED, "", -1)}
+                producer.send_offsets_to_transaction(offset, self.names.wire(group))
             if transaction:
                 producer.commit_transaction()
 
     @contextmanager
-    def consuming(self, group: str, topics: list[str], assigned: bool = False, **more: Any) -> Iterator[Poll]:
+    def consuming(
+        self, group: str, topics: list[str], assigned: bool = False, matching: bool = False, **more: Any
+    ) -> Iterator[Poll]:
         more |= {"group_id": group, "auto_offset_reset": "earliest", "enable_auto_commit": not assigned}
         with closing(kafka.KafkaConsumer(**self.settings, **more)) as consumer:
             if assigned:
                 consumer.assign([kafka.TopicPartition(topic, 0) for topic in topics])
+            elif matching:
+                consumer.subscribe(pattern=topics[0])
             else:
                 consumer.subscribe(topics)
             yield lambda: [record.value for batch in consumer.poll(JOINING).values() for record in batch]
@@ -156,3 +235,23 @@ class KafkaPython(Client):
     def describe(self, group: str) -> None:
         with self._admin() as admin:
             admin.describe_groups([self.names.wire(group)])
+
+    def rules(self) -> None:
+        about = ResourcePatternFilter(kafka.admin.ResourceType.ANY, None, ACLResourcePatternType.ANY)
+        with self._admin() as admin:
+            admin.describe_acls(ACLFilter(None, None, ACLOperation.ANY, ACLPermissionType.ANY, about))
+
+    def allow(self, topic: str) -> None:
+        with self._admin() as admin:
+            for error in admin.create_acls([self._rule(topic)])["failed"]:
+                raise error
+
+    def disallow(self, topic: str) -> None:
+        with self._admin() as admin:
+            for _, _, error in admin.delete_acls([self._rule(topic)]):
+                if error is not NoError:
+                    raise error
+
+    def _rule(self, topic: str) -> ACL:
+        about = ResourcePattern(kafka.admin.ResourceType.TOPIC, self.names.wire(topic))
+        return ACL("User:bob", "*", ACLOperation.READ, ACLPermissionType.ALLOW, about)

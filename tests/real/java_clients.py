@@ -70,7 +70,10 @@ class JavaClients:
             producer.close()
 
     @contextmanager
-    def consumer(self, way: Way, group: str, topic: str, share: bool = False, **more: Any) -> Iterator[Any]:
+    def consumer(
+        self, way: Way, group: str, topic: str | None = None, share: bool = False, **more: Any
+    ) -> Iterator[Any]:
+        """One that has subscribed to a topic; without one it is up to who asks."""
         more = {
             "key_deserializer": BYTES + "Deserializer",
             "value_deserializer": BYTES + "Deserializer",
@@ -82,7 +85,8 @@ class JavaClients:
         kind = self.clients.consumer.KafkaShareConsumer if share else self.clients.consumer.KafkaConsumer
         consumer = kind(self.settings(way, more))
         try:
-            consumer.subscribe([topic])
+            if topic:
+                consumer.subscribe([topic])
             yield consumer
         finally:
             consumer.close()

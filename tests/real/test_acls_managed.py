@@ -111,14 +111,16 @@ def direct(broker: DenyingBroker) -> Way:
 
 
 HEAD = re.compile(r"Current ACLs for resource `.*`:")
+A_SET = re.compile(r"\[[A-Z_]+(, [A-Z_]+)*\]")
 
 
 def acls(text: str) -> tuple[Counter[str], dict[str, Counter[str]]]:
-    """What was printed: the ACLs of each resource that stand there now, and every other line. Maps have no order."""
+    """What was printed: the ACLs of each resource that stand there now, and every other line. Java's sets and maps have
+    another order in each process."""
     others: Counter[str] = Counter()
     current: dict[str, Counter[str]] = {}
     of: Counter[str] | None = None
-    for line in filter(None, text.splitlines()):
+    for line in filter(None, A_SET.sub(lambda found: str(sorted(found[0][1:-1].split(", "))), text).splitlines()):
         if HEAD.match(line):
             of = current.setdefault(line, Counter())
         elif line.startswith("(principal=") and of is not None:

@@ -167,9 +167,12 @@ def test_leaders_and_replicas_are_moved(way: Way, same: Callable[[object], None]
         verified = works(way, "ReassignPartitionsCommand", "--reassignment-json-file", plan, "--verify")
         if "still in progress" not in verified.text:
             break
-    elected = works(way, "LeaderElectionCommand", "--election-type", "preferred", "--topic", topic, "--partition", 0)
+    both = tmp_path / "both.json"
+    both.write_text(json.dumps({"partitions": [{"topic": topic, "partition": number} for number in (0, 1)]}))
+    elected = works(way, "LeaderElectionCommand", "--election-type", "preferred", "--path-to-json-file", both)
     described = works(way, "TopicCommand", "--describe", "--topic", topic)
     assert "Leader: 3" in described.text
+    assert "Leader: 1" in described.text
     same((words(started), words(verified), elected.exit_code, re.sub(r"Isr: \S+", "", without_chance(described.text))))
 
 

@@ -60,13 +60,13 @@ def request_of(api: Api, version: int, path: str, kind: Any, names: list[str]) -
 
 
 def fill(struct: Any, version: int) -> None:
-    """Give every name in a struct that one may use, and every array that asks for something one element."""
-    for field in struct.fields:
-        if not field.present(version) or field.is_array:
-            continue
+    """Give every name in a struct that one may use; an id only where topics have no names."""
+    present = [field for field in struct.fields if field.present(version) and not field.is_array]
+    named = any(field.meaning is Meaning.TOPIC_NAME for field in present)
+    for field in present:
         if field.meaning in (Meaning.GROUP_ID, Meaning.TRANSACTIONAL_ID, Meaning.TOPIC_NAME):
             setattr(struct, field.name, MINE)
-        elif field.meaning is Meaning.TOPIC_ID:
+        elif field.meaning is Meaning.TOPIC_ID and not named:
             setattr(struct, field.name, TOPICS[MINE])
 
 
@@ -90,10 +90,10 @@ def put(struct: Any, version: int, path: list[str], kind: Any, names: list[str])
 
 
 def say(element: Any, version: int, kind: Any, name: str) -> None:
-    """Let this element be about that."""
-    for field in naming(type(element), kind, version):
-        by_id = element.field[field].meaning is Meaning.TOPIC_ID
-        setattr(element, field, TOPICS[name] if by_id else name)
+    """Let this element be about that, by its name where it has one."""
+    field = naming(type(element), kind, version)[0]
+    by_id = element.field[field].meaning is Meaning.TOPIC_ID
+    setattr(element, field, TOPICS[name] if by_id else name)
 
 
 def give_partitions(element: Any, version: int) -> None:
