@@ -62,7 +62,8 @@ class Told(NamedTuple):
 
     @classmethod
     def of(cls, name: str, words: str) -> Told:
-        """The words without places and times."""
+        """The words without places and times, and without the insides of a broker."""
+        words = re.sub(r"Request Request\(.*\) needs \w+ permission\.", "Cluster authorization failed.", words)
         return cls(name, re.sub(r"after \d+ ?ms", "after <time>", re.sub(rf"{HOST}:\d+", "<place>", words)))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acl import clients
+from tests.acl import administration, clients
 from tests.acl.load import Scenario, load
 from tests.acl.nodes import Node
 from tests.acl.proxied import users
@@ -40,7 +40,9 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worlds]:
     """Started once, with what all scenarios are given."""
     with ExitStack() as stack:
         scenarios = load()
-        yield Worlds(tmp_path_factory.mktemp("acl"), scenarios + clients.scenarios(len(scenarios)), stack)
+        scenarios += clients.scenarios(after=len(scenarios))
+        scenarios.append(administration.scenario(after=len(scenarios)))
+        yield Worlds(tmp_path_factory.mktemp("acl"), scenarios, stack)
 
 
 @pytest.fixture(scope="session")

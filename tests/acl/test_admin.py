@@ -1,0 +1,102 @@
+"""Java's newest admin client is told the same behind Doorkeeper as at a broker with Kafka's own authorizer.
+
+Each of its calls is made by one who has rights on some resources, and by one who has all of them on the cluster.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from py4j.protocol import Py4JJavaError
+
+from tests.acl.admin import Admin
+from tests.acl.administration import HIDDEN, MINE, PEOPLE, SEEN, Call, everything, scenario
+from tests.acl.clients import NAMES
+from tests.acl.clients_java import JavaClient
+from tests.acl.load import load
+from tests.acl.names import Names
+from tests.acl.nodes import HOST, PASSWORD
+from tests.acl.play import Player
+from tests.acl.side import Side
+from tests.acl.sides import Sides
+from tests.real.secured import clients as drivers
+from tests.real.secured.clients import As
+
+pytestmark = pytest.mark.real
+
+EVERYTHING = list(everything())
+Asked = tuple[str, str, str]  # who, what, of what
+Came = tuple[str, object]  # Kafka's name of the error, and the client's words; or what was told
+
+
+class AtWork:
+    """Everybody on one side."""
+
+    def __init__(self, side: Side, names: Names, stack: ExitStack) -> None:
+        self._side, self._names = side, names
+        self._clients = {}
+        for who in PEOPLE:
+            client = JavaClient("4.4.0", As(f"{HOST}:{side.port}", "PLAIN", names.wire(who), PASSWORD), names)
+            admin = stack.enter_context(client.java.admin(client.way, **client.settings))
+            self._clients[who] = client, Admin(client.java, admin, names, side.ids.of)
+            uuid = self._clients[who][1].uuid
+        self._topics = {uuid(names.wire(name)).toString(): name for name in (MINE, SEEN, HIDDEN)}
+
+    def do(self) -> dict[Asked, Came]:
+        """All calls, in turn."""
+        return {(who, call.name, name): self._do(who, call, name) for who, call, name in EVERYTHING}
+
+    def _do(self, who: str, call: Call, name: str) -> Came:
+        client, admin = self._clients[who]
+        try:
+            made = call.make(admin, self._names.wire(name))
+            told = [each.get() for each in (made if isinstance(made, list) else [made])]
+        except Py4JJavaError as error:
+            refusal = client.told(error)
+            return refusal.name, self._plain(refusal.words)
+        if not call.told:
+            return "NONE", None
+        as_text = client.java.jvm.java.util.Objects.toString
+        return "NONE", sorted(re.findall(r"[^\s,;={}()\[\]]+", self._plain(" ".join(map(as_text, told)))))
+
+    def _plain(self, text: str) -> str:
+        for topic_id, name in self._topics.items():
+            text = text.replace(topic_id, f"<{name}>")
+        text = re.sub(r"finalizedFeaturesEpoch:\S+", "", text)  # it grows with all that the cluster is told
+        return re.sub(rf"{HOST}:\d+", "<place>", self._names.plain(text))
+
+
+@pytest.fixture(scope="module")
+def told(sides: Sides) -> Iterator[list[dict[Asked, Came]]]:
+    """What everybody was told, on both sides."""
+    with ExitStack() as stack:
+        stack.callback(drivers.close)
+        own = scenario(after=len(load()) + len(NAMES))
+        for side in sides:
+            Player(own, side, {}).play()  # it has no steps: what is given is made
+        at_work = [AtWork(side, Names(own.number), stack) for side in sides]
+        with ThreadPoolExecutor() as threads:
+            yield list(threads.map(AtWork.do, at_work))
+
+
+@pytest.mark.parametrize(
+    ("who", "call", "name"),
+    [pytest.param(who, call.name, name, id=f"{who}-{call.name}-{name}") for who, call, name in EVERYTHING],
+)
+def test_an_administrator_is_told_the_same_on_both_sides(told: Any, who: str, call: str, name: str) -> None:
+    direct, proxied = (each[who, call, name] for each in told)
+    assert direct == proxied
+
+
+def test_every_kind_of_refusal_is_met(told: Any) -> None:
+    met = Counter(error for error, _ in told[0].values())
+    kinds = {f"{kind}_AUTHORIZATION_FAILED" for kind in ("CLUSTER", "GROUP", "TOPIC", "TRANSACTIONAL_ID")}
+    assert kinds | {"UNKNOWN_TOPIC_ID"} < met.keys()
+    assert met["NONE"] > len(EVERYTHING) / 4
+    assert len(told[0]) == len(EVERYTHING)
