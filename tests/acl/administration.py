@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from tests.acl.admin import Admin
 from tests.acl.language import Given
-from tests.acl.load import Scenario
 
 MINE, SEEN, HIDDEN = "mine", "seen", "hidden"
 PEOPLE = ("alice", "carol")  # who has rights on some resources, and who has them on the cluster
@@ -30,11 +29,6 @@ GIVEN = Given.model_validate(
         ),
     }
 )
-
-
-def scenario(after: int) -> Scenario:
-    """What they have to themselves, numbered after so many others."""
-    return Scenario(after + 1, "clients", "deny", "administrators", GIVEN, steps=(), people=PEOPLE)
 
 
 class Call(NamedTuple):

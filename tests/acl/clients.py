@@ -14,7 +14,6 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 from tests.acl.language import Given
-from tests.acl.load import Scenario
 from tests.acl.names import Names
 from tests.acl.nodes import HOST
 from tests.real.records import patiently
@@ -46,12 +45,6 @@ GIVEN = Given.model_validate(
         ),
     }
 )
-
-
-def scenarios(after: int) -> list[Scenario]:
-    """One for each client, so that none meets what another left; numbered after so many others."""
-    named = enumerate(NAMES, after + 1)
-    return [Scenario(number, "clients", "deny", name, GIVEN, steps=(), people=("alice",)) for number, name in named]
 
 
 class Told(NamedTuple):

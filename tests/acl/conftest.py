@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.acl import administration, clients
-from tests.acl.load import Scenario, load
+from tests.acl.everybody import everybody
+from tests.acl.load import Scenario
 from tests.acl.nodes import Node
 from tests.acl.proxied import users
 from tests.acl.sides import Sides
@@ -22,7 +22,7 @@ class Worlds:
     The broker without an authorizer is the same for all.
     """
 
-    def __init__(self, folder: Path, scenarios: list[Scenario], stack: ExitStack) -> None:
+    def __init__(self, folder: Path, scenarios: Sequence[Scenario], stack: ExitStack) -> None:
         self._folder, self._scenarios, self._stack = folder, scenarios, stack
         self._behind = Node(folder / "open", users(scenarios))
         self.sides = cache(self._sides)
@@ -39,10 +39,7 @@ class Worlds:
 def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worlds]:
     """Started once, with what all scenarios are given."""
     with ExitStack() as stack:
-        scenarios = load()
-        scenarios += clients.scenarios(after=len(scenarios))
-        scenarios.append(administration.scenario(after=len(scenarios)))
-        yield Worlds(tmp_path_factory.mktemp("acl"), scenarios, stack)
+        yield Worlds(tmp_path_factory.mktemp("acl"), everybody(), stack)
 
 
 @pytest.fixture(scope="session")

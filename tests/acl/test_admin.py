@@ -16,10 +16,9 @@ import pytest
 from py4j.protocol import Py4JJavaError
 
 from tests.acl.admin import Admin
-from tests.acl.administration import HIDDEN, MINE, PEOPLE, SEEN, Call, everything, scenario
-from tests.acl.clients import NAMES
+from tests.acl.administration import HIDDEN, MINE, PEOPLE, SEEN, Call, everything
 from tests.acl.clients_java import JavaClient
-from tests.acl.load import load
+from tests.acl.everybody import own
 from tests.acl.names import Names
 from tests.acl.nodes import HOST, PASSWORD
 from tests.acl.play import Player
@@ -77,10 +76,10 @@ def told(sides: Sides) -> Iterator[list[dict[Asked, Came]]]:
     """What everybody was told, on both sides."""
     with ExitStack() as stack:
         stack.callback(drivers.close)
-        own = scenario(after=len(load()) + len(NAMES))
+        scenario = own("administrators")
         for side in sides:
-            Player(own, side, {}).play()  # it has no steps: what is given is made
-        at_work = [AtWork(side, Names(own.number), stack) for side in sides]
+            Player(scenario, side, {}).play()  # it has no steps: what is given is made
+        at_work = [AtWork(side, Names(scenario.number), stack) for side in sides]
         with ThreadPoolExecutor() as threads:
             yield list(threads.map(AtWork.do, at_work))
 

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.acl.clients import NAMES, Client, Read, Told, scenarios
+from tests.acl.clients import NAMES, Client, Read, Told
 from tests.acl.clients_aiokafka import Aiokafka
 from tests.acl.clients_java import JavaClient
 from tests.acl.clients_python import KafkaPython, Librdkafka
-from tests.acl.load import load
+from tests.acl.everybody import own
 from tests.acl.names import Names
 from tests.acl.nodes import HOST, PASSWORD
 from tests.acl.play import Player
@@ -204,11 +204,12 @@ def at_work(sides: Sides) -> Iterator[dict[str, list[AtWork]]]:
         stack.callback(gc.collect)  # what was left open is collected where that is allowed
         stack.callback(drivers.close)
         working: dict[str, list[AtWork]] = {name: [] for name in NAMES}
-        for scenario in scenarios(after=len(load())):
+        for name in NAMES:
+            scenario = own(name)
             for side in sides:
                 Player(scenario, side, {}).play()  # it has no steps: what is given is made
-                working[scenario.name].append(AtWork(scenario.name, side, Names(scenario.number)))
-                stack.callback(working[scenario.name][-1].close)
+                working[name].append(AtWork(name, side, Names(scenario.number)))
+                stack.callback(working[name][-1].close)
         yield working
 
 

@@ -27,6 +27,7 @@ SETS = {
         "org.slf4j:slf4j-simple:1.7.36",  # without a logger a broker is silent, and one cannot know when it is up
     ),
     "clients-4.4.0": ("org.apache.kafka:kafka-clients:4.4.0",),
+    "clients-4.3.1": ("org.apache.kafka:kafka-streams:4.3.1",),  # and the clients that it stands on
     "clients-3.9.1": ("org.apache.kafka:kafka-clients:3.9.1",),
     "clients-2.3.1": ("org.apache.kafka:kafka-clients:2.3.1",),
     # The oldest are from a time when Java had what jaxb-api has.

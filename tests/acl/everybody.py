@@ -1,0 +1,33 @@
+"""All who are there at once: those of the scenarios, and the clients, each with what is its own.
+
+# No client meets what another left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from tests.acl import administration, clients, streams
+from tests.acl.language import Given
+from tests.acl.load import Scenario, load
+
+CLIENTS: Mapping[str, tuple[Given, tuple[str, ...]]] = {
+    **dict.fromkeys(clients.NAMES, (clients.GIVEN, ("alice",))),
+    "administrators": (administration.GIVEN, administration.PEOPLE),
+    "streams": (streams.GIVEN, ("alice",)),
+}
+
+
+@cache
+def everybody() -> tuple[Scenario, ...]:
+    """The scenarios of the files, and for each client one without steps: what it is given is made."""
+    scenarios = load()
+    for number, (name, (given, people)) in enumerate(CLIENTS.items(), len(scenarios) + 1):
+        scenarios.append(Scenario(number, "clients", "deny", name, given, steps=(), people=people))
+    return tuple(scenarios)
+
+
+def own(name: str) -> Scenario:
+    """That of one client."""
+    return next(each for each in everybody() if each.theme == "clients" and each.name == name)
