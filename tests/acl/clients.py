@@ -24,7 +24,7 @@ POLL = 200  # milliseconds
 COMMITTED = 1  # the offset that is committed
 Poll = Callable[[], Sequence[bytes]]
 
-NAMES = ("java-4.4.0", "java-2.3.1", "librdkafka", "kafka-python", "aiokafka")
+NAMES = ("java-4.4.0", "java-2.3.1", "java-0.11.0.3", "librdkafka", "kafka-python", "aiokafka")
 # What each of them has to itself. Topics that no rule names are not to be seen.
 GIVEN = Given.model_validate(
     {

@@ -77,15 +77,19 @@ class JavaClient(Client):
             if assigned:
                 consumer.assign([self._partition(topic) for topic in topics])
             elif matching:
-                consumer.subscribe(self._expression(topics[0], "group_protocol" in more))
+                consumer.subscribe(*self._expression(topics[0], "group_protocol" in more))
             else:
                 consumer.subscribe(topics)
             yield lambda: [bytes(record.value()) for record in self.java.poll(consumer, POLL)]
 
-    def _expression(self, text: str, resolved_by_the_broker: bool) -> Any:
+    def _expression(self, text: str, resolved_by_the_broker: bool) -> list[Any]:
+        """What is said of an expression; the oldest want somebody beside it who hears of what is assigned."""
         if resolved_by_the_broker:
-            return self.java.clients.consumer.SubscriptionPattern(text)
-        return self.java.jvm.java.util.regex.Pattern.compile(text)
+            return [self.java.clients.consumer.SubscriptionPattern(text)]
+        compiled = self.java.jvm.java.util.regex.Pattern.compile(text)
+        if self.java.release < "1":
+            return [compiled, self.java.clients.consumer.internals.NoOpConsumerRebalanceListener()]
+        return [compiled]
 
     @contextmanager
     def _admin(self) -> Iterator[Any]:

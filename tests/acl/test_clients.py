@@ -35,19 +35,27 @@ TOPIC = "TOPIC_AUTHORIZATION_FAILED"
 GROUP = "GROUP_AUTHORIZATION_FAILED"
 TRANSACTION = "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"
 CLUSTER = "CLUSTER_AUTHORIZATION_FAILED"
-NEWEST, OLD, LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA = NAMES
+NEWEST, OLD, OLDEST, LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA = NAMES
 KINDS: dict[str, Callable[[As, Names], Client]] = {
     NEWEST: partial(JavaClient, "4.4.0"),
     OLD: partial(JavaClient, "2.3.1"),
+    OLDEST: partial(JavaClient, "0.11.0.3"),
     LIBRDKAFKA: Librdkafka,
     KAFKA_PYTHON: KafkaPython,
     AIOKAFKA: Aiokafka,
 }
-TELLING = (NEWEST, OLD, LIBRDKAFKA, AIOKAFKA)  # the other one waits for a topic that it may not see, and says nothing
+TELLING = (
+    NEWEST,
+    OLD,
+    OLDEST,
+    LIBRDKAFKA,
+    AIOKAFKA,
+)  # the other one waits for a topic that it may not see, and says nothing
 GOING_ON = (NEWEST, OLD, LIBRDKAFKA)  # of several topics they read those that they may
 ASKING = (NEWEST, OLD, KAFKA_PYTHON)  # another one knows no ACLs, librdkafka tells of none where it may not ask
 RULING = (NEWEST, OLD, LIBRDKAFKA, KAFKA_PYTHON)  # the other one knows no ACLs
 ALTERING = (NEWEST, OLD, LIBRDKAFKA, AIOKAFKA)  # the other one tells an error by words alone
+GROUPING = (NEWEST, OLD, LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA)  # the oldest cannot ask for groups
 CONFIGURING = (NEWEST, OLD, LIBRDKAFKA)
 NEWER = (NEWEST, LIBRDKAFKA)  # they know the group protocol of KIP-848
 
@@ -136,7 +144,7 @@ JOBS = [
     takes("a partition that it may only see", "workers-apart", "announced", [TOPIC]),
     takes("a partition for a group that it may not use", "others", "archive", [GROUP]),
     Job("lists topics", lambda client: client.topics(), LISTED),
-    Job("lists groups", lambda client: client.groups(), ["watched", "workers", "workers-eu"]),
+    Job("lists groups", lambda client: client.groups(), ["watched", "workers", "workers-eu"], GROUPING),
     matches("what an expression matches", "workers-matching", "eu-.*|secrets", "1cd"),
     matches("what an expression matches, which it may only see", "workers-matching", "secrets|announced", [TOPIC]),
     newer("by the newer protocol", "workers-new", "archive", "ab"),
@@ -163,8 +171,8 @@ JOBS = [
     Job("deletes a topic", lambda client: client.delete("new-produced")),
     Job("deletes a topic that it may not", lambda client: client.delete("orders"), TOPIC),
     Job("deletes a topic that it may not see", lambda client: client.delete("secrets"), TOPIC),
-    Job("describes a group", lambda client: client.describe("watched")),
-    Job("describes a group that it may not see", lambda client: client.describe("hidden"), GROUP),
+    Job("describes a group", lambda client: client.describe("watched"), None, GROUPING),
+    Job("describes a group that it may not see", lambda client: client.describe("hidden"), GROUP, GROUPING),
     Job("describes a configuration", lambda client: client.configs("eu-orders"), None, CONFIGURING),
     Job("describes a configuration that it may not", lambda client: client.configs("orders"), TOPIC, CONFIGURING),
     alters("a configuration", "eu-orders"),
