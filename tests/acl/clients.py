@@ -60,6 +60,19 @@ class Told(NamedTuple):
         return cls(name, re.sub(r"after \d+ ?ms", "after <time>", re.sub(rf"{HOST}:\d+", "<place>", words)))
 
 
+class Sent(NamedTuple):
+    """A record; in a transaction of its own where there is an id for one.
+
+    `group`: it commits an offset in the same transaction, of the topic that the record is sent to.
+    """
+
+    topic: str
+    value: str
+    transaction: str | None = None
+    group: str | None = None
+    idempotent: bool = False
+
+
 class Read(NamedTuple):
     """What a consumer was given: values, and refusals beside them."""
 
@@ -106,18 +119,8 @@ class Client(ABC):
         """What an error of the library says."""
 
     @abstractmethod
-    def produce(
-        self,
-        topic: str,
-        value: str,
-        transaction: str | None = None,
-        group: str | None = None,
-        idempotent: bool = False,
-    ) -> None:
-        """One record, acknowledged; in a transaction of its own where there is an id for one.
-
-        `group`: it commits an offset in the same transaction, of the topic that it produces to.
-        """
+    def produce(self, sent: Sent) -> None:
+        """One record, acknowledged."""
 
     @abstractmethod
     def consuming(

@@ -14,7 +14,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import KafkaError, for_code
 
 from proxy.protocol.errors import ErrorCode
-from tests.acl.clients import COMMITTED, POLL, Client, Poll, Told
+from tests.acl.clients import COMMITTED, POLL, Client, Poll, Sent, Told
 from tests.acl.names import Names
 from tests.real.secured.clients import As, for_aiokafka
 
@@ -33,31 +33,23 @@ class Aiokafka(Client):
     def told(self, error: Any) -> Told:
         return Told.of(ErrorCode(error.errno).name, str(error))
 
-    def produce(
-        self,
-        topic: str,
-        value: str,
-        transaction: str | None = None,
-        group: str | None = None,
-        idempotent: bool = False,
-    ) -> None:
-        asyncio.run(self._produce(self.names.wire(topic), value, transaction, group, idempotent))
+    def produce(self, sent: Sent) -> None:
+        asyncio.run(self._produce(sent))
 
-    async def _produce(
-        self, topic: str, value: str, transaction: str | None, group: str | None, idempotent: bool
-    ) -> None:
-        more: dict[str, Any] = {"transactional_id": self.names.wire(transaction)} if transaction else {}
-        more |= {"enable_idempotence": idempotent or bool(transaction)}
+    async def _produce(self, sent: Sent) -> None:
+        topic = self.names.wire(sent.topic)
+        more: dict[str, Any] = {"transactional_id": self.names.wire(sent.transaction)} if sent.transaction else {}
+        more |= {"enable_idempotence": sent.idempotent or bool(sent.transaction)}
         producer = aiokafka.AIOKafkaProducer(**self.settings, **more)
         try:
             await producer.start()
-            if transaction:
+            if sent.transaction:
                 await producer.begin_transaction()
-            await producer.send_and_wait(topic, value.encode())
-            if group:
+            await producer.send_and_wait(topic, sent.value.encode())
+            if sent.group:
                 offsets = {aiokafka.TopicPartition(topic, 0): COMMITTED}
-                await producer.send_offsets_to_transaction(offsets, self.names.wire(group))
-            if transaction:
+                await producer.send_offsets_to_transaction(offsets, self.names.wire(sent.group))
+            if sent.transaction:
                 await producer.commit_transaction()
         finally:
             await producer.stop()

@@ -8,7 +8,7 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 
-from tests.acl.clients import COMMITTED, POLL, Client, Poll, Told
+from tests.acl.clients import COMMITTED, POLL, Client, Poll, Sent, Told
 from tests.acl.names import Names
 from tests.real.java_clients import each
 from tests.real.secured.clients import As, for_java, java
@@ -33,29 +33,22 @@ class JavaClient(Client):
         name = self.java.jvm.org.apache.kafka.common.protocol.Errors.forException(cause).name()
         return Told.of(name, f"{cause.getClass().getSimpleName()}: {cause.getMessage()}")
 
-    def produce(
-        self,
-        topic: str,
-        value: str,
-        transaction: str | None = None,
-        group: str | None = None,
-        idempotent: bool = False,
-    ) -> None:
-        more: dict[str, Any] = {"transactional_id": self.names.wire(transaction)} if transaction else {}
-        more |= {"enable_idempotence": idempotent or bool(transaction), "acks": "all", "max_block_ms": 15_000}
+    def produce(self, sent: Sent) -> None:
+        more: dict[str, Any] = {"transactional_id": self.names.wire(sent.transaction)} if sent.transaction else {}
+        more |= {"enable_idempotence": sent.idempotent or bool(sent.transaction), "acks": "all", "max_block_ms": 15_000}
         with self.java.producer(self.way, **self.settings, **more) as producer:
-            record = self.java.record(self.names.wire(topic), value.encode())
-            if not transaction:
+            record = self.java.record(self.names.wire(sent.topic), sent.value.encode())
+            if not sent.transaction:
                 producer.send(record).get()
                 return
             producer.initTransactions()
             producer.beginTransaction()
             try:
                 producer.send(record).get()
-                if group:
+                if sent.group:
                     consumer = self.java.clients.consumer
                     offsets = {self._partition(record.topic()): consumer.OffsetAndMetadata(COMMITTED)}
-                    producer.sendOffsetsToTransaction(offsets, self._metadata(self.names.wire(group)))
+                    producer.sendOffsetsToTransaction(offsets, self._metadata(self.names.wire(sent.group)))
             except self.errors:
                 producer.abortTransaction()  # the old ones close for half a minute without it
                 raise

@@ -35,7 +35,7 @@ from kafka.errors import KafkaError as KafkaPythonError
 from kafka.errors import NoError
 
 from proxy.protocol.errors import ErrorCode
-from tests.acl.clients import COMMITTED, PATIENCE, POLL, Client, Poll, Told
+from tests.acl.clients import COMMITTED, PATIENCE, POLL, Client, Poll, Sent, Told
 from tests.acl.names import Names
 from tests.real.records import JOINING
 from tests.real.secured.clients import As, for_confluent, for_kafka_python
@@ -57,28 +57,23 @@ class Librdkafka(Client):
         (told,) = error.args
         return Told.of(told.name(), told.str())
 
-    def produce(
-        self,
-        topic: str,
-        value: str,
-        transaction: str | None = None,
-        group: str | None = None,
-        idempotent: bool = False,
-    ) -> None:
-        more: dict[str, Any] = {"transactional.id": self.names.wire(transaction)} if transaction else {}
-        producer = Producer(self.settings | more | {"enable.idempotence": idempotent or bool(transaction)})
+    def produce(self, sent: Sent) -> None:
+        more: dict[str, Any] = {"transactional.id": self.names.wire(sent.transaction)} if sent.transaction else {}
+        producer = Producer(self.settings | more | {"enable.idempotence": sent.idempotent or bool(sent.transaction)})
         failed: list[KafkaError] = []
-        if transaction:
+        if sent.transaction:
             producer.init_transactions(PATIENCE)
             producer.begin_transaction()
         producer.produce(
-            self.names.wire(topic), value, on_delivery=lambda error, _: failed.append(error) if error else None
+            self.names.wire(sent.topic),
+            sent.value,
+            on_delivery=lambda error, _: failed.append(error) if error else None,
         )
         assert producer.flush(PATIENCE) == 0
-        if group:
-            offset = TopicPartition(self.names.wire(topic), 0, COMMITTED)
-            producer.send_offsets_to_transaction([offset], self._metadata(self.names.wire(group)), PATIENCE)
-        if transaction:
+        if sent.group:
+            offset = TopicPartition(self.names.wire(sent.topic), 0, COMMITTED)
+            producer.send_offsets_to_transaction([offset], self._metadata(self.names.wire(sent.group)), PATIENCE)
+        if sent.transaction:
             producer.commit_transaction(PATIENCE)
         if failed:
             raise KafkaException(failed[0])
@@ -176,25 +171,20 @@ class KafkaPython(Client):
     def told(self, error: Any) -> Told:
         return Told.of(ErrorCode(error.errno).name, str(error))
 
-    def produce(
-        self,
-        topic: str,
-        value: str,
-        transaction: str | None = None,
-        group: str | None = None,
-        idempotent: bool = False,
-    ) -> None:
-        more: dict[str, Any] = {"transactional_id": self.names.wire(transaction)} if transaction else {}
-        more |= {"enable_idempotence": idempotent or bool(transaction), "max_block_ms": 15_000}
+    def produce(self, sent: Sent) -> None:
+        more: dict[str, Any] = {"transactional_id": self.names.wire(sent.transaction)} if sent.transaction else {}
+        more |= {"enable_idempotence": sent.idempotent or bool(sent.transaction), "max_block_ms": 15_000}
         with closing(kafka.KafkaProducer(**self.settings, **more)) as producer:
-            if transaction:
+            if sent.transaction:
                 producer.init_transactions()
                 producer.begin_transaction()
-            producer.send(self.names.wire(topic), value.encode()).get(PATIENCE)
-            if group:
-                offset = {kafka.TopicPartition(self.names.wire(topic), 0): kafka.OffsetAndMetadata(COMMITTED, "", -1)}
-                producer.send_offsets_to_transaction(offset, self.names.wire(group))
-            if transaction:
+            producer.send(self.names.wire(sent.topic), sent.value.encode()).get(PATIENCE)
+            if sent.group:
+                offset = {
+                    kafka.TopicPartition(self.names.wire(sent.topic), 0): kafka.OffsetAndMetadata(COMMITTED, "", -1)
+                }
+                producer.send_offsets_to_transaction(offset, self.names.wire(sent.group))
+            if sent.transaction:
                 producer.commit_transaction()
 
     @contextmanager

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.acl.clients import NAMES, Client, Read, Told
+from tests.acl.clients import NAMES, Client, Read, Sent, Told
 from tests.acl.clients_aiokafka import Aiokafka
 from tests.acl.clients_java import JavaClient
 from tests.acl.clients_python import KafkaPython, Librdkafka
@@ -75,7 +75,7 @@ class Job(NamedTuple):
 
 
 def produces(name: str, topic: str, value: str, comes: str | None = None, **more: Any) -> Job:
-    return Job(f"produces {name}", lambda client: client.produce(topic, value, **more), comes)
+    return Job(f"produces {name}", lambda client: client.produce(Sent(topic, value, **more)), comes)
 
 
 def consumes(
@@ -101,11 +101,8 @@ matches = partial(consumes, matching=True)
 
 
 def commits(name: str, group: str, comes: str | None = None) -> Job:
-    return Job(
-        f"commits {name}, in a transaction",
-        lambda client: client.produce("orders", "4", transaction="payments", group=group),
-        comes,
-    )
+    sent = Sent("orders", "4", transaction="payments", group=group)
+    return Job(f"commits {name}, in a transaction", lambda client: client.produce(sent), comes)
 
 
 def alters(name: str, topic: str, comes: str | None = None) -> Job:
