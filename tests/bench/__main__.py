@@ -101,7 +101,7 @@ def main(
         raise click.ClickException(str(problem)) from None
     if found:
         click.echo(f"\n{judgement(found)}")
-    if strict and not all(each.met for each in found):
+    if strict and not all(each.target.met(each.value) for each in found):
         sys.exit(1)
 
 

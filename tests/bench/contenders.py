@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.bench.rig import HOST, Address
+from tests.bench.rig import HOST, Address, built
 
 Upstream = Mapping[int, Address]  # node id -> where that broker listens
 
@@ -62,6 +62,22 @@ class Doorkeeper(Contender):
         return ""
 
 
+def listens(upstream: Upstream, port: int) -> dict[int, Address]:
+    """Where what comes to each port goes."""
+    first = next(iter(upstream.values()))
+    return {port: first} | {port + 1 + node: address for node, address in upstream.items()}
+
+
+class Relay(Contender):
+    """The least that a proxy can do, in C: one recv and one send for what came, unread. None can do with less."""
+
+    name = "relay"
+    rewrites = False
+
+    def command(self, folder: Path, upstream: Upstream, port: int) -> Sequence[str]:
+        return [str(built("relay")), *(f"{at}={address.port}" for at, address in listens(upstream, port).items())]
+
+
 class HAProxy(Contender):
     """A TCP proxy that reads nothing, on one thread."""
 
@@ -74,8 +90,6 @@ class HAProxy(Contender):
         return None if shutil.which("haproxy") else "install it with `apt-get install haproxy`"
 
     def command(self, folder: Path, upstream: Upstream, port: int) -> Sequence[str]:
-        first = next(iter(upstream.values()))
-        listens = {port: first} | {port + 1 + node: address for node, address in upstream.items()}
         file = folder / "haproxy.cfg"
         bound = self.bound(folder)
         file.write_text(
@@ -83,7 +97,7 @@ class HAProxy(Contender):
             f"defaults\n  mode tcp\n  timeout connect 5s\n  timeout client 1m\n  timeout server 1m\n  {self.option}\n"
             + "".join(
                 f"listen on-{at}\n  bind {HOST}:{at}{bound}\n  server broker {address}\n"
-                for at, address in listens.items()
+                for at, address in listens(upstream, port).items()
             )
         )
         return ["haproxy", "-db", "-f", str(file)]
@@ -146,4 +160,12 @@ class Kroxylicious(Contender):
         return [str(self.start_script), "--config", str(file)]
 
 
-CONTENDERS: tuple[Contender, ...] = (Direct(), Doorkeeper(), HAProxy(), HAProxySplice(), KafkaProxy(), Kroxylicious())
+CONTENDERS: tuple[Contender, ...] = (
+    Direct(),
+    Doorkeeper(),
+    Relay(),
+    HAProxy(),
+    HAProxySplice(),
+    KafkaProxy(),
+    Kroxylicious(),
+)

@@ -1,4 +1,4 @@
-"""The rig: the two compiled programs, built on first use, and how to run them.
+"""The rig: the compiled programs, built on first use, and how to run them.
 
 What is measured must not wait for Python, so the clients and the brokers are C. They are built into the cache folder
 under a name made from their source: an old build is never run for a new source.
@@ -32,7 +32,7 @@ class RigError(Exception):
 
 @cache
 def built(program: str, more: Sequence[str] = ()) -> Path:
-    """The program `load` or `broker`, compiled with `more` flags; RigError says in one line why it could not be."""
+    """A program (`load`, `broker`, `relay`), compiled with `more` flags; RigError says in one line why not."""
     flags = (*FLAGS, *more)
     sources = [SOURCES / f"{program}.c", *sorted(SOURCES.glob("*.h"))]
     version = hashlib.sha256(b"".join(map(Path.read_bytes, sources)) + repr(flags).encode()).hexdigest()[:12]
