@@ -25,7 +25,7 @@ from proxy.protocol.messages.metadata import MetadataResponse
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.records.batch import RecordBatch, batches
 from proxy.protocol.schema import Message
-from tests.bench.contenders import Direct
+from tests.bench.contenders import Direct, Relay
 from tests.bench.lane import Lane
 from tests.bench.processes import cpu_seconds, memory_mb
 from tests.bench.rig import HOST, Address, Brokers, RigError, load
@@ -50,6 +50,13 @@ def test_every_answer_comes_and_is_right(lane: Lane, api: str) -> None:
 def test_large_frames_pass_whole(lane: Lane) -> None:
     assert few(lane, api="produce", connections=2, inflight=3, size=1 << 20) == 60
     assert few(lane, api="fetch", connections=2, inflight=3, size=1 << 20) == 60
+
+
+def test_the_relay_moves_all_that_comes(tmp_path: Path) -> None:
+    with Lane(Relay(), tmp_path) as lane:
+        assert few(lane, api="metadata", connections=6, inflight=5) == 60
+        assert few(lane, api="produce", connections=2, inflight=3, size=1 << 20) == 60
+        assert few(lane, api="fetch", connections=2, inflight=3, size=1 << 20) == 60
 
 
 @pytest.mark.parametrize("api", ["produce", "fetch"])

@@ -18,6 +18,7 @@ from proxy.protocol.messages.describe_topic_partitions import (
 )
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.schema import Request, Response
+from proxy.protocol.wire import NO_UUID
 from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
 
 Making = Callable[..., Rules]
@@ -97,6 +98,25 @@ def test_by_id_a_topic_that_may_not_be_seen_has_no_name_and_one_that_is_missing_
         (None, topic_id("theirs"), NOBODYS),
         (None, topic_id("gone"), NO_ID),
     ]
+
+
+@pytest.mark.parametrize("version", [12, 13])
+def test_where_there_is_an_id_names_are_not_heeded(rules: Making, version: int) -> None:
+    talk = Talk(rules(DESCRIBES).acl, "User:alice", broker)
+    said = [("", KNOWN["mine"]), ("", KNOWN["theirs"]), ("theirs", KNOWN["seen"]), ("mine", NO_UUID), (None, NO_UUID)]
+    topics = [MetadataRequest.Topic(name=name, topic_id=asked) for name, asked in said]
+    answer = talk.ask(MetadataRequest(topics=topics), version)
+    assert told(answer) == [("mine", 0), ("seen", 0), (None, NOBODYS)]
+    assert answer.topics[-1].topic_id == KNOWN["theirs"]
+
+
+@pytest.mark.parametrize("version", [10, 11])
+def test_ids_before_brokers_heed_them_are_an_error(rules: Making, version: int) -> None:
+    talk = Talk(rules(DESCRIBES).acl, "User:alice", broker)
+    topics = [MetadataRequest.Topic(name="", topic_id=KNOWN["mine"]), MetadataRequest.Topic(name="mine")]
+    answer = talk.ask(MetadataRequest(topics=topics), version)
+    assert told(answer) == [("", ErrorCode.INVALID_REQUEST), ("mine", ErrorCode.INVALID_REQUEST)]
+    assert not [each for each in talk.to_broker if each.topics and each.topics[0].name is not None]
 
 
 @pytest.mark.parametrize("version", range(14))
@@ -245,6 +265,16 @@ def test_topics_are_deleted_by_id_and_named_to_who_may_see_them(rules: Making) -
         ("seen", topic_id("seen"), NOBODYS),
         (None, topic_id("gone"), NO_ID),
     ]
+
+
+def test_a_topic_by_both_its_name_and_its_id_is_not_deleted(rules: Making) -> None:
+    talk = Talk(rules("super_users: [User:alice]").acl, "User:alice", broker)
+    asked = DeleteTopicsRequest.Topic(name="mine", topic_id=KNOWN["mine"])
+    answer = talk.ask(DeleteTopicsRequest(topics=[asked], timeout_ms=1), 6)
+    (deleted,) = answer.responses
+    assert (deleted.name, deleted.topic_id, deleted.error_code) == ("mine", KNOWN["mine"], ErrorCode.INVALID_REQUEST)
+    assert deleted.error_message == "You may not specify both topic name and topic id."
+    assert not any(isinstance(each, DeleteTopicsRequest) for each in talk.to_broker)
 
 
 def test_who_may_delete_on_the_cluster_may_delete_every_topic(rules: Making) -> None:
