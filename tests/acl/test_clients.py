@@ -44,18 +44,16 @@ KINDS: dict[str, Callable[[As, Names], Client]] = {
     KAFKA_PYTHON: KafkaPython,
     AIOKAFKA: Aiokafka,
 }
-TELLING = (
-    NEWEST,
-    OLD,
-    OLDEST,
-    LIBRDKAFKA,
-    AIOKAFKA,
-)  # the other one waits for a topic that it may not see, and says nothing
-GOING_ON = (NEWEST, OLD, LIBRDKAFKA)  # of several topics they read those that they may
-ASKING = (NEWEST, OLD, KAFKA_PYTHON)  # another one knows no ACLs, librdkafka tells of none where it may not ask
-RULING = (NEWEST, OLD, LIBRDKAFKA, KAFKA_PYTHON)  # the other one knows no ACLs
-ALTERING = (NEWEST, OLD, LIBRDKAFKA, AIOKAFKA)  # the other one tells an error by words alone
-GROUPING = (NEWEST, OLD, LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA)  # the oldest cannot ask for groups
+# Not everybody can do, or tells, everything. kafka-python waits for a topic that it may not see, and says nothing; errors
+# of an altered configuration it tells by words alone. aiokafka reads no more after a refusal, and knows no ACLs;
+# librdkafka tells of none where it may not ask. The oldest cannot ask for groups, and knows only versions of
+# DescribeConfigs and of what is about ACLs that brokers have no more.
+TELLING = (NEWEST, OLD, OLDEST, LIBRDKAFKA, AIOKAFKA)
+GOING_ON = (NEWEST, OLD, LIBRDKAFKA)
+ASKING = (NEWEST, OLD, KAFKA_PYTHON)
+RULING = (NEWEST, OLD, LIBRDKAFKA, KAFKA_PYTHON)
+ALTERING = (NEWEST, OLD, LIBRDKAFKA, AIOKAFKA)
+GROUPING = (NEWEST, OLD, LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA)
 CONFIGURING = (NEWEST, OLD, LIBRDKAFKA)
 NEWER = (NEWEST, LIBRDKAFKA)  # they know the group protocol of KIP-848
 
