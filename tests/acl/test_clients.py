@@ -44,10 +44,10 @@ KINDS: dict[str, Callable[[As, Names], Client]] = {
     KAFKA_PYTHON: KafkaPython,
     AIOKAFKA: Aiokafka,
 }
-# Not everybody can do, or tells, everything. kafka-python waits for a topic that it may not see, and says nothing; errors
-# of an altered configuration it tells by words alone. aiokafka reads no more after a refusal, and knows no ACLs;
-# librdkafka tells of none where it may not ask. The oldest cannot ask for groups, and knows only versions of
-# DescribeConfigs and of what is about ACLs that brokers have no more.
+# Not everybody can do, or tells, everything:
+# * kafka-python waits for a topic that it may not see, and says nothing; of altered configurations it has words alone;
+# * aiokafka reads no more after a refusal, and knows no ACLs; librdkafka tells of none where it may not ask;
+# * the oldest cannot ask for groups, and of configurations and ACLs knows only versions that brokers have no more.
 TELLING = (NEWEST, OLD, OLDEST, LIBRDKAFKA, AIOKAFKA)
 GOING_ON = (NEWEST, OLD, LIBRDKAFKA)
 ASKING = (NEWEST, OLD, KAFKA_PYTHON)
