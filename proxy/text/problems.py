@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from proxy.text.places import Path, Place
+from proxy.text.words import printable
 
 
 class Problem(NamedTuple):
@@ -16,7 +17,7 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.place.line}:{self.place.column}" if self.place else self.file
-        return f"{where}: {'warning: ' if self.warning else ''}{self.message}"
+        return f"{where}: {'warning: ' if self.warning else ''}{printable(self.message)}"
 
 
 class Finding(NamedTuple):

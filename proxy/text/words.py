@@ -44,6 +44,11 @@ def shown(value: object) -> str:
     return f'"{text}"' if isinstance(value, str) else text
 
 
+def printable(text: str) -> str:
+    """The text on one line, without what moves a terminal's cursor: a new line is written as in YAML."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """The way out of a misspelt word: the nearest valid one, or all of them; "" if there is none."""
     words = sorted(known)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rules import Client, Operation, ResourceType, RulesError, examine, examine_text, load
@@ -488,6 +488,7 @@ characters = st.sampled_from("ab*:-[]{}'\"# \n\t&!%@0\u2028\x00")
 
 
 @given(st.lists(st.tuples(st.integers(0, len(GOOD)), st.integers(0, 3), st.text(characters, max_size=3)), max_size=3))
+@example([(16, 3, "\n\n")])  # a name of two lines
 def test_whatever_a_file_says_the_answer_is_rules_or_problems(edits: list[tuple[int, int, str]]) -> None:
     text = GOOD
     for at, length, new in edits:
