@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from proxy.text.words import nearest, shown
+from proxy.text.words import nearest, printable, shown
 from rules import Client, Operation, Question, ResourceType, Snapshot
 from rules.hosts import java_text
 from rules.vocabulary import Word, spoken
@@ -47,7 +47,7 @@ def questions(lines: Iterable[str], name: str) -> Iterator[Asked | QuestionError
         try:
             yield _asked(line, f"{name}:{number}")
         except QuestionError as error:
-            yield QuestionError(f"{name}:{number}: {error}")
+            yield QuestionError(f"{name}:{number}: {printable(str(error))}")
 
 
 def answered(question: Question, snapshot: Snapshot, file: str) -> Answered:

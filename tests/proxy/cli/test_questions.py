@@ -39,6 +39,7 @@ def test_what_is_not_said_is_not_known() -> None:
     [
         ({"principal": None}, '"principal" is missing; add it'),
         ({"principal": "a"}, '"a" has no type; write "User:a"'),
+        ({"principal": "a\nb"}, r'"a\nb" has no type; write "User:a\nb"'),
         ({"operation": "Raed"}, 'unknown operation "Raed"; did you mean "Read"?'),
         ({"resource_type": "topics"}, 'unknown resource type "topics"; did you mean "Topic"?'),
         ({"hots": "x"}, 'unknown field "hots"; did you mean "host"?'),
