@@ -49,9 +49,9 @@ class Told(Check):
             if case.version < HEEDS_IDS:
                 return case.refuse(ErrorCode.INVALID_REQUEST)
             if any(topic.name is not None for topic in request.topics):
-                Topic = type(request).Topic  # noqa: N806
-                by_id = [topic.topic_id for topic in request.topics if topic.topic_id != NO_UUID]
-                request.topics = [Topic(topic_id=topic_id, name=None) for topic_id in by_id]
+                request.topics = [topic for topic in request.topics if topic.topic_id != NO_UUID]
+                for topic in request.topics:
+                    topic.name = None
                 case.changed = True
         self._each.judge(case)
         if case.version < CREATION_CAN_BE_DECLINED or request.allow_auto_topic_creation:

@@ -57,7 +57,12 @@ class Told(NamedTuple):
     def of(cls, name: str, words: str) -> Told:
         """The words without places and times, and without the insides of a broker."""
         words = re.sub(r"Request Request\(.*\) needs \w+ permission\.", "Cluster authorization failed.", words)
-        return cls(name, re.sub(r"after \d+ ?ms", "after <time>", re.sub(rf"{HOST}:\d+", "<place>", words)))
+        return cls(name, re.sub(r"after \d+ ?ms", "after <time>", without_places(words)))
+
+
+def without_places(text: str) -> str:
+    """The text without where brokers listen, which is another place on each side."""
+    return re.sub(rf"{HOST}:\d+", "<place>", text)
 
 
 class Sent(NamedTuple):

@@ -17,6 +17,7 @@ from py4j.protocol import Py4JJavaError
 
 from tests.acl.admin import Admin
 from tests.acl.administration import HIDDEN, MINE, PEOPLE, SEEN, Call, everything
+from tests.acl.clients import without_places
 from tests.acl.clients_java import JavaClient
 from tests.acl.everybody import own
 from tests.acl.names import Names
@@ -38,14 +39,15 @@ class AtWork:
     """Everybody on one side."""
 
     def __init__(self, side: Side, names: Names, stack: ExitStack) -> None:
-        self._side, self._names = side, names
+        self._names = names
         self._clients = {}
         for who in PEOPLE:
             client = JavaClient("4.4.0", As(f"{HOST}:{side.port}", "PLAIN", names.wire(who), PASSWORD), names)
-            admin = stack.enter_context(client.java.admin(client.way, **client.settings))
-            self._clients[who] = client, Admin(client.java, admin, names, side.ids.of)
-            uuid = self._clients[who][1].uuid
-        self._topics = {uuid(names.wire(name)).toString(): name for name in (MINE, SEEN, HIDDEN)}
+            java_admin = stack.enter_context(client.java.admin(client.way, **client.settings))
+            admin = Admin(client.java, java_admin, names, side.ids.of)
+            self._clients[who] = client, admin
+        # They do not change meanwhile: what is deleted is not made again.
+        self._topics = {admin.uuid(names.wire(name)).toString(): name for name in (MINE, SEEN, HIDDEN)}
 
     def do(self) -> dict[Asked, Came]:
         """All calls, in turn."""
@@ -68,7 +70,7 @@ class AtWork:
         for topic_id, name in self._topics.items():
             text = text.replace(topic_id, f"<{name}>")
         text = re.sub(r"finalizedFeaturesEpoch:\S+", "", text)  # it grows with all that the cluster is told
-        return re.sub(rf"{HOST}:\d+", "<place>", self._names.plain(text))
+        return without_places(self._names.plain(text))
 
 
 @pytest.fixture(scope="module")
