@@ -31,15 +31,10 @@ class Admin:
     def replica(self, name: str) -> Any:
         return self.common.TopicPartitionReplica(name, 0, 1)
 
-    def of(self, kind: str, name: str) -> Any:
-        """A resource that has settings."""
-        resource = self.common.config.ConfigResource
-        return resource(getattr(resource.Type, kind), name)
-
     def settings(self, kind: str, name: str, setting: str, value: str, **options: bool) -> Any:
-        change = self.said.AlterConfigOp(self.said.ConfigEntry(setting, value), self.said.AlterConfigOp.OpType.SET)
         wanted = self.options("AlterConfigs", **options)
-        return self.admin.incrementalAlterConfigs({self.of(kind, name): [change]}, wanted).all()
+        change = self.java.setting(self.java.resource(kind, name), setting, value)
+        return self.admin.incrementalAlterConfigs(change, wanted).all()
 
     def options(self, call: str, **options: Any) -> Any:
         made = getattr(self.said, f"{call}Options")()

@@ -44,7 +44,7 @@ TOPICS = [
     Call("describeTopics by id", lambda a, t: a.admin.describeTopics(a.by_id(t)).allTopicIds()),
     Call("listOffsets", lambda a, t: a.admin.listOffsets({a.partition(t): a.said.OffsetSpec.latest()}).all()),
     Call("describeProducers", lambda a, t: a.admin.describeProducers([a.partition(t)]).all()),
-    Call("describeConfigs", lambda a, t: a.admin.describeConfigs([a.of("TOPIC", t)]).all()),
+    Call("describeConfigs", lambda a, t: a.admin.describeConfigs([a.java.resource("TOPIC", t)]).all()),
     Call("incrementalAlterConfigs", lambda a, t: a.settings("TOPIC", t, "retention.ms", "86400000")),
     Call("createTopics", lambda a, t: a.admin.createTopics([a.said.NewTopic(t, 1, 1)]).all()),
     Call(
@@ -75,7 +75,7 @@ GROUPS = [
         "listShareGroupOffsets",
         lambda a, g: a.admin.listShareGroupOffsets({g: a.said.ListShareGroupOffsetsSpec()}).all(),
     ),
-    Call("describeConfigs of a group", lambda a, g: a.admin.describeConfigs([a.of("GROUP", g)]).all()),
+    Call("describeConfigs of a group", lambda a, g: a.admin.describeConfigs([a.java.resource("GROUP", g)]).all()),
     Call(
         "incrementalAlterConfigs of a group",
         lambda a, g: a.settings("GROUP", g, "consumer.session.timeout.ms", "50000"),
@@ -115,10 +115,14 @@ CLUSTER = [
     Call("listGroups", lambda a, _: a.admin.listGroups().all(), told=False),
     Call("listTransactions", lambda a, _: a.admin.listTransactions().all(), told=False),
     Call("listConfigResources", lambda a, _: a.admin.listConfigResources().all(), told=False),
-    Call("describeConfigs of a broker", lambda a, _: a.admin.describeConfigs([a.of("BROKER", "1")]).all(), told=False),
+    Call(
+        "describeConfigs of a broker",
+        lambda a, _: a.admin.describeConfigs([a.java.resource("BROKER", "1")]).all(),
+        told=False,
+    ),
     Call(
         "describeConfigs of its log",
-        lambda a, _: a.admin.describeConfigs([a.of("BROKER_LOGGER", "1")]).all(),
+        lambda a, _: a.admin.describeConfigs([a.java.resource("BROKER_LOGGER", "1")]).all(),
         told=False,
     ),
     Call(

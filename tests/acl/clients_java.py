@@ -111,18 +111,14 @@ class JavaClient(Client):
             admin.describeConsumerGroups([self.names.wire(group)]).all().get()
 
     def configs(self, topic: str) -> None:
-        resource = self.java.jvm.org.apache.kafka.common.config.ConfigResource
         with self._admin() as admin:
-            admin.describeConfigs([resource(resource.Type.TOPIC, self.names.wire(topic))]).all().get()
+            admin.describeConfigs([self.java.resource("TOPIC", self.names.wire(topic))]).all().get()
 
     def alter(self, name: str, setting: str, value: str) -> None:
-        admin_package = self.java.clients.admin
-        resource = self.java.jvm.org.apache.kafka.common.config.ConfigResource
-        kind = resource.Type.GROUP if setting.startswith("share.") else resource.Type.TOPIC
-        entry = admin_package.ConfigEntry(setting, value)
-        change = admin_package.AlterConfigOp(entry, admin_package.AlterConfigOp.OpType.SET)
+        kind = "GROUP" if setting.startswith("share.") else "TOPIC"
+        resource = self.java.resource(kind, self.names.wire(name))
         with self._admin() as admin:
-            admin.incrementalAlterConfigs({resource(kind, self.names.wire(name)): [change]}).all().get()
+            admin.incrementalAlterConfigs(self.java.setting(resource, setting, value)).all().get()
 
     def rules(self) -> None:
         with self._admin() as admin:

@@ -99,6 +99,16 @@ class JavaClients:
         finally:
             admin.close()
 
+    def resource(self, kind: str, name: str) -> Any:
+        """What has a configuration: a `TOPIC`, a `GROUP`, a `BROKER`."""
+        resource = self.jvm.org.apache.kafka.common.config.ConfigResource
+        return resource(getattr(resource.Type, kind), name)
+
+    def setting(self, resource: Any, name: str, value: str) -> dict[Any, list[Any]]:
+        """What to alter incrementally: one setting of a resource is this."""
+        change = self.clients.admin.AlterConfigOp
+        return {resource: [change(self.clients.admin.ConfigEntry(name, value), change.OpType.SET)]}
+
     def record(self, topic: str, value: bytes | None, key: bytes | None = None, partition: int | None = None) -> Any:
         return self.clients.producer.ProducerRecord(topic, partition, key, value)
 

@@ -126,12 +126,8 @@ def test_a_share_group_gives_each_record_to_one_member(
 ) -> None:
     topic = create(way, "java-share", partitions=2)
     with newest.admin(way) as admin:
-        configs = newest.clients.admin
-        resource = newest.jvm.org.apache.kafka.common.config.ConfigResource
-        group = resource(resource.Type.GROUP, way.unique("java-share"))
-        entry = configs.ConfigEntry("share.auto.offset.reset", "earliest")
-        change = configs.AlterConfigOp(entry, configs.AlterConfigOp.OpType.SET)
-        admin.incrementalAlterConfigs({group: [change]}).all().get()
+        group = newest.resource("GROUP", way.unique("java-share"))
+        admin.incrementalAlterConfigs(newest.setting(group, "share.auto.offset.reset", "earliest")).all().get()
     with newest.producer(way) as producer:
         for number in range(100):
             producer.send(newest.record(topic, b"%d" % number, None, number % 2))
@@ -165,10 +161,8 @@ def test_the_admin_client_does_its_work(way: Way, java: JavaClients, same: Calla
                     break
         leaders = [way.plain(f"{p.leader().host()}:{p.leader().port()}") for p in described.partitions()]
         assert all(leader.startswith("<broker") for leader in leaders)
-        resource = kafka.common.config.ConfigResource(kafka.common.config.ConfigResource.Type.TOPIC, topic)
-        entry = kafka.clients.admin.ConfigEntry("retention.ms", "3600000")
-        change = kafka.clients.admin.AlterConfigOp(entry, kafka.clients.admin.AlterConfigOp.OpType.SET)
-        admin.incrementalAlterConfigs({resource: [change]}).all().get()
+        resource = java.resource("TOPIC", topic)
+        admin.incrementalAlterConfigs(java.setting(resource, "retention.ms", "3600000")).all().get()
         for _ in patiently("the change is seen"):
             config = admin.describeConfigs([resource]).all().get()[resource]
             if config.get("retention.ms").value() == "3600000":
