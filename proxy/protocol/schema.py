@@ -52,7 +52,7 @@ ZERO: dict[Primitive, Any] = {
 
 
 class Declaration(NamedTuple):
-    """What `since()`, `until()` and `tagged()` leave in the class body until the class is made."""
+    """What `field()`, `since()`, `until()` and `tagged()` leave in the class body until the class is made."""
 
     first: int = 0
     last: int = NEWEST
@@ -83,6 +83,11 @@ def since(
     version: mostly one, and where more, one after the other. `"dirs.topics"` are the topics of all dirs, in one row.
     """
     return Declaration(first, last, None, default, nullable, mirrors, json)
+
+
+def field(**more: Any) -> Any:
+    """A field that is on the wire in every version; the other arguments are those of `since()`."""
+    return since(0, **more)
 
 
 def until(last: int, **more: Any) -> Any:

@@ -5,7 +5,7 @@ or only ask whether the partitions were added (KIP-890): no client has business 
 """
 
 from proxy.protocol.api import ADD_PARTITIONS_TO_TXN
-from proxy.protocol.schema import Request, Response, Struct, since, until
+from proxy.protocol.schema import Request, Response, Struct, field, since, until
 from proxy.protocol.wire import (
     Error,
     PartitionIndex,
@@ -54,7 +54,7 @@ class TopicResult(Struct):
         partition_error_code: Error
 
     name: TopicName
-    results_by_partition: array[Partition] = since(0, mirrors="partitions")
+    results_by_partition: array[Partition] = field(mirrors="partitions")
 
 
 class AddPartitionsToTxnResponse(Response, api=ADD_PARTITIONS_TO_TXN):

@@ -1,7 +1,7 @@
 """AlterClientQuotas (key 49): set or remove the quotas of users, client ids and addresses (KIP-546)."""
 
 from proxy.protocol.api import ALTER_CLIENT_QUOTAS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import Error, ErrorMessage, ThrottleTime, array, float64, string
 
 
@@ -45,7 +45,7 @@ class AlterClientQuotasResponse(Response, api=ALTER_CLIENT_QUOTAS):
 
         error_code: Error
         error_message: ErrorMessage | None
-        entity: array[Entity] = since(0, mirrors="entity")
+        entity: array[Entity] = field(mirrors="entity")
 
     throttle_time_ms: ThrottleTime
-    entries: array[Entry] = since(0, mirrors="entries")
+    entries: array[Entry] = field(mirrors="entries")

@@ -5,7 +5,7 @@ Resource types are those of DescribeConfigs.
 """
 
 from proxy.protocol.api import ALTER_CONFIGS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import Error, ErrorMessage, ResourceName, ThrottleTime, array, int8, string
 
 
@@ -41,4 +41,4 @@ class AlterConfigsResponse(Response, api=ALTER_CONFIGS):
         resource_name: ResourceName
 
     throttle_time_ms: ThrottleTime
-    responses: array[Resource] = since(0, mirrors="resources")
+    responses: array[Resource] = field(mirrors="resources")

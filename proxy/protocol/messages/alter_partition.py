@@ -4,7 +4,7 @@ It was AlterIsr up to 2.8; v2 replaced topic names by ids.
 """
 
 from proxy.protocol.api import ALTER_PARTITION
-from proxy.protocol.schema import Request, Response, Struct, since, until
+from proxy.protocol.schema import Request, Response, Struct, field, since, until
 from proxy.protocol.wire import (
     BrokerId,
     Error,
@@ -32,7 +32,7 @@ class AlterPartitionRequest(Request, api=ALTER_PARTITION):
                 """An in-sync replica and its epoch (KIP-903)."""
 
                 broker_id: BrokerId
-                broker_epoch: int64 = since(0, default=-1)  # -1: not known
+                broker_epoch: int64 = field(default=-1)  # -1: not known
 
             partition_index: PartitionIndex
             leader_epoch: int32
@@ -46,7 +46,7 @@ class AlterPartitionRequest(Request, api=ALTER_PARTITION):
         partitions: array[Partition]
 
     broker_id: BrokerId
-    broker_epoch: int64 = since(0, default=-1)  # from its registration
+    broker_epoch: int64 = field(default=-1)  # from its registration
     topics: array[Topic]
 
 
@@ -69,8 +69,8 @@ class AlterPartitionResponse(Response, api=ALTER_PARTITION):
 
         topic_id: TopicId = since(2)
         topic_name: TopicName = until(1)
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
     throttle_time_ms: ThrottleTime
     error_code: Error
-    topics: array[Topic] = since(0, mirrors="topics")
+    topics: array[Topic] = field(mirrors="topics")

@@ -4,7 +4,7 @@ v1 can forbid that a move changes the number of replicas (KIP-860).
 """
 
 from proxy.protocol.api import ALTER_PARTITION_REASSIGNMENTS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import BrokerId, Error, ErrorMessage, PartitionIndex, ThrottleTime, TopicName, array, int32
 
 
@@ -18,12 +18,12 @@ class AlterPartitionReassignmentsRequest(Request, api=ALTER_PARTITION_REASSIGNME
             """A partition, and the brokers that shall replicate it."""
 
             partition_index: PartitionIndex
-            replicas: array[BrokerId] | None = since(0, default=None)  # null: cancel the move under way
+            replicas: array[BrokerId] | None = field(default=None)  # null: cancel the move under way
 
         name: TopicName
         partitions: array[Partition]
 
-    timeout_ms: int32 = since(0, default=60000)
+    timeout_ms: int32 = field(default=60000)
     allow_replication_factor_change: bool = since(1, default=True)
     topics: array[Topic]
 
@@ -42,10 +42,10 @@ class AlterPartitionReassignmentsResponse(Response, api=ALTER_PARTITION_REASSIGN
             error_message: ErrorMessage | None
 
         name: TopicName
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
     throttle_time_ms: ThrottleTime
     allow_replication_factor_change: bool = since(1, default=True)
     error_code: Error
     error_message: ErrorMessage | None
-    responses: array[Topic] = since(0, mirrors="topics")
+    responses: array[Topic] = field(mirrors="topics")

@@ -4,7 +4,7 @@ The request goes by directory, the response by topic.
 """
 
 from proxy.protocol.api import ALTER_REPLICA_LOG_DIRS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import Error, PartitionIndex, ThrottleTime, TopicName, array, string
 
 
@@ -39,7 +39,7 @@ class AlterReplicaLogDirsResponse(Response, api=ALTER_REPLICA_LOG_DIRS):
             error_code: Error
 
         topic_name: TopicName
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
     throttle_time_ms: ThrottleTime
-    results: array[Topic] = since(0, mirrors="dirs.topics")
+    results: array[Topic] = field(mirrors="dirs.topics")

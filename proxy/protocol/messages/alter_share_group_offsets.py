@@ -1,7 +1,7 @@
 """AlterShareGroupOffsets (key 91): let an empty share group start elsewhere (KIP-932)."""
 
 from proxy.protocol.api import ALTER_SHARE_GROUP_OFFSETS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import (
     Error,
     ErrorMessage,
@@ -45,13 +45,13 @@ class AlterShareGroupOffsetsResponse(Response, api=ALTER_SHARE_GROUP_OFFSETS):
 
             partition_index: PartitionIndex
             error_code: Error
-            error_message: ErrorMessage | None = since(0, default=None)
+            error_message: ErrorMessage | None = field(default=None)
 
         topic_name: TopicName
         topic_id: TopicId
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
     throttle_time_ms: ThrottleTime
     error_code: Error
-    error_message: ErrorMessage | None = since(0, default=None)
-    responses: array[Topic] = since(0, mirrors="topics")
+    error_message: ErrorMessage | None = field(default=None)
+    responses: array[Topic] = field(mirrors="topics")

@@ -4,7 +4,7 @@ Salts and salted passwords are secrets: who has them can impersonate the user.
 """
 
 from proxy.protocol.api import ALTER_USER_SCRAM_CREDENTIALS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import Error, ErrorMessage, SecretBytes, ThrottleTime, User, array, int8, int32
 
 
@@ -41,4 +41,4 @@ class AlterUserScramCredentialsResponse(Response, api=ALTER_USER_SCRAM_CREDENTIA
         error_message: ErrorMessage | None
 
     throttle_time_ms: ThrottleTime
-    results: array[Result] = since(0, mirrors=("deletions", "upsertions"))
+    results: array[Result] = field(mirrors=("deletions", "upsertions"))

@@ -1,7 +1,7 @@
 """AssignReplicasToDirs (key 73): a broker tells the controller in which directories its replicas are (KIP-858)."""
 
 from proxy.protocol.api import ASSIGN_REPLICAS_TO_DIRS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import BrokerId, Error, PartitionIndex, ThrottleTime, TopicId, array, int64, uuid
 
 
@@ -26,7 +26,7 @@ class AssignReplicasToDirsRequest(Request, api=ASSIGN_REPLICAS_TO_DIRS):
         topics: array[Topic]
 
     broker_id: BrokerId
-    broker_epoch: int64 = since(0, default=-1)  # from its registration
+    broker_epoch: int64 = field(default=-1)  # from its registration
     directories: array[Directory]
 
 
@@ -46,11 +46,11 @@ class AssignReplicasToDirsResponse(Response, api=ASSIGN_REPLICAS_TO_DIRS):
                 error_code: Error
 
             topic_id: TopicId
-            partitions: array[Partition] = since(0, mirrors="partitions")
+            partitions: array[Partition] = field(mirrors="partitions")
 
         id: uuid
-        topics: array[Topic] = since(0, mirrors="topics")
+        topics: array[Topic] = field(mirrors="topics")
 
     throttle_time_ms: ThrottleTime
     error_code: Error
-    directories: array[Directory] = since(0, mirrors="directories")
+    directories: array[Directory] = field(mirrors="directories")

@@ -1,7 +1,7 @@
 """BeginQuorumEpoch (key 53): a leader of the metadata quorum tells a voter that it was elected (KIP-595)."""
 
 from proxy.protocol.api import BEGIN_QUORUM_EPOCH
-from proxy.protocol.schema import Request, Response, Struct, since, tagged
+from proxy.protocol.schema import Request, Response, Struct, field, since, tagged
 from proxy.protocol.wire import (
     BrokerId,
     ClusterId,
@@ -41,7 +41,7 @@ class BeginQuorumEpochRequest(Request, api=BEGIN_QUORUM_EPOCH):
         host: Host
         port: Port16
 
-    cluster_id: ClusterId | None = since(0, default=None)
+    cluster_id: ClusterId | None = field(default=None)
     voter_id: BrokerId = since(1, default=-1)  # who is told
     topics: array[Topic]
     leader_endpoints: array[LeaderEndpoint] = since(1)
@@ -62,7 +62,7 @@ class BeginQuorumEpochResponse(Response, api=BEGIN_QUORUM_EPOCH):
             leader_epoch: int32
 
         topic_name: TopicName
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
     class NodeEndpoint(Struct):
         """Where a leader named above listens."""
@@ -72,5 +72,5 @@ class BeginQuorumEpochResponse(Response, api=BEGIN_QUORUM_EPOCH):
         port: Port16
 
     error_code: Error
-    topics: array[Topic] = since(0, mirrors="topics")
+    topics: array[Topic] = field(mirrors="topics")
     node_endpoints: array[NodeEndpoint] = tagged(0, 1)

@@ -4,7 +4,7 @@ With it goes its wish to be fenced, or to shut down once its partitions are led 
 """
 
 from proxy.protocol.api import BROKER_HEARTBEAT
-from proxy.protocol.schema import Request, Response, since, tagged
+from proxy.protocol.schema import Request, Response, field, tagged
 from proxy.protocol.wire import BrokerId, Error, ThrottleTime, array, int64, uuid
 
 
@@ -12,7 +12,7 @@ class BrokerHeartbeatRequest(Request, api=BROKER_HEARTBEAT):
     """A sign of life."""
 
     broker_id: BrokerId
-    broker_epoch: int64 = since(0, default=-1)
+    broker_epoch: int64 = field(default=-1)
     current_metadata_offset: int64  # how far the broker has read the metadata log
     want_fence: bool
     want_shut_down: bool
@@ -27,5 +27,5 @@ class BrokerHeartbeatResponse(Response, api=BROKER_HEARTBEAT):
     throttle_time_ms: ThrottleTime
     error_code: Error
     is_caught_up: bool
-    is_fenced: bool = since(0, default=True)
+    is_fenced: bool = field(default=True)
     should_shut_down: bool

@@ -1,7 +1,7 @@
 """BrokerRegistration (key 62): a broker makes itself known to the controller when it starts (KIP-631)."""
 
 from proxy.protocol.api import BROKER_REGISTRATION
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import (
     BrokerId,
     ClusterId,
@@ -51,4 +51,4 @@ class BrokerRegistrationResponse(Response, api=BROKER_REGISTRATION):
 
     throttle_time_ms: ThrottleTime
     error_code: Error
-    broker_epoch: int64 = since(0, default=-1)  # -1: not registered
+    broker_epoch: int64 = field(default=-1)  # -1: not registered

@@ -6,7 +6,7 @@ also v0.
 """
 
 from proxy.protocol.api import CONSUMER_GROUP_HEARTBEAT
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import (
     Error,
     ErrorMessage,
@@ -35,14 +35,14 @@ class ConsumerGroupHeartbeatRequest(Request, api=CONSUMER_GROUP_HEARTBEAT):
     group_id: GroupId
     member_id: MemberId  # from v1 on made by the client itself (KIP-1082)
     member_epoch: int32
-    instance_id: MemberId | None = since(0, default=None)  # of a static member (KIP-345)
-    rack_id: string | None = since(0, default=None)
-    rebalance_timeout_ms: int32 = since(0, default=-1)  # -1: unchanged
-    subscribed_topic_names: array[TopicName] | None = since(0, default=None)
+    instance_id: MemberId | None = field(default=None)  # of a static member (KIP-345)
+    rack_id: string | None = field(default=None)
+    rebalance_timeout_ms: int32 = field(default=-1)  # -1: unchanged
+    subscribed_topic_names: array[TopicName] | None = field(default=None)
     subscribed_topic_regex: TopicRegex | None = since(1, default=None)  # RE2J, which the coordinator evaluates
-    server_assignor: string | None = since(0, default=None)
+    server_assignor: string | None = field(default=None)
     # What the member still has, when it joins or that changed.
-    topic_partitions: array[TopicPartitions] | None = since(0, default=None)
+    topic_partitions: array[TopicPartitions] | None = field(default=None)
 
 
 class TopicPartitions(Struct):
@@ -62,8 +62,8 @@ class ConsumerGroupHeartbeatResponse(Response, api=CONSUMER_GROUP_HEARTBEAT):
 
     throttle_time_ms: ThrottleTime
     error_code: Error
-    error_message: ErrorMessage | None = since(0, default=None)
-    member_id: MemberId | None = since(0, default=None)
+    error_message: ErrorMessage | None = field(default=None)
+    member_id: MemberId | None = field(default=None)
     member_epoch: int32
     heartbeat_interval_ms: int32
-    assignment: Assignment | None = since(0, default=None)  # null: unchanged
+    assignment: Assignment | None = field(default=None)  # null: unchanged

@@ -4,7 +4,7 @@ v1 brought patterns (KIP-290), v3 users as resources (KIP-373). The numbers are 
 """
 
 from proxy.protocol.api import CREATE_ACLS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import Error, ErrorMessage, Principal, ResourceName, ThrottleTime, array, int8, string
 
 
@@ -35,4 +35,4 @@ class CreateAclsResponse(Response, api=CREATE_ACLS):
         error_message: ErrorMessage | None
 
     throttle_time_ms: ThrottleTime
-    results: array[Result] = since(0, mirrors="creations")
+    results: array[Result] = field(mirrors="creations")

@@ -4,7 +4,7 @@ v3 may be throttled topic by topic (KIP-599).
 """
 
 from proxy.protocol.api import CREATE_PARTITIONS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import BrokerId, Error, ErrorMessage, ThrottleTime, TopicName, array, int32
 
 
@@ -36,7 +36,7 @@ class CreatePartitionsResponse(Response, api=CREATE_PARTITIONS):
 
         name: TopicName
         error_code: Error
-        error_message: ErrorMessage | None = since(0, default=None)
+        error_message: ErrorMessage | None = field(default=None)
 
     throttle_time_ms: ThrottleTime
-    results: array[Topic] = since(0, mirrors="topics")
+    results: array[Topic] = field(mirrors="topics")

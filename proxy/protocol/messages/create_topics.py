@@ -5,7 +5,7 @@ that the topic got (KIP-525), v6 may be throttled topic by topic (KIP-599), v7 a
 """
 
 from proxy.protocol.api import CREATE_TOPICS
-from proxy.protocol.schema import Request, Response, Struct, since, tagged
+from proxy.protocol.schema import Request, Response, Struct, field, since, tagged
 from proxy.protocol.wire import (
     BrokerId,
     Error,
@@ -47,7 +47,7 @@ class CreateTopicsRequest(Request, api=CREATE_TOPICS):
         configs: array[Config]
 
     topics: array[Topic]
-    timeout_ms: int32 = since(0, default=60000)
+    timeout_ms: int32 = field(default=60000)
     validate_only: bool = since(1)
 
 
@@ -63,7 +63,7 @@ class CreateTopicsResponse(Response, api=CREATE_TOPICS):
             name: string
             value: string | None  # null: sensitive
             read_only: bool
-            config_source: int8 = since(0, default=-1)
+            config_source: int8 = field(default=-1)
             is_sensitive: bool
 
         name: TopicName
@@ -78,4 +78,4 @@ class CreateTopicsResponse(Response, api=CREATE_TOPICS):
         configs: array[Config] | None = since(5)
 
     throttle_time_ms: ThrottleTime = since(2)
-    topics: array[Topic] = since(0, mirrors="topics")
+    topics: array[Topic] = field(mirrors="topics")

@@ -4,7 +4,7 @@ v1 brought patterns (KIP-290), v3 users as resources (KIP-373). Filters and numb
 """
 
 from proxy.protocol.api import DELETE_ACLS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import Error, ErrorMessage, Principal, ResourceName, ThrottleTime, array, int8, string
 
 
@@ -49,4 +49,4 @@ class DeleteAclsResponse(Response, api=DELETE_ACLS):
         matching_acls: array[MatchingAcl]
 
     throttle_time_ms: ThrottleTime
-    filter_results: array[FilterResult] = since(0, mirrors="filters")
+    filter_results: array[FilterResult] = field(mirrors="filters")

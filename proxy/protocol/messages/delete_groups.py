@@ -1,7 +1,7 @@
 """DeleteGroups (key 42): forget groups without members, and their offsets (KIP-229)."""
 
 from proxy.protocol.api import DELETE_GROUPS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import Error, ErrorMessage, GroupId, ThrottleTime, array
 
 
@@ -22,4 +22,4 @@ class DeleteGroupsResponse(Response, api=DELETE_GROUPS):
         error_message: ErrorMessage | None = since(3, default=None)
 
     throttle_time_ms: ThrottleTime
-    results: array[Group] = since(0, mirrors="groups_names")
+    results: array[Group] = field(mirrors="groups_names")

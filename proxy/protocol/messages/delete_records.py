@@ -1,7 +1,7 @@
 """DeleteRecords (key 21): forget the records of partitions before some offset (KIP-107)."""
 
 from proxy.protocol.api import DELETE_RECORDS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import Error, PartitionIndex, ThrottleTime, TopicName, array, int32, int64
 
 
@@ -38,7 +38,7 @@ class DeleteRecordsResponse(Response, api=DELETE_RECORDS):
             error_code: Error
 
         name: TopicName
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
     throttle_time_ms: ThrottleTime
-    topics: array[Topic] = since(0, mirrors="topics")
+    topics: array[Topic] = field(mirrors="topics")

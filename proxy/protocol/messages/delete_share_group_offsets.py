@@ -1,7 +1,7 @@
 """DeleteShareGroupOffsets (key 92): forget what an empty share group has read of some topics (KIP-932)."""
 
 from proxy.protocol.api import DELETE_SHARE_GROUP_OFFSETS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import Error, ErrorMessage, GroupId, ThrottleTime, TopicId, TopicName, array
 
 
@@ -26,9 +26,9 @@ class DeleteShareGroupOffsetsResponse(Response, api=DELETE_SHARE_GROUP_OFFSETS):
         topic_name: TopicName
         topic_id: TopicId
         error_code: Error
-        error_message: ErrorMessage | None = since(0, default=None)
+        error_message: ErrorMessage | None = field(default=None)
 
     throttle_time_ms: ThrottleTime
     error_code: Error
-    error_message: ErrorMessage | None = since(0, default=None)
-    responses: array[Topic] = since(0, mirrors="topics")
+    error_message: ErrorMessage | None = field(default=None)
+    responses: array[Topic] = field(mirrors="topics")

@@ -1,7 +1,7 @@
 """DeleteShareGroupState (key 86): let the share coordinator forget the state of share-partitions (KIP-932)."""
 
 from proxy.protocol.api import DELETE_SHARE_GROUP_STATE
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import Error, ErrorMessage, GroupId, PartitionIndex, TopicId, array
 
 
@@ -34,9 +34,9 @@ class DeleteShareGroupStateResponse(Response, api=DELETE_SHARE_GROUP_STATE):
 
             partition: PartitionIndex
             error_code: Error
-            error_message: ErrorMessage | None = since(0, default=None)
+            error_message: ErrorMessage | None = field(default=None)
 
         topic_id: TopicId
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
-    results: array[Topic] = since(0, mirrors="topics")
+    results: array[Topic] = field(mirrors="topics")

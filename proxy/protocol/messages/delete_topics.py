@@ -5,7 +5,7 @@ Below v3 a broker that deletes no topics answers INVALID_REQUEST instead of TOPI
 """
 
 from proxy.protocol.api import DELETE_TOPICS
-from proxy.protocol.schema import Request, Response, Struct, since, until
+from proxy.protocol.schema import Request, Response, Struct, field, since, until
 from proxy.protocol.wire import Error, ErrorMessage, ThrottleTime, TopicId, TopicName, array, int32
 
 
@@ -15,7 +15,7 @@ class DeleteTopicsRequest(Request, api=DELETE_TOPICS):
     class Topic(Struct):
         """A topic by name or by id, never by both."""
 
-        name: TopicName | None = since(0, default=None)
+        name: TopicName | None = field(default=None)
         topic_id: TopicId
 
     topics: array[Topic] = since(6)
@@ -29,10 +29,10 @@ class DeleteTopicsResponse(Response, api=DELETE_TOPICS):
     class Topic(Struct):
         """What became of one topic."""
 
-        name: TopicName | None = since(0, nullable=6)  # null: no such id, or the client may not know its name
+        name: TopicName | None = field(nullable=6)  # null: no such id, or the client may not know its name
         topic_id: TopicId = since(6)
         error_code: Error
         error_message: ErrorMessage | None = since(5, default=None)
 
     throttle_time_ms: ThrottleTime = since(1)
-    responses: array[Topic] = since(0, mirrors=("topics", "topic_names"))
+    responses: array[Topic] = field(mirrors=("topics", "topic_names"))

@@ -4,7 +4,7 @@ From v1 on the same question can be put for controllers, to a controller: `broke
 """
 
 from proxy.protocol.api import DESCRIBE_CLUSTER
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import (
     AuthorizedOperations,
     BrokerId,
@@ -37,14 +37,14 @@ class DescribeClusterResponse(Response, api=DESCRIBE_CLUSTER):
         broker_id: BrokerId
         host: Host
         port: Port
-        rack: string | None = since(0, default=None)
+        rack: string | None = field(default=None)
         is_fenced: bool = since(2)
 
     throttle_time_ms: ThrottleTime
     error_code: Error
-    error_message: ErrorMessage | None = since(0, default=None)
+    error_message: ErrorMessage | None = field(default=None)
     endpoint_type: int8 = since(1, default=1)  # 1: brokers, 2: controllers
     cluster_id: ClusterId
-    controller_id: BrokerId = since(0, default=-1)  # brokers of a KRaft cluster name any live broker here
+    controller_id: BrokerId = field(default=-1)  # brokers of a KRaft cluster name any live broker here
     brokers: array[Broker]
-    cluster_authorized_operations: AuthorizedOperations = since(0, default=-(2**31))  # the default: not asked for
+    cluster_authorized_operations: AuthorizedOperations = field(default=-(2**31))  # the default: not asked for

@@ -6,7 +6,7 @@ Resource types: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group.
 """
 
 from proxy.protocol.api import DESCRIBE_CONFIGS
-from proxy.protocol.schema import Request, Response, Struct, since, until
+from proxy.protocol.schema import Request, Response, Struct, field, since, until
 from proxy.protocol.wire import Error, ErrorMessage, ResourceName, ThrottleTime, array, int8, string
 
 
@@ -58,4 +58,4 @@ class DescribeConfigsResponse(Response, api=DESCRIBE_CONFIGS):
         configs: array[Config]
 
     throttle_time_ms: ThrottleTime
-    results: array[Result] = since(0, mirrors="resources")
+    results: array[Result] = field(mirrors="resources")

@@ -4,7 +4,7 @@ A group that does not exist is described as Dead; from v6 on it is GROUP_ID_NOT_
 """
 
 from proxy.protocol.api import DESCRIBE_GROUPS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import (
     AuthorizedOperations,
     ClientHost,
@@ -52,4 +52,4 @@ class DescribeGroupsResponse(Response, api=DESCRIBE_GROUPS):
         authorized_operations: AuthorizedOperations = since(3, default=-(2**31))  # the default: not asked for
 
     throttle_time_ms: ThrottleTime = since(1)
-    groups: array[Group] = since(0, mirrors="groups")
+    groups: array[Group] = field(mirrors="groups")

@@ -1,7 +1,7 @@
 """DescribeProducers (key 61): the producers that lately wrote to partitions, and their open transactions (KIP-664)."""
 
 from proxy.protocol.api import DESCRIBE_PRODUCERS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import (
     Error,
     ErrorMessage,
@@ -41,18 +41,18 @@ class DescribeProducersResponse(Response, api=DESCRIBE_PRODUCERS):
 
                 producer_id: ProducerId
                 producer_epoch: int32
-                last_sequence: int32 = since(0, default=-1)
-                last_timestamp: int64 = since(0, default=-1)  # ms since 1970
+                last_sequence: int32 = field(default=-1)
+                last_timestamp: int64 = field(default=-1)  # ms since 1970
                 coordinator_epoch: int32
-                current_txn_start_offset: int64 = since(0, default=-1)  # -1: no open transaction
+                current_txn_start_offset: int64 = field(default=-1)  # -1: no open transaction
 
             partition_index: PartitionIndex
             error_code: Error
-            error_message: ErrorMessage | None = since(0, default=None)
+            error_message: ErrorMessage | None = field(default=None)
             active_producers: array[Producer]
 
         name: TopicName
-        partitions: array[Partition] = since(0, mirrors="partition_indexes")
+        partitions: array[Partition] = field(mirrors="partition_indexes")
 
     throttle_time_ms: ThrottleTime
-    topics: array[Topic] = since(0, mirrors="topics")
+    topics: array[Topic] = field(mirrors="topics")

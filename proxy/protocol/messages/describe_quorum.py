@@ -4,7 +4,7 @@ From v2 on it tells where each voter listens, which is an address of the control
 """
 
 from proxy.protocol.api import DESCRIBE_QUORUM
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import (
     BrokerId,
     Error,
@@ -67,7 +67,7 @@ class DescribeQuorumResponse(Response, api=DESCRIBE_QUORUM):
             observers: array[ReplicaState]
 
         topic_name: TopicName
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
     class Node(Struct):
         """A node of the quorum."""
@@ -84,5 +84,5 @@ class DescribeQuorumResponse(Response, api=DESCRIBE_QUORUM):
 
     error_code: Error
     error_message: ErrorMessage | None = since(2)
-    topics: array[Topic] = since(0, mirrors="topics")
+    topics: array[Topic] = field(mirrors="topics")
     nodes: array[Node] = since(2)

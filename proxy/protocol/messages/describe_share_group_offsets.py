@@ -1,7 +1,7 @@
 """DescribeShareGroupOffsets (key 90): where share groups start to read (KIP-932)."""
 
 from proxy.protocol.api import DESCRIBE_SHARE_GROUP_OFFSETS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import (
     Error,
     ErrorMessage,
@@ -51,16 +51,16 @@ class DescribeShareGroupOffsetsResponse(Response, api=DESCRIBE_SHARE_GROUP_OFFSE
                 leader_epoch: int32
                 lag: int64 = since(1, default=-1)  # records still to be read, -1: not known (KIP-1226)
                 error_code: Error
-                error_message: ErrorMessage | None = since(0, default=None)
+                error_message: ErrorMessage | None = field(default=None)
 
             topic_name: TopicName
             topic_id: TopicId
-            partitions: array[Partition] = since(0, mirrors="partitions")
+            partitions: array[Partition] = field(mirrors="partitions")
 
         group_id: GroupId
-        topics: array[Topic] = since(0, mirrors="topics")
+        topics: array[Topic] = field(mirrors="topics")
         error_code: Error
-        error_message: ErrorMessage | None = since(0, default=None)
+        error_message: ErrorMessage | None = field(default=None)
 
     throttle_time_ms: ThrottleTime
-    groups: array[Group] = since(0, mirrors="groups")
+    groups: array[Group] = field(mirrors="groups")

@@ -4,7 +4,7 @@ Topics come in the order of their names. A cursor names the partition with which
 """
 
 from proxy.protocol.api import DESCRIBE_TOPIC_PARTITIONS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import (
     AuthorizedOperations,
     BrokerId,
@@ -33,8 +33,8 @@ class DescribeTopicPartitionsRequest(Request, api=DESCRIBE_TOPIC_PARTITIONS):
         partition_index: PartitionIndex
 
     topics: array[Topic]  # none: all
-    response_partition_limit: int32 = since(0, default=2000)
-    cursor: Cursor | None = since(0, default=None)
+    response_partition_limit: int32 = field(default=2000)
+    cursor: Cursor | None = field(default=None)
 
 
 class DescribeTopicPartitionsResponse(Response, api=DESCRIBE_TOPIC_PARTITIONS):
@@ -49,13 +49,13 @@ class DescribeTopicPartitionsResponse(Response, api=DESCRIBE_TOPIC_PARTITIONS):
             error_code: Error
             partition_index: PartitionIndex
             leader_id: BrokerId  # -1: none
-            leader_epoch: int32 = since(0, default=-1)
+            leader_epoch: int32 = field(default=-1)
             replica_nodes: array[BrokerId]
             isr_nodes: array[BrokerId]
             # Not in sync, but without loss of data if one became the leader.
-            eligible_leader_replicas: array[BrokerId] | None = since(0, default=None)
+            eligible_leader_replicas: array[BrokerId] | None = field(default=None)
             # Who was in sync last, if nobody is eligible now.
-            last_known_elr: array[BrokerId] | None = since(0, default=None)
+            last_known_elr: array[BrokerId] | None = field(default=None)
             offline_replicas: array[BrokerId]
 
         error_code: Error
@@ -63,7 +63,7 @@ class DescribeTopicPartitionsResponse(Response, api=DESCRIBE_TOPIC_PARTITIONS):
         topic_id: TopicId
         is_internal: bool
         partitions: array[Partition]
-        topic_authorized_operations: AuthorizedOperations = since(0, default=-(2**31))  # the default: not asked for
+        topic_authorized_operations: AuthorizedOperations = field(default=-(2**31))  # the default: not asked for
 
     class Cursor(Struct):
         """The first partition that did not fit in."""
@@ -72,5 +72,5 @@ class DescribeTopicPartitionsResponse(Response, api=DESCRIBE_TOPIC_PARTITIONS):
         partition_index: PartitionIndex
 
     throttle_time_ms: ThrottleTime
-    topics: array[Topic] = since(0, mirrors="topics")
-    next_cursor: Cursor | None = since(0, default=None)  # null: that was all
+    topics: array[Topic] = field(mirrors="topics")
+    next_cursor: Cursor | None = field(default=None)  # null: that was all

@@ -1,7 +1,7 @@
 """DescribeTransactions (key 65): the state of some transactions, from their coordinator (KIP-664)."""
 
 from proxy.protocol.api import DESCRIBE_TRANSACTIONS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import (
     Error,
     PartitionIndex,
@@ -45,4 +45,4 @@ class DescribeTransactionsResponse(Response, api=DESCRIBE_TRANSACTIONS):
         topics: array[Topic]
 
     throttle_time_ms: ThrottleTime
-    transaction_states: array[Transaction] = since(0, mirrors="transactional_ids")
+    transaction_states: array[Transaction] = field(mirrors="transactional_ids")

@@ -4,7 +4,7 @@ It never tells salts or passwords.
 """
 
 from proxy.protocol.api import DESCRIBE_USER_SCRAM_CREDENTIALS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import Error, ErrorMessage, ThrottleTime, User, array, int8, int32
 
 
@@ -39,4 +39,4 @@ class DescribeUserScramCredentialsResponse(Response, api=DESCRIBE_USER_SCRAM_CRE
     throttle_time_ms: ThrottleTime
     error_code: Error
     error_message: ErrorMessage | None
-    results: array[Result] = since(0, mirrors="users")
+    results: array[Result] = field(mirrors="users")

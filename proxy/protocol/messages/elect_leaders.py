@@ -5,7 +5,7 @@ In v0 a client without the right just gets nothing when it asks for all partitio
 """
 
 from proxy.protocol.api import ELECT_LEADERS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import Error, ErrorMessage, PartitionIndex, ThrottleTime, TopicName, array, int8, int32
 
 
@@ -20,7 +20,7 @@ class ElectLeadersRequest(Request, api=ELECT_LEADERS):
 
     election_type: int8 = since(1)  # 0: preferred, 1: unclean
     topic_partitions: array[Topic] | None  # null: all
-    timeout_ms: int32 = since(0, default=60000)
+    timeout_ms: int32 = field(default=60000)
 
 
 class ElectLeadersResponse(Response, api=ELECT_LEADERS):
@@ -37,8 +37,8 @@ class ElectLeadersResponse(Response, api=ELECT_LEADERS):
             error_message: ErrorMessage | None
 
         topic: TopicName
-        partition_result: array[Partition] = since(0, mirrors="partitions")
+        partition_result: array[Partition] = field(mirrors="partitions")
 
     throttle_time_ms: ThrottleTime
     error_code: Error = since(1)
-    replica_election_results: array[Topic] = since(0, mirrors="topic_partitions")
+    replica_election_results: array[Topic] = field(mirrors="topic_partitions")

@@ -1,7 +1,7 @@
 """EndQuorumEpoch (key 54): a leader of the metadata quorum resigns, and says who should follow (KIP-595)."""
 
 from proxy.protocol.api import END_QUORUM_EPOCH
-from proxy.protocol.schema import Request, Response, Struct, since, tagged, until
+from proxy.protocol.schema import Request, Response, Struct, field, since, tagged, until
 from proxy.protocol.wire import (
     BrokerId,
     ClusterId,
@@ -48,7 +48,7 @@ class EndQuorumEpochRequest(Request, api=END_QUORUM_EPOCH):
         host: Host
         port: Port16
 
-    cluster_id: ClusterId | None = since(0, default=None)
+    cluster_id: ClusterId | None = field(default=None)
     topics: array[Topic]
     leader_endpoints: array[LeaderEndpoint] = since(1)
 
@@ -68,7 +68,7 @@ class EndQuorumEpochResponse(Response, api=END_QUORUM_EPOCH):
             leader_epoch: int32
 
         topic_name: TopicName
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
     class NodeEndpoint(Struct):
         """Where a leader named above listens."""
@@ -78,5 +78,5 @@ class EndQuorumEpochResponse(Response, api=END_QUORUM_EPOCH):
         port: Port16
 
     error_code: Error
-    topics: array[Topic] = since(0, mirrors="topics")
+    topics: array[Topic] = field(mirrors="topics")
     node_endpoints: array[NodeEndpoint] = tagged(0, 1)

@@ -4,7 +4,7 @@ Whoever may send it can speak for anybody: only the controllers' listener accept
 """
 
 from proxy.protocol.api import ENVELOPE
-from proxy.protocol.schema import Request, Response, since
+from proxy.protocol.schema import Request, Response, field
 from proxy.protocol.wire import ClientAddress, Error, PrincipalBytes
 
 
@@ -20,5 +20,5 @@ class EnvelopeResponse(Response, api=ENVELOPE):
     """The inner request's answer, or why it was not asked."""
 
     # Header and body of the inner response; null when there is an error.
-    response_data: bytes | None = since(0, default=None)
+    response_data: bytes | None = field(default=None)
     error_code: Error

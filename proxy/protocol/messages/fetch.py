@@ -9,7 +9,7 @@ epoch -1 for none or to close this one; a response with session id 0 says that n
 """
 
 from proxy.protocol.api import FETCH
-from proxy.protocol.schema import Request, Response, Struct, since, tagged, until
+from proxy.protocol.schema import Request, Response, Struct, field, since, tagged, until
 from proxy.protocol.wire import (
     BrokerId,
     ClusterId,
@@ -38,8 +38,8 @@ class FetchRequest(Request, api=FETCH):
     class ReplicaState(Struct):
         """The follower that fetches; of a consumer all is -1."""
 
-        replica_id: ReplicaId = since(0, default=-1)
-        replica_epoch: int64 = since(0, default=-1)
+        replica_id: ReplicaId = field(default=-1)
+        replica_epoch: int64 = field(default=-1)
 
     class Topic(Struct):
         """A topic to fetch."""
@@ -93,20 +93,20 @@ class FetchResponse(Response, api=FETCH):
             class EpochEndOffset(Struct):
                 """Where the follower's log and the leader's part."""
 
-                epoch: int32 = since(0, default=-1)
-                end_offset: int64 = since(0, default=-1)
+                epoch: int32 = field(default=-1)
+                end_offset: int64 = field(default=-1)
 
             class Leader(Struct):
                 """The partition's leader, as far as this broker knows."""
 
-                leader_id: BrokerId = since(0, default=-1)
-                leader_epoch: int32 = since(0, default=-1)
+                leader_id: BrokerId = field(default=-1)
+                leader_epoch: int32 = field(default=-1)
 
             class SnapshotId(Struct):
                 """The snapshot to fetch instead, of the metadata log."""
 
-                end_offset: int64 = since(0, default=-1)
-                epoch: int32 = since(0, default=-1)
+                end_offset: int64 = field(default=-1)
+                epoch: int32 = field(default=-1)
 
             class AbortedTransaction(Struct):
                 """A transaction whose records a read-committed consumer skips."""
@@ -129,7 +129,7 @@ class FetchResponse(Response, api=FETCH):
 
         topic: TopicName = until(12)
         topic_id: TopicId = since(13)
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
     class NodeEndpoint(Struct):
         """Where a broker named in `current_leader` listens."""
@@ -137,10 +137,10 @@ class FetchResponse(Response, api=FETCH):
         node_id: BrokerId
         host: Host
         port: Port
-        rack: string | None = since(0, default=None)
+        rack: string | None = field(default=None)
 
     throttle_time_ms: ThrottleTime = since(1)
     error_code: Error = since(7)
     session_id: int32 = since(7)
-    responses: array[Topic] = since(0, mirrors="topics")
+    responses: array[Topic] = field(mirrors="topics")
     node_endpoints: array[NodeEndpoint] = tagged(0, 16)

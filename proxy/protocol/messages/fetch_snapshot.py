@@ -1,7 +1,7 @@
 """FetchSnapshot (key 59): part of a snapshot of the metadata log, from some position on (KIP-630)."""
 
 from proxy.protocol.api import FETCH_SNAPSHOT
-from proxy.protocol.schema import Request, Response, Struct, since, tagged
+from proxy.protocol.schema import Request, Response, Struct, field, tagged
 from proxy.protocol.wire import (
     BrokerId,
     ClusterId,
@@ -45,8 +45,8 @@ class FetchSnapshotRequest(Request, api=FETCH_SNAPSHOT):
         partitions: array[Partition]
 
     cluster_id: ClusterId | None = tagged(0, 0, default=None)
-    replica_id: ReplicaId = since(0, default=-1)
-    max_bytes: int32 = since(0, default=2**31 - 1)
+    replica_id: ReplicaId = field(default=-1)
+    max_bytes: int32 = field(default=2**31 - 1)
     topics: array[Topic]
 
 
@@ -80,7 +80,7 @@ class FetchSnapshotResponse(Response, api=FETCH_SNAPSHOT):
             unaligned_records: Records  # cut anywhere, also within a batch
 
         name: TopicName
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
     class NodeEndpoint(Struct):
         """Where a leader named above listens."""
@@ -91,5 +91,5 @@ class FetchSnapshotResponse(Response, api=FETCH_SNAPSHOT):
 
     throttle_time_ms: ThrottleTime
     error_code: Error
-    topics: array[Topic] = since(0, mirrors="topics")
+    topics: array[Topic] = field(mirrors="topics")
     node_endpoints: array[NodeEndpoint] = tagged(0, 1)

@@ -5,7 +5,7 @@ epoch after an error (KIP-360). v6 is for two-phase commit (KIP-939) and only wh
 """
 
 from proxy.protocol.api import INIT_PRODUCER_ID
-from proxy.protocol.schema import Request, Response, since
+from proxy.protocol.schema import Request, Response, field, since
 from proxy.protocol.wire import Error, ProducerId, ThrottleTime, TransactionalId, int16, int32
 
 
@@ -25,7 +25,7 @@ class InitProducerIdResponse(Response, api=INIT_PRODUCER_ID):
 
     throttle_time_ms: ThrottleTime
     error_code: Error
-    producer_id: ProducerId = since(0, default=-1)
+    producer_id: ProducerId = field(default=-1)
     producer_epoch: int16
     ongoing_txn_producer_id: ProducerId = since(6, default=-1)
     ongoing_txn_producer_epoch: int16 = since(6, default=-1)

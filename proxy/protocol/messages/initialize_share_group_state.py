@@ -1,7 +1,7 @@
 """InitializeShareGroupState (key 83): let the share coordinator begin the state of share-partitions (KIP-932)."""
 
 from proxy.protocol.api import INITIALIZE_SHARE_GROUP_STATE
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import Error, ErrorMessage, GroupId, PartitionIndex, TopicId, array, int32, int64
 
 
@@ -36,9 +36,9 @@ class InitializeShareGroupStateResponse(Response, api=INITIALIZE_SHARE_GROUP_STA
 
             partition: PartitionIndex
             error_code: Error
-            error_message: ErrorMessage | None = since(0, default=None)
+            error_message: ErrorMessage | None = field(default=None)
 
         topic_id: TopicId
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
-    results: array[Topic] = since(0, mirrors="topics")
+    results: array[Topic] = field(mirrors="topics")

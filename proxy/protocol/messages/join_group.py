@@ -6,7 +6,7 @@ members, known by their instance id (KIP-345); v9 lets the broker spare the lead
 """
 
 from proxy.protocol.api import JOIN_GROUP
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import Error, GroupId, MemberId, ThrottleTime, array, int32, string
 
 
@@ -41,9 +41,9 @@ class JoinGroupResponse(Response, api=JOIN_GROUP):
 
     throttle_time_ms: ThrottleTime = since(2)
     error_code: Error
-    generation_id: int32 = since(0, default=-1)
+    generation_id: int32 = field(default=-1)
     protocol_type: string | None = since(7, default=None)
-    protocol_name: string | None = since(0, nullable=7)
+    protocol_name: string | None = field(nullable=7)
     leader: MemberId
     skip_assignment: bool = since(9)
     member_id: MemberId

@@ -4,7 +4,7 @@ From v3 on an administrator can send away many members at once, also by their in
 """
 
 from proxy.protocol.api import LEAVE_GROUP
-from proxy.protocol.schema import Request, Response, Struct, since, until
+from proxy.protocol.schema import Request, Response, Struct, field, since, until
 from proxy.protocol.wire import Error, GroupId, MemberId, ThrottleTime, array, string
 
 
@@ -15,7 +15,7 @@ class LeaveGroupRequest(Request, api=LEAVE_GROUP):
         """A member that leaves."""
 
         member_id: MemberId
-        group_instance_id: MemberId | None = since(0, default=None)
+        group_instance_id: MemberId | None = field(default=None)
         reason: string | None = since(5, default=None)
 
     group_id: GroupId

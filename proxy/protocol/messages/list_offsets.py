@@ -7,7 +7,7 @@ v0 gives the first offsets of segments, many at once; from v1 on there is one of
 """
 
 from proxy.protocol.api import LIST_OFFSETS
-from proxy.protocol.schema import Request, Response, Struct, since, until
+from proxy.protocol.schema import Request, Response, Struct, field, since, until
 from proxy.protocol.wire import Error, PartitionIndex, ReplicaId, ThrottleTime, TopicName, array, int8, int32, int64
 
 
@@ -51,7 +51,7 @@ class ListOffsetsResponse(Response, api=LIST_OFFSETS):
             old_style_offsets: array[int64] = until(0)  # descending
 
         name: TopicName
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
     throttle_time_ms: ThrottleTime = since(2)
-    topics: array[Topic] = since(0, mirrors="topics")
+    topics: array[Topic] = field(mirrors="topics")

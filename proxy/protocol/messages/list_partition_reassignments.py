@@ -1,7 +1,7 @@
 """ListPartitionReassignments (key 46): the partitions that are moving (KIP-455)."""
 
 from proxy.protocol.api import LIST_PARTITION_REASSIGNMENTS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import BrokerId, Error, ErrorMessage, PartitionIndex, ThrottleTime, TopicName, array, int32
 
 
@@ -14,8 +14,8 @@ class ListPartitionReassignmentsRequest(Request, api=LIST_PARTITION_REASSIGNMENT
         name: TopicName
         partition_indexes: array[PartitionIndex]
 
-    timeout_ms: int32 = since(0, default=60000)
-    topics: array[Topic] | None = since(0, default=None)  # null: all
+    timeout_ms: int32 = field(default=60000)
+    topics: array[Topic] | None = field(default=None)  # null: all
 
 
 class ListPartitionReassignmentsResponse(Response, api=LIST_PARTITION_REASSIGNMENTS):

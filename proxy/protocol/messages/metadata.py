@@ -6,7 +6,7 @@ v12 takes them instead of names (KIP-516), v13 may send the client back to its b
 """
 
 from proxy.protocol.api import METADATA
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import (
     AuthorizedOperations,
     BrokerId,
@@ -31,9 +31,9 @@ class MetadataRequest(Request, api=METADATA):
         """A topic by name, or from v12 on by id."""
 
         topic_id: TopicId = since(10)  # brokers refuse it before v12
-        name: TopicName | None = since(0, nullable=10)
+        name: TopicName | None = field(nullable=10)
 
-    topics: array[Topic] | None = since(0, nullable=1)
+    topics: array[Topic] | None = field(nullable=1)
     allow_auto_topic_creation: bool = since(4, default=True)
     include_cluster_authorized_operations: bool = since(8, 10)
     include_topic_authorized_operations: bool = since(8)
@@ -65,7 +65,7 @@ class MetadataResponse(Response, api=METADATA):
             offline_replicas: array[BrokerId] = since(5)
 
         error_code: Error
-        name: TopicName | None = since(0, nullable=12)  # null: only the id is known, or the name is hidden
+        name: TopicName | None = field(nullable=12)  # null: only the id is known, or the name is hidden
         topic_id: TopicId = since(10)
         is_internal: bool = since(1)
         partitions: array[Partition]
@@ -75,6 +75,6 @@ class MetadataResponse(Response, api=METADATA):
     brokers: array[Broker]
     cluster_id: ClusterId | None = since(2, default=None)
     controller_id: BrokerId = since(1, default=-1)  # KRaft brokers name any broker, which passes requests on
-    topics: array[Topic] = since(0, mirrors="topics")
+    topics: array[Topic] = field(mirrors="topics")
     cluster_authorized_operations: AuthorizedOperations = since(8, 10, default=-(2**31))
     error_code: Error = since(13)

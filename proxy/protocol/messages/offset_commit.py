@@ -6,7 +6,7 @@ consumer groups (KIP-848), v10 topic ids instead of names.
 """
 
 from proxy.protocol.api import OFFSET_COMMIT
-from proxy.protocol.schema import Request, Response, Struct, since, until
+from proxy.protocol.schema import Request, Response, Struct, field, since, until
 from proxy.protocol.wire import (
     Error,
     GroupId,
@@ -63,7 +63,7 @@ class OffsetCommitResponse(Response, api=OFFSET_COMMIT):
 
         name: TopicName = until(9)
         topic_id: TopicId = since(10)
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
     throttle_time_ms: ThrottleTime = since(3)
-    topics: array[Topic] = since(0, mirrors="topics")
+    topics: array[Topic] = field(mirrors="topics")

@@ -1,7 +1,7 @@
 """OffsetDelete (key 47): forget how far a group has read (KIP-496). Never flexible."""
 
 from proxy.protocol.api import OFFSET_DELETE
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import Error, GroupId, PartitionIndex, ThrottleTime, TopicName, array
 
 
@@ -36,8 +36,8 @@ class OffsetDeleteResponse(Response, api=OFFSET_DELETE):
             error_code: Error
 
         name: TopicName
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
     error_code: Error
     throttle_time_ms: ThrottleTime
-    topics: array[Topic] = since(0, mirrors="topics")
+    topics: array[Topic] = field(mirrors="topics")

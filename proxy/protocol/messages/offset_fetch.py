@@ -6,7 +6,7 @@ v8 asks for many groups at once in another shape (KIP-709), v10 for topic ids in
 """
 
 from proxy.protocol.api import OFFSET_FETCH
-from proxy.protocol.schema import Request, Response, Struct, since, until
+from proxy.protocol.schema import Request, Response, Struct, field, since, until
 from proxy.protocol.wire import (
     Error,
     GroupId,
@@ -68,7 +68,7 @@ class OffsetFetchResponse(Response, api=OFFSET_FETCH):
             error_code: Error
 
         name: TopicName
-        partitions: array[Partition] = since(0, mirrors="partition_indexes")
+        partitions: array[Partition] = field(mirrors="partition_indexes")
 
     class Group(Struct):
         """A group of the request, from v8 on."""
@@ -81,16 +81,16 @@ class OffsetFetchResponse(Response, api=OFFSET_FETCH):
 
                 partition_index: PartitionIndex
                 committed_offset: int64  # -1: none
-                committed_leader_epoch: int32 = since(0, default=-1)
+                committed_leader_epoch: int32 = field(default=-1)
                 metadata: string | None
                 error_code: Error
 
             name: TopicName = until(9)
             topic_id: TopicId = since(10)
-            partitions: array[Partition] = since(0, mirrors="partition_indexes")
+            partitions: array[Partition] = field(mirrors="partition_indexes")
 
         group_id: GroupId
-        topics: array[Topic] = since(0, mirrors="topics")
+        topics: array[Topic] = field(mirrors="topics")
         error_code: Error
 
     throttle_time_ms: ThrottleTime = since(3)

@@ -4,7 +4,7 @@ Followers ask so, and from v2 on consumers too (KIP-320). v1 brought the epoch t
 """
 
 from proxy.protocol.api import OFFSET_FOR_LEADER_EPOCH
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import Error, PartitionIndex, ReplicaId, ThrottleTime, TopicName, array, int32, int64
 
 
@@ -40,10 +40,10 @@ class OffsetForLeaderEpochResponse(Response, api=OFFSET_FOR_LEADER_EPOCH):
             error_code: Error
             partition: PartitionIndex
             leader_epoch: int32 = since(1, default=-1)  # the largest that is not above the one asked for
-            end_offset: int64 = since(0, default=-1)
+            end_offset: int64 = field(default=-1)
 
         topic: TopicName
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
     throttle_time_ms: ThrottleTime = since(2)
-    topics: array[Topic] = since(0, mirrors="topics")
+    topics: array[Topic] = field(mirrors="topics")

@@ -8,7 +8,7 @@ Brokers of 4.x advertise v0 to v2 for the sake of librdkafka, but close the conn
 """
 
 from proxy.protocol.api import PRODUCE
-from proxy.protocol.schema import Request, Response, Struct, since, tagged, until
+from proxy.protocol.schema import Request, Response, Struct, field, since, tagged, until
 from proxy.protocol.wire import (
     BrokerId,
     Error,
@@ -64,13 +64,13 @@ class ProduceResponse(Response, api=PRODUCE):
                 """A record that caused its batch to be dropped."""
 
                 batch_index: int32  # counts the records of the request's batch, from 0
-                batch_index_error_message: ErrorMessage | None = since(0, default=None)
+                batch_index_error_message: ErrorMessage | None = field(default=None)
 
             class Leader(Struct):
                 """The partition's leader, as far as this broker knows."""
 
-                leader_id: BrokerId = since(0, default=-1)
-                leader_epoch: int32 = since(0, default=-1)
+                leader_id: BrokerId = field(default=-1)
+                leader_epoch: int32 = field(default=-1)
 
             index: PartitionIndex
             error_code: Error
@@ -83,7 +83,7 @@ class ProduceResponse(Response, api=PRODUCE):
 
         name: TopicName = until(12)
         topic_id: TopicId = since(13)
-        partition_responses: array[Partition] = since(0, mirrors="partition_data")
+        partition_responses: array[Partition] = field(mirrors="partition_data")
 
     class NodeEndpoint(Struct):
         """Where a broker named in `current_leader` listens."""
@@ -91,8 +91,8 @@ class ProduceResponse(Response, api=PRODUCE):
         node_id: BrokerId
         host: Host
         port: Port
-        rack: string | None = since(0, default=None)
+        rack: string | None = field(default=None)
 
-    responses: array[Topic] = since(0, mirrors="topic_data")
+    responses: array[Topic] = field(mirrors="topic_data")
     throttle_time_ms: ThrottleTime = since(1)
     node_endpoints: array[NodeEndpoint] = tagged(0, 10)

@@ -1,7 +1,7 @@
 """ReadShareGroupState (key 84): a share-partition's leader reads its state from the share coordinator (KIP-932)."""
 
 from proxy.protocol.api import READ_SHARE_GROUP_STATE
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import Error, ErrorMessage, GroupId, PartitionIndex, TopicId, array, int8, int16, int32, int64
 
 
@@ -43,12 +43,12 @@ class ReadShareGroupStateResponse(Response, api=READ_SHARE_GROUP_STATE):
 
             partition: PartitionIndex
             error_code: Error
-            error_message: ErrorMessage | None = since(0, default=None)
+            error_message: ErrorMessage | None = field(default=None)
             state_epoch: int32
             start_offset: int64  # -1: not yet known
             state_batches: array[StateBatch]
 
         topic_id: TopicId
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
-    results: array[Topic] = since(0, mirrors="topics")
+    results: array[Topic] = field(mirrors="topics")

@@ -1,7 +1,7 @@
 """ReadShareGroupStateSummary (key 87): where share-partitions start, from the share coordinator (KIP-932)."""
 
 from proxy.protocol.api import READ_SHARE_GROUP_STATE_SUMMARY
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import Error, ErrorMessage, GroupId, PartitionIndex, TopicId, array, int32, int64
 
 
@@ -35,7 +35,7 @@ class ReadShareGroupStateSummaryResponse(Response, api=READ_SHARE_GROUP_STATE_SU
 
             partition: PartitionIndex
             error_code: Error
-            error_message: ErrorMessage | None = since(0, default=None)
+            error_message: ErrorMessage | None = field(default=None)
             state_epoch: int32
             leader_epoch: int32  # came into v0 before its release
             start_offset: int64
@@ -43,6 +43,6 @@ class ReadShareGroupStateSummaryResponse(Response, api=READ_SHARE_GROUP_STATE_SU
             delivery_complete_count: int32 = since(1, default=-1)
 
         topic_id: TopicId
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
-    results: array[Topic] = since(0, mirrors="topics")
+    results: array[Topic] = field(mirrors="topics")

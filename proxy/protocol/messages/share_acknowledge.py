@@ -1,7 +1,7 @@
 """ShareAcknowledge (key 79): a member of a share group tells what became of records (KIP-932)."""
 
 from proxy.protocol.api import SHARE_ACKNOWLEDGE
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import (
     BrokerId,
     Error,
@@ -44,7 +44,7 @@ class ShareAcknowledgeRequest(Request, api=SHARE_ACKNOWLEDGE):
         topic_id: TopicId
         partitions: array[Partition]
 
-    group_id: GroupId | None = since(0, default=None)
+    group_id: GroupId | None = field(default=None)
     member_id: MemberId | None
     share_session_epoch: int32  # -1 closes the session; 0, which opens one, is not for this API
     is_renew_ack: bool = since(2)  # some acknowledgements renew the lock (KIP-1222)
@@ -68,11 +68,11 @@ class ShareAcknowledgeResponse(Response, api=SHARE_ACKNOWLEDGE):
 
             partition_index: PartitionIndex
             error_code: Error
-            error_message: ErrorMessage | None = since(0, default=None)
+            error_message: ErrorMessage | None = field(default=None)
             current_leader: Leader
 
         topic_id: TopicId
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
     class NodeEndpoint(Struct):
         """Where a leader named above listens."""
@@ -80,11 +80,11 @@ class ShareAcknowledgeResponse(Response, api=SHARE_ACKNOWLEDGE):
         node_id: BrokerId
         host: Host
         port: Port
-        rack: string | None = since(0, default=None)
+        rack: string | None = field(default=None)
 
     throttle_time_ms: ThrottleTime
     error_code: Error
-    error_message: ErrorMessage | None = since(0, default=None)
+    error_message: ErrorMessage | None = field(default=None)
     acquisition_lock_timeout_ms: int32 = since(2)  # how long renewed locks hold
-    responses: array[Topic] = since(0, mirrors="topics")
+    responses: array[Topic] = field(mirrors="topics")
     node_endpoints: array[NodeEndpoint]

@@ -5,7 +5,7 @@ new or acknowledged. v0 was the early access of 4.0; v2 adds the renewal of lock
 """
 
 from proxy.protocol.api import SHARE_FETCH
-from proxy.protocol.schema import Request, Response, Struct, since, until
+from proxy.protocol.schema import Request, Response, Struct, field, since, until
 from proxy.protocol.wire import (
     BrokerId,
     Error,
@@ -57,12 +57,12 @@ class ShareFetchRequest(Request, api=SHARE_FETCH):
         topic_id: TopicId
         partitions: array[PartitionIndex]
 
-    group_id: GroupId | None = since(0, default=None)
+    group_id: GroupId | None = field(default=None)
     member_id: MemberId | None
     share_session_epoch: int32
     max_wait_ms: int32
     min_bytes: int32
-    max_bytes: int32 = since(0, default=2**31 - 1)
+    max_bytes: int32 = field(default=2**31 - 1)
     max_records: int32 = since(1)
     batch_size: int32 = since(1)
     # 0: whole batches, which may exceed max_records, 1: never more than max_records (KIP-1206).
@@ -96,15 +96,15 @@ class ShareFetchResponse(Response, api=SHARE_FETCH):
 
             partition_index: PartitionIndex
             error_code: Error
-            error_message: ErrorMessage | None = since(0, default=None)
+            error_message: ErrorMessage | None = field(default=None)
             acknowledge_error_code: Error
-            acknowledge_error_message: ErrorMessage | None = since(0, default=None)
+            acknowledge_error_message: ErrorMessage | None = field(default=None)
             current_leader: Leader
             records: Records | None  # Kafka says that null is for v0 only; we take it in all
             acquired_records: array[AcquiredRecords]
 
         topic_id: TopicId
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
     class NodeEndpoint(Struct):
         """Where a leader named above listens."""
@@ -112,11 +112,11 @@ class ShareFetchResponse(Response, api=SHARE_FETCH):
         node_id: BrokerId
         host: Host
         port: Port
-        rack: string | None = since(0, default=None)
+        rack: string | None = field(default=None)
 
     throttle_time_ms: ThrottleTime
     error_code: Error
-    error_message: ErrorMessage | None = since(0, default=None)
+    error_message: ErrorMessage | None = field(default=None)
     acquisition_lock_timeout_ms: int32 = since(1)  # how long the locks hold
-    responses: array[Topic] = since(0, mirrors="topics")
+    responses: array[Topic] = field(mirrors="topics")
     node_endpoints: array[NodeEndpoint]

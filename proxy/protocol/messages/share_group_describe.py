@@ -1,7 +1,7 @@
 """ShareGroupDescribe (key 77): share groups and their members, as their coordinator knows them (KIP-932)."""
 
 from proxy.protocol.api import SHARE_GROUP_DESCRIBE
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import (
     AuthorizedOperations,
     ClientHost,
@@ -51,7 +51,7 @@ class ShareGroupDescribeResponse(Response, api=SHARE_GROUP_DESCRIBE):
             """One member."""
 
             member_id: MemberId
-            rack_id: string | None = since(0, default=None)
+            rack_id: string | None = field(default=None)
             member_epoch: int32
             client_id: ClientId
             client_host: ClientHost
@@ -59,14 +59,14 @@ class ShareGroupDescribeResponse(Response, api=SHARE_GROUP_DESCRIBE):
             assignment: Assignment
 
         error_code: Error
-        error_message: ErrorMessage | None = since(0, default=None)
+        error_message: ErrorMessage | None = field(default=None)
         group_id: GroupId
         group_state: string  # such as Stable or Empty
         group_epoch: int32
         assignment_epoch: int32
         assignor_name: string
         members: array[Member]
-        authorized_operations: AuthorizedOperations = since(0, default=-(2**31))  # the default: not asked for
+        authorized_operations: AuthorizedOperations = field(default=-(2**31))  # the default: not asked for
 
     throttle_time_ms: ThrottleTime
-    groups: array[Group] = since(0, mirrors="group_ids")
+    groups: array[Group] = field(mirrors="group_ids")

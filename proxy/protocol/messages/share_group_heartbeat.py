@@ -4,7 +4,7 @@ A member epoch of 0 joins, -1 leaves. Null stands for what has not changed since
 """
 
 from proxy.protocol.api import SHARE_GROUP_HEARTBEAT
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import (
     Error,
     ErrorMessage,
@@ -26,8 +26,8 @@ class ShareGroupHeartbeatRequest(Request, api=SHARE_GROUP_HEARTBEAT):
     group_id: GroupId
     member_id: MemberId  # made by the client itself
     member_epoch: int32
-    rack_id: string | None = since(0, default=None)
-    subscribed_topic_names: array[TopicName] | None = since(0, default=None)
+    rack_id: string | None = field(default=None)
+    subscribed_topic_names: array[TopicName] | None = field(default=None)
 
 
 class TopicPartitions(Struct):
@@ -47,8 +47,8 @@ class ShareGroupHeartbeatResponse(Response, api=SHARE_GROUP_HEARTBEAT):
 
     throttle_time_ms: ThrottleTime
     error_code: Error
-    error_message: ErrorMessage | None = since(0, default=None)
-    member_id: MemberId | None = since(0, default=None)
+    error_message: ErrorMessage | None = field(default=None)
+    member_id: MemberId | None = field(default=None)
     member_epoch: int32
     heartbeat_interval_ms: int32
-    assignment: Assignment | None = since(0, default=None)  # null: unchanged
+    assignment: Assignment | None = field(default=None)  # null: unchanged

@@ -5,7 +5,7 @@ v1 groups them by topic, v3 says for each whether to delete it (KIP-570). The re
 """
 
 from proxy.protocol.api import STOP_REPLICA
-from proxy.protocol.schema import Request, Response, Struct, since, until
+from proxy.protocol.schema import Request, Response, Struct, field, since, until
 from proxy.protocol.wire import BrokerId, Error, PartitionIndex, TopicName, array, int32, int64
 
 
@@ -31,7 +31,7 @@ class StopReplicaRequest(Request, api=STOP_REPLICA):
             """A partition to stop."""
 
             partition_index: PartitionIndex
-            leader_epoch: int32 = since(0, default=-1)
+            leader_epoch: int32 = field(default=-1)
             delete_partition: bool
 
         topic_name: TopicName

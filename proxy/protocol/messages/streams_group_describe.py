@@ -5,7 +5,7 @@ and numbers here. v1 adds the topology's description (KIP-1331) and the assignor
 """
 
 from proxy.protocol.api import STREAMS_GROUP_DESCRIBE
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import (
     AuthorizedOperations,
     ClientHost,
@@ -86,7 +86,7 @@ class TopologyDescriptionNode(Struct):
     name: string
     node_type: int8  # 1: source, 2: processor, 3: sink
     source_topics: array[TopicName]
-    sink_topic: TopicName | None = since(0, default=None)  # null: chosen record by record, or no sink
+    sink_topic: TopicName | None = field(default=None)  # null: chosen record by record, or no sink
     stores: array[string]  # state stores that it uses
     successors: array[string]  # nodes by name
 
@@ -132,20 +132,20 @@ class StreamsGroupDescribeResponse(Response, api=STREAMS_GROUP_DESCRIBE):
 
             epoch: int32
             # Null: the topology is not set, or cannot work.
-            subtopologies: array[Subtopology] | None = since(0, default=None)
+            subtopologies: array[Subtopology] | None = field(default=None)
 
         class Member(Struct):
             """One member."""
 
             member_id: MemberId
             member_epoch: int32
-            instance_id: MemberId | None = since(0, default=None)  # of a static member (KIP-345)
-            rack_id: string | None = since(0, default=None)
+            instance_id: MemberId | None = field(default=None)  # of a static member (KIP-345)
+            rack_id: string | None = field(default=None)
             client_id: ClientId
             client_host: ClientHost
             topology_epoch: int32
             process_id: string  # of the instance, which may have several members
-            user_endpoint: Endpoint | None = since(0, default=None)
+            user_endpoint: Endpoint | None = field(default=None)
             client_tags: array[KeyValue]
             task_offsets: array[TaskOffset]
             task_end_offsets: array[TaskOffset]  # of the changelog topics
@@ -154,17 +154,17 @@ class StreamsGroupDescribeResponse(Response, api=STREAMS_GROUP_DESCRIBE):
             is_classic: bool  # joined by the older protocol
 
         error_code: Error
-        error_message: ErrorMessage | None = since(0, default=None)
+        error_message: ErrorMessage | None = field(default=None)
         group_id: GroupId
         group_state: string  # such as Stable or NotReady
         group_epoch: int32
         assignment_epoch: int32
-        topology: Topology | None = since(0, default=None)
+        topology: Topology | None = field(default=None)
         members: array[Member]
-        authorized_operations: AuthorizedOperations = since(0, default=-(2**31))  # the default: not asked for
+        authorized_operations: AuthorizedOperations = field(default=-(2**31))  # the default: not asked for
         topology_description: TopologyDescription | None = since(1, default=None)
         topology_description_status: int8 = since(1)  # 0: not asked for; then whether there is one, or why not
         assignor_name: string | None = since(1, default=None)
 
     throttle_time_ms: ThrottleTime
-    groups: array[Group] = since(0, mirrors="group_ids")
+    groups: array[Group] = field(mirrors="group_ids")

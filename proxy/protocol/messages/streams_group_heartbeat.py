@@ -8,7 +8,7 @@ and numbers here.
 """
 
 from proxy.protocol.api import STREAMS_GROUP_HEARTBEAT
-from proxy.protocol.schema import Request, Response, Struct, since, until
+from proxy.protocol.schema import Request, Response, Struct, field, since, until
 from proxy.protocol.wire import (
     Error,
     ErrorMessage,
@@ -97,18 +97,18 @@ class StreamsGroupHeartbeatRequest(Request, api=STREAMS_GROUP_HEARTBEAT):
     member_id: MemberId  # made by the client itself
     member_epoch: int32
     endpoint_information_epoch: int32
-    instance_id: MemberId | None = since(0, default=None)  # of a static member (KIP-345)
-    rack_id: string | None = since(0, default=None)
-    rebalance_timeout_ms: int32 = since(0, default=-1)  # -1: unchanged
-    topology: Topology | None = since(0, default=None)
-    active_tasks: array[TaskIds] | None = since(0, default=None)
-    standby_tasks: array[TaskIds] | None = since(0, default=None)
-    warmup_tasks: array[TaskIds] | None = since(0, default=None)
-    process_id: string | None = since(0, default=None)  # of the instance, which may have several members
-    user_endpoint: Endpoint | None = since(0, default=None)
-    client_tags: array[KeyValue] | None = since(0, default=None)  # for standby tasks on other racks
-    task_offsets: array[TaskOffset] | None = since(0, default=None)
-    task_end_offsets: array[TaskOffset] | None = since(0, default=None)  # of the changelog topics
+    instance_id: MemberId | None = field(default=None)  # of a static member (KIP-345)
+    rack_id: string | None = field(default=None)
+    rebalance_timeout_ms: int32 = field(default=-1)  # -1: unchanged
+    topology: Topology | None = field(default=None)
+    active_tasks: array[TaskIds] | None = field(default=None)
+    standby_tasks: array[TaskIds] | None = field(default=None)
+    warmup_tasks: array[TaskIds] | None = field(default=None)
+    process_id: string | None = field(default=None)  # of the instance, which may have several members
+    user_endpoint: Endpoint | None = field(default=None)
+    client_tags: array[KeyValue] | None = field(default=None)  # for standby tasks on other racks
+    task_offsets: array[TaskOffset] | None = field(default=None)
+    task_end_offsets: array[TaskOffset] | None = field(default=None)  # of the changelog topics
     shutdown_application: bool
 
 
@@ -138,7 +138,7 @@ class StreamsGroupHeartbeatResponse(Response, api=STREAMS_GROUP_HEARTBEAT):
 
     throttle_time_ms: ThrottleTime
     error_code: Error
-    error_message: ErrorMessage | None = since(0, default=None)
+    error_message: ErrorMessage | None = field(default=None)
     member_id: MemberId
     member_epoch: int32
     heartbeat_interval_ms: int32
@@ -146,9 +146,9 @@ class StreamsGroupHeartbeatResponse(Response, api=STREAMS_GROUP_HEARTBEAT):
     task_offset_interval_ms: int32
     acceptable_recovery_lag: int64 = since(1, default=-1)  # in records
     status: array[Status] | None
-    active_tasks: array[TaskIds] | None = since(0, default=None)
-    standby_tasks: array[TaskIds] | None = since(0, default=None)
-    warmup_tasks: array[TaskIds] | None = since(0, default=None)
+    active_tasks: array[TaskIds] | None = field(default=None)
+    standby_tasks: array[TaskIds] | None = field(default=None)
+    warmup_tasks: array[TaskIds] | None = field(default=None)
     topology_description_required: bool = since(1)
     endpoint_information_epoch: int32
-    partitions_by_user_endpoint: array[EndpointToPartitions] | None = since(0, default=None)
+    partitions_by_user_endpoint: array[EndpointToPartitions] | None = field(default=None)

@@ -6,7 +6,7 @@ shows it in StreamsGroupDescribe v1. Brokers without a plugin that keeps it answ
 """
 
 from proxy.protocol.api import STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field
 from proxy.protocol.wire import (
     Error,
     ErrorMessage,
@@ -27,7 +27,7 @@ class TopologyDescriptionNode(Struct):
     name: string
     node_type: int8  # 1: source, 2: processor, 3: sink
     source_topics: array[TopicName]
-    sink_topic: TopicName | None = since(0, default=None)  # null: chosen record by record, or no sink
+    sink_topic: TopicName | None = field(default=None)  # null: chosen record by record, or no sink
     stores: array[string]  # state stores that it uses
     successors: array[string]  # nodes by name
 
@@ -67,4 +67,4 @@ class StreamsGroupTopologyDescriptionUpdateResponse(Response, api=STREAMS_GROUP_
 
     throttle_time_ms: ThrottleTime
     error_code: Error
-    error_message: ErrorMessage | None = since(0, default=None)
+    error_message: ErrorMessage | None = field(default=None)

@@ -5,7 +5,7 @@ itself, without AddOffsetsToTxn (KIP-890); v6 has topic ids instead of names.
 """
 
 from proxy.protocol.api import TXN_OFFSET_COMMIT
-from proxy.protocol.schema import Request, Response, Struct, since, until
+from proxy.protocol.schema import Request, Response, Struct, field, since, until
 from proxy.protocol.wire import (
     Error,
     GroupId,
@@ -66,7 +66,7 @@ class TxnOffsetCommitResponse(Response, api=TXN_OFFSET_COMMIT):
 
         name: TopicName = until(5)
         topic_id: TopicId = since(6)
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
     throttle_time_ms: ThrottleTime
-    topics: array[Topic] = since(0, mirrors="topics")
+    topics: array[Topic] = field(mirrors="topics")

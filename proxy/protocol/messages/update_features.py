@@ -4,7 +4,7 @@ From v2 on all features change or none does, and there is no result for each.
 """
 
 from proxy.protocol.api import UPDATE_FEATURES
-from proxy.protocol.schema import Request, Response, Struct, since, until
+from proxy.protocol.schema import Request, Response, Struct, field, since, until
 from proxy.protocol.wire import Error, ErrorMessage, ThrottleTime, array, int8, int16, int32, string
 
 
@@ -19,7 +19,7 @@ class UpdateFeaturesRequest(Request, api=UPDATE_FEATURES):
         allow_downgrade: bool = until(0)
         upgrade_type: int8 = since(1, default=1)  # 1: upgrade, 2: safe downgrade, 3: unsafe downgrade
 
-    timeout_ms: int32 = since(0, default=60000)
+    timeout_ms: int32 = field(default=60000)
     feature_updates: array[FeatureUpdate]
     validate_only: bool = since(1)
 

@@ -4,7 +4,7 @@ That is where it listens, or which levels of kraft.version it supports.
 """
 
 from proxy.protocol.api import UPDATE_RAFT_VOTER
-from proxy.protocol.schema import Request, Response, Struct, since, tagged
+from proxy.protocol.schema import Request, Response, Struct, field, tagged
 from proxy.protocol.wire import (
     BrokerId,
     ClusterId,
@@ -51,8 +51,8 @@ class UpdateRaftVoterResponse(Response, api=UPDATE_RAFT_VOTER):
     class CurrentLeader(Struct):
         """The leader that the asked voter knows, and where it listens."""
 
-        leader_id: BrokerId = since(0, default=-1)
-        leader_epoch: int32 = since(0, default=-1)
+        leader_id: BrokerId = field(default=-1)
+        leader_epoch: int32 = field(default=-1)
         host: Host
         port: Port  # 32 bits wide, unlike the listeners' above
 

@@ -5,7 +5,7 @@ next epoch (KIP-996). Ports are unsigned 16 bits wide here, as in all APIs of th
 """
 
 from proxy.protocol.api import VOTE
-from proxy.protocol.schema import Request, Response, Struct, since, tagged
+from proxy.protocol.schema import Request, Response, Struct, field, since, tagged
 from proxy.protocol.wire import (
     BrokerId,
     ClusterId,
@@ -42,7 +42,7 @@ class VoteRequest(Request, api=VOTE):
         topic_name: TopicName
         partitions: array[Partition]
 
-    cluster_id: ClusterId | None = since(0, default=None)
+    cluster_id: ClusterId | None = field(default=None)
     voter_id: BrokerId = since(1, default=-1)  # whose vote is asked for
     topics: array[Topic]
 
@@ -63,7 +63,7 @@ class VoteResponse(Response, api=VOTE):
             vote_granted: bool
 
         topic_name: TopicName
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
     class NodeEndpoint(Struct):
         """Where a leader named above listens."""
@@ -73,5 +73,5 @@ class VoteResponse(Response, api=VOTE):
         port: Port16
 
     error_code: Error
-    topics: array[Topic] = since(0, mirrors="topics")
+    topics: array[Topic] = field(mirrors="topics")
     node_endpoints: array[NodeEndpoint] = tagged(0, 1)

@@ -1,7 +1,7 @@
 """WriteShareGroupState (key 85): a share-partition's leader writes its state to the share coordinator (KIP-932)."""
 
 from proxy.protocol.api import WRITE_SHARE_GROUP_STATE
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import Error, ErrorMessage, GroupId, PartitionIndex, TopicId, array, int8, int16, int32, int64
 
 
@@ -48,9 +48,9 @@ class WriteShareGroupStateResponse(Response, api=WRITE_SHARE_GROUP_STATE):
 
             partition: PartitionIndex
             error_code: Error
-            error_message: ErrorMessage | None = since(0, default=None)
+            error_message: ErrorMessage | None = field(default=None)
 
         topic_id: TopicId
-        partitions: array[Partition] = since(0, mirrors="partitions")
+        partitions: array[Partition] = field(mirrors="partitions")
 
-    results: array[Topic] = since(0, mirrors="topics")
+    results: array[Topic] = field(mirrors="topics")

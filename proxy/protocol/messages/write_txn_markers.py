@@ -1,7 +1,7 @@
 """WriteTxnMarkers (key 27): a coordinator has the outcome of transactions written to their partitions (KIP-98)."""
 
 from proxy.protocol.api import WRITE_TXN_MARKERS
-from proxy.protocol.schema import Request, Response, Struct, since
+from proxy.protocol.schema import Request, Response, Struct, field, since
 from proxy.protocol.wire import Error, PartitionIndex, ProducerId, TopicName, array, int8, int16, int32
 
 
@@ -43,9 +43,9 @@ class WriteTxnMarkersResponse(Response, api=WRITE_TXN_MARKERS):
                 error_code: Error
 
             name: TopicName
-            partitions: array[Partition] = since(0, mirrors="partition_indexes")
+            partitions: array[Partition] = field(mirrors="partition_indexes")
 
         producer_id: ProducerId
-        topics: array[Topic] = since(0, mirrors="topics")
+        topics: array[Topic] = field(mirrors="topics")
 
-    markers: array[Marker] = since(0, mirrors="markers")
+    markers: array[Marker] = field(mirrors="markers")

@@ -5,7 +5,7 @@ import pytest
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
-from proxy.protocol.schema import Struct, camel, since, structs, tagged
+from proxy.protocol.schema import Struct, camel, field, since, structs, tagged
 from proxy.protocol.wire import Meaning, array, int32, string
 
 
@@ -60,7 +60,7 @@ def test_a_type_that_is_not_on_the_wire_is_refused_when_the_class_is_made():
     with pytest.raises(TypeError, match="null needs a type that says so"):
 
         class Null(Struct):
-            name: string = since(0, default=None)
+            name: string = field(default=None)
 
     with pytest.raises(TypeError, match="a field needs a type"):
 
