@@ -10,8 +10,8 @@ Rules:
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import structlog
@@ -52,7 +52,7 @@ class Worker:
     dialling: trio.Nursery
     counters: Counters
     link_counters: LinkCounters
-    complaints: Complaints = field(default_factory=Complaints)
+    complaints: Complaints
 
 
 class Arrivals:
@@ -86,17 +86,15 @@ class Arrivals:
             client.close()
             worker.counters.over_connections += 1
             most = f"{worker.limits.connections} are open (limits.connections)"
-            self._complain("connection refused", None, most, client=str(Endpoint(*peer)))
+            self._complain("connection refused", None, peer, most)
             return
         worker.counters.accepted += 1
         worker.counters.open += 1
         worker.dialling.start_soon(self._connect, client, peer, broker_id)
 
-    def _complain(self, event: str, about: int | None, why: str, **facts: object) -> None:
-        """Once in a while: clients that are refused come again at once."""
-        due = self._worker.complaints.due((event, about))
-        if due is not None:
-            log.warning(event, why=why, **facts, **due)
+    def _complain(self, event: str, about: Hashable, peer: tuple[str, int], why: str, **facts: object) -> None:
+        here = {"client": str(Endpoint(*peer)), "listener": self._listener}
+        self._worker.complaints.tell(log.warning, event, (self._listener, about), why, why=why, **facts, **here)
 
     async def _connect(self, client: socket.socket, peer: tuple[str, int], broker_id: int | None) -> None:
         broker = introduced = welcomed = None
@@ -110,12 +108,12 @@ class Arrivals:
             self._worker.counters.failed_dial += not error.stalled
             self._worker.counters.slow_dial += error.stalled
             self._upstream.ask_again()
-            self._complain("broker unreachable", broker_id, str(error), broker=broker_id, client=str(Endpoint(*peer)))
+            self._complain("broker unreachable", broker_id, peer, str(error), broker=broker_id)
         except HandshakeError as error:
             self._worker.counters.slow_handshake += error.limit == "handshake"
             self._worker.counters.over_handshakes += error.limit == "handshakes"
             self._worker.counters.failed_handshakes += error.limit is None
-            log.warning("no TLS", why=str(error), client=str(Endpoint(*peer)), listener=self._listener)
+            self._complain("no TLS", peer[0], peer, str(error))
         finally:
             if broker is None:  # also when the proxy is about to end
                 self._worker.counters.open -= 1

@@ -34,13 +34,14 @@ from proxy.net.arrivals import Arrivals, Worker
 from proxy.net.authorities import Authorities, Speakers
 from proxy.net.bind import BindError
 from proxy.net.channel import Learned
+from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.net.limits import enforce
 from proxy.net.listeners import Listener
 from proxy.net.process import Started
 from proxy.net.reactor import Reactor
 from proxy.net.reloading import keep_in_step
-from proxy.net.telling import Telling
+from proxy.net.telling import Telling, whose
 from proxy.net.tls.brokers import BrokerTls
 from proxy.net.upstream import Upstream
 from proxy.telemetry.counters import Counters
@@ -65,7 +66,8 @@ class Gateway:
         self._tell = tell
         self._open: set[str] = set()  # clusters whose listeners are
         self._early: list[Learned] = []  # what others learned before that
-        self._reactor = Reactor(self._ended, Telling())
+        self._complaints = Complaints()
+        self._reactor = Reactor(self._ended, Telling(self._complaints), self._complaints)
         self._left = trio.Event()  # set when a link is over
         self._accepting = trio.CancelScope()
         self._listeners: dict[str, Listener] = {}
@@ -93,14 +95,18 @@ class Gateway:
             nursery.start_soon(self._authorities.watch)
             await nursery.start(self._speakers.watch)
             nursery.start_soon(enforce, self.config.limits, self._reactor.conversations, self.counters)
+            nursery.start_soon(self._complaints.watch)
             with self._accepting:
                 await self._accept(started)
             await self._drain()
+            self._complaints.sum_up()
             nursery.cancel_scope.cancel()
 
     async def _accept(self, started: Started) -> None:
         async with trio.open_nursery() as nursery:
-            worker = Worker(self.config.limits, self._reactor, nursery, self.counters, self.link_counters)
+            worker = Worker(
+                self.config.limits, self._reactor, nursery, self.counters, self.link_counters, self._complaints
+            )
             for name in self.config.clusters:
                 self._set_up(name, worker)
             for kept in self._kept:
@@ -174,6 +180,7 @@ class Gateway:
             name,
             Endpoint(*declared.bind),
             declared.advertised_host,
+            self._complaints,
             shared=self._tell is not None,
             hosts=hosts,
         )
@@ -240,7 +247,8 @@ class Gateway:
             log.debug("connection closed", **facts)
         else:
             self.counters.ended_by_fault += 1
-            log.warning("connection ended", why=reason, **facts)
+            about = facts["listener"], whose(conversation)
+            self._complaints.tell(log.warning, "connection ended", about, reason, why=reason, **facts)
 
     async def _drain(self) -> None:
         """Let what is in flight be answered; cut what is not in time."""

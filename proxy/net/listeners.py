@@ -20,6 +20,7 @@ import trio
 from proxy.config.tls import ID
 from proxy.core.topology import Endpoint
 from proxy.net.bind import BindError, listen
+from proxy.net.complaints import Complaints
 
 log = structlog.get_logger()
 
@@ -37,13 +38,21 @@ class Listener:
     """All ports of one listener. `accepted` is given each connection, its peer and the id of the broker it is for."""
 
     def __init__(
-        self, name: str, bind: Endpoint, advertised_host: str, *, shared: bool = False, hosts: str | None = None
+        self,
+        name: str,
+        bind: Endpoint,
+        advertised_host: str,
+        complaints: Complaints,
+        *,
+        shared: bool = False,
+        hosts: str | None = None,
     ) -> None:
         self.name = name
         self.bind = bind
         self.ports: dict[int, int] = {}  # the ports that are open, by node id
         self.accepted: Accepted
         self._advertised_host = advertised_host
+        self._complaints = complaints
         self._shared = shared
         self._hosts = hosts  # of brokers, with a place for the id: all are reached on the one port
         self._sockets: list[socket.socket] = []
@@ -103,14 +112,18 @@ class Listener:
                     break
                 except OSError as error:
                     if error.errno in OUT_OF_DESCRIPTORS:
-                        log.error(
-                            "cannot accept", why=error.strerror, way_out="raise the limit of open files (ulimit -n)"
-                        )
+                        self._cannot_accept(error)
                         await trio.sleep(BREATHER)
                     break  # otherwise that one connection was gone before it was accepted
                 client.setblocking(False)
                 client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self.accepted(client, _address(peer), node_id)
+
+    def _cannot_accept(self, error: OSError) -> None:
+        way_out = "raise the limit of open files (ulimit -n)"
+        self._complaints.tell(
+            log.error, "cannot accept", self.name, listener=self.name, why=error.strerror, way_out=way_out
+        )
 
 
 def _address(peer: Any) -> tuple[str, int]:

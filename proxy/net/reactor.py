@@ -27,9 +27,11 @@ import trio
 
 from proxy.core.events import Event
 from proxy.core.link import Link
+from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.net.pipes import Pipes
 from proxy.net.side import BUFFER, AnySocket, Side
+from proxy.net.telling import raised_at
 from proxy.protocol.frame import Buffer
 
 log = structlog.get_logger()
@@ -55,8 +57,10 @@ class Reactor:
         self,
         ended: Callable[[Conversation, str | None], None],
         emit: Callable[[Conversation, Event], None],
+        complaints: Complaints,
     ) -> None:
         self._ended = ended
+        self._complaints = complaints
         self.emit = emit
         self._epoll = select.epoll()
         self._sides: dict[int, Side] = {}
@@ -240,7 +244,8 @@ class Reactor:
 
     def _crash(self, conversation: Conversation, error: Exception) -> None:
         conversation.abort("the proxy failed; its log says where")
-        log.error("a link failed: a bug of the proxy", exc_info=error)
+        facts = conversation.link.connection.facts()
+        self._complaints.tell(log.error, "a link failed: a bug of the proxy", raised_at(error), exc_info=error, **facts)
 
 
 def _address(memory: memoryview) -> int:

@@ -3,7 +3,7 @@
 Rules:
 * Of an error it is told what it is and where it was raised. What it says is told too, unless it may say what a secret
   is: where the message has secrets in it, and of steps beside a conversation, which authenticate.
-* What is denied is told as often as complaints are: a client that is denied asks again at once.
+* What a client can cause is told as often as complaints are: a client that is denied asks again at once.
 """
 
 from __future__ import annotations
@@ -36,54 +36,65 @@ log = structlog.get_logger()
 class Telling:
     """Writes the lines of one worker."""
 
-    def __init__(self) -> None:
-        self._complaints = Complaints()
+    def __init__(self, complaints: Complaints) -> None:
+        self._tell = complaints.tell
 
     def __call__(self, conversation: Conversation, event: Event) -> None:
         """Write the line, if it is due."""
         facts = conversation.link.connection.facts()
-        if isinstance(event, Denied):
-            self._denied(event, facts)
-        else:
-            _tell(event, facts)
+        who = facts["listener"], whose(conversation)
+        match event:
+            case Denied():
+                self._denied(event, whose(conversation), facts)
+            case Authenticated():
+                log.debug("client authenticated", again=event.again, **facts)
+            case Refused():
+                facts |= {"why": event.why, "mechanism": event.mechanism}
+                self._tell(log.warning, "authentication failed", who, event.why, **facts)
+            case AclsChanged():
+                log.info("ACLs changed", created=event.created, deleted=event.deleted, **facts)
+            case AclsNotChanged():
+                self._tell(log.error, "ACLs not changed", who, event.why, why=event.why, **facts)
+            case HandlerFailed():
+                what = f"{event.handler} on {event.api.name} v{event.version}"
+                self._failed(what, _failure(event.error, _has_secrets(event.api)), facts)
+            case StepsFailed():
+                self._failed(event.steps, _failure(event.error, True), facts)
+            case Undecodable():
+                facts |= {"what": f"{event.api.name} v{event.version}", "error": str(event.error)}
+                self._tell(log.warning, "undecodable frame", who, facts["error"], **facts)
 
-    def _denied(self, event: Denied, facts: dict[str, object]) -> None:
-        asked = {"operation": event.operation, "resource": event.resource, "name": event.name}
-        due = self._complaints.due(
-            (event.enforced, facts.get("principal"), event.api.key, event.place, *asked.values())
+    def _denied(self, event: Denied, who: str, facts: dict[str, object]) -> None:
+        rule = {"rule": event.place} if event.place else {}
+        asked = {"operation": event.operation, "resource": event.resource}
+        told = {"api": event.api.name, **asked, "name": event.name, "why": event.why, **rule, **facts}
+        what = "denied" if event.enforced else "would be denied"
+        self._tell(log.info, what, (who, event.place, *asked.values()), event.name, **told)
+
+    def _failed(self, what: str, failure: dict[str, str], facts: dict[str, object]) -> None:
+        self._tell(
+            log.error, "handler failed", (what, failure.get("at")), failure["error"], what=what, **failure, **facts
         )
-        if due is not None:
-            rule = {"rule": event.place} if event.place else {}
-            what = "denied" if event.enforced else "would be denied"
-            log.info(what, api=event.api.name, **asked, why=event.why, **rule, **facts, **due)
 
 
-def _tell(event: Event, facts: dict[str, object]) -> None:
-    match event:
-        case Authenticated():
-            log.debug("client authenticated", again=event.again, **facts)
-        case Refused():
-            log.warning("authentication failed", why=event.why, **(facts | {"mechanism": event.mechanism}))
-        case AclsChanged():
-            log.info("ACLs changed", created=event.created, deleted=event.deleted, **facts)
-        case AclsNotChanged():
-            log.error("ACLs not changed", why=event.why, **facts)
-        case HandlerFailed():
-            what = f"{event.handler} on {event.api.name} v{event.version}"
-            log.error("handler failed", what=what, **_failure(event.error, _has_secrets(event.api)), **facts)
-        case StepsFailed():
-            log.error("handler failed", what=event.steps, **_failure(event.error, True), **facts)
-        case Undecodable():
-            log.error("undecodable frame", what=f"{event.api.name} v{event.version}", error=str(event.error), **facts)
+def whose(conversation: Conversation) -> str:
+    """Whom a complaint is about: who the client is, or, where that is not known, its host."""
+    connection = conversation.link.connection
+    return connection.principal or connection.client[0]
 
 
 def _failure(error: Exception, secret: bool) -> dict[str, str]:
     """What was raised, and where."""
     kind = type(error).__name__
     told = {"error": kind if secret or not str(error) else f"{kind}: {error}"}
-    for frame in traceback.extract_tb(error.__traceback__)[-1:]:
-        told["at"] = f"{frame.filename}:{frame.lineno}"
-    return told
+    at = raised_at(error)
+    return told | ({"at": at} if at else {})
+
+
+def raised_at(error: Exception) -> str:
+    """The file and the line; nothing for an error that nobody raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 
 
 @cache

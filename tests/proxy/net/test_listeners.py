@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 
 from proxy.core.topology import Endpoint
 from proxy.net.bind import BindError
+from proxy.net.complaints import Complaints
 from proxy.net.listeners import Listener
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE
 from tests.real.ports import free_block, is_free
@@ -21,7 +22,7 @@ class Door:
 
     def __init__(self, host: str = LOOPBACK) -> None:
         self.port = free_block(8, LOOPBACK)
-        self.listener = Listener("clients", Endpoint(host, self.port), "kafka.example.com")
+        self.listener = Listener("clients", Endpoint(host, self.port), "kafka.example.com", Complaints())
         self._send, self._came = trio.open_memory_channel[Arrival](10)
         self.listener.accepted = lambda *arrival: self._send.send_nowait(arrival)
 

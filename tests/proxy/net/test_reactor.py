@@ -18,6 +18,7 @@ from proxy.core.events import Event
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin, on_request
 from proxy.core.route import Routes
+from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.net.reactor import Reactor
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
@@ -62,7 +63,7 @@ class World:
         self.events: list[Event] = []
         self.changed = trio.Event()
         self.ends: list[trio.SocketStream] = []
-        self.reactor = Reactor(self.ended, lambda conversation, event: self.events.append(event))
+        self.reactor = Reactor(self.ended, lambda conversation, event: self.events.append(event), Complaints())
 
     def ended(self, conversation: Conversation, reason: str | None) -> None:
         self.over.append(reason)

@@ -18,7 +18,7 @@ from proxy.core.events import (
     StepsFailed,
     Undecodable,
 )
-from proxy.net.complaints import EVERY
+from proxy.net.complaints import EVERY, Complaints
 from proxy.net.telling import Telling
 from proxy.protocol.api import FETCH, INCREMENTAL_ALTER_CONFIGS, METADATA, SASL_AUTHENTICATE
 from tests.proxy.core.playbook import connection
@@ -29,7 +29,7 @@ def lines(*events: Any, principal: str = "User:alice", telling: Telling | None =
     one.principal, one.mechanism = principal, "PLAIN"
     one.software_name, one.software_version = "librdkafka", "2.6"
     conversation: Any = SimpleNamespace(link=SimpleNamespace(connection=one))
-    telling = telling or Telling()
+    telling = telling or Telling(Complaints())
     with capture_logs() as captured:
         for event in events:
             telling(conversation, event)
@@ -60,7 +60,7 @@ def denied(name: str, enforced: bool = True) -> Denied:
         (Undecodable(METADATA, 12, ValueError("ends early")), {"what": "Metadata v12", "error": "ends early"}),
     ],
 )
-def test_every_event_is_a_line_that_says_whose_it_is(event: Any, says: dict[str, Any]) -> None:
+async def test_every_event_is_a_line_that_says_whose_it_is(event: Any, says: dict[str, Any]) -> None:
     line = told(event)
     assert line.items() >= says.items()
     assert line["principal"] == "User:alice"
@@ -91,16 +91,18 @@ async def test_a_denial_says_who_wanted_what_and_which_rule_is_against_it(enforc
 async def test_a_denial_that_comes_again_and_again_is_told_once_in_a_while(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    telling = Telling()
+    telling = Telling(Complaints())
     first = lines(*[denied("orders")] * 5, denied("bills"), denied("orders", enforced=False), telling=telling)
     assert [line["name"] for line in first] == ["orders", "bills", "orders"]
+    assert first[1]["left_out"] == 4
     assert len(lines(denied("orders"), principal="User:bob", telling=telling)) == 1
+    assert lines(denied("orders"), telling=telling) == []
     await trio.sleep(EVERY)
     (line,) = lines(denied("orders"), telling=telling)
-    assert line["and_before"] == 4
+    assert line["left_out"] == 1
 
 
-def test_where_an_error_was_raised_is_told() -> None:
+async def test_where_an_error_was_raised_is_told() -> None:
     try:
         raise KeyError("x")
     except KeyError as error:
