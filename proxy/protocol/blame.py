@@ -1,6 +1,7 @@
 """Whose fault it is and where: what failed is read, or written, once more, slowly, naming each field.
 
-Printed code is fast because it does not know where it is. This does, and only runs when something is wrong.
+Printed code is fast because it does not know where it is. This does, and only runs when something is wrong. It runs in
+slices, since a stranger may send what is wrong at its very end.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from proxy.protocol.emit.source import length_letter
 from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying, plan
 from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.schema import Message, Struct
+from proxy.protocol.slices import Pace, Sliced, at_once
 from proxy.protocol.varint import Short, read_uvarint
 from proxy.protocol.wire import BYTES, RECORDS
 
@@ -25,12 +27,17 @@ class _Found(Exception):  # noqa: N818 (a signal inside this module)
         self.what, self.field, self.position = what, field, position
 
 
-def blame_bytes(cls: type[Message], version: int, body: bytes) -> ProtocolError:
+def blame_bytes(cls: type[Message], version: int, body: bytes | memoryview) -> ProtocolError:
     """Why `body` is no such message."""
+    return at_once(slice_blame_bytes(cls, version, body))
+
+
+def slice_blame_bytes(cls: type[Message], version: int, body: bytes | memoryview) -> Sliced[ProtocolError]:
+    """The same in slices."""
     found = _Found("cannot be read", "", None)
     reader = _Reader(body)
     try:
-        reader.struct(plan(cls, version), "")
+        yield from reader.struct(plan(cls, version), "")
         if reader.p != len(body):
             raise _Found(f"{len(body) - reader.p} bytes too many", "", reader.p)
     except _Found as place:
@@ -48,11 +55,12 @@ def blame_bytes(cls: type[Message], version: int, body: bytes) -> ProtocolError:
 class _Reader:
     """Goes over a message field by field."""
 
-    def __init__(self, body: bytes) -> None:
+    def __init__(self, body: bytes | memoryview) -> None:
         self.body = body
         self.p = 0
+        self.pace = Pace()
 
-    def take(self, n: int, path: str) -> bytes:
+    def take(self, n: int, path: str) -> bytes | memoryview:
         if n > len(self.body) - self.p:
             raise _Found(f"needs {n} bytes where {len(self.body) - self.p} are left", path, self.p)
         self.p += n
@@ -78,30 +86,32 @@ class _Reader:
             raise _Found("is null, and may not be", path, start)
         return None
 
-    def struct(self, layout: Plan, path: str) -> None:
+    def struct(self, layout: Plan, path: str) -> Sliced[None]:
         for step in layout.steps:
-            self.value(step.move, path + step.field.name)
+            yield from self.value(step.move, path + step.field.name)
         if layout.flexible:
-            self.tags(layout.tags, path)
+            yield from self.tags(layout.tags, path)
 
-    def tags(self, known: tuple[Step, ...], path: str) -> None:
+    def tags(self, known: tuple[Step, ...], path: str) -> Sliced[None]:
         for _ in range(self.uvarint(path + "tags")):
+            if self.pace.is_due():
+                yield
             tag, size = self.uvarint(path + "tags"), self.uvarint(path + "tags")
             step = next((step for step in known if step.field.tag == tag), None)
             stop = self.p + size
             if step is None or stop > len(self.body):
                 self.take(size, f"{path}tag {tag}")
                 continue
-            self.value(step.move, path + step.field.name)
+            yield from self.value(step.move, path + step.field.name)
             if self.p != stop:
                 raise _Found(f"is not the {size} bytes that its tag says", path + step.field.name, self.p)
 
-    def value(self, move: Move, path: str) -> None:
+    def value(self, move: Move, path: str) -> Sliced[None]:
         if isinstance(move, Fixed):
             self.take(move.least, path)
         elif isinstance(move, Nested):
             if not move.nullable or self.take(1, path)[0] < 128:
-                self.struct(move.plan, path + ".")
+                yield from self.struct(move.plan, path + ".")
         elif isinstance(move, Varying):
             self.take(self.length(move, path) or 0, path)
         else:
@@ -109,19 +119,28 @@ class _Reader:
             if n * move.element.least > len(self.body) - self.p:
                 raise _Found(f"has {n} elements, more than {len(self.body) - self.p} bytes can hold", path, start)
             for i in range(n):
-                self.value(move.element, f"{path}[{i}]")
+                if self.pace.is_due():
+                    yield
+                yield from self.value(move.element, f"{path}[{i}]")
 
 
 def blame_message(
     message: Message, version: int, problem: Exception, wanted: frozenset[str] | None = None
 ) -> ProtocolError:
     """Why `message` cannot be written."""
-    found = _Found(f"cannot be written: {problem}", "", None)
+    return at_once(slice_blame_message(message, version, problem, wanted))
+
+
+def slice_blame_message(
+    message: Message, version: int, problem: Exception, wanted: frozenset[str] | None = None
+) -> Sliced[ProtocolError]:
+    """The same in slices."""
+    pace, found = Pace(), _Found(f"cannot be written: {problem}", "", None)
     layout = plan(type(message), version)
     try:
         for step in (*layout.steps, *layout.tags):
             if wanted is None or step.field.name in wanted:
-                _check(step.move, getattr(message, step.field.name), step.field.name)
+                yield from _check(pace, step.move, getattr(message, step.field.name), step.field.name)
     except _Found as place:
         found = place
     return ProtocolError(
@@ -129,7 +148,7 @@ def blame_message(
     )
 
 
-def _check(move: Move, value: Any, path: str) -> None:
+def _check(pace: Pace, move: Move, value: Any, path: str) -> Sliced[None]:
     if isinstance(move, Fixed):
         try:
             struct.pack(f">{move.primitive.fmt}", value)
@@ -144,12 +163,14 @@ def _check(move: Move, value: Any, path: str) -> None:
         if not isinstance(value, list | tuple):
             raise _Found(f"is {value!r}, which is no array", path, None)
         for i, item in enumerate(value):
-            _check(move.element, item, f"{path}[{i}]")
+            if pace.is_due():
+                yield
+            yield from _check(pace, move.element, item, f"{path}[{i}]")
     elif not isinstance(value, Struct):
         raise _Found(f"is {value!r}, which is no struct", path, None)
     else:
         for step in (*move.plan.steps, *move.plan.tags):
-            _check(step.move, getattr(value, step.field.name), f"{path}.{step.field.name}")
+            yield from _check(pace, step.move, getattr(value, step.field.name), f"{path}.{step.field.name}")
 
 
 def _check_varying(move: Varying, value: Any, path: str) -> None:

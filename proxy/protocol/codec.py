@@ -3,20 +3,23 @@
 Rules:
 * A body starts after its header. Bytes that are no message raise `ProtocolError`, and nothing else does.
 * What is compiled stays; a message that nobody sends costs nothing.
+* What begins with `slice_` does the same as its namesake in slices, for what is large: see `slices.py`.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Generic, TypeVar
 
 from proxy.protocol import emit
-from proxy.protocol.blame import blame_bytes, blame_message
+from proxy.protocol.blame import FAULT, blame_bytes, blame_message, slice_blame_bytes, slice_blame_message
+from proxy.protocol.frame import Buffer
 from proxy.protocol.plan import Plan, plan
-from proxy.protocol.problem import ProtocolError
+from proxy.protocol.problem import ProtocolError, TooManyElementsError
 from proxy.protocol.schema import Message
+from proxy.protocol.slices import Sliced, TooMany
 from proxy.protocol.varint import Short
 
 BAD_BYTES = (Short, IndexError, struct.error)
@@ -40,6 +43,16 @@ def _decoder(cls: type[Message], version: int) -> Any:
 @cache
 def _encoder(cls: type[Message], version: int) -> Any:
     return emit.encoder(*laid_out(cls, version))
+
+
+@cache
+def _slicing_decoder(cls: type[Message], version: int) -> Any:
+    return emit.decoder(*laid_out(cls, version), sliced=True)
+
+
+@cache
+def _slicing_encoder(cls: type[Message], version: int) -> Any:
+    return emit.encoder(*laid_out(cls, version), sliced=True)
 
 
 def decode(cls: type[M], version: int, body: bytes | memoryview) -> M:
@@ -69,6 +82,26 @@ def decode_prefix(cls: type[M], version: int, data: bytes, start: int) -> tuple[
     if end > len(data):
         raise blame_bytes(cls, version, data[start:])
     return message, end
+
+
+def slice_decode(cls: type[M], version: int, data: Buffer, start: int, most: int) -> Sliced[M]:
+    """The message that begins at `start`, with so many elements at the most; what follows it is ignored."""
+    try:
+        message, end = yield from _slicing_decoder(cls, version)(data, start, most)
+        if end > len(data):
+            raise Short
+    except TooMany:
+        raise too_many(cls, version, most) from None
+    except BAD_BYTES:
+        raise (yield from slice_blame_bytes(cls, version, memoryview(data)[start:])) from None
+    return message  # type: ignore[no-any-return]
+
+
+def too_many(cls: type[Message], version: int, most: int) -> TooManyElementsError:
+    """A message has more elements than it may have."""
+    return TooManyElementsError(
+        f"has more than {most:,} elements, the limit", fault=FAULT.get(cls.side), api=cls.title(), version=version
+    )
 
 
 @cache
@@ -131,13 +164,22 @@ def encode(message: Message, version: int) -> bytes:
     return body
 
 
+def slice_encode(message: Message, version: int) -> Sliced[list[Buffer]]:
+    """The bytes of `message` in pieces, in order; otherwise as `encode`."""
+    try:
+        pieces: list[Buffer] = yield from _slicing_encoder(type(message), version)(message)
+    except BAD_MESSAGE as problem:
+        raise (yield from slice_blame_message(message, version, problem)) from None
+    return pieces
+
+
 class Picker(Generic[M]):
     """Reads some top-level fields of a message, leaves the rest bytes, and puts both together again.
 
     `wanted` are those of the asked fields that the version has: with none of them there is nothing to do.
     """
 
-    __slots__ = ("_prefix", "_read", "_write", "cls", "version", "wanted")
+    __slots__ = ("__dict__", "_layout", "_prefix", "_read", "_title", "_write", "cls", "version", "wanted")
 
     def __init__(self, cls: type[M], version: int, names: frozenset[str]) -> None:
         for name in names - cls.field.keys():
@@ -146,6 +188,7 @@ class Picker(Generic[M]):
         self.cls, self.version = cls, version
         self.wanted = frozenset(step.field.name for step in (*layout.steps, *layout.tags)) & names
         title += f" {', '.join(sorted(self.wanted))}"
+        self._layout, self._title = layout, title
         self._read = emit.pick_reader(layout, self.wanted, title)
         self._write = emit.pick_writer(layout, self.wanted, title)
         self._prefix = emit.prefix_reader(layout, self.wanted, title)
@@ -153,7 +196,7 @@ class Picker(Generic[M]):
     def decode(self, body: bytes) -> M:
         """The message with the picked fields; the others are opaque. Raises ProtocolError."""
         try:
-            message: M = self._read(body)
+            message: M = self._read(body, 0)
         except BAD_BYTES:
             raise blame_bytes(self.cls, self.version, bytes(body)) from None
         return message
@@ -165,6 +208,32 @@ class Picker(Generic[M]):
         except BAD_MESSAGE as problem:
             raise blame_message(message, self.version, problem, self.wanted) from None
         return body
+
+    @cached_property
+    def _slicing_read(self) -> Any:
+        return emit.pick_reader(self._layout, self.wanted, self._title, sliced=True)
+
+    @cached_property
+    def _slicing_write(self) -> Any:
+        return emit.pick_writer(self._layout, self.wanted, self._title, sliced=True)
+
+    def slice_decode(self, data: Buffer, start: int, most: int) -> Sliced[M]:
+        """The message that begins at `start` and ends with `data`, with so many elements at the most."""
+        try:
+            message: M = yield from self._slicing_read(data, start, most)
+        except TooMany:
+            raise too_many(self.cls, self.version, most) from None
+        except BAD_BYTES:
+            raise (yield from slice_blame_bytes(self.cls, self.version, memoryview(data)[start:])) from None
+        return message
+
+    def slice_encode(self, message: M) -> Sliced[list[Buffer]]:
+        """What `slice_decode` read, with the picked fields as they are now, in pieces."""
+        try:
+            pieces: list[Buffer] = yield from self._slicing_write(message)
+        except BAD_MESSAGE as problem:
+            raise (yield from slice_blame_message(message, self.version, problem, self.wanted)) from None
+        return pieces
 
     def prefix(self, data: bytes | memoryview, start: int) -> M | None:
         """The picked fields of a body that begins at `start` and may not be whole. None: more bytes are needed."""

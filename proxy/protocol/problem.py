@@ -52,3 +52,7 @@ class ProtocolError(Exception):
         if self.position is not None:
             line += f", at byte {self.position}"
         return line
+
+
+class TooManyElementsError(ProtocolError):
+    """A message has more elements than the limit says."""

@@ -11,17 +11,42 @@ from proxy.protocol.emit.spans import Noting, note_steps
 from proxy.protocol.emit.walk import walk_steps
 from proxy.protocol.emit.write import write_steps, write_struct, write_tags
 from proxy.protocol.plan import Plan, Step
+from proxy.protocol.slices import BYTES, WRITTEN
 
+SLICED = ("", " in slices")  # of a title
 COPIED = 64 << 10  # bytes: up to here cutting names from a copy is quicker than from a view
 
 
-def decoder(plan: Plan, title: str) -> Any:
-    """`decode(buf, p) -> (message, end of it)`: all fields."""
-    src = Source("decode", "buf, p")
-    src.add("end = len(buf)")
+def decoder(plan: Plan, title: str, *, sliced: bool = False) -> Any:
+    """`decode(buf, p) -> (message, end of it)`: all fields. `sliced`: a generator, of (buf, p, room)."""
+    src = _reader("decode", sliced)
     read_struct(src, plan, "o")
     src.add("return o, p")
-    return src.compile(f"decode {title}")
+    return src.compile(f"decode {title}{SLICED[sliced]}")
+
+
+def _reader(function: str, sliced: bool) -> Source:
+    src = Source(function, "buf, p, room" if sliced else "buf, p", sliced=sliced)
+    src.add("end = len(buf)")
+    if sliced:
+        src.add(f"turn = p + {BYTES}", "yield")
+    return src
+
+
+def _writer(function: str, sliced: bool) -> Source:
+    src = Source(function, "o", sliced=sliced)
+    src.add("pieces = []", "add = pieces.append")
+    if sliced:
+        src.add("done = []", f"left = {WRITTEN}", "yield")
+    return src
+
+
+def _written(src: Source) -> None:
+    """The result of a writer."""
+    if src.sliced:
+        src.add("collected(pieces, done)", "return done")
+    else:
+        src.add('return b"".join(pieces)')
 
 
 def skipper(plan: Plan, title: str) -> Any:
@@ -97,13 +122,12 @@ def walker(plan: Plan, title: str) -> Any:
     return src.compile(f"walk over {title}")
 
 
-def encoder(plan: Plan, title: str) -> Any:
-    """`encode(message) -> bytes`."""
-    src = Source("encode", "o")
-    src.add("pieces = []", "add = pieces.append")
+def encoder(plan: Plan, title: str, *, sliced: bool = False) -> Any:
+    """`encode(message) -> bytes`. `sliced`: a generator that returns pieces, in order."""
+    src = _writer("encode", sliced)
     write_struct(src, plan, "o")
-    src.add('return b"".join(pieces)')
-    return src.compile(f"encode {title}")
+    _written(src)
+    return src.compile(f"encode {title}{SLICED[sliced]}")
 
 
 def segments(plan: Plan, picked: frozenset[str]) -> list[tuple[bool, list[Step]]]:
@@ -140,10 +164,10 @@ def _read_stretches(src: Source, plan: Plan, picked: frozenset[str], mark: Calla
     mark()
 
 
-def pick_reader(plan: Plan, picked: frozenset[str], title: str) -> Any:
-    """`read(buf) -> message` with the picked fields, the bytes between them kept in `opaque`."""
-    src = Source("read", "buf, p=0")
-    src.add("end = len(buf)", "view = memoryview(buf)", f"o = new({src.name(plan.struct.__name__, plan.struct)})")
+def pick_reader(plan: Plan, picked: frozenset[str], title: str, *, sliced: bool = False) -> Any:
+    """`read(buf, p) -> message` with the picked fields, the bytes between them kept in `opaque`; `sliced` as above."""
+    src = _reader("read", sliced)
+    src.add("view = memoryview(buf)", f"o = new({src.name(plan.struct.__name__, plan.struct)})")
     has_tags = any(step.field.name in picked for step in plan.tags)
     marks: list[str] = []
 
@@ -164,13 +188,13 @@ def pick_reader(plan: Plan, picked: frozenset[str], title: str) -> Any:
     else:
         spans.append(f"view[{marks[-1]}:]")
     src.add(f"o.opaque = ({', '.join(spans)},)" if spans else "o.opaque = ()", "return o")
-    return src.compile(f"pick {title}")
+    return src.compile(f"pick {title}{SLICED[sliced]}")
 
 
-def pick_writer(plan: Plan, picked: frozenset[str], title: str) -> Any:
-    """`write(message) -> bytes`: what `pick_reader` read, with the picked fields as they are now."""
-    src = Source("write", "o")
-    src.add("pieces = []", "add = pieces.append", "opaque = iter(o.opaque)")
+def pick_writer(plan: Plan, picked: frozenset[str], title: str, *, sliced: bool = False) -> Any:
+    """`write(message) -> bytes`: what `pick_reader` read, with the picked fields as they are now; `sliced` as above."""
+    src = _writer("write", sliced)
+    src.add("opaque = iter(o.opaque)")
     for is_picked, steps in segments(plan, picked):
         if is_picked:
             write_steps(src, steps, "o")
@@ -181,5 +205,5 @@ def pick_writer(plan: Plan, picked: frozenset[str], title: str) -> Any:
         write_tags(src, tags, "o")
     else:
         src.add("add(next(opaque))")
-    src.add('return b"".join(pieces)')
-    return src.compile(f"splice {title}")
+    _written(src)
+    return src.compile(f"splice {title}{SLICED[sliced]}")

@@ -4,6 +4,8 @@ Rules:
 * What is printed has no decisions about versions left in it, and makes no objects but those asked for.
 * Bounds are checked before a span is cut; a count is checked against the least that its elements take.
 * Bad bytes raise `Short`, IndexError or struct.error; `codec.py` turns these into a ProtocolError.
+* In a sliced reader `room` is how many more elements there may be, and `turn` as far as the others may wait. Its bytes
+  may be a view, of which only what is asked for is copied.
 * `end` is where the bytes end, `p` how far they are read. Skipping may leave `p` behind `end`: whoever cuts checks.
 """
 
@@ -16,6 +18,7 @@ from itertools import chain, repeat
 from proxy.protocol.emit.shared import FEW
 from proxy.protocol.emit.source import Source, length_letter, letters, runs, width
 from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying
+from proxy.protocol.slices import BYTES as BYTES_OF_A_SLICE
 from proxy.protocol.wire import BYTES, RECORDS, UUID
 
 WIDTH = {"h": 2, "i": 4}
@@ -97,7 +100,7 @@ def read_varying(src: Source, move: Varying, target: str | None) -> None:
         with src.block("if q > end:"):
             src.add("raise Short")
         if move.primitive is BYTES:
-            src.add(f"{target} = buf[p:q]")
+            src.add(f"{target} = {_copied(src, 'buf[p:q]')}")
         elif move.primitive is RECORDS:
             src.add(f"{target} = memoryview(buf)[p:q]")
         else:
@@ -115,13 +118,15 @@ def read_many(src: Source, move: Many, target: str | None) -> None:
     with counted(src, move, target) as n:
         if isinstance(element, Fixed):
             if target:
-                src.add(f"{target} = [buf[i : i + 16] for i in range(p, p + {n} * 16, 16)]")
+                one = _copied(src, "buf[i : i + 16]")
+                src.add(f"{target} = [{one} for i in range(p, p + {n} * 16, 16)]")
             src.add(f"p += {n} * {element.least}")
             return
         items = src.fresh("items")
         if target:
             src.add(f"{items} = []")
         with src.block(f"for _ in range({n}):"):
+            _slice(src)
             item = src.fresh("o") if target else None
             read(src, element, item)
             if target:
@@ -139,13 +144,38 @@ def counted(src: Source, move: Many, target: str | None) -> Iterator[str]:
             src.add(f"{n} -= 1")
         with src.block(f"if {n} * {move.element.least} > end - p:"):
             src.add("raise Short")
+        if target or not isinstance(move.element, Fixed):
+            _charge(src, n)
         yield n
+
+
+def _charge(src: Source, n: str) -> None:
+    """So many elements are about to be read."""
+    if src.sliced:
+        src.add(f"room -= {n}")
+        with src.block("if room < 0:"):
+            src.add("raise TooMany")
+
+
+def _slice(src: Source) -> None:
+    """Is this slice over? Asked before each element."""
+    if src.sliced:
+        with src.block("if p > turn:"):
+            src.add("yield", f"turn = p + {BYTES_OF_A_SLICE}")
+
+
+def _copied(src: Source, span: str) -> str:
+    """A span as bytes of its own."""
+    return f"bytes({span})" if src.sliced else span
 
 
 def read_numbers(src: Source, move: Many, element: Fixed, target: str) -> None:
     """An array of numbers: a few with their count in one call, more the long way."""
     fmt = element.primitive.fmt
     long_way = f'{target}, p = read_numbers(buf, p, "{fmt}", {move.compact}, {move.nullable})'
+    if src.sliced:
+        sliced = f'slice_numbers(buf, p, "{fmt}", {move.compact}, {move.nullable}, room)'
+        long_way = f"{target}, p, room = yield from {sliced}"
     if not move.compact:
         src.add(long_way)
         return
@@ -213,7 +243,9 @@ def each_tag(src: Source, n: str) -> Iterator[tuple[str, str]]:
     tag, stop = src.fresh("tag"), src.fresh("stop")
     with src.block(f"if {n} > 127:"):
         src.add(f"{n}, p = rest_of_uvarint(buf, p, {n})")
+    _charge(src, n)
     with src.block(f"for _ in range({n}):"):
+        _slice(src)
         src.add(f"{tag}, p = read_uvarint(buf, p)", f"{stop}, p = read_uvarint(buf, p)", f"{stop} += p")
         with src.block(f"if {stop} > end:"):
             src.add("raise Short")

@@ -12,10 +12,12 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from proxy.protocol.slices import NUMBERS, NUMBERS_TO_AN_ELEMENT, Sliced, TooMany
 from proxy.protocol.varint import UVARINT, Short, read_uvarint, rest_of_uvarint, uvarint
 
 FEW = 32  # a compact count is the number of elements plus one: this and above go the long way
-NUMBERS = "bhHiqd"
+LETTERS = "bhHiqd"
+UNJOINED = 64 << 10  # bytes: copying what is longer takes longer than a piece more does
 
 
 def read_count(buf: bytes | memoryview, p: int, compact: bool) -> tuple[int, int]:
@@ -39,11 +41,56 @@ def read_numbers(buf: bytes | memoryview, p: int, fmt: str, compact: bool, nulla
     return numbers, p + struct.calcsize(layout)
 
 
+def slice_numbers(
+    buf: bytes | memoryview, p: int, fmt: str, compact: bool, nullable: bool, room: int
+) -> Sliced[tuple[Any, int, int]]:
+    """The same in slices, and for how many more elements there is room after these."""
+    n, start = read_count(buf, p, compact)
+    if n <= NUMBERS:
+        numbers, p = read_numbers(buf, p, fmt, compact, nullable)
+    else:
+        p, numbers = start, []
+        size = struct.calcsize(f">{fmt}")
+        if n * size > len(buf) - p:
+            raise Short
+        if n > room * NUMBERS_TO_AN_ELEMENT:
+            raise TooMany
+        stop = p + n * size
+        while p < stop:
+            some = min(NUMBERS, (stop - p) // size)
+            numbers += struct.unpack_from(f">{some}{fmt}", buf, p)
+            p += some * size
+            yield
+    return numbers, p, room - max(n, 0) // NUMBERS_TO_AN_ELEMENT
+
+
 def write_numbers(numbers: list[Any], fmt: str, compact: bool) -> bytes:
     """An array of numbers of any length."""
     n = len(numbers)
     count = uvarint(n + 1) if compact else struct.pack(">i", n)
     return count + struct.pack(f">{n}{fmt}", *numbers)
+
+
+def write_slices(numbers: list[Any], fmt: str, compact: bool, add: Callable[[bytes], None]) -> Sliced[None]:
+    """The same in slices."""
+    n = len(numbers)
+    add(uvarint(n + 1) if compact else struct.pack(">i", n))
+    for start in range(0, n, NUMBERS):
+        some = numbers[start : start + NUMBERS]
+        add(struct.pack(f">{len(some)}{fmt}", *some))
+        if len(some) == NUMBERS:
+            yield
+
+
+def collected(pieces: list[Any], done: list[Any]) -> None:
+    """Move pieces to those that are done: small ones joined, large ones as they are."""
+    start = 0
+    for i, piece in enumerate(pieces):
+        if len(piece) >= UNJOINED:
+            done += (b"".join(pieces[start:i]), piece)
+            start = i + 1
+    done.append(b"".join(pieces[start:] if start else pieces))
+    pieces.clear()
 
 
 def write_tags(add: Callable[[bytes], None], tags: Iterable[tuple[int, bytes]]) -> None:
@@ -58,14 +105,18 @@ def write_tags(add: Callable[[bytes], None], tags: Iterable[tuple[int, bytes]]) 
 
 ENVIRONMENT: dict[str, Any] = {
     "Short": Short,
+    "TooMany": TooMany,
     "UVARINT": UVARINT,
+    "collected": collected,
     "new": object.__new__,
     "read_numbers": read_numbers,
     "read_uvarint": read_uvarint,
     "rest_of_uvarint": rest_of_uvarint,
+    "slice_numbers": slice_numbers,
     "uvarint": uvarint,
     "write_numbers": write_numbers,
+    "write_slices": write_slices,
     "write_tags": write_tags,
-    **{f"READ_FEW_{f}": [struct.Struct(f">x{max(n - 1, 0)}{f}").unpack_from for n in range(FEW)] for f in NUMBERS},
-    **{f"WRITE_FEW_{f}": [struct.Struct(f">B{n}{f}").pack for n in range(FEW - 1)] for f in NUMBERS},
+    **{f"READ_FEW_{f}": [struct.Struct(f">x{max(n - 1, 0)}{f}").unpack_from for n in range(FEW)] for f in LETTERS},
+    **{f"WRITE_FEW_{f}": [struct.Struct(f">B{n}{f}").pack for n in range(FEW - 1)] for f in LETTERS},
 }

@@ -16,8 +16,9 @@ from proxy.protocol.wire import BYTES, RECORDS
 class Source:
     """Lines of Python in the making, and the objects that they name."""
 
-    def __init__(self, function: str, parameters: str) -> None:
+    def __init__(self, function: str, parameters: str, *, sliced: bool = False) -> None:
         self.function = function
+        self.sliced = sliced  # the function is a generator: see `slices.py`
         self.names: dict[str, Any] = dict(ENVIRONMENT)
         self.lines = [f"def {function}({parameters}):"]
         self.depth = 1

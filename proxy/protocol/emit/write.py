@@ -2,6 +2,7 @@
 
 Rules:
 * A message is written as Kafka writes it: a tagged field at its default is left out, tags ascend, lengths are minimal.
+* A sliced writer moves its `pieces` to what is `done` after each slice; `left` is how much of the slice there is.
 * Nothing is checked twice: a value that does not fit raises where Python notices, and `codec.py` finds the field.
 """
 
@@ -12,6 +13,7 @@ from collections.abc import Collection
 from proxy.protocol.emit.shared import FEW
 from proxy.protocol.emit.source import Source, length_letter, letters, runs
 from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying
+from proxy.protocol.slices import WRITTEN
 from proxy.protocol.wire import BYTES, RECORDS, UUID
 
 
@@ -62,6 +64,8 @@ def _present(src: Source, move: Varying | Nested | Many, name: str) -> None:
             src.add(f"{name} = {name}.encode()")
         _length(src, name, move.compact, length_letter(move))
         src.add(f"add({name})")
+        if src.sliced:
+            src.add(f"left -= len({name}) >> 8")
     elif isinstance(move, Nested):
         if move.nullable:
             src.add('add(b"\\1")')
@@ -86,6 +90,10 @@ def _elements(src: Source, element: Fixed | Varying | Nested, name: str) -> None
         return
     item = src.fresh("o")
     with src.block(f"for {item} in {name}:"):
+        if src.sliced:
+            src.add("left -= 1")
+            with src.block("if left < 0:"):
+                src.add("collected(pieces, done)", f"left = {WRITTEN}", "yield")
         if isinstance(element, Nested):
             write_struct(src, element.plan, item)
         else:
@@ -95,11 +103,16 @@ def _elements(src: Source, element: Fixed | Varying | Nested, name: str) -> None
 def _numbers(src: Source, element: Fixed, compact: bool, name: str) -> None:
     fmt = element.primitive.fmt
     long_way = f'add(write_numbers({name}, "{fmt}", {compact}))'
+    if src.sliced:
+        long_way = f'yield from write_slices({name}, "{fmt}", {compact}, add)'
     if not compact:
         src.add(long_way)
         return
     src.add(f"n = len({name})")
-    src.add(f"add(WRITE_FEW_{fmt}[n](n + 1, *{name})) if n < {FEW - 1} else {long_way}")
+    with src.block(f"if n < {FEW - 1}:"):
+        src.add(f"add(WRITE_FEW_{fmt}[n](n + 1, *{name}))")
+    with src.block("else:"):
+        src.add(long_way)
 
 
 def write_tags(src: Source, known: Collection[Step], source: str) -> None:

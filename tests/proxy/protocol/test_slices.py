@@ -1,0 +1,152 @@
+"""Slices: what is read and written a little at a time is the same as in one go, and its elements are counted."""
+
+import random
+
+import pytest
+
+from proxy.protocol.codec import decode, encode, picker, slice_decode, slice_encode
+from proxy.protocol.messages.fetch import FetchRequest
+from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from proxy.protocol.messages.offset_commit import OffsetCommitRequest
+from proxy.protocol.problem import ProtocolError, TooManyElementsError
+from proxy.protocol.slices import ELEMENTS, NUMBERS, WRITTEN, Pace, Sliced, at_once
+from tests.proxy.protocol.generate import EVERY, make
+
+PLENTY = 1_000_000
+
+
+def slices_of(work: Sliced[object]) -> int:
+    """So many slices does it take."""
+    return sum(1 for _ in work)
+
+
+def named(count: int) -> MetadataRequest:
+    return MetadataRequest(topics=[MetadataRequest.Topic(name=f"topic-{i:08}") for i in range(count)])
+
+
+def test_every_message_is_read_and_written_in_slices_as_in_one_go():
+    dice = random.Random(1)
+    for cls, version in EVERY:
+        message = make(cls, version, dice)
+        body = encode(message, version)
+        for data in (b"head" + body, memoryview(bytearray(b"head" + body))):
+            again = at_once(slice_decode(cls, version, data, 4, PLENTY))
+            assert again == message, (cls, version)
+            assert b"".join(at_once(slice_encode(again, version))) == body, (cls, version)
+
+
+def test_what_is_picked_in_slices_is_what_is_picked_in_one_go():
+    dice = random.Random(2)
+    for cls, version in EVERY:
+        message = make(cls, version, dice)
+        body = encode(message, version)
+        for field in cls.fields:
+            pick = picker(cls, version, field.name)
+            if pick.wanted:
+                picked = at_once(pick.slice_decode(memoryview(b"head" + body), 4, PLENTY))
+                assert getattr(picked, field.name) == getattr(pick.decode(body), field.name), (cls, version)
+                assert b"".join(at_once(pick.slice_encode(picked))) == body, (cls, version)
+
+
+def test_bad_bytes_are_blamed_alike_however_they_are_read():
+    dice = random.Random(3)
+    for cls, version in EVERY:
+        body = encode(make(cls, version, dice), version)
+        if body:
+            cut = body[: dice.randrange(len(body))]
+            with pytest.raises(ProtocolError) as sliced:
+                at_once(slice_decode(cls, version, b"head" + cut, 4, PLENTY))
+            with pytest.raises(ProtocolError) as plain:
+                decode(cls, version, cut)
+            assert str(sliced.value) == str(plain.value)
+
+
+def test_there_are_slices_where_there_is_much_and_hardly_any_where_there_is_little():
+    few, many = encode(named(1), 9), encode(named(10_000), 9)
+    assert slices_of(slice_decode(MetadataRequest, 9, few, 0, PLENTY)) == 1
+    assert slices_of(slice_decode(MetadataRequest, 9, many, 0, PLENTY)) >= 10
+    assert slices_of(slice_encode(named(1), 9)) == 1
+    assert slices_of(slice_encode(named(10_000), 9)) >= 10_000 // WRITTEN
+
+
+def test_finding_out_what_is_wrong_takes_slices_too():
+    work = slice_decode(MetadataRequest, 9, encode(named(10_000), 9)[:-5], 0, PLENTY)
+    for _ in range(10_000 // ELEMENTS):
+        next(work)
+    with pytest.raises(ProtocolError, match="topics"):
+        at_once(work)
+
+
+def test_more_elements_than_the_limit_are_refused_before_they_are_read():
+    body = encode(named(1000), 9)
+    assert len(at_once(slice_decode(MetadataRequest, 9, body, 0, 1000)).topics or ()) == 1000
+    with pytest.raises(TooManyElementsError, match="more than 999 elements"):
+        at_once(slice_decode(MetadataRequest, 9, body, 0, 999))
+    pick = picker(MetadataRequest, 9, "include_topic_authorized_operations")
+    with pytest.raises(TooManyElementsError):
+        at_once(pick.slice_decode(body, 0, 999))  # also what is only gone over
+
+
+def test_elements_within_elements_count_together():
+    topic = OffsetCommitRequest.Topic
+    body = encode(
+        OffsetCommitRequest(
+            group_id="g",
+            topics=[
+                topic(
+                    name="t", partitions=[topic.Partition(partition_index=i, committed_offset=0, committed_metadata="")]
+                )
+                for i in range(10)
+            ],
+        ),
+        8,
+    )
+    assert at_once(slice_decode(OffsetCommitRequest, 8, body, 0, 20))
+    with pytest.raises(TooManyElementsError):
+        at_once(slice_decode(OffsetCommitRequest, 8, body, 0, 19))
+
+
+@pytest.mark.parametrize("version", [11, 12])
+def test_numbers_are_read_in_slices_and_eight_count_as_one(version):
+    count = 10 * NUMBERS
+    forgotten = FetchRequest.ForgottenTopic(topic="t", partitions=list(range(count)))
+    request = FetchRequest(max_wait_ms=0, min_bytes=0, topics=[], forgotten_topics_data=[forgotten])
+    body = encode(request, version)
+    assert at_once(slice_decode(FetchRequest, version, body, 0, 1 + count // 8)) == decode(FetchRequest, version, body)
+    assert slices_of(slice_decode(FetchRequest, version, body, 0, PLENTY)) > 10
+    assert slices_of(slice_encode(request, version)) > 10
+    with pytest.raises(TooManyElementsError):
+        at_once(slice_decode(FetchRequest, version, body, 0, count // 8))
+
+
+def test_unknown_tags_are_elements():
+    request = named(0)
+    request.unknown_tags = [(tag, b"") for tag in range(100, 200)]
+    body = encode(request, 9)
+    assert at_once(slice_decode(MetadataRequest, 9, body, 0, 100)) == decode(MetadataRequest, 9, body)
+    with pytest.raises(TooManyElementsError):
+        at_once(slice_decode(MetadataRequest, 9, body, 0, 99))
+
+
+def test_a_cluster_of_ten_thousand_topics_is_well_within_half_a_million_elements():
+    partition = MetadataResponse.Topic.Partition(
+        error_code=0, partition_index=0, leader_id=1, replica_nodes=[1, 2, 3], isr_nodes=[1, 2, 3], offline_replicas=[]
+    )
+    topic = MetadataResponse.Topic(error_code=0, name="t", partitions=[partition] * 20)
+    body = encode(MetadataResponse(brokers=[], topics=[topic] * 10_000), 9)
+    assert len(at_once(slice_decode(MetadataResponse, 9, body, 0, 500_000)).topics) == 10_000
+
+
+def test_large_values_are_not_copied_when_a_message_is_written():
+    pick = picker(MetadataRequest, 9, "topics")
+    body = encode(named(3), 9)
+    picked = at_once(pick.slice_decode(body, 0, PLENTY))
+    picked.opaque = (*picked.opaque[:-1], large := memoryview(bytes(1 << 20)))
+    assert any(piece is large for piece in at_once(pick.slice_encode(picked)))
+
+
+def test_a_pace_says_after_so_many_elements_that_it_is_due():
+    pace = Pace()
+    assert [pace.is_due() for _ in range(2 * ELEMENTS)].count(True) == 2
+    assert slices_of(Pace().all(range(3 * ELEMENTS))) == 3
+    assert at_once(Pace().all("abc")) == ["a", "b", "c"]
