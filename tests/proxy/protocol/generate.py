@@ -1,10 +1,13 @@
 """Messages made from the schema: every field that a version has, with values that are easy to get wrong."""
 
 import random
+from typing import Any, TypeVar
 
 from proxy.protocol.api import APIS
 from proxy.protocol.schema import Field, Message, Struct, StructType, blank
 from proxy.protocol.wire import BOOL, BYTES, FLOAT64, LEGACY_STRING, RECORDS, STRING, UUID
+
+S = TypeVar("S", bound=Struct)
 
 INTEGERS = {"b": (8, True), "h": (16, True), "H": (16, False), "i": (32, True), "q": (64, True)}
 EVERY = [
@@ -12,7 +15,7 @@ EVERY = [
 ]  # each message class in each of its versions
 
 
-def make(cls, version: int, dice: random.Random):
+def make(cls: type[S], version: int, dice: random.Random) -> S:
     """A message, or struct, with a value for each field that `version` has."""
     struct = blank(cls)
     for field in cls.fields:
@@ -21,7 +24,7 @@ def make(cls, version: int, dice: random.Random):
     return struct
 
 
-def value(field: Field, version: int, dice: random.Random):
+def value(field: Field, version: int, dice: random.Random) -> Any:
     """A value for one field: null, empty, long, at the ends of its range."""
     if field.may_be_null(version) and dice.random() < 0.2:
         return None
@@ -37,7 +40,7 @@ def _number(field: Field) -> bool:
     return not isinstance(field.kind, StructType) and field.kind.fmt in INTEGERS
 
 
-def one(field: Field, version: int, dice: random.Random):
+def one(field: Field, version: int, dice: random.Random) -> Any:
     """One value of a field's kind."""
     kind = field.kind
     if isinstance(kind, StructType):
@@ -59,7 +62,7 @@ def one(field: Field, version: int, dice: random.Random):
     return dice.randbytes(size)
 
 
-def structs_of(message: Message):
+def structs_of(message: Message) -> list[Struct]:
     """Every struct in a message, itself first."""
     found: list[Struct] = [message]
     for struct in found:  # grows while we walk

@@ -1,0 +1,166 @@
+"""A hostile client: a plain socket that says what it likes, and remembers every byte that it was told."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from proxy.protocol.codec import decode
+from proxy.protocol.frame import SIZE
+from proxy.protocol.header import read_response_header, request_frame
+from proxy.protocol.schema import Request
+from tests.hostile.canary import HOST, REAL
+
+PATIENCE = 10.0  # seconds after which whatever was waited for does not come any more
+KEPT = 32 << 20  # bytes of what it was told that are remembered
+CLOSED = (ConnectionResetError, BrokenPipeError, ConnectionAbortedError)
+
+
+class NotHeldError(AssertionError):
+    """An attack did not hold: what was seen instead."""
+
+
+class Client:
+    """One connection. `sock` may be anything that sends and receives like a socket."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        self.sock.settimeout(PATIENCE)
+        self.told = bytearray()
+        self._rest = bytearray()
+
+    def send(self, data: bytes | memoryview) -> bool:
+        """Whether all of it could be sent: False where the connection was closed meanwhile."""
+        try:
+            self.sock.sendall(data)
+        except CLOSED:
+            return False
+        return True
+
+    def push(self, data: bytes, within: float = 1.0) -> int:
+        """Send as much as is taken within so many seconds, and say how much that was."""
+        view, sent, end = memoryview(data), 0, time.monotonic() + within
+        try:
+            while sent < len(view) and (left := end - time.monotonic()) > 0:
+                self.sock.settimeout(left)
+                sent += self.sock.send(view[sent : sent + (1 << 20)])
+        except (TimeoutError, *CLOSED):
+            pass
+        finally:
+            self.sock.settimeout(PATIENCE)
+        return sent
+
+    def receive(self) -> bytes:
+        """What comes next; nothing at the end of the connection. Raises TimeoutError."""
+        try:
+            data = self.sock.recv(1 << 18)
+        except CLOSED:
+            return b""
+        if len(self.told) < KEPT:
+            self.told += data
+        self._rest += data
+        return data
+
+    def silent(self, seconds: float) -> bool:
+        """Did nothing come for so long, and the connection live?"""
+        self.sock.settimeout(seconds)
+        try:
+            self.receive()
+        except TimeoutError:
+            return True
+        finally:
+            self.sock.settimeout(PATIENCE)
+        return False
+
+    def frame(self) -> bytes:
+        """The next answer, without its size. Raises EOFError where the connection was closed instead."""
+        while len(self._rest) < SIZE.size or len(self._rest) < SIZE.size + SIZE.unpack_from(self._rest)[0]:
+            if not self.receive():
+                raise EOFError("closed instead of an answer")
+        end = SIZE.size + SIZE.unpack_from(self._rest)[0]
+        frame = bytes(self._rest[SIZE.size : end])
+        del self._rest[:end]
+        return frame
+
+    def ask(self, request: Request, version: int, number: int = 1) -> Any:
+        """The answer to a request. Raises EOFError where the connection was closed instead."""
+        self.send(request_frame(request, version, number, "hostile"))
+        return self.answer(request, version, number)
+
+    def answer(self, request: Request, version: int, number: int = 1) -> Any:
+        """The answer to a request that was sent."""
+        frame = self.frame()
+        header, at = read_response_header(request.api, version, frame)
+        if header.correlation_id != number:
+            raise NotHeldError(f"the answer to {header.correlation_id}, not to {number}")
+        return decode(request.api.response, version, frame[at:])
+
+    def ends(self) -> Client:
+        """Wait until the proxy closed it."""
+        end = time.monotonic() + PATIENCE
+        try:
+            while self.receive():
+                if time.monotonic() > end:
+                    raise NotHeldError("it talks on and on")
+        except TimeoutError:
+            raise NotHeldError(f"still open after {PATIENCE:g} s") from None
+        return self
+
+    def half_close(self) -> None:
+        """Say that nothing more will come."""
+        with suppress(OSError):  # it is closed already
+            self.sock.shutdown(socket.SHUT_WR)
+
+    def reset(self) -> None:
+        """Close it with a reset instead of a goodbye."""
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        self.sock.close()
+
+    def close(self) -> None:
+        self.sock.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def leaked(self) -> bool:
+        """Was it told where a broker really is?"""
+        return REAL.encode() in self.told
+
+
+def patiently(what: str, within: float = PATIENCE) -> Iterator[None]:
+    """Rounds of looking, until the caller has seen what it looks for. Raises NotHeldError when that takes too long."""
+    end = time.monotonic() + within
+    while time.monotonic() < end:
+        yield
+        time.sleep(0.01)
+    raise NotHeldError(f"not within {within:g} s: {what}")
+
+
+def connect(port: int, **options: int) -> socket.socket:
+    """A connection to the proxy; `receive=` sets a small receive buffer."""
+    sock = socket.socket()
+    if "receive" in options:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, options["receive"])
+    sock.settimeout(PATIENCE)
+    sock.connect((HOST, port))
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return sock
+
+
+def settled(look: Callable[[], int], rounds: int = 20) -> int:
+    """What it comes to, once it does not change any more."""
+    last, same = look(), 0
+    for _ in patiently("it settles"):
+        now = look()
+        same = same + 1 if now == last else 0
+        last = now
+        if same >= rounds:
+            break
+    return last

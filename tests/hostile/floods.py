@@ -1,0 +1,230 @@
+"""Floods: more connections, requests, handshakes and mistakes than anybody needs."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+from tests.hostile.client import Client, connect, patiently, settled
+from tests.hostile.ground import LIMITS, Ground
+from tests.hostile.logins import plain
+from tests.hostile.requests import BEAT, beat, fetch, metadata, produce
+from tests.hostile.settings import OPEN, PASSWORDS, RULED, SASL, TLS, TWO
+from tests.hostile.stage import Peer, silent
+from tests.hostile.trial import case, cases
+
+MOST = int(str(LIMITS["connections"]))
+
+
+@cases({"to a broker": 2, "to the bootstrap port": None}, on=OPEN, crowded=True)
+def connections(ground: Ground, node: int | None) -> str:
+    """Over the limit they are closed; when some leave, others may come."""
+    clients = [ground.client(node=node) for _ in range(MOST + 100)]
+    for client in clients:
+        client.send(beat())
+    refused = sum(not client.receive() for client in clients)
+    assert refused >= 100, f"only {refused} were refused"
+    ground.leave()
+    for _ in patiently("somebody else may come"):
+        with Client(connect(ground.port())) as client:
+            client.send(beat())
+            if client.receive():
+                return f"{refused} of {len(clients)} refused, nobody afterwards"
+    raise AssertionError
+
+
+@case("connections to two workers", on=TWO, crowded=True)
+def connections_of_two(ground: Ground) -> str:
+    clients = [ground.client() for _ in range(2 * MOST + 300)]
+    for client in clients:
+        client.send(beat())
+    refused = sum(not client.receive() for client in clients)
+    assert refused >= 100, f"only {refused} were refused"
+    return f"{refused} of {len(clients)} refused"
+
+
+def _come_and_go(ground: Ground, said: bytes, reset: bool, listener: str = "clients") -> str:
+    times = ground.times(500, 5_000)
+    for _ in range(times):
+        client = Client(connect(ground.port(listener)))
+        client.send(said)
+        client.reset() if reset else client.close()
+    return f"{times} times"
+
+
+@cases(
+    {
+        "connect and close": (b"", False),
+        "connect and reset": (b"", True),
+        "ask and close": (beat(), False),
+        "ask and reset": (beat(), True),
+        "begin a request and reset": (beat()[:-2], True),
+        "ask ten things and reset": (beat() * 10, True),
+    },
+    on=OPEN,
+)
+def storms(ground: Ground, how: tuple[bytes, bool]) -> str:
+    """One after the other, as fast as it goes."""
+    return _come_and_go(ground, *how)
+
+
+@case("connect and reset, before two workers", on=TWO)
+def storm_of_two(ground: Ground) -> str:
+    return _come_and_go(ground, beat(), True)
+
+
+@cases(
+    {
+        "garbage": b"GET / HTTP/1.1\r\n\r\n",
+        "a frame of -1 bytes": b"\xff" * 12,
+        "API 9999": b"\0\0\0\x08\x27\x0f" + bytes(6),
+    },
+    on=OPEN,
+)
+def mistakes(ground: Ground, said: bytes) -> str:
+    """Each is closed, and the log does not grow with them."""
+    times = ground.times(500, 5_000)
+    for _ in range(times):
+        with Client(connect(ground.port())) as client:
+            client.send(said)
+            client.ends()
+    return f"{times} times: closed"
+
+
+@case("a dead broker, again and again", on=OPEN)
+def dead_broker(ground: Ground) -> str:
+    ground.stage.die()
+    for _ in range(ground.times(200, 2_000)):
+        with Client(connect(ground.port())) as client:
+            client.send(beat())
+            client.ends()
+    return "closed each time"
+
+
+@case("a broker that closes at once, again and again", on=OPEN)
+def broker_that_closes(ground: Ground) -> str:
+    ground.stage.play = lambda peer: None
+    for _ in range(ground.times(200, 2_000)):
+        with Client(connect(ground.port())) as client:
+            client.send(beat())
+            client.ends()
+    return "closed each time"
+
+
+@case("a pipeline that is never answered", on=OPEN)
+def pipeline(ground: Ground) -> str:
+    """Nobody is read with more than `in_flight` unanswered requests."""
+    ground.stage.play = silent
+    clients = [ground.client() for _ in range(5)]
+    for client in clients:
+        client.push(b"".join(map(beat, range(ground.times(50_000, 200_000)))), ground.times(1, 3))
+    passed = settled(lambda: ground.stage.heard.count(b"open-g"))
+    assert passed <= 1_001 * len(clients), f"{passed} requests passed"
+    return f"{passed} requests passed for {len(clients)} clients"
+
+
+@cases({"Heartbeat": beat, "Metadata": lambda number: metadata(None, number)}, on=RULED, peak=60)
+def answered_pipeline(ground: Ground, of: object) -> str:
+    """Answers come, and nobody reads them before all is asked."""
+    assert callable(of)
+    client = ground.client()
+    asked = ground.times(5_000, 50_000)
+    with ThreadPoolExecutor(1) as pool:
+        sending = pool.submit(client.send, b"".join(map(of, range(asked))))
+        for _ in range(asked):
+            client.frame()
+        assert sending.result()
+    return f"{asked} answers"
+
+
+@cases(
+    {
+        "Metadata": lambda n: metadata([f"secret-{n}"], n),
+        "Produce": lambda n: produce([f"secret-{n}"], n),
+        "Fetch": lambda n: fetch([f"secret-{n}"], n),
+    },
+    on=RULED,
+    peak=60,
+)
+def denied(ground: Ground, of: object) -> str:
+    """Each about another topic: the log does not grow with the names that clients think of."""
+    assert callable(of)
+    client, asked = ground.client(), ground.times(3_000, 50_000)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(client.send, b"".join(map(of, range(asked))))
+        for _ in range(asked):
+            client.frame()
+    assert b"secret" not in ground.stage.heard, "a request that is denied reached the broker"
+    return f"{asked} refusals"
+
+
+@case("a client id that changes with each denied request", on=RULED)
+def client_ids(ground: Ground) -> str:
+    client, asked = ground.client(), ground.times(2_000, 20_000)
+    frames = (metadata(["secrets"], n, client_id=f"{n}" * 50) for n in range(asked))
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(client.send, b"".join(frames))
+        for _ in range(asked):
+            client.frame()
+    return f"{asked} refusals"
+
+
+def _logs_in(ground: Ground, word: str) -> bool:
+    with Client(connect(ground.port())) as client:
+        return plain(client, "alice", word)
+
+
+@cases({"wrong passwords": "wrong", "right passwords": PASSWORDS["alice"]}, on=SASL)
+def logins(ground: Ground, word: str) -> str:
+    """Many at once. Whoever fails waits longer and longer, and nobody else does."""
+    many = ground.times(40, 200)
+    with ThreadPoolExecutor(many) as pool:
+        came = sum(pool.map(lambda _: _logs_in(ground, word), range(many)))
+    assert came == (many if word == PASSWORDS["alice"] else 0), f"{came} of {many} came in"
+    return f"{came} of {many} came in"
+
+
+@case("handshakes that never end", on=TLS, crowded=True)
+def handshakes(ground: Ground) -> str:
+    """Those over `handshakes` are closed at once, the others by their time limit."""
+    clients = [ground.client() for _ in range(150)]
+    for client in clients:
+        client.send(b"\x16\x03\x01\x02\0\x01")
+    for client in clients:
+        client.ends()
+    return f"{len(clients)} closed"
+
+
+@case("handshakes that are broken off", on=TLS)
+def broken_handshakes(ground: Ground) -> str:
+    return _come_and_go(ground, b"\x16\x03\x01\x02\0\x01", True)
+
+
+@case("answers to clients that have left", on=OPEN)
+def answers_to_nobody(ground: Ground) -> str:
+    def late(peer: Peer) -> None:
+        for frame in peer.frames():
+            peer.stage.may_speak.wait(5)
+            peer.send(peer.answer(frame))
+
+    ground.stage.play = late
+    clients = [ground.client() for _ in range(ground.times(50, 200))]
+    for client in clients:
+        client.send(beat())
+    for _ in patiently("all requests are at the broker"):
+        if ground.stage.heard.count(b"open-g") >= len(clients):
+            break
+    ground.leave()
+    ground.stage.may_speak.set()
+    return f"{len(clients)} clients left"
+
+
+@case("requests one after the other, as fast as answers come", on=OPEN)
+def busy(ground: Ground) -> str:
+    clients = [ground.client() for _ in range(10)]
+    rounds = ground.times(50, 1_000)
+    for number in range(rounds):
+        for client in clients:
+            client.send(beat(number))
+        for client in clients:
+            client.answer(BEAT, 4, number)
+    return f"{rounds * len(clients)} answers"

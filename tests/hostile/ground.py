@@ -1,0 +1,204 @@
+"""The ground on which attacks are tried: a real `doorkeeper run`, the canary with its broker, and a scripted broker.
+
+Rules:
+* Brokers are at 127.0.0.9, the proxy at 127.0.0.1: whoever is told of the first was told too much.
+* One ground serves many cases, those of one setting; a setting that is `alone` has a new one for each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.hostile import canary
+from tests.hostile.canary import HOST, REAL
+from tests.hostile.client import Client, NotHeldError, connect, patiently
+from tests.hostile.stage import NODE, Stage
+from tests.hostile.watch import Watch
+from tests.real.ports import accepts, free_block, free_port
+
+ROOT = Path(__file__).parents[2]
+START = 20.0  # seconds
+BLOCK = 12  # ports of one listener
+WARM, CALM = 20, 60  # pairs of the canary: before anything is measured, and for what it sees without attacks
+LIMITS = {"first_frame": "1s", "handshake": "1s", "dial": "2s", "drain": "1s", "connections": 400, "handshakes": 100}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How a proxy is set up: what `more` adds to the least configuration, and how the canary comes in."""
+
+    name: str
+    more: Callable[[Ground], dict[str, Any]] = lambda ground: {}
+    way: Callable[[Ground], dict[str, Any]] = lambda ground: {}
+    workers: int = 1
+    alone: bool = False
+    log: Callable[[Path], int] | None = None  # where its lines go instead of a file: a descriptor
+
+
+class Ground:
+    """A context: everything runs inside it."""
+
+    def __init__(self, setting: Setting, *, long: bool = False) -> None:
+        self.setting = setting
+        self.long = long
+        self._folder = tempfile.TemporaryDirectory(prefix="hostile-")
+        self.folder = Path(self._folder.name)
+        self.ports = {"clients": free_block(BLOCK, HOST)}
+        self.admin = free_port(HOST)
+        self.stage = Stage()
+        self.clients: list[Client] = []
+        self.calm: dict[str, Any] = {}
+
+    def __enter__(self) -> Ground:
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _start(self) -> None:
+        told = json.dumps({"told": {NODE: [REAL, self.stage.port]}})
+        self._canary = subprocess.Popen(
+            [sys.executable, "-m", "tests.hostile.canary", told],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=ROOT,
+            start_new_session=True,
+        )
+        self.real_port: int = self._hear()["port"]
+        self.file = self.folder / "gateway.yaml"
+        self.file.write_text(yaml.safe_dump(self._configuration()))
+        self.run()
+        self._order(fly={"port": self.port(node=canary.NODE), **self.setting.way(self)})
+        self.canary(WARM)
+        self.calm = min((self.canary(CALM) for _ in range(2)), key=lambda flown: flown["stay"]["p99"])
+
+    def _configuration(self) -> dict[str, Any]:
+        least: dict[str, Any] = {
+            "clusters": {"main": {"bootstrap": [f"{REAL}:{self.real_port}"]}},
+            "listeners": {"clients": {"cluster": "main", "bind": f"{HOST}:{self.ports['clients']}"}},
+            "limits": LIMITS,
+            "admin": {"bind": f"{HOST}:{self.admin}"},
+            "workers": self.setting.workers,
+        }
+        return merged(least, self.setting.more(self))
+
+    def run(self) -> None:
+        """Start the proxy, and wait until it listens."""
+        log = self.folder / "log"
+        to = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND) if self.setting.log is None else self.setting.log(log)
+        command = [sys.executable, "-m", "proxy", "run", str(self.file), "--log", "json"]
+        self.proxy = subprocess.Popen(command, stdout=to, stderr=to, cwd=ROOT, start_new_session=True)
+        os.close(to)
+        self.watch = Watch(self.proxy.pid, log)
+        places = [(HOST, self.port(node=None)), (HOST, self.port(node=canary.NODE))]
+        for _ in patiently("the proxy listens", START):
+            if self.proxy.poll() is not None:
+                raise NotHeldError(f"the proxy ended with {self.proxy.returncode}: {self.tail()}")
+            if accepts(places) and (self.setting.log is not None or b'"listening"' in log.read_bytes()):
+                break
+
+    def close(self) -> None:
+        """End all of it."""
+        for name in ("proxy", "_canary"):
+            process: subprocess.Popen[bytes] | None = getattr(self, name, None)
+            if process is not None:
+                end(process, signal.SIGTERM if name == "proxy" else signal.SIGKILL)
+                for pipe in (process.stdin, process.stdout):
+                    if pipe is not None:
+                        pipe.close()
+        self.stage.die()
+        self.leave()
+        self._folder.cleanup()
+
+    # What cases use.
+
+    def port(self, listener: str = "clients", node: int | None = NODE) -> int:
+        """The port of a broker, or (None) of the bootstrap."""
+        return self.ports[listener] + (0 if node is None else 1 + node)
+
+    def listener(self, name: str, cluster: str = "main", **options: Any) -> dict[str, Any]:
+        """One more listener, for a configuration."""
+        self.ports[name] = free_block(BLOCK, HOST)
+        return {name: {"cluster": cluster, "bind": f"{HOST}:{self.ports[name]}", **options}}
+
+    def client(self, listener: str = "clients", node: int | None = NODE, **options: int) -> Client:
+        """A connection; it is closed at the end of the case."""
+        client = Client(connect(self.port(listener, node), **options))
+        self.clients.append(client)
+        return client
+
+    def times(self, short: int, long: int) -> int:
+        """How often, or how large: in the short form, and in the long one."""
+        return long if self.long else short
+
+    def canary(self, pairs: int) -> dict[str, Any]:
+        """What the canary saw since the last time, once it saw so much."""
+        return self._order(pairs=pairs)
+
+    def leave(self) -> list[Client]:
+        """Close all that clients of the case left open; gives them."""
+        clients, self.clients = self.clients, []
+        for client in clients:
+            client.close()
+        return clients
+
+    def lines(self, event: str, start: int = 0) -> list[dict[str, Any]]:
+        """The lines of the log about this."""
+        return [line for line in self.watch.lines(start) if event in line["event"]]
+
+    def tail(self) -> str:
+        """The last that the log says."""
+        log = self.watch.log
+        return log.read_bytes()[-600:].decode(errors="replace") if log.is_file() else "no log"
+
+    @property
+    def lives(self) -> bool:
+        return self.proxy.poll() is None
+
+    def _order(self, **order: Any) -> dict[str, Any]:
+        assert self._canary.stdin is not None
+        self._canary.stdin.write(json.dumps(order).encode() + b"\n")
+        self._canary.stdin.flush()
+        return self._hear()
+
+    def _hear(self) -> dict[str, Any]:
+        assert self._canary.stdout is not None
+        heard: dict[str, Any] = json.loads(self._canary.stdout.readline() or b"{}")
+        return heard
+
+
+def end(process: subprocess.Popen[bytes], by: signal.Signals) -> int:
+    """Its exit code, after it was told to end, or made to."""
+    with suppress(ProcessLookupError):
+        process.send_signal(by)
+    try:
+        return process.wait(10)
+    except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        return process.wait()
+
+
+def merged(one: dict[str, Any], two: dict[str, Any]) -> dict[str, Any]:
+    """Two configurations in one; where both say something, the second counts."""
+    both = dict(one)
+    for key, value in two.items():
+        both[key] = merged(both[key], value) if isinstance(value, dict) and isinstance(both.get(key), dict) else value
+    return both

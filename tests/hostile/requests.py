@@ -1,0 +1,67 @@
+"""Requests as hostile clients need them: valid ones of each API, with arrays as long as wanted, and frames of them."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from proxy.protocol.api import APIS, Api
+from proxy.protocol.frame import SIZE
+from proxy.protocol.header import request_frame
+from proxy.protocol.messages.fetch import FetchRequest
+from proxy.protocol.messages.heartbeat import HeartbeatRequest
+from proxy.protocol.messages.metadata import MetadataRequest
+from proxy.protocol.messages.produce import ProduceRequest
+from proxy.protocol.schema import Request
+from tests.proxy.protocol.generate import make, one
+
+BEAT = HeartbeatRequest(group_id="open-g", generation_id=1, member_id="m")
+CLIENT_APIS = [api for api in APIS.values() if not api.inter_broker]
+
+
+def beat(number: int = 1) -> bytes:
+    """A Heartbeat, which the rules allow."""
+    return request_frame(BEAT, 4, number, "hostile")
+
+
+def metadata(names: list[str] | None, number: int = 1, version: int = 9, client_id: str = "hostile") -> bytes:
+    """A Metadata request for these topics."""
+    topics = None if names is None else [MetadataRequest.Topic(name=name) for name in names]
+    return request_frame(MetadataRequest(topics=topics), version, number, client_id)
+
+
+def produce(names: list[str], number: int = 1, acks: int = 1, size: int = 50, version: int = 9) -> bytes:
+    """A Produce request for a partition of each of these topics."""
+    topic = ProduceRequest.Topic
+    said = [topic(name=name, partition_data=[topic.Partition(index=0, records=b"r" * size)]) for name in names]
+    return request_frame(ProduceRequest(acks=acks, timeout_ms=1000, topic_data=said), version, number, "hostile")
+
+
+def fetch(names: list[str], number: int = 1, session: int = 0, epoch: int = -1, version: int = 11) -> bytes:
+    """A Fetch request for a partition of each of these topics."""
+    topic = FetchRequest.Topic
+    partition = topic.Partition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
+    said = [topic(topic=name, partitions=[partition]) for name in names]
+    request = FetchRequest(max_wait_ms=0, min_bytes=0, topics=said, session_id=session, session_epoch=epoch)
+    return request_frame(request, version, number, "hostile")
+
+
+def swollen(api: Api, version: int, count: int) -> bytes:
+    """A request of this API whose every outermost array has so many elements, all of them alike."""
+    dice = random.Random(api.key)
+    request: Any = make(api.request, version, dice)
+    for field in api.request.fields:
+        if field.present(version) and field.is_array and field.tag is None:
+            setattr(request, field.name, [one(field, version, dice)] * count)
+    return request_frame(request, version, 1, "hostile")
+
+
+def any_request(api: Api, version: int, dice: random.Random) -> Request:
+    """A request of this API with a value for everything."""
+    request: Request = make(api.request, version, dice)
+    return request
+
+
+def resized(frame: bytes) -> bytes:
+    """A frame whose size is what it is, after its bytes were changed."""
+    return SIZE.pack(len(frame) - SIZE.size) + frame[SIZE.size :]

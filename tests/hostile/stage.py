@@ -1,0 +1,134 @@
+"""The scripted broker, node 2 of the cluster: it answers honestly unless a case gives it something else to do.
+
+Rules:
+* A case sets `play`: what is done with each connection of the proxy, in a thread of its own, until it returns.
+* `heard` is every byte that ever came since the case began: what may not pass to brokers is searched in it.
+* Between two cases all its connections are closed, and it is honest again.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+from proxy.protocol.frame import SIZE
+from tests.hostile.answers import Told, answer
+from tests.hostile.canary import REAL
+
+NODE = 2
+KEPT = 64 << 20
+
+
+class Peer:
+    """One connection of the proxy to a scripted broker."""
+
+    def __init__(self, stage: Stage, sock: socket.socket) -> None:
+        self.stage = stage
+        self.sock = sock
+
+    def frames(self) -> Iterator[bytes]:
+        """Each request, without its size, until the proxy closes."""
+        while (head := self._exactly(SIZE.size)) and (frame := self._exactly(SIZE.unpack(head)[0])):
+            yield frame
+
+    def _exactly(self, size: int) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            more = self.sock.recv(min(size - len(data), 1 << 20))
+            if not more:
+                return b""
+            data += more
+            if len(self.stage.heard) < KEPT:
+                self.stage.heard += more
+        return bytes(data)
+
+    def answer(self, frame: bytes) -> bytes:
+        """What an honest broker says to this; empty where it says nothing."""
+        return answer(frame, self.stage.told, self.stage.node_id) or b""
+
+    def send(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            count = self.sock.send(view)
+            self.stage.sent += count
+            view = view[count:]
+
+    def wait(self) -> None:
+        """Do nothing until the case is over."""
+        self.stage.over.wait()
+
+
+Play = Callable[[Peer], object]
+
+
+def honest(peer: Peer) -> None:
+    """As a broker is."""
+    for frame in peer.frames():
+        peer.send(peer.answer(frame))
+
+
+def silent(peer: Peer) -> None:
+    """Reads, and answers nothing."""
+    for _ in peer.frames():
+        pass
+
+
+class Stage:
+    """Listens at once. `told` are the brokers of which it tells, itself unless set."""
+
+    def __init__(self, node_id: int = NODE, port: int = 0) -> None:
+        self.node_id = node_id
+        self.port = port
+        self._listening: socket.socket | None = None
+        self._peers: set[socket.socket] = set()
+        self.over = threading.Event()
+        self.reset()
+
+    def reset(self) -> None:
+        """As if nothing had happened yet."""
+        self.hang_up()
+        if self._listening is None:
+            self._listening = listening = socket.create_server((REAL, self.port), backlog=512)
+            self.port = listening.getsockname()[1]
+            threading.Thread(target=self._accept, args=(listening,), daemon=True).start()
+        self.play: Play = honest
+        self.told: Told = {self.node_id: (REAL, self.port)}
+        self.heard = bytearray()
+        self.came = 0  # connections
+        self.sent = 0  # bytes
+        self.over = threading.Event()
+        self.may_speak = threading.Event()  # for plays that wait for something
+
+    def hang_up(self) -> None:
+        """Close all connections."""
+        self.over.set()
+        for sock in tuple(self._peers):
+            with suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+    def die(self) -> None:
+        """Nobody listens any more, until `reset`."""
+        listening, self._listening = self._listening, None
+        if listening is not None:
+            with suppress(OSError):
+                listening.shutdown(socket.SHUT_RDWR)
+            listening.close()
+        self.hang_up()
+
+    def _accept(self, listening: socket.socket) -> None:
+        while True:
+            try:
+                sock, _ = listening.accept()
+            except OSError:
+                return
+            self.came += 1
+            self._peers.add(sock)
+            threading.Thread(target=self._perform, args=(sock,), daemon=True).start()
+
+    def _perform(self, sock: socket.socket) -> None:
+        with sock, suppress(OSError):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.play(Peer(self, sock))
+        self._peers.discard(sock)

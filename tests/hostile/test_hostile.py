@@ -1,0 +1,52 @@
+"""Every attack holds. What it took, and how late the canary was, is in the report at the end of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.hostile.report import line, written
+from tests.hostile.trial import Case, attempt
+from tests.hostile.trials import Grounds, chosen
+
+ALL = chosen()
+NAMES = [f"{case.group}: {case.name} ({case.on.name})" for case in ALL]
+
+
+@pytest.fixture(scope="module")
+def short() -> Iterator[Grounds]:
+    with Grounds() as grounds:
+        yield grounds
+
+
+@pytest.fixture(scope="module")
+def long() -> Iterator[Grounds]:
+    with Grounds(long=True) as grounds:
+        yield grounds
+
+
+@pytest.mark.parametrize("case", ALL, ids=NAMES)
+def test_it_holds(short: Grounds, case: Case) -> None:
+    _try(short, case)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", ALL, ids=NAMES)
+def test_it_holds_when_it_is_larger(long: Grounds, case: Case) -> None:
+    _try(long, case)
+
+
+def test_no_two_cases_have_the_same_name() -> None:
+    assert len(set(NAMES)) == len(NAMES)
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(ALL) >= 120
+
+
+def _try(grounds: Grounds, case: Case) -> None:
+    row = attempt(grounds.of(case), case)
+    written.append(line(row))
+    if row.wrong:
+        pytest.fail("\n".join(row.wrong), pytrace=False)

@@ -1,0 +1,173 @@
+"""A trial: one attack against one ground, and what must hold whatever the attack was.
+
+Rules:
+* The process lives, and says nothing of a bug; every line of its log is one line of JSON.
+* The canary is served: no connection of it is cut or starved. How late it was is told, never judged here.
+* Within `BACK` seconds memory and descriptors are back to what they were; log and peak stay under the case's bounds.
+* No client was told where a broker really is.
+* What the attack itself must come to, the case's own function says: by NotHeldError, or any AssertionError.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from tests.hostile.ground import Ground, Setting
+from tests.hostile.watch import MIB, Reading
+
+BACK = 5.0  # seconds
+PAIRS = 20  # that the canary must see with each attack, or behind it
+LATER = 0.1  # seconds by which the canary's p99 may grow; a goal
+LOOSE = 8  # descriptors: the canary comes and goes
+BUGS = ("a bug of the proxy", "handler failed")
+
+T = TypeVar("T")
+CASES: list[Case] = []
+
+
+@dataclass(frozen=True)
+class Case:
+    """One attack. `run` gives what was seen; the bounds are in MiB and KiB."""
+
+    group: str
+    name: str
+    on: Setting
+    run: Callable[[Ground], str]
+    kept: int = 20  # MiB that may stay
+    peak: int = 200  # MiB above what it was before
+    log: int = 64  # KiB
+    crowded: bool = False  # new clients are refused meanwhile, by a limit
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of a case. `wrong` is empty where it held; `later`: by how many seconds the canary's p99 grew."""
+
+    case: Case
+    seen: str
+    wrong: tuple[str, ...]
+    seconds: float
+    later: float
+    later_anew: float
+    peak: int
+    kept: int
+    descriptors: int
+    lines: int
+    log: int
+
+
+def case(name: str, on: Setting, **bounds: Any) -> Callable[[Callable[[Ground], str]], Callable[[Ground], str]]:
+    """Declare an attack."""
+
+    def declare(run: Callable[[Ground], str]) -> Callable[[Ground], str]:
+        CASES.append(Case(run.__module__.rpartition(".")[2], name, on, run, **bounds))
+        return run
+
+    return declare
+
+
+def cases(variants: Mapping[str, T], on: Setting, **bounds: Any) -> Callable[[Callable[[Ground, T], str]], None]:
+    """Declare one attack in several variants."""
+
+    def declare(run: Callable[[Ground, T], str]) -> None:
+        for name, value in variants.items():
+            group = run.__module__.rpartition(".")[2]
+            CASES.append(Case(group, name, on, lambda ground, value=value: run(ground, value), **bounds))  # type: ignore[misc]
+
+    return declare
+
+
+def attempt(ground: Ground, case: Case) -> Row:
+    """Try it."""
+    if ground.long:
+        ground.calm = ground.canary(PAIRS)
+    ground.stage.reset()
+    ground.watch.forget_peak()
+    before, began = ground.watch.look(), time.monotonic()
+    ground.canary(0)
+    seen, wrong = "", []
+    try:
+        seen = case.run(ground)
+    except (AssertionError, OSError, EOFError, ValueError) as error:
+        wrong.append(f"{type(error).__name__}: {error}" if not isinstance(error, AssertionError) else str(error))
+    seconds = time.monotonic() - began
+    if any(client.leaked for client in ground.leave()):
+        wrong.append("a client was told where a broker really is")
+    ground.stage.hang_up()
+    flown = ground.canary(PAIRS)
+    wrong += _canary(flown, case)
+    after = _back(ground, before, case)
+    wrong += _process(ground, before, after, case)
+    lines = 0
+    try:
+        lines, bugs = _log(ground, before.log)
+        wrong += bugs
+    except ValueError as error:
+        wrong.append(f"a line of the log is no JSON: {error}")
+    calm = ground.calm
+    return Row(
+        case,
+        seen,
+        tuple(wrong),
+        seconds,
+        max(0.0, flown["stay"]["p99"] - calm["stay"]["p99"]) if flown else float("inf"),
+        max(0.0, flown["anew"]["p99"] - calm["anew"]["p99"]) if flown else float("inf"),
+        max(0, after.peak - before.memory),
+        after.memory - before.memory,
+        after.descriptors - before.descriptors,
+        lines,
+        after.log - before.log,
+    )
+
+
+def _canary(flown: dict[str, Any], case: Case) -> Iterator[str]:
+    if not flown:
+        yield "the canary died"
+        return
+    for name, flight in flown.items():
+        if case.crowded and name == "anew":
+            continue
+        if flight["faults"]:
+            yield f"the canary ({name}) was not served: {flight['faults'][0]}"
+        elif not flight["pairs"]:
+            yield f"the canary ({name}) was starved"
+
+
+def _back(ground: Ground, before: Reading, case: Case) -> Reading:
+    """The first look at which all is as before, or the last."""
+    end = time.monotonic() + BACK
+    while True:
+        now = ground.watch.look()
+        fine = now.memory - before.memory <= case.kept * MIB and now.descriptors - before.descriptors <= LOOSE
+        if fine or time.monotonic() > end or not ground.lives:
+            return now
+        time.sleep(0.05)
+
+
+def _process(ground: Ground, before: Reading, after: Reading, case: Case) -> Iterator[str]:
+    if not ground.lives:
+        yield f"the process ended with {ground.proxy.returncode}: {ground.tail()}"
+        return
+    if after.memory - before.memory > case.kept * MIB:
+        yield f"{(after.memory - before.memory) / MIB:.0f} MiB stayed, more than {case.kept}"
+    if after.peak - before.memory > case.peak * MIB:
+        yield f"{(after.peak - before.memory) / MIB:.0f} MiB were taken, more than {case.peak}"
+    if after.descriptors - before.descriptors > LOOSE:
+        yield f"{after.descriptors - before.descriptors} descriptors stayed"
+    if after.log - before.log > case.log << 10:
+        yield f"{(after.log - before.log) >> 10} KiB were logged, more than {case.log}"
+
+
+def _log(ground: Ground, start: int) -> tuple[int, list[str]]:
+    """How many lines were written, and those that speak of a bug."""
+    if not ground.watch.log.is_file():
+        return 0, []
+    count, bugs = 0, []
+    for line in ground.watch.lines(start):
+        count += 1
+        if any(bug in line["event"] for bug in BUGS) or "exception" in line:
+            bugs.append(f"the log speaks of a bug: {line['event']} {str(line.get('error', ''))[:100]}")
+    return count, bugs[:1]

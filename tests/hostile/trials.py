@@ -1,0 +1,55 @@
+"""All trials: every case of every class, each on its ground; one ground at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from importlib import import_module
+from types import TracebackType
+
+from tests.hostile.ground import Ground
+from tests.hostile.trial import CASES, Case, Row, attempt
+
+CLASSES = ("frames", "slow", "floods")
+for name in CLASSES:
+    import_module(f"tests.hostile.{name}")
+
+
+def chosen(words: str = "") -> list[Case]:
+    """The cases with these words, those of one setting together."""
+    settings = list(dict.fromkeys(case.on for case in CASES))
+    found = [
+        case for case in CASES if all(word in f"{case.group} {case.name} {case.on.name}" for word in words.split())
+    ]
+    return sorted(found, key=lambda case: settings.index(case.on))
+
+
+class Grounds:
+    """The ground of the moment: kept while cases are of its setting, and made anew where a process ended."""
+
+    def __init__(self, *, long: bool = False) -> None:
+        self._long = long
+        self._stack = ExitStack()
+        self._now: Ground | None = None
+
+    def of(self, case: Case) -> Ground:
+        """The ground for this case."""
+        now = self._now
+        if now is None or now.setting is not case.on or case.on.alone or not now.lives:
+            self._stack.close()
+            self._now = None
+            self._now = now = self._stack.enter_context(Ground(case.on, long=self._long))
+        return now
+
+    def __enter__(self) -> Grounds:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._stack.close()
+
+
+def trials(some: Iterable[Case], *, long: bool = False) -> Iterator[Row]:
+    """Try them, one after the other."""
+    with Grounds(long=long) as grounds:
+        for case in some:
+            yield attempt(grounds.of(case), case)
