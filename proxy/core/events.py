@@ -1,6 +1,6 @@
 """Events: what a link did that somebody may want to know. Facts only: how they are told is `net`'s business."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from proxy.protocol.api import Api
 
@@ -13,6 +13,7 @@ class HandlerFailed:
     api: Api
     version: int
     error: Exception
+    at: str = field(default="", compare=False)  # file:line, where that is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class StepsFailed:
 
     steps: str
     error: Exception
+    at: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

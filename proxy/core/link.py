@@ -6,6 +6,8 @@ Rules:
 * Whatever ends the conversation from the client's side (it closed, it sent what no broker would take, a handler said
   Disconnect) lets the answers to older requests out first. What ends it from the broker's side ends it at once.
 * After `Close` the link takes no more bytes and gives no more commands.
+* Once both connections are gone `release()` cuts every circle in which the link lies: it is freed at once, with all
+  that it holds, and not when the collector comes by.
 
     client -> Requests  -> broker        each lane owns a Splitter and looks at what somebody wants;
     client <- Responses <- broker        InFlight is what both share
@@ -185,7 +187,7 @@ class Link:
             self.close(outcome.reason)
         elif isinstance(outcome, HandlerError):
             self.counters.failed_handlers += 1
-            self.emit(StepsFailed(outcome.handler, outcome.cause))
+            self.emit(StepsFailed(outcome.handler, outcome.cause, outcome.at))
             self.close(f"{outcome.handler} failed")
 
     def token(self, run: Run) -> int:
@@ -213,11 +215,27 @@ class Link:
             return
         self.closed = True
         self.commands.append(Close(reason))
+        self._drop_runs()
+
+    def release(self) -> None:
+        """Both connections are gone: hold nothing, be called no more. Only `connection` is there to be told of."""
+        self.closed = True
+        try:
+            self._drop_runs()
+        finally:
+            self.requests.splitter.close()
+            self.responses.splitter.close()
+            self.inflight.slots.clear()
+            self.connection.notes.clear()
+            del self.connection.gate, self.gate, self.requests, self.responses, self.commands, self._asks
+
+    def _drop_runs(self) -> None:
         asking = [slot[1].run for slot in self.inflight.slots if isinstance(slot[1], Question)]
-        for run in (*self._waiting.values(), *asking):
+        runs = [*self._waiting.values(), *asking]
+        self._waiting.clear()
+        for run in runs:
             run.drop()
         self.gate.drop()
-        self._waiting.clear()
 
     def _settle(self) -> None:
         """Do what became possible: answers that are due, requests that were held, questions of ours, the end."""

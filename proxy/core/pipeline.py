@@ -15,6 +15,7 @@ from typing import Any
 
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Call, Decision, Disconnect, Forward, Reply, Sleep, Step, Steps
+from proxy.core.failure import detached, raised_at
 from proxy.core.plugin import Handler
 from proxy.core.route import Route
 from proxy.protocol.schema import Message, Response
@@ -26,7 +27,8 @@ class HandlerError(Exception):
     def __init__(self, handler: object, cause: Exception) -> None:
         super().__init__(str(handler))
         self.handler = str(handler)
-        self.cause = cause
+        self.at = raised_at(cause)
+        self.cause = detached(cause)
 
 
 def request_pipeline(route: Route, ctx: Context, message: Message) -> Generator[Step, Any, Decision]:
@@ -75,7 +77,7 @@ def _decide(handler: Handler, ctx: Context, message: Message) -> Generator[Step,
         if type(decision) is GeneratorType:
             decision = yield from _checked(decision)
     except Exception as error:
-        raise HandlerError(handler, error) from error
+        raise HandlerError(handler, error) from None
     if decision is None or isinstance(decision, Disconnect):
         return decision
     if isinstance(decision, Forward):
@@ -107,6 +109,7 @@ def _checked(steps: Generator[Any, Any, Decision]) -> Generator[Step, Any, Decis
                 resume, value = steps.throw, error
     finally:
         steps.close()
+        value = None  # an error whose traceback has this frame would hold itself
 
 
 def failing_closed(steps: Generator[Step, Any, Decision]) -> Generator[Step, Any, Decision]:
@@ -116,7 +119,7 @@ def failing_closed(steps: Generator[Step, Any, Decision]) -> Generator[Step, Any
     except HandlerError:
         raise
     except Exception as error:
-        raise HandlerError(getattr(steps, "__qualname__", "steps"), error) from error
+        raise HandlerError(getattr(steps, "__qualname__", "steps"), error) from None
 
 
 def begun(begin: Callable[[Connection], Steps | None], connection: Connection) -> Steps | None:

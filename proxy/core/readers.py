@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from proxy.core.context import Context
 from proxy.core.decisions import Disconnect, Reply
 from proxy.core.events import HandlerFailed
+from proxy.core.failure import detached, raised_at
 from proxy.core.route import Route
 from proxy.protocol.api import APIS
 from proxy.protocol.frame import HOLD, NO_LIMIT, Buffer
@@ -99,7 +100,8 @@ class Stranger:
             reason = decision.reason
         except Exception as error:  # whatever a plugin raises: fail closed
             self._link.counters.failed_handlers += 1
-            self._link.emit(HandlerFailed(str(self.handler), self._api, self._version, error))
+            at = raised_at(error)
+            self._link.emit(HandlerFailed(str(self.handler), self._api, self._version, detached(error), at))
             reason = f"the client asked for {self}, and answering that failed"
         self._link.requests.end(reason)
         return HOLD

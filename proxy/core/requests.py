@@ -18,6 +18,7 @@ from proxy.core.commands import PauseClient, ResumeClient
 from proxy.core.context import Context
 from proxy.core.decisions import Disconnect, Forward, Reply
 from proxy.core.events import HandlerFailed, Undecodable
+from proxy.core.failure import detached
 from proxy.core.pipeline import HandlerError, request_pipeline
 from proxy.core.readers import Acks, Stranger, Wanted
 from proxy.core.route import Route
@@ -228,7 +229,7 @@ class Requests:
         """A handler raised: refuse the request as a broker would that failed, or close where that cannot be said."""
         route = wanted.route
         self._link.counters.failed_handlers += 1
-        self._link.emit(HandlerFailed(error.handler, route.api, route.version, error.cause))
+        self._link.emit(HandlerFailed(error.handler, route.api, route.version, error.cause, error.at))
         try:
             if wanted.acks == 0:
                 raise ProtocolError("acks 0 has no answer")
@@ -245,7 +246,7 @@ class Requests:
     def undecodable(self, route: Route, error: ProtocolError) -> Sequence[Buffer]:
         """A request that somebody needs to know cannot be read: it is not passed on."""
         self._link.counters.undecodable += 1
-        self._link.emit(Undecodable(route.api, route.version, error))
+        self._link.emit(Undecodable(route.api, route.version, detached(error)))
         self.end(f"the client sent a request that cannot be read: {error}")
         return HOLD
 

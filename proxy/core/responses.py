@@ -18,6 +18,7 @@ from proxy.core.commands import PauseBroker, ResumeBroker
 from proxy.core.context import Context
 from proxy.core.decisions import Disconnect, Forward
 from proxy.core.events import HandlerFailed, Undecodable
+from proxy.core.failure import detached
 from proxy.core.inflight import OURS, Slot
 from proxy.core.pipeline import HandlerError, response_pipeline
 from proxy.core.readers import Ending, Wanted
@@ -141,9 +142,9 @@ class Responses:
                 header = bytes(wanted.frame[SIZE.size : wanted.body])
                 return [SIZE.pack(len(header) + len(body)) + header + body]
         except (HandlerError, ProtocolError) as error:
-            failed = error if isinstance(error, HandlerError) else HandlerError("Forward", error)
+            failed = detached(error) if isinstance(error, HandlerError) else HandlerError("Forward", error)
             self._link.counters.failed_handlers += 1
-            self._link.emit(HandlerFailed(failed.handler, route.api, route.version, failed.cause))
+            self._link.emit(HandlerFailed(failed.handler, route.api, route.version, failed.cause, failed.at))
             return self.distrust(f"{failed} failed on a {route.api.name} response")
         assert isinstance(outcome, Disconnect)
         return self.distrust(outcome.reason)
@@ -151,7 +152,7 @@ class Responses:
     def _undecodable(self, route: Route, error: ProtocolError) -> Sequence[Buffer]:
         """A response that somebody needs to know cannot be read: it is not passed on."""
         self._link.counters.undecodable += 1
-        self._link.emit(Undecodable(route.api, route.version, error))
+        self._link.emit(Undecodable(route.api, route.version, detached(error)))
         return self.distrust(f"the broker sent a response that cannot be read: {error}")
 
     def distrust(self, reason: str) -> Hold:

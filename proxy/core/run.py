@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from proxy.core.commands import Perform, Wake
 from proxy.core.decisions import Alone, Ask, Call, Decision, Step
+from proxy.core.failure import detached
 from proxy.core.pipeline import HandlerError
 from proxy.protocol.problem import Fault, ProtocolError
 
@@ -63,7 +64,7 @@ class Run:
             decision: Decision = end.value
             return decision
         except HandlerError as error:
-            return error
+            return detached(error)
         if isinstance(step, Ask):
             try:
                 self._link.ask(self, step)

@@ -164,4 +164,7 @@ class Arrivals:
                 await trio.aclose_forcefully(stream)
                 raise
         assert failed is not None, "a cluster has bootstrap addresses"
-        raise failed
+        try:
+            raise failed
+        finally:
+            del failed  # its traceback has this frame

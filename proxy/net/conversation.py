@@ -76,7 +76,8 @@ class Conversation:
         for _ in range(ROUNDS):
             if side.blocked:
                 return
-            if side.splitter.passing > WORTH_IT and self._plain and not self._splice(side, side.peer):
+            peer = side.peer
+            if side.splitter.passing > WORTH_IT and self._plain and not self._splice(side, peer):
                 return
             portion, room = side.portion, reactor.room
             try:
@@ -96,10 +97,10 @@ class Conversation:
             if commands is not None:
                 self.carry_out(commands)
             elif count <= SMALL:
-                reactor.post(side.peer, data, count)  # what nearly always happens
+                reactor.post(peer, data, count)  # what nearly always happens
             else:
                 reactor.deliver()
-                side.peer.send(data)
+                peer.send(data)
             if count < portion and not side.hung:
                 side.readable = False
                 return

@@ -26,12 +26,12 @@ import structlog
 import trio
 
 from proxy.core.events import Event
+from proxy.core.failure import detached, raised_at
 from proxy.core.link import Link
 from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.net.pipes import Pipes
 from proxy.net.side import BUFFER, AnySocket, Side
-from proxy.net.telling import raised_at
 from proxy.protocol.frame import Buffer
 
 log = structlog.get_logger()
@@ -172,14 +172,17 @@ class Reactor:
         self._nursery.start_soon(self._perform, conversation, token, work)
 
     async def _perform(self, conversation: Conversation, token: int, work: Callable[[], Any]) -> None:
-        value, failed = None, None
         try:
             value = await trio.to_thread.run_sync(work)
         except Exception as error:
-            failed = error
+            self._performed(conversation, token, None, detached(error))
+        else:
+            self._performed(conversation, token, value, None)
+
+    def _performed(self, conversation: Conversation, token: int, value: Any, error: Exception | None) -> None:
         if conversation in self.conversations and not conversation.closing:
             link = conversation.link
-            self._guard(conversation, lambda: conversation.carry_out(link.performed(token, value, failed)))
+            self._guard(conversation, lambda: conversation.carry_out(link.performed(token, value, error)))
 
     def forget(self, conversation: Conversation) -> bool:
         """Serve this link no more. False: that was so already."""
@@ -195,8 +198,9 @@ class Reactor:
         return True
 
     def ended(self, conversation: Conversation) -> None:
-        """A link is over."""
+        """A link is over: it is told of, and then freed, with all that it holds."""
         self._ended(conversation, conversation.reason)
+        self._guard(conversation, conversation.link.release)
 
     # The loop.
 

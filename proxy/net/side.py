@@ -4,6 +4,7 @@ Rules:
 * A socket that does not take what it is given is stalled: the rest is kept, its peer is not read any more, and a client
   is not read either while it does not take its answers. So what is kept is the rest of one buffer, or one pipe.
 * `blocked` counts the reasons not to read. When the last one goes, and there may be more, it is the reactor's turn.
+* Once closed a side refers to nothing that refers to it: what was sent and received is freed at once.
 * With edge-triggered events nothing says twice that there is something to read: `readable` remembers it.
 """
 
@@ -65,9 +66,9 @@ class Side:
         self.is_client = False
         self.sock = sock
         self.fd = sock.fileno()
-        self.receive = sock.recv_into
-        self._write = sock.send
-        self._sendmsg = sock.sendmsg
+        self.receive: Callable[[memoryview, int], int] = sock.recv_into
+        self._write: Callable[[Buffer], int] = sock.send
+        self._sendmsg: Callable[[list[Buffer]], int] = sock.sendmsg
         self.take = take
         self.splitter = splitter
         self.portion = BUFFER  # to be read at a time
@@ -166,8 +167,23 @@ class Side:
             self._reactor.again.append(self)
 
     def close(self) -> None:
-        """Close the socket; what it has not taken is gone."""
+        """Close the socket; what it has not taken is gone, and so is all that is sent to it from now on."""
         if self.pipe is not None:
             self.pipe.close()
             self.pipe = None
         self.sock.close()
+        self.block()  # for good
+        self.backlog.clear()
+        self.stalled = False
+        self.receive, self._write, self._sendmsg = _nothing, len, _count
+        del self.sock, self.take, self.peer, self.conversation
+
+
+def _nothing(room: memoryview, most: int) -> int:
+    """What comes from a closed socket."""
+    raise BlockingIOError
+
+
+def _count(pieces: list[Buffer]) -> int:
+    """A closed socket takes all of them."""
+    return sum(map(len, pieces))

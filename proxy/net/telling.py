@@ -8,7 +8,6 @@ Rules:
 
 from __future__ import annotations
 
-import traceback
 from functools import cache
 
 import structlog
@@ -57,9 +56,9 @@ class Telling:
                 self._tell(log.error, "ACLs not changed", who, event.why, why=event.why, **facts)
             case HandlerFailed():
                 what = f"{event.handler} on {event.api.name} v{event.version}"
-                self._failed(what, _failure(event.error, _has_secrets(event.api)), facts)
+                self._failed(what, _failure(event, _has_secrets(event.api)), facts)
             case StepsFailed():
-                self._failed(event.steps, _failure(event.error, True), facts)
+                self._failed(event.steps, _failure(event, True), facts)
             case Undecodable():
                 facts |= {"what": f"{event.api.name} v{event.version}", "error": str(event.error)}
                 self._tell(log.warning, "undecodable frame", who, facts["error"], **facts)
@@ -83,18 +82,11 @@ def whose(conversation: Conversation) -> str:
     return connection.principal or connection.client[0]
 
 
-def _failure(error: Exception, secret: bool) -> dict[str, str]:
+def _failure(event: HandlerFailed | StepsFailed, secret: bool) -> dict[str, str]:
     """What was raised, and where."""
-    kind = type(error).__name__
-    told = {"error": kind if secret or not str(error) else f"{kind}: {error}"}
-    at = raised_at(error)
-    return told | ({"at": at} if at else {})
-
-
-def raised_at(error: Exception) -> str:
-    """The file and the line; nothing for an error that nobody raised."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    kind = type(event.error).__name__
+    told = {"error": kind if secret or not str(event.error) else f"{kind}: {event.error}"}
+    return told | ({"at": event.at} if event.at else {})
 
 
 @cache

@@ -34,22 +34,20 @@ def blame_bytes(cls: type[Message], version: int, body: bytes | memoryview) -> P
 
 def slice_blame_bytes(cls: type[Message], version: int, body: bytes | memoryview) -> Sliced[ProtocolError]:
     """The same in slices."""
-    found = _Found("cannot be read", "", None)
-    reader = _Reader(body)
+    fault, reader = FAULT.get(cls.side), _Reader(body)
     try:
         yield from reader.struct(plan(cls, version), "")
         if reader.p != len(body):
             raise _Found(f"{len(body) - reader.p} bytes too many", "", reader.p)
-    except _Found as place:
-        found = place
-    return ProtocolError(
-        found.what,
-        fault=FAULT.get(cls.side),
-        api=cls.title(),
-        version=version,
-        field=found.field or None,
-        position=found.position,
-    )
+    except _Found as found:
+        return _problem(found, fault, cls, version)
+    return _problem(_Found("cannot be read", "", None), fault, cls, version)
+
+
+def _problem(found: _Found, fault: Fault | None, cls: type[Message], version: int) -> ProtocolError:
+    """What was found, in words. `found` is not kept: its traceback holds all that was read."""
+    field, position = found.field or None, found.position
+    return ProtocolError(found.what, fault=fault, api=cls.title(), version=version, field=field, position=position)
 
 
 class _Reader:
@@ -135,17 +133,15 @@ def slice_blame_message(
     message: Message, version: int, problem: Exception, wanted: frozenset[str] | None = None
 ) -> Sliced[ProtocolError]:
     """The same in slices."""
-    pace, found = Pace(), _Found(f"cannot be written: {problem}", "", None)
-    layout = plan(type(message), version)
+    cls, pace = type(message), Pace()
+    layout = plan(cls, version)
     try:
         for step in (*layout.steps, *layout.tags):
             if wanted is None or step.field.name in wanted:
                 yield from _check(pace, step.move, getattr(message, step.field.name), step.field.name)
-    except _Found as place:
-        found = place
-    return ProtocolError(
-        found.what, fault=Fault.OURS, api=type(message).title(), version=version, field=found.field or None
-    )
+    except _Found as found:
+        return _problem(found, Fault.OURS, cls, version)
+    return _problem(_Found(f"cannot be written: {problem}", "", None), Fault.OURS, cls, version)
 
 
 def _check(pace: Pace, move: Move, value: Any, path: str) -> Sliced[None]:

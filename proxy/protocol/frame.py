@@ -73,6 +73,11 @@ class Reader(Protocol):
 Meet = Callable[[Any, memoryview, int], Reader | None]
 
 
+def _nobody(head: Any, data: memoryview, pos: int) -> Hold:
+    """Meets the frames of a stream that is closed: none begins."""
+    return HOLD
+
+
 class Splitter:
     """One direction of one connection.
 
@@ -130,6 +135,11 @@ class Splitter:
         self._meet = meet
         if self._carry:
             self.held, self._carry, self._calm = bytearray(self._carry), b"", False
+
+    def close(self) -> None:
+        """Nothing more will be fed: let go of what is kept, and of whom frames were shown to."""
+        self._meet = _nobody
+        self._reader, self._gathered, self.held, self._carry = None, None, None, b""
 
     def limit(self, longest: int) -> None:
         """Frames may be so long, from the next call of `feed` on."""

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from proxy.core.failure import detached, raised_at
+
+
+def failing() -> ValueError:
+    """An error that came through frames, and from another error."""
+    try:
+        try:
+            raise KeyError("first")
+        except KeyError as first:
+            raise ValueError("second") from first
+    except ValueError as error:
+        return error
+
+
+def test_where_an_error_was_raised_is_known() -> None:
+    file, _, line = raised_at(failing()).rpartition(":")
+    assert file == __file__
+    assert line.isdecimal()
+    assert raised_at(ValueError()) == ""
+
+
+def test_a_detached_error_holds_nothing_but_what_it_says() -> None:
+    error = failing()
+    assert detached(error) is error
+    assert str(error) == "second"
+    assert error.__traceback__ is error.__context__ is error.__cause__ is None
