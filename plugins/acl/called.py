@@ -8,7 +8,8 @@ reading one takes 20 us and 5 a topic, calling its topics 1 and 0.02.
 # edition of the client's rights.
 # Nothing is kept of a request of which anything was refused (in shadow too), or that its records might have refused.
 # After the last name of a Produce request there can be no other: of a large one the rest need not have come. A Fetch
-# request has more behind its topics, and must not end in tags: there a follower says who it is.
+# request has more behind its topics, and is gone over to its end.
+# One with tagged fields is always read: there a follower says who it is.
 # All that pass so share the context of the one that was read.
 """
 
@@ -44,11 +45,11 @@ class Kind(NamedTuple):
     name: str
     by_id_since: int
     operation: Operation
-    bare: bool
+    whole: bool  # is there something behind the topics?
 
 
-PRODUCED = Kind(ProduceRequest, "topic_data", "name", PRODUCED_BY_ID, Operation.WRITE, bare=False)
-FETCHED = Kind(FetchRequest, "topics", "topic", FETCHED_BY_ID, Operation.READ, bare=True)
+PRODUCED = Kind(ProduceRequest, "topic_data", "name", PRODUCED_BY_ID, Operation.WRITE, whole=False)
+FETCHED = Kind(FetchRequest, "topics", "topic", FETCHED_BY_ID, Operation.READ, whole=True)
 
 
 class Called:
@@ -63,7 +64,7 @@ class Called:
         self.edition = granted.edition
         self.begins = begins  # what follows the head, as far as to the topics
         self.strangers = rollcall(
-            kind.request, ctx.version, kind.name, "topic_id", begins_at=kind.topics, bare=kind.bare
+            kind.request, ctx.version, kind.name, "topic_id", begins_at=kind.topics, whole=kind.whole
         )
         self.known = nobody()
 
@@ -101,8 +102,13 @@ class Calling:
         return True
 
     def _may(self, called: Called, said: bytes) -> bool:
-        by_id = called.ctx.version >= self._kind.by_id_since
-        name = self._names.get(said) if by_id else str(said, "utf-8", "replace")
+        if called.ctx.version >= self._kind.by_id_since:
+            name = self._names.get(said)
+        else:
+            try:
+                name = said.decode()
+            except UnicodeDecodeError:
+                return False  # whoever reads it says what is wrong
         return name is not None and called.granted.may(self._kind.operation, TOPIC, name)
 
     def passed(self, ctx: Context, frame: memoryview, body: int) -> None:

@@ -102,7 +102,7 @@ static PyTypeObject known_type = {
 /* ---- programs, and going over a message by one ---- */
 
 /* What is told of each is in rollcall.py, which writes them. */
-enum { SKIP, BYTES, NUMBERS, STRUCTS, MAYBE, TAGS, NAME, FIXED_NAME, LAST, BARE, OPERATIONS };
+enum { SKIP, BYTES, NUMBERS, STRUCTS, MAYBE, NAME = 6, FIXED_NAME, LAST, BARE };
 enum { OPERANDS = 4, STEP = 1 + OPERANDS };     /* each operation has room for so many numbers */
 enum { COMPACT = 0 };                           /* a width */
 
@@ -155,14 +155,6 @@ static outcome call(walk *w, int64_t size) {
     return failed ? FAILED : GOES_ON;
 }
 
-static outcome tags(walk *w) {
-    int64_t count, size;
-    if (uvarint(w, &count)) return FAILED;
-    while (count-- > 0)
-        if (uvarint(w, &size) || uvarint(w, &size) || skip(w, size)) return FAILED;
-    return GOES_ON;
-}
-
 /* `last`: of each array that this lies in, it is the last element. */
 static outcome go(walk *w, const int32_t *step, const int32_t *end, int last) {
     for (; step < end; step += STEP) {
@@ -172,7 +164,6 @@ static outcome go(walk *w, const int32_t *step, const int32_t *end, int last) {
         switch (step[0]) {
         case SKIP: then = skip(w, its[0]); break;
         case FIXED_NAME: then = call(w, its[0]); break;
-        case TAGS: then = tags(w); break;
         case LAST: then = last ? DONE : GOES_ON; break;
         case BARE: then = left(w) < 1 ? short_of_bytes() : *w->at++ ? OTHERWISE : GOES_ON; break;
         case NAME:

@@ -91,10 +91,15 @@ class _Reader:
             yield from self.tags(layout.tags, path)
 
     def tags(self, known: tuple[Step, ...], path: str) -> Sliced[None]:
+        seen = set()
         for _ in range(self.uvarint(path + "tags")):
             if self.pace.is_due():
                 yield
+            start = self.p
             tag, size = self.uvarint(path + "tags"), self.uvarint(path + "tags")
+            if tag in seen:
+                raise _Found(f"has tag {tag} twice", path + "tags", start)
+            seen.add(tag)
             step = next((step for step in known if step.field.tag == tag), None)
             stop = self.p + size
             if step is None or stop > len(self.body):
@@ -111,7 +116,9 @@ class _Reader:
             if not move.nullable or self.take(1, path)[0] < 128:
                 yield from self.struct(move.plan, path + ".")
         elif isinstance(move, Varying):
-            self.take(self.length(move, path) or 0, path)
+            start, text = self.p, self.take(self.length(move, path) or 0, path)
+            if move.is_name:
+                _check_text(text, path, start)
         else:
             start, n = self.p, self.length(move, path) or 0
             if n * move.element.least > len(self.body) - self.p:
@@ -120,6 +127,13 @@ class _Reader:
                 if self.pace.is_due():
                     yield
                 yield from self.value(move.element, f"{path}[{i}]")
+
+
+def _check_text(text: bytes | memoryview, path: str, start: int) -> None:
+    try:
+        str(text, "utf-8")
+    except UnicodeDecodeError:
+        raise _Found("is a name that is not UTF-8", path, start) from None
 
 
 def blame_message(

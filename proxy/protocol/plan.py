@@ -11,7 +11,7 @@ from functools import cache
 from typing import NamedTuple, cast
 
 from proxy.protocol.schema import Field, Message, Struct
-from proxy.protocol.wire import LEGACY_STRING, Primitive
+from proxy.protocol.wire import LEGACY_STRING, NAMES, STRING, Primitive
 
 
 class Fixed(NamedTuple):
@@ -22,11 +22,12 @@ class Fixed(NamedTuple):
 
 
 class Varying(NamedTuple):
-    """A string, bytes or records: a length and that many bytes."""
+    """A string, bytes or records: a length and that many bytes. `is_name`: a text that identifies something."""
 
     primitive: Primitive
     compact: bool
     nullable: bool
+    is_name: bool = False
     least: int = 1
 
 
@@ -104,4 +105,5 @@ def _one(field: Field, version: int, flexible: bool, nullable: bool) -> Fixed | 
         return Nested(_struct(field.kind, version, flexible), nullable)
     if field.kind.fmt is not None:
         return Fixed(field.kind, field.kind.size)
-    return Varying(field.kind, flexible and field.kind is not LEGACY_STRING, nullable)
+    is_name = field.kind is STRING and field.meaning in NAMES
+    return Varying(field.kind, flexible and field.kind is not LEGACY_STRING, nullable, is_name)

@@ -5,6 +5,7 @@
 
 Rules:
 * It goes over a message as far as to the last of the names: what follows need not even have come.
+* Of a message with tagged fields it says nothing: which of them are known, and what they mean, is for whoever reads it.
 * Plain Python takes 0.5 us a name, `_rollcall.c` 0.015: it goes by a program that is written here, and gives the same
   (tests hold both against each other). It is compiled where pip finds a compiler; elsewhere only speed is missing.
 * A program is a row of numbers: steps, each an operation and its operands, those of what lies in it right behind it.
@@ -52,24 +53,24 @@ def nobody() -> Known:
 
 
 @cache
-def rollcall(cls: type[Message], version: int, *names: str, begins_at: str = "", bare: bool = False) -> Strangers:
+def rollcall(cls: type[Message], version: int, *names: str, begins_at: str = "", whole: bool = False) -> Strangers:
     """A function from bytes, where in them a message begins, how, and what is known: to the values that are not.
 
     How it begins is what there must be before its field `begins_at` (nothing, without one), or before itself too. The
-    values are those of the fields of these names, at any depth; it may look at no other (a name is no struct). None: it
-    begins otherwise, or has tagged fields of its own where it should be `bare`; then it is gone over to its end. What
-    the function raises for bytes that end too early is codec.BAD_BYTES.
+    values are those of the fields of these names, at any depth; it may look at no other (a name is no struct). `whole`:
+    the message is gone over to its end. None: it begins otherwise, or tagged fields were found. What the function
+    raises for bytes that end too early is codec.BAD_BYTES.
     """
     if compiled is None:
-        return plain(cls, version, *names, begins_at=begins_at, bare=bare)
+        return plain(cls, version, *names, begins_at=begins_at, whole=whole)
     layout, _ = _rest(cls, version, begins_at)
-    return compiled.RollCall(program(layout, frozenset(names), bare=bare)).strangers
+    return compiled.RollCall(program(layout, frozenset(names), whole=whole)).strangers
 
 
-def plain(cls: type[Message], version: int, *names: str, begins_at: str = "", bare: bool = False) -> Strangers:
+def plain(cls: type[Message], version: int, *names: str, begins_at: str = "", whole: bool = False) -> Strangers:
     """The same in Python; what is known is a set."""
     layout, title = _rest(cls, version, begins_at)
-    strangers: Strangers = emit.caller(layout, frozenset(names), title, bare=bare)
+    strangers: Strangers = emit.caller(layout, frozenset(names), title, whole=whole)
     return strangers
 
 
@@ -89,7 +90,6 @@ class Operation(IntEnum):
     NUMBERS = 2  # an array; operands: the width of its count, nullable, size of each
     STRUCTS = 3  # an array; operands: the width of its count, nullable, least size of each, steps over each
     MAYBE = 4  # a struct that may be null; operand: steps over it
-    TAGS = 5
     NAME = 6  # as BYTES
     FIXED_NAME = 7  # as SKIP
     LAST = 8  # no name follows after this one, in the last element of each array
@@ -103,11 +103,9 @@ WIDTH = {"h": 2, "i": 4}
 Steps = list[tuple[Operation, tuple[int, ...]]]
 
 
-def program(plan: Plan, names: frozenset[str], *, bare: bool) -> tuple[int, ...]:
-    """The program that goes over a message to call these names; `bare`: to its end, where there must be no tags."""
-    steps = _struct(plan, names, final=not bare)
-    if bare and plan.flexible:
-        steps[-1] = (Operation.BARE, ())
+def program(plan: Plan, names: frozenset[str], *, whole: bool) -> tuple[int, ...]:
+    """The program that goes over a message to call these names; `whole`: to its end."""
+    steps = _struct(plan, names, final=not whole)
     numbers: list[int] = []
     for operation, operands in steps:
         numbers += operation, *operands, *[0] * (OPERANDS - len(operands))
@@ -118,7 +116,7 @@ def _struct(plan: Plan, names: frozenset[str], *, final: bool) -> Steps:
     steps: Steps = []
     for step, is_last in marked(plan.steps, names):
         steps += _field(step, names, final=final and is_last)
-    return [*steps, (Operation.TAGS, ())] if plan.flexible else steps
+    return [*steps, (Operation.BARE, ())] if plan.flexible else steps
 
 
 def _field(step: Step, names: frozenset[str], *, final: bool) -> Steps:

@@ -118,3 +118,19 @@ TransactionalId = Annotated[str, STRING, Meaning.TRANSACTIONAL_ID]
 User = Annotated[str, STRING, Meaning.USER]
 
 NO_UUID = bytes(16)
+
+# What resources, and those who ask for them, are called by: decisions hang on these texts.
+NAMES = frozenset(
+    {
+        Meaning.CLUSTER_ID,
+        Meaning.COORDINATOR_KEY,
+        Meaning.GROUP_ID,
+        Meaning.MEMBER_ID,
+        Meaning.PRINCIPAL,
+        Meaning.RESOURCE_NAME,
+        Meaning.TOPIC_NAME,
+        Meaning.TOPIC_REGEX,
+        Meaning.TRANSACTIONAL_ID,
+        Meaning.USER,
+    }
+)

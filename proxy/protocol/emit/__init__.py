@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from proxy.protocol.emit.read import read_run, read_struct, read_tags, skip_steps, skip_struct, skip_tags
+from proxy.protocol.emit.read import read_run, read_struct, read_tags, skip_steps, skip_struct
 from proxy.protocol.emit.source import Source
-from proxy.protocol.emit.spans import Noting, note_steps
+from proxy.protocol.emit.spans import Noting, note_steps, note_tags
 from proxy.protocol.emit.walk import walk_steps
 from proxy.protocol.emit.write import write_steps, write_struct, write_tags
 from proxy.protocol.plan import Plan, Step
@@ -65,21 +65,22 @@ def noter(plan: Plan, names: frozenset[str], title: str) -> Any:
     """
     src = Source("spans", "buf, p")
     src.add("end = len(buf)", "noted = []", "note = noted.append")
-    note_steps(src, plan.steps, Noting(names, lambda start, stop: [f"note(({start}, {stop}))"]))
+    noting = Noting(names, lambda start, stop: [f"note(({start}, {stop}))"])
+    note_steps(src, plan.steps, noting)
     src.add("note((p, p))")
     if plan.flexible:
-        skip_tags(src)
+        note_tags(src, plan, noting)
     with src.block("if p > end:"):
         src.add("raise Short")
     src.add("return noted")
     return src.compile(f"note {', '.join(sorted(names))} of {title}")
 
 
-def caller(plan: Plan, names: frozenset[str], title: str, *, bare: bool) -> Any:
+def caller(plan: Plan, names: frozenset[str], title: str, *, whole: bool) -> Any:
     """`strangers(buf, p, begins, known) -> [value, ...]`: the values of the fields of these names that are not `known`.
 
-    It goes no further than to the last of them; `bare`: to the end. None: at `p` there is not what it `begins` with, or
-    (`bare`) it has tagged fields of its own.
+    It goes no further than to the last of them; `whole`: to the end. None: at `p` there is not what it `begins` with,
+    or there are tagged fields.
     """
     src = Source("strangers", "buf, p, begins, known")
     src.add("end, begun = len(buf), p + len(begins)", "strangers = []")
@@ -95,16 +96,14 @@ def caller(plan: Plan, names: frozenset[str], title: str, *, bare: bool) -> Any:
         "if value not in known:",
         "    strangers.append(value)",
     )
-    found = Noting(
-        names, lambda start, stop: [line.format(start, stop) for line in call], None if bare else "strangers"
-    )
-    note_steps(src, plan.steps, found)
-    if plan.flexible and bare:
-        with src.block("if buf[p]:"):
-            src.add("return None")
-        src.add("p += 1")
-    elif plan.flexible:
-        skip_tags(src)
+
+    def called(start: str, stop: str) -> list[str]:
+        return [line.format(start, stop) for line in call]
+
+    noting = Noting(names, called, None if whole else "strangers", bare=True)
+    note_steps(src, plan.steps, noting)
+    if plan.flexible:
+        note_tags(src, plan, noting)
     with src.block("if p > end:"):
         src.add("raise Short")
     src.add("return strangers")
@@ -176,17 +175,15 @@ def pick_reader(plan: Plan, picked: frozenset[str], title: str, *, sliced: bool 
         src.add(f"{marks[-1]} = p")
 
     _read_stretches(src, plan, picked, mark)
-    with src.block("if p > end:"):
-        src.add("raise Short")
     spans = [
         f"view[{marks[i]}:{marks[i + 1]}]" for i, (is_picked, _) in enumerate(segments(plan, picked)) if not is_picked
     ]
     if has_tags:
-        read_tags(src, [step for step in plan.tags if step.field.name in picked], "o")
-        with src.block("if p != end:"):
-            src.add("raise Short")
+        read_tags(src, plan.tags, "o", [step for step in plan.tags if step.field.name in picked])
     else:
         spans.append(f"view[{marks[-1]}:]")
+    with src.block("if p > end:"):
+        src.add("raise Short")
     src.add(f"o.opaque = ({', '.join(spans)},)" if spans else "o.opaque = ()", "return o")
     return src.compile(f"pick {title}{SLICED[sliced]}")
 

@@ -7,6 +7,9 @@ Rules:
 * In a sliced reader `room` is how many more elements there may be, and `turn` as far as the others may wait. Its bytes
   may be a view, of which only what is asked for is copied.
 * `end` is where the bytes end, `p` how far they are read. Skipping may leave `p` behind `end`: whoever cuts checks.
+* What is read must mean the same to Kafka, which reads a known tagged field by its content, whatever size its tag says.
+  So sizes must be true, also where a field is only skipped; and no tag may come twice (KIP-482). Names must be UTF-8:
+  where it breaks, Java and Python put unequally many U+FFFD.
 """
 
 from __future__ import annotations
@@ -103,6 +106,8 @@ def read_varying(src: Source, move: Varying, target: str | None) -> None:
             src.add(f"{target} = {_copied(src, 'buf[p:q]')}")
         elif move.primitive is RECORDS:
             src.add(f"{target} = memoryview(buf)[p:q]")
+        elif move.is_name:
+            src.add(f'{target} = str(buf[p:q], "utf-8")')
         else:
             # As Kafka does: what is no UTF-8 becomes U+FFFD.
             src.add(f'{target} = str(buf[p:q], "utf-8", "replace")')
@@ -218,7 +223,7 @@ def skip_struct(src: Source, plan: Plan) -> None:
     """Go over a struct."""
     skip_steps(src, plan.steps)
     if plan.flexible:
-        skip_tags(src)
+        skip_tags(src, plan.tags)
 
 
 def skip_steps(src: Source, steps: Iterable[Step]) -> None:
@@ -239,40 +244,60 @@ def tag_count(src: Source) -> str:
 
 @contextmanager
 def each_tag(src: Source, n: str) -> Iterator[tuple[str, str]]:
-    """The lines for one tagged field, whose tag and end have the names given."""
-    tag, stop = src.fresh("tag"), src.fresh("stop")
+    """The lines for one tagged field, whose tag and end have the names given. They must leave `p` at its end."""
+    tag, stop, seen = src.fresh("tag"), src.fresh("stop"), src.fresh("seen")
     with src.block(f"if {n} > 127:"):
         src.add(f"{n}, p = rest_of_uvarint(buf, p, {n})")
     _charge(src, n)
+    src.add(f"{seen} = set()")
     with src.block(f"for _ in range({n}):"):
         _slice(src)
         src.add(f"{tag}, p = read_uvarint(buf, p)", f"{stop}, p = read_uvarint(buf, p)", f"{stop} += p")
-        with src.block(f"if {stop} > end:"):
+        with src.block(f"if {tag} in {seen} or {stop} > end:"):
             src.add("raise Short")
+        src.add(f"{seen}.add({tag})")
         yield tag, stop
+        with src.block(f"if p != {stop}:"):
+            src.add("raise Short")
 
 
-def skip_tags(src: Source) -> None:
+def by_tag(src: Source, known: Collection[Step], tag: str) -> Iterator[Step | None]:
+    """Each known field in the lines for its tag; None in those for any other tag."""
+    for word, step in zip(chain(["if"], repeat("elif")), known, strict=False):
+        with src.block(f"{word} {tag} == {step.field.tag}:"):
+            yield step
+    with src.block("else:" if known else "if True:"):
+        yield None
+
+
+def skip_tags(src: Source, known: Collection[Step]) -> None:
     """Go over the tagged fields that end a struct."""
     n = tag_count(src)
-    with src.block(f"if {n}:"), each_tag(src, n) as (_, stop):
-        src.add(f"p = {stop}")
+    with src.block(f"if {n}:"), each_tag(src, n) as (tag, stop):
+        for step in by_tag(src, known, tag):
+            if step is None:
+                src.add(f"p = {stop}")
+            else:
+                read(src, step.move, None)
 
 
-def read_tags(src: Source, known: Collection[Step], target: str) -> None:
-    """The tagged fields that end a struct: the known ones into their fields, the others kept as they came."""
+def read_tags(src: Source, known: Collection[Step], target: str, picked: Collection[Step] | None = None) -> None:
+    """The tagged fields that end a struct: those picked (all that are known) into their fields, the others as bytes."""
     n = tag_count(src)
     with src.block(f"if {n}:"):
-        others = src.fresh("others")
+        others, start = src.fresh("others"), src.fresh("start")
         src.add(f"{others} = []")
         with each_tag(src, n) as (tag, stop):
-            for word, step in zip(chain(["if"], repeat("elif")), known, strict=False):
-                with src.block(f"{word} {tag} == {step.field.tag}:"):
+            src.add(f"{start} = p")
+            for step in by_tag(src, known, tag):
+                if step is None:
+                    src.add(f"p = {stop}")
+                elif picked is None or step in picked:
                     read(src, step.move, f"{target}.{step.field.name}")
-                    with src.block(f"if p != {stop}:"):
-                        src.add("raise Short")
-            with src.block("else:" if known else "if True:"):
-                src.add(f"{others}.append(({tag}, bytes(buf[p:{stop}])))", f"p = {stop}")
+                    continue
+                else:
+                    read(src, step.move, None)
+                src.add(f"{others}.append(({tag}, bytes(buf[{start}:p])))")
         src.add(f"{target}.unknown_tags = {others}")
     with src.block("else:"):
         src.add(f"{target}.unknown_tags = ()")

@@ -1,6 +1,7 @@
 """Moves -> lines that find the values of some fields, and go over all else.
 
 # Fields are meant by name, at any depth. Of one with a length, what follows the length is its value.
+# Where everything is to be `bare`, tagged fields of any struct end it: nobody has to know which of them Kafka knows.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ class Noting(NamedTuple):
     names: frozenset[str]
     found: Callable[[str, str], Sequence[str]]  # the lines for a value, by where it begins and ends
     result: str | None = None  # is returned as soon as no other value can follow
+    bare: bool = False  # None is returned where a struct has tagged fields
 
 
 def note_steps(
@@ -49,14 +51,25 @@ def concerns(step: Step, names: Collection[str]) -> bool:
 def _note_struct(src: Source, plan: Plan, noting: Noting, loops: tuple[str, ...], *, final: bool) -> None:
     note_steps(src, plan.steps, noting, loops, final=final)
     if plan.flexible:
-        skip_tags(src)
+        note_tags(src, plan, noting)
+
+
+def note_tags(src: Source, plan: Plan, noting: Noting) -> None:
+    """Go over the tagged fields that end a struct."""
+    if not noting.bare:
+        skip_tags(src, plan.tags)
+        return
+    with src.block("if buf[p]:"):
+        src.add("return None")
+    src.add("p += 1")
 
 
 def _note_field(src: Source, step: Step, noting: Noting, loops: tuple[str, ...], *, final: bool) -> None:
     move = step.move
     if step.field.name not in noting.names:
-        if concerns(step, noting.names):
-            _note_inside(src, move, noting, loops, final=final)
+        inner = move.element if isinstance(move, Many) else move
+        if isinstance(inner, Nested) and (noting.bare or concerns(step, noting.names)):
+            _note_inside(src, move, inner, noting, loops, final=final)
         else:
             read(src, move, None)
         return
@@ -73,9 +86,9 @@ def _note_field(src: Source, step: Step, noting: Noting, loops: tuple[str, ...],
             src.add(f"return {noting.result}")
 
 
-def _note_inside(src: Source, move: Move, noting: Noting, loops: tuple[str, ...], *, final: bool) -> None:
-    inner = move.element if isinstance(move, Many) else move
-    assert isinstance(inner, Nested), "a field lies in it"
+def _note_inside(
+    src: Source, move: Move, inner: Nested, noting: Noting, loops: tuple[str, ...], *, final: bool
+) -> None:
     if not isinstance(move, Many):
         with unless_absent(src, inner.nullable, None):
             _note_struct(src, inner.plan, noting, loops, final=final)

@@ -85,6 +85,13 @@ def test_of_a_fetch_without_a_session_too(rules: Making, version: int) -> None:
     assert known.passes(fetch(version, "mine"))
 
 
+def test_a_name_that_is_no_utf_8_does_not_pass_unread(rules: Making) -> None:
+    known = Known(rules("acls: [{allow: User:alice, to: Write, topics: m*}]"), produce(9, "mine"), 9)
+    frame = known.frame(produce(9, "more"))
+    assert known.lets_pass(frame)
+    assert not known.lets_pass(memoryview(bytes(frame).replace(b"more", b"mor\xff")))
+
+
 @pytest.mark.parametrize("version", PRODUCE.versions)
 def test_of_a_large_request_only_the_names_need_have_come(rules: Making, version: int) -> None:
     known = Known(rules(OWN), produce(version, "mine"), version)

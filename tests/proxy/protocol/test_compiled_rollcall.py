@@ -56,8 +56,8 @@ def test_both_say_the_same_of_every_message() -> None:
         names = names_of(plan(cls, version), dice)
         if not names:
             continue
-        bare = dice.random() < 0.3
-        swift, slow = rollcall(cls, version, *names, bare=bare), plain(cls, version, *names, bare=bare)
+        whole = dice.random() < 0.3
+        swift, slow = rollcall(cls, version, *names, whole=whole), plain(cls, version, *names, whole=whole)
         body = encode(make(cls, version, dice), version)
         known, same = nobody(), set()
         for value in (slow(body, 0, b"", same) or [])[::2]:

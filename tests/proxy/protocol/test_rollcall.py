@@ -7,9 +7,11 @@ import random
 import pytest
 
 from proxy.protocol.codec import BAD_BYTES, encode, start_finder
+from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.rollcall import nobody, plain, rollcall
+from proxy.protocol.schema import blank
 from tests.proxy.protocol.generate import make
 
 NAMES = ("name", "topic_id")
@@ -74,11 +76,26 @@ def test_it_may_be_told_how_a_message_begins(version: int) -> None:
 def test_a_bare_message_is_gone_over_to_its_end_and_has_no_tags(version: int) -> None:
     body = produce(version, "one")
     for make_call, known in ((rollcall, nobody()), (plain, set())):
-        call = make_call(ProduceRequest, version, *NAMES, bare=True)
+        call = make_call(ProduceRequest, version, *NAMES, whole=True)
         assert call(body, 0, b"", known) == call(body + b"more", 0, b"", known) == said(version, "one")
         assert call(body[:-1] + b"\1\5\0", 0, b"", known) is None
         with pytest.raises(BAD_BYTES):
             call(body[:-1], 0, b"", known)
+
+
+@pytest.mark.parametrize("version", range(12, 19))
+def test_of_tagged_fields_at_any_depth_it_says_nothing(version: int) -> None:
+    partition = blank(FetchRequest.Topic.Partition)
+    topic = FetchRequest.Topic(topic="one", topic_id=bytes(16), partitions=[partition])
+    request = FetchRequest(max_wait_ms=1, min_bytes=1, topics=[topic])
+    for make_call, known in ((rollcall, nobody()), (plain, set())):
+        call = make_call(FetchRequest, version, "topic", "topic_id", begins_at="topics", whole=True)
+        start = start_finder(FetchRequest, version, "topics")(encode(request, version), 0)
+        assert call(encode(request, version), start, b"", known) == ([b"one"] if version < 13 else [bytes(16)])
+        for struct in (partition, topic, request):
+            struct.unknown_tags = [(90, b"new")]
+            assert call(encode(request, version), start, b"", known) is None
+            struct.unknown_tags = []
 
 
 def test_without_names_the_whole_message_is_gone_over() -> None:

@@ -74,9 +74,14 @@ class Kafka:
 
     def fill(self, message: Any, version: int, body: bytes) -> None:
         """Let Kafka's message read all of `body`."""
+        end = self.fill_from(message, version, body)
+        assert end == len(body), f"Kafka left {len(body) - end} bytes of v{version} unread"
+
+    def fill_from(self, message: Any, version: int, body: bytes) -> int:
+        """Let Kafka's message read what `body` begins with. Gives where it ended."""
         buffer = self.java.nio.ByteBuffer.wrap(body)
         message.read(self.common.protocol.ByteBufferAccessor(buffer), version)
-        assert buffer.remaining() == 0, f"Kafka left {buffer.remaining()} bytes of v{version} unread"
+        return int(buffer.position())
 
     def write(self, message: Any, version: int) -> bytes:
         """The bytes of Kafka's message."""
