@@ -130,6 +130,12 @@ class Limits(Section):
         description="Unanswered requests on one connection; a client with more is not read until answers come.",
         examples=[1000],
     )
+    elements: Count = Field(
+        default=500_000,
+        description="Elements of all arrays in one request or response that the proxy has to read; one with more closes"
+        " its connection. Metadata of 10,000 topics with 200,000 partitions has 350,000.",
+        examples=[500000],
+    )
     first_frame: Seconds = Field(
         default=30.0,
         description="The time a new connection has until its first whole request.",

@@ -37,7 +37,7 @@ class Close:
 
 @dataclass(slots=True)
 class Wake:
-    """Call `link.wake(token)` after so many seconds."""
+    """Call `link.wake(token)` after so many seconds; after 0, when the other connections had their turn."""
 
     token: int
     seconds: float

@@ -8,7 +8,11 @@ A handler is a function that returns a decision, or a generator that yields step
         answer = yield Ask(DescribeClusterRequest())
         return Reply(...)
 
-None means: I have nothing to change. If nobody has, the original bytes go on, whatever was done to the message.
+`yield TURN` lets other connections have their turn: work that grows with what was sent is done in slices between such
+(`proxy/protocol/slices.py`, whose generators have a bare `yield` for it). It is what `sleep(0)` does elsewhere.
+
+None as a decision means: I have nothing to change. If nobody has, the original bytes go on, whatever was done to the
+message.
 """
 
 from collections.abc import Callable, Generator
@@ -78,6 +82,7 @@ class Alone:
     """
 
 
+TURN = None
 Decision = Forward | Reply | Disconnect | None
-Step = Sleep | Ask | Call | Alone
+Step = Sleep | Ask | Call | Alone | None
 Steps = Generator[Step, Any, Decision]

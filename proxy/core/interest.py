@@ -9,8 +9,10 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from proxy.core.plugin import Handler
-from proxy.protocol.codec import Picker, decode_ignoring_rest, encode, picker
+from proxy.protocol.codec import Picker, decode_ignoring_rest, encode, picker, slice_decode, slice_encode
+from proxy.protocol.frame import Buffer
 from proxy.protocol.schema import Message
+from proxy.protocol.slices import Sliced
 
 
 class Interest:
@@ -34,11 +36,23 @@ class Interest:
             return decode_ignoring_rest(self.cls, self.version, body)
         return self._picker.decode(body)
 
+    def slice_read(self, frame: Buffer, body: int, most: int) -> Sliced[Message]:
+        """The same of a large frame, in slices; `most`: elements. Raises ProtocolError."""
+        if self.names is None:
+            return slice_decode(self.cls, self.version, frame, body, most)
+        return self._picker.slice_decode(frame, body, most)
+
     def write(self, message: Message) -> bytes:
         """The body of what `read` gave, or of a message that somebody made. Raises ProtocolError."""
         if self.names is None or not message.has("opaque"):
             return encode(message, self.version)
         return self._picker.encode(message)
+
+    def slice_write(self, message: Message) -> Sliced[list[Buffer]]:
+        """The same in slices and pieces. Raises ProtocolError."""
+        if self.names is None or not message.has("opaque"):
+            return slice_encode(message, self.version)
+        return self._picker.slice_encode(message)
 
 
 def interest(cls: type[Message], version: int, handlers: Iterable[Handler]) -> Interest | None:

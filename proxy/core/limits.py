@@ -9,12 +9,14 @@ class Limits:
 
     frame: int = 100 << 20  # bytes, without the four of the size; Kafka's socket.request.max.bytes
     in_flight: int = 1000  # unanswered requests; more are not read until answers come
+    elements: int = 500_000  # of arrays, in a large message that the proxy has to read
 
 
 @dataclass(slots=True)
 class Counters:
     """How often it happened, over all links of a worker. Only ever grows."""
 
+    too_many_elements: int = 0  # in a message that had to be read
     bad_frames: int = 0  # too large, negative, or not Kafka at all
     full_pipelines: int = 0  # a client was not read for a while: too many requests in flight
     unknown_apis: int = 0  # no such api or version, or none for clients

@@ -169,12 +169,13 @@ class Link:
         """Send these."""
         self.commands += map(ToClient, spans)
 
-    def answer(self, data: Buffer) -> None:
+    def answer(self, *pieces: Buffer) -> None:
         """An answer of ours to the youngest request: it leaves when all older ones have."""
         if self.inflight.slots or not self.responses.idle:
-            self.inflight.settle(data)
+            for piece in pieces:
+                self.inflight.settle(piece)
         else:
-            self.commands.append(ToClient(data))
+            self.commands += map(ToClient, pieces)
 
     def run(self, steps: Steps) -> None:
         """Take these steps beside the conversation."""

@@ -101,7 +101,7 @@ def _checked(steps: Generator[Any, Any, Decision]) -> Generator[Step, Any, Decis
             except StopIteration as done:
                 decision: Decision = done.value
                 return decision
-            if not isinstance(step, Sleep | Ask | Call):
+            if not isinstance(step, Sleep | Ask | Call | None):
                 raise TypeError(f"{step!r} is no step")
             try:
                 resume, value = steps.send, (yield step)

@@ -12,7 +12,7 @@ from proxy.core.events import HandlerFailed
 from proxy.core.failure import detached, raised_at
 from proxy.core.route import Route
 from proxy.protocol.api import APIS
-from proxy.protocol.frame import HOLD, NO_LIMIT, Buffer
+from proxy.protocol.frame import HOLD, NO_LIMIT, SIZE, Buffer
 from proxy.protocol.header import response_frame
 from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.tail import Tail
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from proxy.core.requests import Requests
 
 # Before the acks of a Produce request lie two strings of 32 KiB at the most; what is longer has tags that nobody sends.
-LONGEST_PREFIX = 128 << 10
+LONGEST_PREFIX = 80 << 10
 
 
 @dataclass(slots=True)
@@ -34,6 +34,16 @@ class Wanted:
     frame: memoryview
     body: int
     acks: int = 1
+
+    @property
+    def header(self) -> bytes:
+        """The header of the frame, without the size."""
+        return bytes(self.frame[SIZE.size : self.body])
+
+    @property
+    def number(self) -> int:
+        """The correlation id."""
+        return self.ctx.correlation_id
 
 
 class Acks:

@@ -7,29 +7,39 @@ Rules:
   handler needs and that cannot be read ends the conversation.
 * Acks 0 has no answer: no slot is kept for it, and a refusal of it can only be a closed connection (hazard 20).
 * While the lane waits, the client is not read: at most the rest of one chunk is kept.
+* A large request is read, judged and answered in slices; after much work in small ones the others have their turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proxy.core.commands import PauseClient, ResumeClient
 from proxy.core.context import Context
-from proxy.core.decisions import Disconnect, Forward, Reply
+from proxy.core.decisions import TURN, Disconnect, Forward, Reply, Step
 from proxy.core.events import HandlerFailed, Undecodable
 from proxy.core.failure import detached
 from proxy.core.pipeline import HandlerError, request_pipeline
 from proxy.core.readers import Acks, Stranger, Wanted
 from proxy.core.route import Route
-from proxy.core.run import WAITING, Outcome, Run
+from proxy.core.run import WAITING, Outcome, Run, Written
+from proxy.core.turn import Turn
 from proxy.protocol.api import PRODUCE
-from proxy.protocol.codec import decode_ignoring_rest
+from proxy.protocol.codec import slice_decode
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.frame import HOLD, REQUEST_HEAD, SIZE, Buffer, Reader, Splitter
-from proxy.protocol.header import read_request_header, request_body_offset, response_frame
-from proxy.protocol.problem import Fault, ProtocolError
-from proxy.protocol.refuse import refuse
+from proxy.protocol.header import (
+    framed,
+    read_request_header,
+    request_body_offset,
+    response_frame,
+    slice_response_frame,
+)
+from proxy.protocol.problem import Fault, ProtocolError, TooManyElementsError
+from proxy.protocol.refuse import slice_refuse
+from proxy.protocol.slices import LARGE, Sliced, at_once
 
 if TYPE_CHECKING:
     from proxy.core.link import Link
@@ -57,7 +67,8 @@ class Requests:
         self._most = link.limits.in_flight
         self.splitter = Splitter(REQUEST_HEAD, self.meet, Fault.CLIENT, longest=link.limits.frame)
         self.feed = self.splitter.feed
-        self.full = False  # too many in flight: waits for answers
+        self.full = False  # too many in flight: waits for answers; or for the turn of the others, or the gate
+        self._turn = Turn(link)
         self._met: tuple[Route, tuple[int, int, int], bool] | None = None  # to be read: route, head, was it cut?
         self._waiting: Wanted | None = None  # for its handlers
         self._ended = False  # nothing more is taken
@@ -93,6 +104,10 @@ class Requests:
         frame = data[pos : pos + SIZE.size + head[0]]
         if route.glance is not None and self._knows(route, head, frame):
             return None
+        if not self._turn.allows(head[0]):
+            route.requests -= 1  # it begins again
+            self.full = True
+            return HOLD
         self._met = route, head, len(frame) < SIZE.size + head[0]
         return self
 
@@ -128,6 +143,9 @@ class Requests:
             return reader
         stranger = Stranger(self._link, *head[1:])
         if stranger.handler is not None:
+            if not self._turn.allows(head[0]):
+                self.full = True
+                return HOLD
             return stranger
         self._link.counters.unknown_apis += 1
         self.end(f"the client asked for {stranger}")
@@ -163,17 +181,56 @@ class Requests:
             acks = None if body is None else route.acks(frame, body) if route.api is PRODUCE else 1
             if body is None or acks is None:
                 raise ProtocolError("ends too early", fault=Fault.CLIENT, api=route.api.name, version=route.version)
-            message = route.request.read(bytes(frame[body:]))
+            ctx = Context(self._link.connection, route.api, route.version, head[2])
+            wanted = Wanted(route, ctx, frame, body, acks)
+            steps: Generator[Step, Any, Outcome]
+            if len(frame) > LARGE:
+                steps = self._slice(wanted)
+            else:
+                steps = request_pipeline(route, ctx, route.request.read(bytes(frame[body:])))
         except ProtocolError as error:
             return self.undecodable(route, error)
-        ctx = Context(self._link.connection, route.api, route.version, head[2])
-        wanted = Wanted(route, ctx, frame, body, acks)
-        outcome = Run(self._link, request_pipeline(route, ctx, message), self._decided, may_ask=True).start()
+        outcome = Run(self._link, steps, self._decided, may_ask=True).start()
         if outcome is WAITING:
-            wanted.frame = memoryview(bytes(frame))
+            if not was_cut:  # otherwise it was assembled, and is ours
+                wanted.frame = memoryview(bytes(frame))
             self._waiting = wanted
             return HOLD
         return self._carry_out(outcome, wanted)
+
+    def _slice(self, wanted: Wanted) -> Generator[Step, Any, Outcome]:
+        """The same of a large request, in slices; and what leaves for it is written in slices."""
+        yield TURN
+        interest, ctx = wanted.route.request, wanted.ctx
+        assert interest is not None
+        try:
+            message = yield from interest.slice_read(wanted.frame, wanted.body, self._link.limits.elements)
+        except ProtocolError as error:
+            return detached(error)
+        try:
+            decision = yield from request_pipeline(wanted.route, ctx, message)
+            if isinstance(decision, Reply):
+                version = ctx.version if decision.version is None else decision.version
+                return Written(decision, (yield from slice_response_frame(decision.message, version, wanted.number)))
+            if isinstance(decision, Forward):
+                return Written(decision, framed(wanted.header, (yield from interest.slice_write(decision.message))))
+            return decision
+        except HandlerError as error:
+            failed = detached(error)
+        except ProtocolError as error:
+            failed = HandlerError(type(decision).__name__, error)
+        return Written(failed, (yield from self._slice_failure(wanted)))
+
+    def _slice_failure(self, wanted: Wanted) -> Sliced[list[Buffer]]:
+        """The answer to a large request whose handlers failed; nothing where it cannot be given."""
+        api, version = wanted.ctx.api, wanted.ctx.version
+        most = self._link.limits.elements
+        with suppress(ProtocolError):
+            request = yield from slice_decode(api.request, version, wanted.frame, wanted.body, most)
+            answer = yield from slice_refuse(api, version, request, ErrorCode.UNKNOWN_SERVER_ERROR)
+            if answer is not None:
+                return (yield from slice_response_frame(answer, version, wanted.number))
+        return []
 
     def _decided(self, outcome: Outcome) -> None:
         """The handlers of the request that waited are done with it."""
@@ -185,23 +242,26 @@ class Requests:
 
     def _carry_out(self, outcome: Outcome, wanted: Wanted) -> Sequence[Buffer] | None:
         """What goes to the broker: None for the frame as it came."""
-        route = wanted.route
+        route, written = wanted.route, None
+        if isinstance(outcome, ProtocolError):
+            return self.undecodable(route, outcome)
+        if isinstance(outcome, Written):
+            outcome, written = outcome
         if isinstance(outcome, HandlerError):
-            return self._failed(outcome, wanted)
+            return self._failed(outcome, wanted, written)
         if isinstance(outcome, Disconnect):
             self.end(outcome.reason)
             return HOLD
         if isinstance(outcome, Reply):
-            return self._reply(outcome, wanted)
-        instead: list[Buffer] | None = None
-        if isinstance(outcome, Forward):
+            return self._reply(outcome, wanted, written)
+        instead = written
+        if isinstance(outcome, Forward) and written is None:
             assert route.request is not None
             try:
                 body = route.request.write(outcome.message)
             except ProtocolError as error:
                 return self._failed(HandlerError("Forward", error), wanted)
-            header = bytes(wanted.frame[SIZE.size : wanted.body])
-            instead = [SIZE.pack(len(header) + len(body)) + header + body]
+            instead = [SIZE.pack(len(wanted.header) + len(body)) + wanted.header + body]
         if wanted.acks != 0:
             self._slots.append((wanted.ctx.correlation_id, route, wanted.ctx))
             if outcome is None and route.glance is not None:
@@ -210,14 +270,14 @@ class Requests:
             self.end(outcome.end)
         return instead
 
-    def _reply(self, reply: Reply, wanted: Wanted) -> Sequence[Buffer]:
+    def _reply(self, reply: Reply, wanted: Wanted, written: list[Buffer] | None) -> Sequence[Buffer]:
         """The proxy answers; the broker never sees the request."""
         self._link.counters.refused += 1
         if wanted.acks == 0:
             return ()
         version = wanted.route.version if reply.version is None else reply.version
         try:
-            self._link.answer(response_frame(reply.message, version, wanted.ctx.correlation_id))
+            self._link.answer(*(written or [response_frame(reply.message, version, wanted.number)]))
         except ProtocolError as error:
             return self._failed(HandlerError("Reply", error), wanted)
         if reply.end is not None:
@@ -225,7 +285,7 @@ class Requests:
             return HOLD
         return ()
 
-    def _failed(self, error: HandlerError, wanted: Wanted) -> Sequence[Buffer]:
+    def _failed(self, error: HandlerError, wanted: Wanted, written: list[Buffer] | None = None) -> Sequence[Buffer]:
         """A handler raised: refuse the request as a broker would that failed, or close where that cannot be said."""
         route = wanted.route
         self._link.counters.failed_handlers += 1
@@ -233,11 +293,10 @@ class Requests:
         try:
             if wanted.acks == 0:
                 raise ProtocolError("acks 0 has no answer")
-            request = decode_ignoring_rest(route.api.request, route.version, bytes(wanted.frame[wanted.body :]))
-            answer = refuse(route.api, route.version, request, ErrorCode.UNKNOWN_SERVER_ERROR)
-            if answer is None:
+            written = at_once(self._slice_failure(wanted)) if written is None else written
+            if not written:
                 raise ProtocolError("has no place for an error")
-            self._link.answer(response_frame(answer, route.version, wanted.ctx.correlation_id))
+            self._link.answer(*written)
         except ProtocolError:
             self.end(f"{error} failed on a {route.api.name} request")
             return HOLD
@@ -245,6 +304,10 @@ class Requests:
 
     def undecodable(self, route: Route, error: ProtocolError) -> Sequence[Buffer]:
         """A request that somebody needs to know cannot be read: it is not passed on."""
+        if isinstance(error, TooManyElementsError):
+            self._link.counters.too_many_elements += 1
+            self.end(f"the client sent a request that the proxy will not read: {error} (limits.elements)")
+            return HOLD
         self._link.counters.undecodable += 1
         self._link.emit(Undecodable(route.api, route.version, detached(error)))
         self.end(f"the client sent a request that cannot be read: {error}")
@@ -266,7 +329,8 @@ class Requests:
 
     def settle(self) -> None:
         """Go on with what was held, as far as it can."""
-        if self.full and len(self._slots) < self._most and self._link.gate.ready():
+        is_over = self._turn.is_over
+        if self.full and not is_over and len(self._slots) < self._most and self._link.gate.ready():
             self.full = False
             self._link.to_broker(self.splitter.resume())
         if self.splitter.held is not None:

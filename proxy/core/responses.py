@@ -6,33 +6,36 @@ Rules:
 * An answer to a question of ours goes to the handler that asked, never to the client.
 * What a handler needs to see and cannot be read, or what a handler raised on, is withheld: the link closes.
 * While a handler waits, the broker is not read: at most the rest of one chunk is kept.
+* A large response is read, judged and written in slices; after much work in small ones the others have their turn.
 * Only the tagged fields at the very end of a response may be wanted of one too large to hold; see `Ending`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Generator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from proxy.core.commands import PauseBroker, ResumeBroker
 from proxy.core.context import Context
-from proxy.core.decisions import Disconnect, Forward
+from proxy.core.decisions import TURN, Disconnect, Forward, Step
 from proxy.core.events import HandlerFailed, Undecodable
 from proxy.core.failure import detached
 from proxy.core.inflight import OURS, Slot
 from proxy.core.pipeline import HandlerError, response_pipeline
 from proxy.core.readers import Ending, Wanted
 from proxy.core.route import Route
-from proxy.core.run import WAITING, Outcome, Question, Run
-from proxy.protocol.codec import decode_ignoring_rest
+from proxy.core.run import WAITING, Outcome, Question, Run, Written
+from proxy.core.turn import Turn
+from proxy.protocol.codec import decode_ignoring_rest, slice_decode
 from proxy.protocol.frame import HOLD, RESPONSE_HEAD, SIZE, Buffer, Hold, Reader, Splitter
-from proxy.protocol.header import answered_version, read_response_header
-from proxy.protocol.problem import Fault, ProtocolError
+from proxy.protocol.header import LONGEST, answered_version, framed, read_response_header
+from proxy.protocol.problem import Fault, ProtocolError, TooManyElementsError
+from proxy.protocol.slices import LARGE
 
 if TYPE_CHECKING:
     from proxy.core.link import Link
 
-LARGE = 64 << 10  # from here on a response whose last tags are wanted is not assembled any more
+UNASSEMBLED = 64 << 10  # from here on a response whose last tags are wanted is not assembled any more
 
 
 class Responses:
@@ -47,7 +50,9 @@ class Responses:
         self.splitter = Splitter(RESPONSE_HEAD, self.meet, Fault.BROKER, longest=link.limits.frame)
         self.feed = self.splitter.feed
         self._slot: Slot | None = None  # of the frame to be read
-        self._asked: tuple[Question, bytes] | None = None  # a question of ours, and its answer
+        self._cut = False
+        self._turn = Turn(link)
+        self._asked: tuple[Question, Buffer] | None = None  # a question of ours, and its answer
         self._waiting: Wanted | None = None  # for its handlers
         self._broken = False  # nothing more is believed
         self._reason = ""
@@ -75,7 +80,7 @@ class Responses:
 
     def _look(self, slot: Slot, data: memoryview, pos: int, stop: int) -> Reader | None:
         """Something of this response is wanted."""
-        route = slot[1]
+        met, route = slot, slot[1]
         if type(route) is Route and route.unneeded is not None:
             route = route.of_response(slot[2])
             if route.response is None:
@@ -84,9 +89,12 @@ class Responses:
         if type(route) is Route and route.tail_only:
             if stop <= len(data) and route.ends_bare(data, pos, stop):
                 return None
-            if stop - pos > LARGE:
+            if stop - pos > UNASSEMBLED:
                 return Ending(route, stop - pos, self._undecodable)
-        self._slot = slot
+        if not self._turn.allows(stop - pos):
+            self._slots.appendleft(met)
+            return HOLD
+        self._slot, self._cut = slot, stop > len(data)
         return self
 
     def _unpaired(self, reason: str) -> Hold:
@@ -98,27 +106,49 @@ class Responses:
         assert self._slot is not None
         correlation_id, route, ctx = self._slot
         if isinstance(route, Question):
-            self._asked = route, bytes(frame[SIZE.size :])
+            answer = frame[SIZE.size :]
+            self._asked = route, answer if self._cut else bytes(answer)
             return HOLD  # its handler goes on in settle(), when what came before has left
         assert route is not None
         assert route.response is not None
         try:
-            body = route.response_body(frame)
+            body = route.response_body(frame[:LONGEST])
             if body is None:
                 raise ProtocolError("ends within its header", fault=Fault.BROKER, api=route.api.name)
-            message = route.response.read(bytes(frame[body:]))
+            if ctx is None:
+                ctx = Context(self._link.connection, route.api, route.version, correlation_id)
+            wanted = Wanted(route, ctx, frame, body)
+            steps: Generator[Step, Any, Outcome]
+            if len(frame) > LARGE:
+                steps = self._slice(wanted)
+            else:
+                steps = response_pipeline(route.response.handlers, ctx, route.response.read(bytes(frame[body:])))
         except ProtocolError as error:
             return self._undecodable(route, error)
-        if ctx is None:
-            ctx = Context(self._link.connection, route.api, route.version, correlation_id)
-        wanted = Wanted(route, ctx, frame, body)
-        steps = response_pipeline(route.response.handlers, ctx, message)
         outcome = Run(self._link, steps, self._decided, may_ask=False).start()
         if outcome is WAITING:
-            wanted.frame = memoryview(bytes(frame))
+            if not self._cut:  # otherwise it was assembled, and is ours
+                wanted.frame = memoryview(bytes(frame))
             self._waiting = wanted
             return HOLD
         return self._carry_out(outcome, wanted)
+
+    def _slice(self, wanted: Wanted) -> Generator[Step, Any, Outcome]:
+        """The same of a large response, in slices; and what leaves for it is written in slices."""
+        yield TURN
+        interest = wanted.route.response
+        assert interest is not None
+        try:
+            message = yield from interest.slice_read(wanted.frame, wanted.body, self._link.limits.elements)
+        except ProtocolError as error:
+            return detached(error)
+        decision = yield from response_pipeline(interest.handlers, wanted.ctx, message)
+        if not isinstance(decision, Forward):
+            return decision
+        try:
+            return Written(decision, framed(wanted.header, (yield from interest.slice_write(decision.message))))
+        except ProtocolError as error:
+            return HandlerError("Forward", error)
 
     def _decided(self, outcome: Outcome) -> None:
         """The handlers of the response that waited are done with it."""
@@ -133,14 +163,17 @@ class Responses:
         route = wanted.route
         if outcome is None:
             return None
+        if isinstance(outcome, Written):
+            return outcome.frame
+        if isinstance(outcome, ProtocolError):
+            return self._undecodable(route, outcome)
         try:
             if isinstance(outcome, HandlerError):
                 raise outcome
             if isinstance(outcome, Forward):
                 assert route.response is not None
                 body = route.response.write(outcome.message)
-                header = bytes(wanted.frame[SIZE.size : wanted.body])
-                return [SIZE.pack(len(header) + len(body)) + header + body]
+                return [SIZE.pack(len(wanted.header) + len(body)) + wanted.header + body]
         except (HandlerError, ProtocolError) as error:
             failed = detached(error) if isinstance(error, HandlerError) else HandlerError("Forward", error)
             self._link.counters.failed_handlers += 1
@@ -151,6 +184,9 @@ class Responses:
 
     def _undecodable(self, route: Route, error: ProtocolError) -> Sequence[Buffer]:
         """A response that somebody needs to know cannot be read: it is not passed on."""
+        if isinstance(error, TooManyElementsError):
+            self._link.counters.too_many_elements += 1
+            return self.distrust(f"the broker sent a response that the proxy will not read: {error} (limits.elements)")
         self._link.counters.undecodable += 1
         self._link.emit(Undecodable(route.api, route.version, detached(error)))
         return self.distrust(f"the broker sent a response that cannot be read: {error}")
@@ -186,16 +222,19 @@ class Responses:
         if problem is not None and not self._broken:
             self._link.counters.bad_frames += 1
             self.distrust(f"the broker sent what is no response: {problem}")
-        return self._broken or self._waiting is not None or self._link.closed
+        return self._broken or self._turn.is_over or self._waiting is not None or self._link.closed
 
-    def _answer(self, question: Question, frame: bytes) -> None:
+    def _answer(self, question: Question, frame: Buffer) -> None:
         """The broker answered a question of ours."""
         self._asked = None
         api, version = question.ask.request.api, question.version
         try:
             _, body = read_response_header(api, version, frame)
-            version = answered_version(api, version, frame[body:])
-            message = decode_ignoring_rest(api.response, version, frame[body:])
+            version = answered_version(api, version, frame[body : body + 2])
+            if len(frame) > LARGE:
+                question.run.read(slice_decode(api.response, version, frame, body, self._link.limits.elements))
+                return
+            message = decode_ignoring_rest(api.response, version, bytes(frame[body:]))
         except ProtocolError as error:
             question.run.fail(error)
         else:

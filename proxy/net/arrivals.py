@@ -77,7 +77,7 @@ class Arrivals:
         self._upstream = upstream
         self._routes = routes
         self._worker = worker
-        self._limits = LinkLimits(worker.limits.frame, worker.limits.in_flight)
+        self._limits = LinkLimits(worker.limits.frame, worker.limits.in_flight, worker.limits.elements)
 
     def accepted(self, client: socket.socket, peer: tuple[str, int], broker_id: int | None) -> None:
         """A client came to the port of a broker, or (None) to the bootstrap port."""

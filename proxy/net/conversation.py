@@ -13,6 +13,7 @@ Rules:
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,8 @@ from proxy.net.side import BUFFER, AnySocket, Side
 if TYPE_CHECKING:
     from proxy.net.reactor import Reactor
 
-ROUNDS = 6  # reads of one side before the others have their turn
+ROUNDS = 6  # full reads of one side before the others have their turn
+LONG = 0.002  # seconds after the first of them, when the others have it too
 SMALL = 8 << 10  # what is sent on together with what others have to send
 HEAD_ONLY = 4 << 10  # what is read at a time where large frames pass: enough for a head, the body takes the pipe
 
@@ -73,6 +75,7 @@ class Conversation:
         """Read a side that has something, for a few rounds."""
         reactor = self._reactor
         side.readable = True
+        until = 0.0
         for _ in range(ROUNDS):
             if side.blocked:
                 return
@@ -105,6 +108,10 @@ class Conversation:
                 side.readable = False
                 return
             side.portion = BUFFER
+            now = time.perf_counter()
+            if until and now > until:
+                break
+            until = until or now + LONG
         reactor.again.append(side)
 
     def receive(self, side: Side, data: memoryview) -> None:

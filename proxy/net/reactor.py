@@ -7,6 +7,7 @@ sees one file descriptor, the epoll's, and what is awaited (dialling, timers, di
 Rules:
 * Nothing awaits while links are served, so other tasks of the same thread may call `adopt()`, `close()` and the like.
 * After 5 ms of serving, the other tasks have their turn.
+* Links in the middle of long work go on between events, a slice at a time (`turns.py`).
 * While traffic is dense the loop lingers 1 ms in its own epoll: going back to trio costs more than a request.
 * Sockets are registered once, edge-triggered. One buffer serves all links; it starts off a page's beginning, since
   copying from a page-aligned source to a destination a few bytes off is 15 times slower on some processors.
@@ -16,6 +17,7 @@ Rules:
 from __future__ import annotations
 
 import gc
+import os
 import select
 from collections import deque
 from collections.abc import Callable
@@ -32,6 +34,7 @@ from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.net.pipes import Pipes
 from proxy.net.side import BUFFER, AnySocket, Side
+from proxy.net.turns import Turns
 from proxy.protocol.frame import Buffer
 
 log = structlog.get_logger()
@@ -65,13 +68,17 @@ class Reactor:
         self._epoll = select.epoll()
         self._sides: dict[int, Side] = {}
         self._nursery: trio.Nursery | None = None
-        memory = memoryview(bytearray(2 * BUFFER + 2 * PAGE))
+        self.memory = bytearray(2 * BUFFER + 2 * PAGE)  # what is read lies here, and is lent to links
+        memory = memoryview(self.memory)
         start = -_address(memory) % PAGE + ODD
         self._buffer = memory[start : start + 2 * BUFFER]
         self.room = self._buffer  # where the next read goes; what lies before it was posted
         self.posted: list[tuple[Side, Buffer]] = []
         self.conversations: set[Conversation] = set()
         self.again: deque[Side] = deque()  # have more to read, and will get no event for it
+        self.turns = Turns()
+        self._nudge = os.eventfd(0, os.EFD_NONBLOCK)
+        self._epoll.register(self._nudge, select.EPOLLIN | select.EPOLLET)
         self.pipes = Pipes()
         self._sleeping: dict[Conversation, set[trio.CancelScope]] = {}
         self._received = [0, 0]  # bytes from brokers and from clients, of links that are over
@@ -86,7 +93,7 @@ class Reactor:
                 self._nursery = nursery
                 task_status.started()
                 while True:
-                    if self.again:
+                    if self.again or self.turns:
                         await trio.lowlevel.checkpoint()
                     else:
                         await trio.lowlevel.wait_readable(self._epoll.fileno())
@@ -96,6 +103,7 @@ class Reactor:
                 conversation.abort()
             self.pipes.close()
             self._epoll.close()
+            os.close(self._nudge)
 
     def adopt(self, client: AnySocket, broker: AnySocket, link: Link, early: bytes = b"") -> Conversation:
         """Take over two connected sockets, and what was already read from the client. Closes them in the end."""
@@ -105,7 +113,7 @@ class Reactor:
             self._sides[side.fd] = side
             self._epoll.register(side.fd, EDGES)
         if early:
-            self._guard(conversation, lambda: conversation.receive(conversation.client, memoryview(bytearray(early))))
+            self._outside(conversation, lambda: conversation.receive(conversation.client, memoryview(bytearray(early))))
         return conversation
 
     def look(self, side: Side) -> None:
@@ -120,7 +128,7 @@ class Reactor:
     def drain(self) -> None:
         """Read no further requests on any link; each closes when all is answered."""
         for conversation in list(self.conversations):
-            self._guard(conversation, conversation.drain)
+            self._outside(conversation, conversation.drain)
 
     @property
     def bytes_from_clients(self) -> int:
@@ -150,12 +158,20 @@ class Reactor:
             side.send(data)
 
     def wake_later(self, conversation: Conversation, token: int, seconds: float) -> None:
-        """Wake this link after a while, if it is still there."""
+        """Wake this link after a while, or (0) when the others had their turn, if it is still there."""
+        if not seconds:
+            self.turns.wait(partial(self._go_on, conversation, token))
+            return
         assert self._nursery is not None, "the reactor is not running"
         if conversation in self.conversations:
             scope = trio.CancelScope()
             self._sleeping.setdefault(conversation, set()).add(scope)
             self._nursery.start_soon(self._wake, conversation, token, seconds, scope)
+
+    def _go_on(self, conversation: Conversation, token: int) -> None:
+        """The others had their turn."""
+        if conversation in self.conversations and not conversation.closing:
+            self._guard(conversation, lambda: conversation.carry_out(conversation.link.wake(token)))
 
     async def _wake(self, conversation: Conversation, token: int, seconds: float, scope: trio.CancelScope) -> None:
         with scope:
@@ -164,7 +180,7 @@ class Reactor:
             return
         self._sleeping[conversation].discard(scope)
         if not conversation.closing:
-            self._guard(conversation, lambda: conversation.carry_out(conversation.link.wake(token)))
+            self._outside(conversation, lambda: conversation.carry_out(conversation.link.wake(token)))
 
     def perform(self, conversation: Conversation, token: int, work: Callable[[], Any]) -> None:
         """Call this in a thread, for this link."""
@@ -182,7 +198,7 @@ class Reactor:
     def _performed(self, conversation: Conversation, token: int, value: Any, error: Exception | None) -> None:
         if conversation in self.conversations and not conversation.closing:
             link = conversation.link
-            self._guard(conversation, lambda: conversation.carry_out(link.performed(token, value, error)))
+            self._outside(conversation, lambda: conversation.carry_out(link.performed(token, value, error)))
 
     def forget(self, conversation: Conversation) -> bool:
         """Serve this link no more. False: that was so already."""
@@ -209,7 +225,7 @@ class Reactor:
         poll, sides, clock = self._epoll.poll, self._sides, trio.current_time
         deadline = clock() + BUDGET
         events = poll(0, EVENTS)
-        while events or self.again:
+        while events or self.again or self.turns:
             now = clock()
             for fd, flags in events:
                 side = sides.get(fd)
@@ -228,10 +244,12 @@ class Reactor:
                     self._crash(conversation, error)
             if self.again:
                 self._serve_again()
+            if self.turns:
+                self.turns.serve()
             self.deliver()
             if now > deadline:
                 return
-            events = poll(0 if self.again else LINGER, EVENTS)
+            events = poll(0 if self.again or self.turns else LINGER, EVENTS)
 
     def _serve_again(self) -> None:
         """Those at the end of the line."""
@@ -239,6 +257,12 @@ class Reactor:
             side = self.again.popleft()
             if side.fd in self._sides and side.readable and not side.blocked:
                 self._guard(side.conversation, partial(side.conversation.read, side))
+
+    def _outside(self, conversation: Conversation, step: Callable[[], None]) -> None:
+        """Take a step of a link from another task. The loop may wait for events: it learns that there is more to do."""
+        self._guard(conversation, step)
+        if self.again or self.turns:
+            os.eventfd_write(self._nudge, 1)
 
     def _guard(self, conversation: Conversation, step: Callable[[], None]) -> None:
         try:

@@ -83,7 +83,7 @@ class Side:
     def send(self, data: Buffer) -> None:
         """Send this, or keep what the socket does not take."""
         if self.stalled:
-            self.backlog.append(bytes(data))
+            self._keep(data, 0)
             return
         try:
             sent = self._write(data)
@@ -93,7 +93,7 @@ class Side:
             self.conversation.lost(self, error)
             return
         if sent < len(data):
-            self.backlog.append(bytes(memoryview(data)[sent:]))
+            self._keep(data, sent)
             self._stall()
 
     def send_all(self, pieces: list[Buffer]) -> None:
@@ -114,10 +114,16 @@ class Side:
                     return
             for piece in some:
                 if sent < len(piece):
-                    self.backlog.append(bytes(memoryview(piece)[sent:]))
+                    self._keep(piece, sent)
                 sent = max(sent - len(piece), 0)
             if self.backlog and not stalled:
                 self._stall()
+
+    def _keep(self, data: Buffer, sent: int) -> None:
+        """Keep what was not sent: a copy of what is only lent, and of little; copying 100 MiB takes 100 ms."""
+        rest = memoryview(data)[sent:]
+        lent = len(rest) <= BUFFER or rest.obj is self._reactor.memory
+        self.backlog.append(bytes(rest) if lent else rest)
 
     def keep(self, pipe: Pipe) -> None:
         """The socket did not take all that is in this pipe: it leaves before everything else."""

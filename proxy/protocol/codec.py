@@ -100,7 +100,7 @@ def slice_decode(cls: type[M], version: int, data: Buffer, start: int, most: int
 def too_many(cls: type[Message], version: int, most: int) -> TooManyElementsError:
     """A message has more elements than it may have."""
     return TooManyElementsError(
-        f"has more than {most:,} elements, the limit", fault=FAULT.get(cls.side), api=cls.title(), version=version
+        f"has more than {most:,} elements", fault=FAULT.get(cls.side), api=cls.title(), version=version
     )
 
 

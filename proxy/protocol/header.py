@@ -9,13 +9,17 @@ Rules:
 import struct
 
 from proxy.protocol.api import API_VERSIONS, APIS, Api
-from proxy.protocol.codec import BAD_BYTES, decode_prefix, encode, skipper
+from proxy.protocol.codec import BAD_BYTES, decode_prefix, encode, skipper, slice_encode
+from proxy.protocol.emit.shared import UNJOINED
+from proxy.protocol.frame import Buffer
 from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.schema import Message, Request, Response, since
+from proxy.protocol.slices import Sliced
 from proxy.protocol.wire import int16, int32, legacy_string
 
 KEY_AND_VERSION = struct.Struct(">hh")
 SIZE = struct.Struct(">i")
+LONGEST = 40 << 10  # bytes of a header: a client id has 32 KiB at the most, and nobody sends so many tags
 UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 
 
@@ -63,6 +67,7 @@ def read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
 
 def request_body_offset(api: Api, version: int, data: bytes | memoryview, start: int) -> int | None:
     """Where the body begins of a request whose header begins at `start`. None: more bytes are needed."""
+    data = data[: start + LONGEST]
     try:
         offset = skipper(RequestHeader, api.request_header(version))(data, start)
     except BAD_BYTES:
@@ -70,9 +75,9 @@ def request_body_offset(api: Api, version: int, data: bytes | memoryview, start:
     return offset if offset <= len(data) else None
 
 
-def read_response_header(api: Api, version: int, frame: bytes) -> tuple[ResponseHeader, int]:
+def read_response_header(api: Api, version: int, frame: Buffer) -> tuple[ResponseHeader, int]:
     """The header of the response to such a request, and where its body begins. Raises ProtocolError."""
-    return decode_prefix(ResponseHeader, api.response_header(version), frame, 0)
+    return decode_prefix(ResponseHeader, api.response_header(version), bytes(frame[:LONGEST]), 0)
 
 
 def request_frame(request: Request, version: int, correlation_id: int, client_id: str | None) -> bytes:
@@ -92,11 +97,23 @@ def response_frame(response: Response, version: int, correlation_id: int) -> byt
     return _frame(encode(header, response.api.response_header(version)), encode(response, version))
 
 
+def slice_response_frame(response: Response, version: int, correlation_id: int) -> Sliced[list[Buffer]]:
+    """The same in slices, and in pieces."""
+    header = encode(ResponseHeader(correlation_id=correlation_id), response.api.response_header(version))
+    return framed(header, (yield from slice_encode(response, version)))
+
+
+def framed(header: Buffer, body: list[Buffer]) -> list[Buffer]:
+    """A whole frame in pieces, of a body in pieces."""
+    begins = SIZE.pack(len(header) + sum(map(len, body))) + bytes(header)
+    return [begins + body[0], *body[1:]] if len(body[0]) < UNJOINED else [begins, *body]
+
+
 def _frame(header: bytes, body: bytes) -> bytes:
     return SIZE.pack(len(header) + len(body)) + header + body
 
 
-def answered_version(api: Api, version: int, body: bytes | memoryview) -> int:
+def answered_version(api: Api, version: int, body: Buffer) -> int:
     """The version that an answer is written in: the one asked for, except where the broker did not know it.
 
     Only ApiVersions is answered even so: in v0, with error 35 (KIP-511), which a broker gives in no other case.

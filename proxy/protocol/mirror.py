@@ -9,10 +9,11 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 from proxy.protocol.schema import Field, Struct
+from proxy.protocol.slices import Pace, Sliced, at_once
 from proxy.protocol.wire import Meaning
 
 TOPIC = frozenset({Meaning.TOPIC_NAME, Meaning.TOPIC_ID, Meaning.PARTITION})
@@ -38,41 +39,74 @@ class Asked(NamedTuple):
 Chain = tuple[Any, ...]  # the request, the structs in it, and last what is answered: a Struct or an Asked
 
 
-def mirrored(field: Field, version: int, chain: Chain) -> Iterator[Chain]:
+def mirrored(field: Field, version: int, chain: Chain) -> list[Chain]:
     """The chain down to each of the elements that `field` answers, where the struct around it answers `chain`."""
+    return at_once(slice_mirrored(field, version, chain, Pace()))
+
+
+def slice_mirrored(field: Field, version: int, chain: Chain, pace: Pace) -> Sliced[list[Chain]]:
+    """The same in slices."""
+    found: list[Chain] = []
     for path in field.mirrors:
-        yield from _down(path.split("."), version, chain)
+        found += yield from slice_down(path.split("."), version, chain, pace)
+    return found
 
 
-def _down(path: list[str], version: int, chain: Chain) -> Iterator[Chain]:
-    name, *rest = path
-    field = chain[-1].field[name]
-    if not field.present(version):
-        return
-    for element in getattr(chain[-1], name) or ():
-        longer = (*chain, element if isinstance(element, Struct) else Asked(field, element))
-        if rest:
-            yield from _down(rest, version, longer)
-        else:
-            yield longer
+def slice_down(path: list[str], version: int, chain: Chain, pace: Pace) -> Sliced[list[Chain]]:
+    """The chain down to each element of the arrays at the end of `path`, from the struct that `chain` leads to."""
+    found = [chain]
+    for name in path:
+        above, found = found, []
+        for chain in above:
+            if pace.is_due():
+                yield
+            field = chain[-1].field[name]
+            if not field.present(version):
+                continue
+            for element in getattr(chain[-1], name) or ():
+                if pace.is_due():
+                    yield
+                found.append((*chain, element if isinstance(element, Struct) else Asked(field, element)))
+    return found
+
+
+class Place(NamedTuple):
+    """Where in a chain a value stands: which of its links, and in which field of it (None: it is the value)."""
+
+    link: int
+    name: str | None
+
+    def of(self, chain: Chain) -> Any:
+        """The value."""
+        asked = chain[self.link]
+        return asked.value if self.name is None else getattr(asked, self.name)
 
 
 def identity(field: Field, version: int, chain: Chain) -> Asked | None:
     """What `field` of an answer to `chain` repeats of it; None where it does not identify."""
+    kinds = tuple(asked.field if isinstance(asked, Asked) else type(asked) for asked in chain[1:])
+    place = counterpart(field, version, kinds)
+    if place is None:
+        return None
+    asked = chain[place.link]
+    return asked if place.name is None else Asked(asked.field[place.name], place.of(chain))
+
+
+@cache
+def counterpart(field: Field, version: int, kinds: tuple[type[Struct] | Field, ...]) -> Place | None:
+    """Where what `field` repeats stands in a chain of a request and these; None where it does not identify."""
     if field.is_array or not (field.meaning in IDENTITY or field.name in IDENTITY_NAMES):
         return None
-    for asked in reversed(chain[1:]):  # the request itself identifies no element
-        found = _counterpart(field, version, asked)
-        if found is not None:
-            return found
+    for link in range(len(kinds), 0, -1):  # the request itself identifies no element
+        kind = kinds[link - 1]
+        if isinstance(kind, Field):
+            if kind.meaning is field.meaning:
+                return Place(link, None)
+            continue
+        others = [other for other in kind.fields if other.present(version) and not other.is_array]
+        same = next((other for other in others if other.name == field.name), None)
+        if same is None and field.meaning is not None:
+            same = next((other for other in others if other.meaning is field.meaning), None)
+        if same is not None:
+            return Place(link, same.name)
     return None
-
-
-def _counterpart(field: Field, version: int, asked: Struct | Asked) -> Asked | None:
-    if isinstance(asked, Asked):
-        return asked if asked.field.meaning is field.meaning else None
-    others = [other for other in asked.fields if other.present(version) and not other.is_array]
-    same = next((other for other in others if other.name == field.name), None)
-    if same is None and field.meaning is not None:
-        same = next((other for other in others if other.meaning is field.meaning), None)
-    return Asked(same, getattr(asked, same.name)) if same is not None else None

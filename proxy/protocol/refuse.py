@@ -14,6 +14,7 @@ ListPartitionReassignments and DescribeUserScramCredentials do not repeat what w
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple, cast
 
 from proxy.protocol.api import (
@@ -38,8 +39,9 @@ from proxy.protocol.api import (
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.api_versions import ApiVersionsResponse
 from proxy.protocol.messages.produce import ProduceRequest
-from proxy.protocol.mirror import TOPIC, Chain, identity, mirrored
+from proxy.protocol.mirror import TOPIC, Asked, Chain, Place, counterpart, slice_mirrored
 from proxy.protocol.schema import Field, Request, Response, Struct, StructType, blank
+from proxy.protocol.slices import Pace, Sliced, at_once
 from proxy.protocol.wire import Meaning
 
 ABOUT_TOPICS = frozenset(
@@ -110,9 +112,17 @@ LEFT: dict[Api, dict[str, Any]] = {
 
 def refuse(api: Api, version: int, request: Request, error: int, message: str | None = None) -> Response | None:
     """The answer to `request` in `version` that says `error`; None where Kafka never answers (Produce with acks 0)."""
+    return at_once(slice_refuse(api, version, request, error, message))
+
+
+def slice_refuse(
+    api: Api, version: int, request: Request, error: int, message: str | None = None
+) -> Sliced[Response | None]:
+    """The same in slices."""
     if isinstance(request, ProduceRequest) and request.acks == 0:
         return None
-    answer: Response = Refusal(api, version, error, message).of(api.response, (request,))
+    refusal = Refusal(api, version, error, message)
+    answer: Response = yield from refusal.slice_of(api.response, (request,), Pace())
     if isinstance(answer, ApiVersionsResponse) and error == ErrorCode.UNSUPPORTED_VERSION:
         # KIP-511: the client learns from this one entry with which version to ask again.
         own = ApiVersionsResponse.ApiVersion(api_key=API_VERSIONS.key, min_version=0, max_version=API_VERSIONS.newest)
@@ -130,54 +140,115 @@ class Refusal(NamedTuple):
 
     def of(self, cls: type[Any], chain: Chain) -> Any:
         """A `cls` that refuses what is at the end of `chain`."""
+        return at_once(self.slice_of(cls, chain, Pace()))
+
+    def slice_of(self, cls: type[Any], chain: Chain, pace: Pace) -> Sliced[Any]:
+        """The same in slices."""
+        shape = _shape(self.api, self.version, cast(type[Struct], cls), tuple(map(_kind, chain[1:])))
         answer = blank(cls)
-        fields = [field for field in cls.fields if field.present(self.version)]
-        mirrors = {field: list(mirrored(field, self.version, chain)) for field in fields if field.mirrors}
-        inside = self.error in ABOUT_TOPICS and any(
-            chains and self.says(field, TOPIC) for field, chains in mirrors.items()
-        )
-        here = not inside and any(field.meaning is Meaning.ERROR for field in fields)
-        for field, chains in mirrors.items():
-            # An array without errors is part of what identifies its element: the entity of a quota.
-            if not here or not self.says(field) or self.version <= AT_BOTH.get(self.api, -1):
-                setattr(answer, field.name, self.each(field, chains))
-        for field in fields:
-            if field not in mirrors:
-                self.fill(answer, field, chain, here)
+        here = shape.has_error
+        if shape.mirrors:
+            here = yield from self._slice_inside(shape, answer, chain, pace)
+        self._fill(shape, answer, chain, here)
         return answer
 
-    def each(self, field: Field, chains: list[Chain]) -> list[Any]:
+    def _slice_inside(self, shape: Shape, answer: Struct, chain: Chain, pace: Pace) -> Sliced[bool]:
+        """Refuse what is in the arrays; gives whether the error stands outside of them."""
+        found: list[tuple[Mirror, list[Chain]]] = []
+        for mirror in shape.mirrors:
+            found.append((mirror, (yield from slice_mirrored(mirror.field, self.version, chain, pace))))
+        inside = self.error in ABOUT_TOPICS and any(chains and mirror.says_topic for mirror, chains in found)
+        here = shape.has_error and not inside
+        for mirror, chains in found:
+            # An array without errors is part of what identifies its element: the entity of a quota.
+            if not here or not mirror.says or self.version <= AT_BOTH.get(self.api, -1):
+                setattr(answer, mirror.field.name, (yield from self._slice_each(mirror.field, chains, pace)))
+        return here
+
+    def _slice_each(self, field: Field, chains: list[Chain], pace: Pace) -> Sliced[list[Any]]:
         answers: list[Any] = []
+        told = set()
         for chain in chains:
-            answer = self.of(cast(type[Struct], field.kind), chain)
-            # A user whose password is removed and set gets one answer.
-            if len(field.mirrors) == 1 or answer not in answers:
-                answers.append(answer)
+            if pace.is_due():
+                yield
+            answer = yield from self.slice_of(cast(type[Struct], field.kind), chain, pace)
+            if len(field.mirrors) > 1:
+                # A user whose password is removed and set gets one answer.
+                said = tuple(getattr(answer, inner.name) for inner in answer.fields if not inner.is_array)
+                if said in told:
+                    continue
+                told.add(said)
+            answers.append(answer)
         return answers
 
-    def fill(self, answer: Struct, field: Field, chain: Chain, here: bool) -> None:
-        """Set one field, unless its default is right."""
-        left = LEFT.get(self.api, {})
-        if field.meaning is Meaning.ERROR and field.tag is None:  # a tagged one tells more than whether it was refused
-            if here:
-                setattr(answer, field.name, self.error)
-        elif field.meaning is Meaning.ERROR_MESSAGE:
-            if field.may_be_null(self.version) or (here and self.message is not None):
-                setattr(answer, field.name, self.message if here else None)
-        elif field.name in left:
-            if left[field.name] is not None or field.may_be_null(self.version):
-                setattr(answer, field.name, left[field.name])
-        elif (asked := identity(field, self.version, chain)) is not None and (
-            asked.value is not None or field.may_be_null(self.version)
-        ):
-            setattr(answer, field.name, asked.value)
+    def _fill(self, shape: Shape, answer: Struct, chain: Chain, here: bool) -> None:
+        """Set the fields that are no arrays, unless their default is right."""
+        if here:
+            for name in shape.errors:
+                setattr(answer, name, self.error)
+        for name, nullable in shape.messages:
+            if nullable or (here and self.message is not None):
+                setattr(answer, name, self.message if here else None)
+        for name, value in shape.left:
+            setattr(answer, name, value)
+        for name, place, nullable in shape.repeated:
+            value = place.of(chain)
+            if value is not None or nullable:
+                setattr(answer, name, value)
 
-    def says(self, field: Field, about: frozenset[Meaning] | None = None) -> bool:
-        """Is there an error field in the elements of `field` or deeper, in a struct that is `about` one of these?"""
-        if not isinstance(field.kind, StructType):
-            return False
-        inner = [field for field in field.kind.fields if field.present(self.version)]
-        meanings = {field.meaning for field in inner}
-        if Meaning.ERROR in meanings and (about is None or meanings & about):
-            return True
-        return any(field.mirrors and self.says(field, about) for field in inner)
+
+class Mirror(NamedTuple):
+    """An array of an answer that mirrors some of the request. Are there errors in it, and in it about topics?"""
+
+    field: Field
+    says: bool
+    says_topic: bool
+
+
+class Shape(NamedTuple):
+    """What is to be said in one struct of an answer, by names of fields. The flags: may it be null?"""
+
+    mirrors: tuple[Mirror, ...]
+    has_error: bool
+    errors: tuple[str, ...]
+    messages: tuple[tuple[str, bool], ...]
+    left: tuple[tuple[str, Any], ...]
+    repeated: tuple[tuple[str, Place, bool], ...]
+
+
+def _kind(asked: Struct | Asked) -> type[Struct] | Field:
+    return asked.field if isinstance(asked, Asked) else type(asked)
+
+
+@cache
+def _shape(api: Api, version: int, cls: type[Struct], kinds: tuple[type[Struct] | Field, ...]) -> Shape:
+    """What is to be said in a `cls` that answers the last of these."""
+    fields = [field for field in cls.fields if field.present(version)]
+    mirrors, errors, messages, left, repeated = [], [], [], [], []
+    for field in fields:
+        nullable = field.may_be_null(version)
+        if field.mirrors:
+            mirrors.append(Mirror(field, _says(field, version), _says(field, version, TOPIC)))
+        elif field.meaning is Meaning.ERROR and field.tag is None:
+            errors.append(field.name)  # a tagged one tells more than whether it was refused
+        elif field.meaning is Meaning.ERROR_MESSAGE:
+            messages.append((field.name, nullable))
+        elif field.name in LEFT.get(api, {}):
+            value = LEFT[api][field.name]
+            if value is not None or nullable:
+                left.append((field.name, value))
+        elif (place := counterpart(field, version, kinds)) is not None:
+            repeated.append((field.name, place, nullable))
+    has_error = any(field.meaning is Meaning.ERROR for field in fields)
+    return Shape(tuple(mirrors), has_error, tuple(errors), tuple(messages), tuple(left), tuple(repeated))
+
+
+def _says(field: Field, version: int, about: frozenset[Meaning] | None = None) -> bool:
+    """Is there an error field in the elements of `field` or deeper, in a struct that is `about` one of these?"""
+    if not isinstance(field.kind, StructType):
+        return False
+    inner = [field for field in field.kind.fields if field.present(version)]
+    meanings = {field.meaning for field in inner}
+    if Meaning.ERROR in meanings and (about is None or meanings & about):
+        return True
+    return any(field.mirrors and _says(field, version, about) for field in inner)

@@ -62,6 +62,7 @@ MEASURES = (
     Measure("slow_dial", LIMITS, {"limit": "dial"}),
     Measure("cut_by_drain", LIMITS, {"limit": "drain"}),
     Measure("bad_frames", LIMITS, {"limit": "frame"}),
+    Measure("too_many_elements", LIMITS, {"limit": "elements"}),
     Measure("full_pipelines", LIMITS, {"limit": "in_flight"}),
     Measure("failed_dial", FAULTS, {"reason": "broker_unreachable"}),
     Measure("failed_discovery", FAULTS, {"reason": "cluster_unreachable"}),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from plugins.acl import Acl
-from proxy.core.commands import Close, Command, Emit, ToBroker, ToClient
+from proxy.core.commands import Close, Command, Emit, ToBroker, ToClient, Wake
 from proxy.core.events import Denied, Event
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
@@ -64,6 +64,8 @@ class Talk:
         self.to_broker: list[Any] = []  # requests that reached the broker
         self.events: list[Event] = []
         self.closed: str | None = None
+        self.turns = 0  # that others had, between slices of long work
+        self._waiting: list[int] = []  # what goes on when they had it
         self._asked: list[tuple[Api, int, int]] = []  # at the broker, unanswered
         self._sent: list[tuple[Api, int]] = []  # by the client, unanswered
         self._got: list[Any] = []
@@ -78,19 +80,24 @@ class Talk:
         """Send a frame."""
         self._number += 1
         self._sent.append((api, version))
-        self._carry_out(from_client(self.link, memoryview(bytearray(frame))))
+        self._happens(from_client(self.link, memoryview(bytearray(frame))))
 
     def answer(self, response: Response) -> Any:
         """The broker answers its oldest request. Gives what the client gets of it."""
         api, version, number = self._asked.pop(0)
         assert api is response.api
-        self._carry_out(from_broker(self.link, memoryview(bytearray(response_frame(response, version, number)))))
+        self._happens(from_broker(self.link, memoryview(bytearray(response_frame(response, version, number)))))
         return self._got.pop(0) if self._got else None
 
     @property
     def denied(self) -> list[tuple[str, str, str]]:
         """What was refused so far: operation, resource, name."""
         return [(it.operation, it.resource, it.name) for it in self.events if isinstance(it, Denied)]
+
+    def _happens(self, commands: list[Command]) -> None:
+        self._carry_out(commands)
+        while self._waiting:
+            self._carry_out(self.link.wake(self._waiting.pop(0)))
 
     def _carry_out(self, commands: list[Command]) -> None:
         for command in commands:
@@ -106,6 +113,9 @@ class Talk:
                 self.events.append(command.event)
             elif isinstance(command, Close):
                 self.closed = command.reason
+            elif isinstance(command, Wake) and not command.seconds:
+                self.turns += 1
+                self._waiting.append(command.token)
         while self.broker is not None and self._asked and not self.link.closed:
             api, version, number = self._asked[0]
             answer = self.broker(self.to_broker[-len(self._asked)], version)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.core.commands import Command, ToBroker, ToClient
+from proxy.core.commands import Command, ToBroker, ToClient, Wake
 from proxy.core.link import Link
 from proxy.protocol.frame import Buffer
 
@@ -19,3 +19,15 @@ def from_broker(link: Link, data: Buffer) -> list[Command]:
     lent = memoryview(data)
     commands = link.receive_broker(lent)
     return [ToClient(lent)] if commands is None else commands
+
+
+def with_turns(link: Link, commands: list[Command]) -> tuple[list[Command], int]:
+    """All that follows, where the others have their turn whenever they should; and how often they had it."""
+    done: list[Command] = []
+    turns = 0
+    while commands:
+        waiting = [command for command in commands if isinstance(command, Wake) and not command.seconds]
+        done += (command for command in commands if command not in waiting)
+        turns += len(waiting)
+        commands = [command for wake in waiting for command in link.wake(wake.token)]
+    return done, turns

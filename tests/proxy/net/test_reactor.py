@@ -13,7 +13,7 @@ import trio
 import trio.testing
 
 from proxy.core.context import Context
-from proxy.core.decisions import Call, Forward, Sleep, Steps
+from proxy.core.decisions import TURN, Call, Forward, Sleep, Steps
 from proxy.core.events import Event
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin, on_request
@@ -272,6 +272,45 @@ class Patient(Plugin):
     def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
         yield Sleep(86_400)
         return None
+
+
+async def test_a_link_in_the_middle_of_long_work_lets_others_through() -> None:
+    class Endless(Plugin):
+        @on_request(HeartbeatRequest)
+        def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+            while request.group_id == "long":
+                yield TURN
+            return None
+
+    async with world() as here:
+        busy, _ = here.link(Endless())
+        other, broker = here.link(Endless())
+        await busy.send_all(heartbeat(1, "long"))
+        for number in range(20):
+            await other.send_all(heartbeat(number))
+            assert await receive(broker, len(heartbeat(number))) == heartbeat(number)
+        assert here.reactor.turns
+        here.reactor.end(next(iter(here.reactor.conversations)), "enough")
+        here.reactor.end(next(iter(here.reactor.conversations)), "enough")
+        await trio.sleep(0)
+        here.reactor.turns.serve()
+        assert not here.reactor.turns
+
+
+async def test_long_work_that_begins_after_a_wait_goes_on_by_itself() -> None:
+    class Later(Plugin):
+        @on_request(HeartbeatRequest)
+        def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+            yield Sleep(0.01)
+            yield TURN
+            yield Call(int)
+            yield TURN
+            return None
+
+    async with world() as here:
+        client, broker = here.link(Later())
+        await client.send_all(heartbeat(1))
+        assert await receive(broker, len(heartbeat(1))) == heartbeat(1)
 
 
 async def test_a_sleep_ends_with_its_conversation(mock_clock: trio.testing.MockClock) -> None:

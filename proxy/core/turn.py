@@ -1,0 +1,43 @@
+"""Turns: a lane that had much to do lets the other connections go before it does more.
+
+# Only frames that somebody wants count as work: what passes costs next to nothing, and is not counted.
+# Work is counted, not timed: a frame counts as its length and what its handlers take at the least.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from proxy.core.decisions import TURN, Steps
+
+if TYPE_CHECKING:
+    from proxy.core.link import Link
+
+HANDLED = 500  # bytes that can be read while handlers look at a small message, about 40 us
+ENOUGH = 32 << 10  # bytes: about 2 ms
+
+
+class Turn:
+    """What one lane did since the others had their turn. `is_over`: they have it now."""
+
+    __slots__ = ("_link", "_work", "is_over")
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._work = 0
+        self.is_over = False
+
+    def allows(self, length: int) -> bool:
+        """May a frame of this length be handled now? Otherwise the lane is settled when the others had their turn."""
+        if self._work < ENOUGH:
+            self._work += HANDLED + length
+            return True
+        self._work = 0
+        self.is_over = True
+        self._link.run(self._end())
+        return False
+
+    def _end(self) -> Steps:
+        yield TURN
+        self.is_over = False
+        return None

@@ -1,0 +1,279 @@
+"""Turns: who does much in small pieces, or much at once, lets the others go in between; nobody else is held up."""
+
+from typing import Any
+
+from proxy.core.commands import Close, Command, PauseClient, ResumeClient, ToBroker, ToClient, Wake
+from proxy.core.context import Context
+from proxy.core.decisions import TURN, Ask, Decision, Forward, Reply, Steps
+from proxy.core.limits import Counters, Limits
+from proxy.core.link import Link
+from proxy.core.plugin import Plugin, on_request, on_response
+from proxy.core.route import Routes
+from proxy.core.turn import ENOUGH, HANDLED
+from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from proxy.protocol.slices import LARGE
+from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata
+from tests.proxy.core.lending import from_broker, from_client, with_turns
+from tests.proxy.core.playbook import Client, ClientCloses, Playbook, Time, connection
+
+MANY = 3_000
+
+
+class Refusing(Plugin):
+    """Answers every Heartbeat itself."""
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Decision:
+        return Reply(HeartbeatResponse(error_code=1))
+
+
+class Patient(Plugin):
+    """Takes its time for a Heartbeat."""
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        yield TURN
+        return None
+
+
+class Topics(Plugin):
+    """Does with Metadata what the test says."""
+
+    def __init__(self, do: Any, answer: Any = None) -> None:
+        self.do, self.answer = do, answer
+
+    @on_request(MetadataRequest)
+    def metadata(self, ctx: Context, request: MetadataRequest) -> Decision:
+        decision: Decision = self.do(request)
+        return decision
+
+    @on_response(MetadataResponse, fields="topics")
+    def answered(self, ctx: Context, response: MetadataResponse) -> Decision:
+        decision: Decision = self.answer and self.answer(response)
+        return decision
+
+
+class Looking(Plugin):
+    """Asks for all topics before a Heartbeat may pass."""
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        self.seen.append((yield Ask(MetadataRequest(topics=None), 4)))
+        return None
+
+
+def large_request(number: int, count: int = MANY) -> bytes:
+    topics = [MetadataRequest.Topic(name=f"a-topic-with-a-name-{i}") for i in range(count)]
+    return asking(MetadataRequest(topics=topics), number)
+
+
+def large_answer(number: int) -> bytes:
+    topics = [MetadataResponse.Topic(error_code=0, name=f"topic-{i}", partitions=[]) for i in range(MANY)]
+    return answering(MetadataResponse(brokers=[], topics=topics), number)
+
+
+def sent(commands: list[Command], kind: type[ToBroker] | type[ToClient]) -> bytes:
+    return b"".join(bytes(command.data) for command in commands if isinstance(command, kind))
+
+
+def test_a_handler_may_let_the_others_have_their_turn() -> None:
+    assert (
+        Playbook(Patient())
+        >> Client(heartbeat(1) + heartbeat(2))
+        << Wake(0, 0)
+        << PauseClient()
+        >> Time()
+        << ToBroker(heartbeat(1))
+        << Wake(0, 0)
+        >> Time()
+        << ToBroker(heartbeat(2))
+        << ResumeClient()
+    )
+
+
+def test_after_much_in_small_requests_the_others_have_their_turn() -> None:
+    count = 2 + ENOUGH // (HANDLED + len(heartbeat(1)))
+    frames, answers = map(heartbeat, range(count)), (heartbeat_answer(number, 1) for number in range(count))
+    first = b"".join(answer for answer, _ in zip(answers, range(count - 1), strict=False))
+    assert (
+        Playbook(Refusing(), byte_by_byte=False)
+        >> Client(b"".join(frames))
+        << ToClient(first)
+        << Wake(0, 0)
+        << PauseClient()
+        >> Time()
+        << ToClient(heartbeat_answer(count - 1, 1))
+        << ResumeClient()
+    )
+
+
+def test_what_nobody_wants_is_no_work() -> None:
+    link = Link(connection(), Routes())
+    done, turns = with_turns(link, from_client(link, bytearray(b"".join(map(heartbeat, range(900))))))
+    assert turns == 0
+    assert len(sent(done, ToBroker)) == 900 * len(heartbeat(0))
+
+
+def test_a_request_is_counted_once_also_where_the_others_go_first() -> None:
+    routes = Routes([Refusing()])
+    link = Link(connection(), routes)
+    _, turns = with_turns(link, from_client(link, bytearray(b"".join(map(heartbeat, range(900))))))
+    assert turns > 5
+    assert routes.counts() == {("Heartbeat", 4): 900}
+
+
+def test_after_much_in_small_answers_the_others_have_their_turn_and_none_is_lost() -> None:
+    class Answers(Plugin):
+        @on_response(HeartbeatResponse)
+        def heartbeat(self, ctx: Context, response: HeartbeatResponse) -> Decision:
+            response.error_code = 27
+            return Forward(response)
+
+    link = Link(connection(), Routes([Answers()]))
+    from_client(link, bytearray(b"".join(map(heartbeat, range(300)))))
+    done, turns = with_turns(link, from_broker(link, bytearray(b"".join(map(heartbeat_answer, range(300))))))
+    assert turns >= 4
+    assert sent(done, ToClient) == b"".join(heartbeat_answer(number, 27) for number in range(300))
+    assert link.responses.idle
+
+
+def test_a_large_request_is_read_judged_and_rewritten_in_slices() -> None:
+    def halved(request: MetadataRequest) -> Decision:
+        assert request.topics is not None
+        request.topics = request.topics[: MANY // 2]
+        return Forward(request)
+
+    for do, passes in ((lambda request: None, large_request(1)), (halved, None)):
+        link = Link(connection(), Routes([Topics(do)]))
+        done, turns = with_turns(link, from_client(link, bytearray(large_request(1) + heartbeat(2))))
+        assert turns > 4
+        wanted = passes or large_request(1, MANY // 2)
+        assert sent(done, ToBroker) == wanted + heartbeat(2)
+
+
+def test_a_large_request_in_pieces_is_assembled_without_another_copy() -> None:
+    link = Link(connection(), Routes([Topics(lambda request: None)]))
+    data = bytearray(large_request(1))
+    from_client(link, data[:1000])
+    done, turns = with_turns(link, from_client(link, data[1000:]))
+    assert turns > 4
+    assert sent(done, ToBroker) == large_request(1)
+
+
+def test_a_large_request_is_answered_in_slices() -> None:
+    def all_refused(request: MetadataRequest) -> Decision:
+        topics = [
+            MetadataResponse.Topic(error_code=29, name=topic.name, partitions=[]) for topic in request.topics or ()
+        ]
+        return Reply(MetadataResponse(brokers=[], topics=topics))
+
+    link = Link(connection(), Routes([Topics(all_refused)]))
+    done, turns = with_turns(link, from_client(link, bytearray(large_request(7))))
+    assert turns > 5
+    assert sent(done, ToClient)[:8] == (len(sent(done, ToClient)) - 4).to_bytes(4) + (7).to_bytes(4)
+
+
+def test_what_a_handler_cannot_judge_is_refused_in_slices() -> None:
+    def boom(request: MetadataRequest) -> Decision:
+        raise ValueError("boom")
+
+    counters = Counters()
+    link = Link(connection(), Routes([Topics(boom)]), counters=counters)
+    done, turns = with_turns(link, from_client(link, bytearray(large_request(1))))
+    assert turns > 10
+    assert counters.failed_handlers == 1
+    assert len(sent(done, ToClient)) > MANY * 20
+    assert not sent(done, ToBroker)
+
+
+def test_what_cannot_be_read_of_a_large_request_ends_it() -> None:
+    counters = Counters()
+    link = Link(connection(), Routes([Topics(lambda request: None)]), counters=counters)
+    frame = bytearray(large_request(1)[:-10])
+    frame[:4] = (len(frame) - 4).to_bytes(4)
+    done, turns = with_turns(link, from_client(link, frame))
+    assert turns > 4
+    (close,) = [command for command in done if isinstance(command, Close)]
+    assert "cannot be read" in str(close.reason)
+    assert counters.undecodable == 1
+    assert not sent(done, ToBroker)
+
+
+def test_more_elements_than_the_limit_end_the_connection_and_are_counted() -> None:
+    counters = Counters()
+    link = Link(connection(), Routes([Topics(lambda request: None)]), Limits(elements=MANY - 1), counters)
+    done, _ = with_turns(link, from_client(link, bytearray(large_request(1))))
+    (close,) = [command for command in done if isinstance(command, Close)]
+    assert close.reason == (
+        "the client sent a request that the proxy will not read: "
+        "Metadata request v4: has more than 2,999 elements (limits.elements)"
+    )
+    assert counters.too_many_elements == 1
+    assert not sent(done, ToBroker)
+
+
+def test_a_large_answer_is_read_and_rewritten_in_slices() -> None:
+    def none(response: MetadataResponse) -> Decision:
+        del response.topics[1:]
+        return Forward(response)
+
+    for answer in (None, none):
+        link = Link(connection(), Routes([Topics(lambda request: None, answer)]))
+        from_client(link, bytearray(metadata(1) + heartbeat(2)))
+        done, turns = with_turns(link, from_broker(link, bytearray(large_answer(1) + heartbeat_answer(2))))
+        assert turns > 1
+        got = sent(done, ToClient)
+        assert got.endswith(heartbeat_answer(2))
+        assert (got == large_answer(1) + heartbeat_answer(2)) == (answer is None)
+
+
+def test_more_elements_of_an_answer_than_the_limit_end_the_connection() -> None:
+    counters = Counters()
+    link = Link(connection(), Routes([Topics(lambda request: None)]), Limits(elements=MANY - 1), counters)
+    from_client(link, bytearray(metadata(1)))
+    done, _ = with_turns(link, from_broker(link, bytearray(large_answer(1))))
+    assert [type(command) for command in done if not isinstance(command, ToClient)][-1] is Close
+    assert counters.too_many_elements == 1
+    assert not sent(done, ToClient)
+
+
+def test_a_large_answer_to_a_question_of_ours_is_read_in_slices() -> None:
+    looking = Looking()
+    link = Link(connection(), Routes([looking]))
+    done, _ = with_turns(link, from_client(link, bytearray(heartbeat(1))))
+    done, turns = with_turns(link, from_broker(link, bytearray(large_answer(0))))
+    assert turns > 1
+    (answer,) = looking.seen
+    assert len(answer.topics) == MANY
+    assert sent(done, ToBroker) == heartbeat(1)
+
+
+def test_a_client_that_is_gone_leaves_no_work_behind() -> None:
+    judged: list[Any] = []
+    link = Link(connection(), Routes([Topics(judged.append)]))
+    commands = from_client(link, bytearray(large_request(1)))
+    link.broker_closed()
+    done, _ = with_turns(link, commands)
+    assert not judged
+    assert not sent(done, ToBroker)
+
+
+def test_a_client_that_leaves_while_the_others_have_their_turn_gets_its_answers() -> None:
+    assert (
+        Playbook(Patient())
+        >> Client(heartbeat(1))
+        << Wake(0, 0)
+        << PauseClient()
+        >> ClientCloses()
+        >> Time()
+        << ToBroker(heartbeat(1))
+        << ResumeClient()
+    )
+
+
+def test_the_frames_of_these_tests_are_large() -> None:
+    assert min(len(large_request(1)), len(large_answer(1))) > LARGE
