@@ -1,5 +1,6 @@
 """The admin side's server: Hypercorn in the trio loop that is there already."""
 
+import logging
 import socket
 from functools import partial
 from typing import Any
@@ -23,7 +24,7 @@ async def serve_admin(
     settings = HypercornConfig()
     settings.bind = [f"fd://{bound.detach()}" for bound in listening]
     settings.accesslog = None
-    settings.errorlog = None
+    settings.errorlog = logging.getLogger("hypercorn.error")  # where it would be lines of our log
     settings.graceful_timeout = GRACE
     app: Any = application(source, workers)  # Starlette's messages are plain dicts, Hypercorn's typed ones
     async with trio.open_nursery() as nursery:

@@ -3,9 +3,12 @@
 import sys
 
 import click
+import structlog
 
 from proxy import logs
 from proxy.config import examine
+
+log = structlog.get_logger()
 
 EPILOG = """\b
 A whole configuration:
@@ -35,11 +38,13 @@ It ends on SIGTERM or Ctrl-C, after the requests in flight are answered. README.
 def command(file: str, form: logs.Format, verbose: bool) -> None:
     """Stand between clients and brokers, as the configuration FILE says."""
     config, problems = examine(file)
-    for problem in problems:
-        click.echo(problem, err=True)
     if config is None:
+        for problem in problems:
+            click.echo(problem, err=True)
         sys.exit(1)
-    logs.configure(form, verbose=verbose)
+    logs.begin(form, verbose=verbose)
+    for problem in problems:
+        log.warning("mind the configuration", what=str(problem))
     from proxy.net import supervisor
 
     sys.exit(supervisor.run(config, form, verbose=verbose))

@@ -2,69 +2,86 @@
 
 # An event is a plain sentence without values ("broker does not answer"); what it is about stands in named
 # fields beside it, those that hold for a whole connection bound once (`structlog.get_logger().bind(client=...)`).
-# A field whose name speaks of a secret is never written, whatever it holds; nor are the variables of a traceback.
-# What a client says of itself reaches a terminal without its control characters.
 # Logs go to standard error, so that standard output stays for what a command was asked for.
+# Logging never fails and never waits, whatever standard error is (`writer.py`); what is in a line: `lines.py`.
 """
 
+from __future__ import annotations
+
+import atexit
 import logging
-import re
-import sys
-from collections.abc import MutableMapping
-from typing import Any, Literal, TextIO
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 import structlog
 
+from proxy.logs import strays
+from proxy.logs.lines import processors, rendered
+from proxy.logs.writer import Writer
+
 Format = Literal["auto", "text", "json"]
 
-_SECRET = re.compile(
-    r"password|secret|passphrase|credential|private_?key|auth_bytes|(^|_)(token|hmac)($|_)", re.IGNORECASE
-)
-_FIRST = ("timestamp", "level", "event")
-_tracebacks = structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False))
+STANDARD_ERROR = 2
+LAST_WORDS = 2.0  # seconds that the last lines have where nobody takes them
+
+_writers: list[Writer] = []  # of this process: one, once `begin` was called
 
 
-def configure(form: Format = "auto", *, verbose: bool = False, stream: TextIO | None = None) -> None:
-    """Decide how this process logs. `auto` is text on a terminal and JSON elsewhere; `verbose` shows debug lines."""
-    out = stream if stream is not None else sys.stderr
-    text = form == "text" or (form == "auto" and out.isatty())
-    ending: list[Any]
-    if text:
-        console = structlog.dev.ConsoleRenderer(
-            colors=out.isatty(), pad_event_to=40, exception_formatter=structlog.dev.plain_traceback
-        )
-        ending = [_printable, console]
-    else:
-        ending = [_tracebacks, _in_order, structlog.processors.JSONRenderer(default=str)]
+def begin(form: Format = "auto", *, verbose: bool = False, **about: object) -> None:
+    """Log to standard error from here to the end of this process, and all that is said there by itself too.
+
+    `auto` is text on a terminal and JSON elsewhere; `verbose` shows debug lines; `about` stands in each line.
+    """
+    _hold_standard_streams()
+    terminal = os.isatty(STANDARD_ERROR)
+
+    def notice(dropped: int) -> str:
+        why = "standard error was full, closed, or not read"
+        return rendered(line, "warning", "log lines dropped", lines=dropped, why=why)
+
+    writer = Writer(STANDARD_ERROR, notice)
+    line = configure(writer.write, form, terminal=terminal, verbose=verbose, about=about)
+    _writers.append(writer)
+    strays.take_over()
+    atexit.register(writer.flush, LAST_WORDS)
+
+
+def dropped() -> int:
+    """Lines of this process that standard error did not take, since the start."""
+    return sum(writer.dropped for writer in _writers)
+
+
+def configure(
+    write: Callable[[str], object],
+    form: Format = "auto",
+    *,
+    terminal: bool = False,
+    verbose: bool = False,
+    about: Mapping[str, object] | None = None,
+) -> list[Any]:
+    """Give each line to `write`. Gives the processors that make a line."""
+    line = processors(text=form == "text" or (form == "auto" and terminal), colors=terminal, about=about)
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="%H:%M:%S" if text else "iso", utc=not text),
-            _without_secrets,
-            *ending,
-        ],
+        processors=line,
         wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if verbose else logging.INFO),
-        logger_factory=structlog.WriteLoggerFactory(out),
+        logger_factory=lambda *_: Sink(write),
         cache_logger_on_first_use=False,
     )
+    return line
 
 
-def _without_secrets(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    for name in event:
-        if _SECRET.search(name):
-            event[name] = "***"
-    return event
+class Sink:
+    """What structlog calls a logger: takes lines, whatever their level."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self.msg = self.debug = self.info = self.warning = self.error = self.critical = self.exception = write
 
 
-def _printable(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    for name, value in event.items():
-        if isinstance(value, str) and not value.isprintable():
-            event[name] = value.encode("unicode_escape").decode()
-    return event
-
-
-def _in_order(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    return {name: event[name] for name in _FIRST if name in event} | {
-        name: value for name, value in event.items() if name not in _FIRST
-    }
+def _hold_standard_streams() -> None:
+    """What is closed would be the next socket that is opened, and a client would read the log."""
+    for descriptor in range(STANDARD_ERROR + 1):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest one that is free

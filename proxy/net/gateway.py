@@ -24,6 +24,7 @@ from plugins.address import Address
 from plugins.api_versions import ApiVersions
 from plugins.sasl_inspected import SaslInspected
 from plugins.sasl_terminated import SaslTerminated
+from proxy import logs
 from proxy.auth.identity import introduce_later
 from proxy.config import Config
 from proxy.core.limits import Counters as LinkCounters
@@ -283,6 +284,8 @@ class Gateway:
         reading = asdict(self.counters) | asdict(self.link_counters)
         reading["bytes_from_clients"] = self._reactor.bytes_from_clients
         reading["bytes_from_brokers"] = self._reactor.bytes_from_brokers
+        reading["log_lines_left_out"] = self._complaints.left_out
+        reading["log_lines_not_taken"] = logs.dropped()
         reading |= self._counted()
         reading["brokers"] = sum(len(upstream.brokers) for upstream in self._upstreams.values())
         clusters = {

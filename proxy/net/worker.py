@@ -8,7 +8,6 @@ from __future__ import annotations
 import socket
 import sys
 
-import structlog
 import trio
 
 from proxy import logs
@@ -53,8 +52,7 @@ def main() -> int:
     """Gives the exit code."""
     channel = socket.socket(fileno=int(sys.argv[1]))
     settings = receive_settings(channel)
-    logs.configure(settings.log, verbose=settings.verbose)
-    structlog.contextvars.bind_contextvars(worker=settings.worker)
+    logs.begin(settings.log, verbose=settings.verbose, worker=settings.worker)
     with channel:
         return trio.run(work, settings, channel)
 

@@ -36,6 +36,7 @@ REFUSALS = "doorkeeper.acl.refusals"
 LIMITS = "doorkeeper.limits"
 FAULTS = "doorkeeper.faults"
 BROKERS = "doorkeeper.brokers"
+LOG_LINES = "doorkeeper.log.lines_dropped"
 
 INSTRUMENTS = (
     Instrument(OPEN, "{connection}", "Client connections that are open now.", grows=False),
@@ -45,6 +46,7 @@ INSTRUMENTS = (
     Instrument(REFUSALS, "{resource}", "What the rules did not allow; `enforced` no: it was let through."),
     Instrument(LIMITS, "1", "How often each limit was met."),
     Instrument(FAULTS, "1", "What went wrong, by reason."),
+    Instrument(LOG_LINES, "{line}", "Lines that the log has not: too many alike, or standard error took no more."),
     Instrument(BROKERS, "{broker}", "Brokers known.", grows=False),
 )
 
@@ -76,5 +78,7 @@ MEASURES = (
     Measure("failed_handlers", FAULTS, {"reason": "handler_failed"}),
     Measure("failed_authentications", FAULTS, {"reason": "authentication_failed"}),
     Measure("refused", FAULTS, {"reason": "refused_by_proxy"}),
+    Measure("log_lines_left_out", LOG_LINES, {"reason": "throttled"}),
+    Measure("log_lines_not_taken", LOG_LINES, {"reason": "not_taken"}),
     Measure("brokers", BROKERS, {}),
 )
