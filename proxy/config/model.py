@@ -141,6 +141,16 @@ class Limits(Section):
         description="The time a new connection has until its first whole request.",
         examples=["30s"],
     )
+    frame_time: Seconds = Field(
+        default=30.0,
+        description="How far behind 64 KiB a second a request or response may fall that began.",
+        examples=["30s"],
+    )
+    take_time: Seconds = Field(
+        default=300.0,
+        description="How far behind 64 KiB a second a client may fall in taking its answers, a broker its requests.",
+        examples=["5m"],
+    )
     handshake: Seconds = Field(
         default=10.0,
         description="The time a client has for the handshake of TLS.",

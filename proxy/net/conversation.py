@@ -47,9 +47,9 @@ HEAD_ONLY = 4 << 10  # what is read at a time where large frames pass: enough fo
 
 
 class Conversation:
-    """One link, its client and its broker. `active` is when either last said something; times are trio's."""
+    """One link, its client and its broker. `active` is when bytes were last seen to have moved; times are trio's."""
 
-    __slots__ = ("_plain", "_reactor", "active", "broker", "client", "closing", "link", "opened", "reason")
+    __slots__ = ("_plain", "_reactor", "active", "broker", "client", "closing", "link", "opened", "reason", "seen")
 
     def __init__(self, reactor: Reactor, client: AnySocket, broker: AnySocket, link: Link) -> None:
         self._reactor = reactor
@@ -63,11 +63,19 @@ class Conversation:
         self.closing = False
         self.reason: str | None = None
         self.opened = self.active = trio.current_time()
+        self.seen = 0  # `moved` as of `active`
 
     @property
     def begun(self) -> bool:
         """Did a whole request come?"""
         return self.client.splitter.begun
+
+    @property
+    def moved(self) -> int:
+        """A number that changes with every byte that came, or that left of what was kept."""
+        client, broker = self.client, self.broker
+        moved = client.received + broker.received
+        return moved - client.kept - broker.kept if client.stalled or broker.stalled else moved
 
     # Reading.
 

@@ -232,7 +232,6 @@ class Reactor:
                 if side is None:
                     continue  # closed by an event before this one
                 conversation = side.conversation
-                conversation.active = now
                 try:
                     if side.stalled and flags & ROOM:
                         conversation.flush(side)

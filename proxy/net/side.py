@@ -52,6 +52,7 @@ class Side:
         "sock",
         "splitter",
         "stalled",
+        "stalls",
         "take",
     )
 
@@ -79,6 +80,17 @@ class Side:
         self.backlog: list[Buffer] = []
         self.pipe: Pipe | None = None  # leaves before the backlog
         self.stalled = False  # has a backlog or a pipe
+        self.stalls = 0  # how often it began to
+
+    @property
+    def lacking(self) -> int:
+        """How many bytes are to come of the frame that began, as far as that is known; 0: none began."""
+        return self.splitter.lacking
+
+    @property
+    def kept(self) -> int:
+        """Bytes that the socket did not take."""
+        return sum(map(len, self.backlog)) + (self.pipe.held if self.pipe is not None else 0)
 
     def send(self, data: Buffer) -> None:
         """Send this, or keep what the socket does not take."""
@@ -158,6 +170,7 @@ class Side:
     def _stall(self) -> None:
         """Read nothing that would have to be sent here."""
         self.stalled = True
+        self.stalls += 1
         self.peer.block()
         if self.is_client:
             self.block()

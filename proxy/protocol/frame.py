@@ -125,6 +125,13 @@ class Splitter:
         """Did all frames that began also leave?"""
         return not self.passing and self._reader is None
 
+    @property
+    def lacking(self) -> int:
+        """How many bytes are to come of the frame that began, or of its head; 0: none began."""
+        if self._calm:
+            return 0
+        return self._head_size - len(self._carry) if self._carry else self.passing + self._left
+
     def passed(self, count: int) -> None:
         """So many of the passing bytes went another way."""
         self.passing -= count

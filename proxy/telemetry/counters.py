@@ -20,6 +20,8 @@ class Counters:
     over_connections: int = 0  # closed at once: the worker had as many as it may
     late_first_frame: int = 0
     idle: int = 0
+    slow_frames: int = 0  # began and were not whole in time
+    not_taken: int = 0  # a side did not take in time what was sent to it
     slow_dial: int = 0  # a broker neither accepted nor refused in time
     failed_dial: int = 0  # a broker refused, or could not be found
     cut_by_drain: int = 0  # still had requests in flight when the time to drain was over

@@ -61,6 +61,8 @@ MEASURES = (
     Measure("over_connections", LIMITS, {"limit": "connections"}),
     Measure("late_first_frame", LIMITS, {"limit": "first_frame"}),
     Measure("idle", LIMITS, {"limit": "idle"}),
+    Measure("slow_frames", LIMITS, {"limit": "frame_time"}),
+    Measure("not_taken", LIMITS, {"limit": "take_time"}),
     Measure("slow_dial", LIMITS, {"limit": "dial"}),
     Measure("cut_by_drain", LIMITS, {"limit": "drain"}),
     Measure("bad_frames", LIMITS, {"limit": "frame"}),

@@ -32,7 +32,16 @@ ROOT = Path(__file__).parents[2]
 START = 20.0  # seconds
 BLOCK = 12  # ports of one listener
 WARM, CALM = 20, 60  # pairs of the canary: before anything is measured, and for what it sees without attacks
-LIMITS = {"first_frame": "1s", "handshake": "1s", "dial": "2s", "drain": "1s", "connections": 400, "handshakes": 100}
+LIMITS = {
+    "first_frame": "1s",
+    "frame_time": "1s",
+    "take_time": "1s",
+    "handshake": "1s",
+    "dial": "2s",
+    "drain": "1s",
+    "connections": 400,
+    "handshakes": 100,
+}
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,20 @@ async def test_a_client_that_falls_silent_is_ended(broker: Broker) -> None:
             assert await client.is_closed()
             assert gateway.counters.idle == 1
     assert ends(logs) == ["nothing passed for 0.2 s (limits.idle)"]
+
+
+async def test_a_request_that_does_not_come_to_its_end_is_ended(broker: Broker) -> None:
+    config = configuration(broker.endpoint, limits={"frame_time": "200ms"})
+    with capture_logs() as logs:
+        async with serving(config) as gateway, connected(LOOPBACK, port_of(config, 1)) as client:
+            assert await client.beat() == 0
+            with suppress(trio.BrokenResourceError):
+                for byte in request_frame(HEARTBEAT_REQUEST, 4, 1, None)[:-1]:
+                    await client.send(bytes((byte,)))
+                    await trio.sleep(0.02)
+            assert await client.is_closed()
+            assert gateway.counters.slow_frames == 1
+    assert ends(logs) == ["a request of the client was not whole in time (limits.frame_time)"]
 
 
 async def test_draining_lets_answers_out_and_no_client_in(broker: Broker) -> None:

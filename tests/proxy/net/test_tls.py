@@ -45,14 +45,14 @@ def authority(tmp_path: Path) -> Authority:
     return authority
 
 
-def secured(authority: Authority, broker: Endpoint, **more: Any) -> Config:
+def secured(authority: Authority, broker: Endpoint, limits: dict[str, str] | None = None, **more: Any) -> Config:
     folder = authority.folder
     tls = {"certificate": str(folder / "server.pem"), "key": str(folder / "server.key"), **more.pop("tls", {})}
     config = configuration(broker, **more.pop("whole", {})).model_dump(exclude_unset=True)
     (listener,) = config["listeners"].values()
     listener["tls"] = tls
     listener |= more
-    return Config.model_validate(config)
+    return Config.model_validate({**config, "limits": limits or {}})
 
 
 def trusting(authority: Authority, own: str | None = None) -> ssl.SSLContext:
@@ -172,6 +172,18 @@ async def test_a_client_that_says_goodbye_and_waits_for_ours_gets_it(
                 answered += arrived
         assert bool(answered) == bool(last_words)
         sealed.close()
+
+
+async def test_a_record_of_tls_that_does_not_come_to_its_end_is_nothing(broker: Broker, authority: Authority) -> None:
+    config = secured(authority, broker.endpoint, limits={"idle": "300ms"})
+    async with serving(config) as gateway, client_of(port_of(config, 1), trusting(authority)) as client:
+        assert await client.beat() == 0
+        with trio.fail_after(PATIENCE), suppress(trio.BrokenResourceError):
+            await client.stream.transport_stream.send_all(b"\x17\x03\x03\x40\x00")
+            while gateway.counters.open:
+                await client.stream.transport_stream.send_all(b"x")
+                await trio.sleep(0.02)
+        assert gateway.counters.idle == 1
 
 
 async def test_large_frames_pass_both_ways_sealed(broker: Broker, authority: Authority) -> None:
