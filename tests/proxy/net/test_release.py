@@ -232,7 +232,7 @@ def living() -> Counter[str]:
 
 @pytest.fixture
 def no_collector() -> Iterator[None]:
-    logs.configure("json", stream=StringIO())
+    logs.configure(StringIO().write, "json")
     gc.collect()
     gc.disable()
     yield
