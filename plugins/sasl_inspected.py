@@ -1,7 +1,9 @@
 """SASL passes by: who a client is, is learnt when its broker says yes.
 
 Rules:
-* Nothing is changed, and nothing is decided here: the broker is the authority.
+* Nothing is changed: the broker is the authority. What a client says of itself passes only where the broker cannot read
+  it in another way: a token that is not as its mechanism defines it is refused here, as a broker refuses it.
+* On authentication again the mechanism and the principal must stay what they were (KIP-368).
 * After each step of the client nothing more of it is looked at until the broker answered, so that an answer belongs to
   the claim that was made last, whatever a client sends ahead.
 * After SaslHandshake v0 the tokens travel without headers. A mechanism that is known here (PLAIN, SCRAM, OAUTHBEARER)
@@ -13,10 +15,11 @@ Rules:
     its answer: error                go on; the broker will close
     its answer: v1                   go on, with an exchange
     its answer: v0                   tokens
-    SaslAuthenticate, or a token     read the claim; wait
+    SaslAuthenticate, or a token     read the claim: odd, refuse it and end; else wait
     its answer: error                the exchange is over; go on
     its answer: not yet              go on
     its answer: yes                  the claim counts; go on with requests
+    its answer: yes, to no claim     end: as whom the broker takes the client is not known
 """
 
 from __future__ import annotations
@@ -24,17 +27,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from proxy.core.claims.jwt import SUBJECT
+from proxy.core.claims.name import ClaimError
 from proxy.core.context import Connection, Context
-from proxy.core.decisions import Decision
-from proxy.core.events import Authenticated
+from proxy.core.decisions import Decision, Disconnect, Reply
+from proxy.core.events import Authenticated, Refused
 from proxy.core.gate import looks_like_kafka
 from proxy.core.plugin import Plugin, on_request, on_response
-from proxy.core.tokens import SUBJECT, Exchange, following
+from proxy.core.sasl import other_mechanism, other_principal, rejected
+from proxy.core.tokens import Exchange, following
+from proxy.protocol.errors import ErrorCode
 from proxy.protocol.frame import HOLD, Buffer, Reader
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 
 INITIAL_TOKEN = 0x60  # the ASN.1 tag that a first GSSAPI token has (RFC 2743)
+FAILED = "authentication failed"
 
 
 class SaslInspected(Plugin):
@@ -77,7 +85,10 @@ class SaslInspected(Plugin):
         """A step of the client."""
         exchange = ctx.connection.notes.get(self)
         if exchange is not None:
-            exchange.client(bytes(request.auth_bytes))
+            try:
+                offer(ctx.connection, exchange, bytes(request.auth_bytes))
+            except ClaimError as error:
+                return Reply(refused(ctx.connection, exchange, error), end=FAILED)
         ctx.connection.gate.wait()
         return None
 
@@ -87,8 +98,17 @@ class SaslInspected(Plugin):
         exchange = ctx.connection.notes.get(self)
         if response.error_code:
             ctx.connection.notes.pop(self, None)
-        elif exchange is not None and exchange.broker(bytes(response.auth_bytes)):
-            learn(ctx.connection, exchange)
+        elif exchange is None:
+            return Disconnect("the broker took a token of a client that named no mechanism")
+        else:
+            try:
+                done = exchange.broker(bytes(response.auth_bytes))
+            except ClaimError as error:
+                return Disconnect(str(error))
+            if done:
+                learn(ctx.connection, exchange)
+            if done and exchange.in_turn:
+                del ctx.connection.notes[self]
         ctx.connection.gate.go_on()
         return None
 
@@ -103,23 +123,52 @@ class Passing:
     def client(self, token: bytes) -> Sequence[Buffer] | None:
         """A step of the client, or already its first request."""
         gate = self._connection.gate
-        if self._exchange.in_turn:
-            gate.wait()
-        elif looks_like_kafka(token):
+        if not self._exchange.in_turn and looks_like_kafka(token):
             learn(self._connection, self._exchange)
             gate.take_requests(token)
             return HOLD
-        self._exchange.client(token)
+        try:
+            offer(self._connection, self._exchange, token)
+        except ClaimError as error:
+            refused(self._connection, self._exchange, error)
+            return gate.end(FAILED)
+        if self._exchange.in_turn:
+            gate.wait()
         return None
 
     def broker(self, token: bytes) -> Sequence[Buffer] | None:
         """A step of the broker."""
-        if self._exchange.in_turn and self._exchange.broker(token):
+        gate = self._connection.gate
+        try:
+            done = self._exchange.in_turn and self._exchange.broker(token)
+        except ClaimError as error:
+            return gate.distrust(str(error))
+        if done:
             learn(self._connection, self._exchange)
-            self._connection.gate.take_requests()
+            gate.take_requests()
         else:
-            self._connection.gate.go_on()
+            gate.go_on()
         return None
+
+
+def offer(connection: Connection, exchange: Exchange, token: bytes) -> None:
+    """The client offers a token to the broker. Raises ClaimError: it must not pass."""
+    exchange.client(token)
+    before, claim = connection.mechanism, exchange.claim
+    if before is None or claim is None:
+        return
+    if exchange.mechanism != before:
+        raise other_mechanism(before, exchange.mechanism)
+    if connection.principal and claim.user and connection.principal != f"User:{claim.user}":
+        raise other_principal(connection.principal, f"User:{claim.user}")
+
+
+def refused(connection: Connection, exchange: Exchange, error: ClaimError) -> SaslAuthenticateResponse:
+    """What a broker would answer to such a token; those who watch are told."""
+    message, why = rejected(error, exchange.mechanism, connection.mechanism is not None)
+    connection.gate.tell(Refused(exchange.mechanism, why))
+    failed = ErrorCode.SASL_AUTHENTICATION_FAILED
+    return SaslAuthenticateResponse(error_code=failed, error_message=message, auth_bytes=b"")
 
 
 def learn(connection: Connection, exchange: Exchange) -> None:

@@ -4,8 +4,8 @@ Rules:
 * `proxy/core/sasl.py` has the table of what may come when. Until a client is authenticated the gate is narrow, its
   frames may be 512 KiB long, and its time is limited.
 * A refusal is delayed: the longer, the more of them its address had.
-* On authentication again the mechanism and the principal must stay what they were (KIP-368). A session that is past its
-  time takes nothing but SASL; any other request closes it.
+* On authentication again the mechanism and the principal must stay what they were (KIP-368), and it is not begun twice
+  within a second. A session that is past its time takes nothing but SASL; any other request closes it.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ from proxy.core.sasl import (
     Rejected,
     Rejecting,
     State,
+    other_mechanism,
+    other_principal,
+    rejected,
 )
 from proxy.protocol.api import API_VERSIONS, SASL_AUTHENTICATE, SASL_HANDSHAKE
 from proxy.protocol.errors import ErrorCode
@@ -42,6 +45,7 @@ from proxy.protocol.refuse import refuse
 Introduce = Callable[[Connection, str], Steps]  # of the principal; an answer other than None ends the connection
 
 BEFORE = (API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE)
+SOONEST = 1.0  # seconds from one authentication again to the next, as with a broker
 COMES = {API_VERSIONS.key: Comes.VERSIONS, SASL_HANDSHAKE.key: Comes.HANDSHAKE, SASL_AUTHENTICATE.key: Comes.TOKEN}
 
 
@@ -53,6 +57,7 @@ class Session:
         self.mechanism = ""
         self.exchange: Exchange | None = None
         self.number = 0
+        self.rests = False  # it began to authenticate again within the last second
 
 
 class SaslTerminated(Plugin):
@@ -90,13 +95,17 @@ class SaslTerminated(Plugin):
 
     def _check(self, ctx: Context, comes: Comes, request: ApiVersionsRequest | SaslHandshakeRequest) -> Decision:
         """What the table says, where that is no."""
-        do = TABLE[self._session(ctx).state][comes]
+        session = self._session(ctx)
+        do = TABLE[session.state][comes]
+        if session.state is State.LIMITED and session.rests and do is Do.AGREE:
+            do = Do.REFUSE
         reason = f"{ctx.api.name} came out of turn"
         if do is Do.CLOSE:
             return Disconnect(reason)
-        if do is Do.ILLEGAL:
+        if do in (Do.ILLEGAL, Do.REFUSE):
             answer = refuse(ctx.api, ctx.version, request, ErrorCode.ILLEGAL_SASL_STATE)
-            return Disconnect(reason) if answer is None else Reply(answer, end=reason)
+            assert answer is not None, "both have a place for an error"
+            return Reply(answer, end=reason if do is Do.ILLEGAL else None)
         return None
 
     def _session(self, ctx: Context) -> Session:
@@ -142,6 +151,8 @@ class SaslTerminated(Plugin):
         session.exchange = self._begin(session, mechanism)
         session.state = AGREED[session.state]
         if session.number:
+            session.rests = True
+            ctx.connection.gate.run(self._rest(session))
             ctx.connection.gate.narrow(BEFORE, partial(self._strange, ctx.connection))
         if ctx.version == 0:
             ctx.connection.gate.take_tokens(BareTokens(self, ctx.connection))
@@ -149,12 +160,14 @@ class SaslTerminated(Plugin):
 
     def _begin(self, session: Session, mechanism: str) -> Exchange:
         if session.number and mechanism != session.mechanism:
-            return Rejecting(
-                f"SASL mechanism '{mechanism}' requested by client is not supported for re-authentication of "
-                f"mechanism '{session.mechanism}'"
-            )
+            return Rejecting(rejected(other_mechanism(session.mechanism, mechanism), mechanism, True))
         session.mechanism = mechanism
         return self._authority.begin(mechanism, session.number > 0)
+
+    def _rest(self, session: Session) -> Steps:
+        yield Sleep(SOONEST)
+        session.rests = False
+        return None
 
     @on_request(SaslAuthenticateRequest)
     def authenticate(self, ctx: Context, request: SaslAuthenticateRequest) -> Steps:
@@ -191,9 +204,7 @@ class SaslTerminated(Plugin):
             return outcome
         principal = f"User:{outcome.user}"
         if session.number and principal != connection.principal:
-            before = str(connection.principal).partition(":")[2]
-            message = f"Cannot change principals during re-authentication from User.{before}: User.{outcome.user}"
-            return Rejected(message, "another principal on authentication again")
+            return rejected(other_principal(str(connection.principal), principal), session.mechanism, True)
         limits = [seconds for seconds in (self._authority.session, outcome.lifetime) if seconds is not None]
         return outcome._replace(lifetime=min(limits, default=None))
 
@@ -209,7 +220,8 @@ class SaslTerminated(Plugin):
         session: Session = connection.notes[self]
         connection.principal, connection.mechanism = f"User:{accepted.user}", session.mechanism
         connection.gate.tell(Authenticated(session.mechanism, connection.principal, session.number > 0))
-        session.state, session.exchange = State.DONE, None
+        session.state = State.DONE if accepted.lifetime is None else State.LIMITED
+        session.exchange = None
         session.number += 1
         connection.gate.open()
         if accepted.lifetime is not None:

@@ -8,47 +8,43 @@ Rules:
 
 from __future__ import annotations
 
+import base64
+import hmac
+import secrets
 from collections.abc import Callable
 
-from scramp import ScramException, ScramMechanism
-
 from proxy.auth.users import Users
-from proxy.auth.verifiers import Verifier, fits, nobodys
-from proxy.core.sasl import Accepted, Challenge, Outcome, Rejected
+from proxy.auth.verifiers import HASHES, Verifier, fits, nobodys
+from proxy.core.claims import scram
+from proxy.core.claims.name import ClaimError
+from proxy.core.claims.plain import plain
+from proxy.core.sasl import Accepted, Challenge, Outcome, Rejected, rejected
 
 Known = Callable[[], Users]
 
 PLAIN_HASH = "SCRAM-SHA-256"  # which of a user's verifiers a password of PLAIN is held against
 BAD = "Authentication failed: Invalid username or password"
-BAD_PLAIN = "Invalid SASL/PLAIN response: expected 3 tokens, got {}"
-OTHER_AUTHORIZATION = "Authentication failed: Client requested an authorization id that is different from username"
 WHY = "unknown user or wrong password"
+NONCE_BYTES = 24
 
 
 class Plain:
     """One authentication with a user's name and password (RFC 4616)."""
 
-    def __init__(self, users: Known) -> None:
+    def __init__(self, users: Known, again: bool = False) -> None:
         self._users = users
+        self._again = again
 
     def step(self, token: bytes) -> Outcome:
         """The one token there is."""
-        parts = token.split(b"\0")
-        if len(parts) != 3:
-            return Rejected(BAD_PLAIN.format(len(parts)), "a token that is none of PLAIN's")
         try:
-            authorization, user, password = (part.decode() for part in parts)
-        except UnicodeDecodeError:
-            return Rejected(BAD, WHY)
-        if not user or not password:
-            empty = "username" if not user else "password"
-            return Rejected(f"Authentication failed: {empty} not specified", f"no {empty}")
+            user, password = plain(token)
+        except ClaimError as error:
+            return rejected(error, "PLAIN", self._again)
         known = self._users().get(user)
         verifier = nobodys(user, PLAIN_HASH) if known is None else known[PLAIN_HASH]
         if not fits(password, verifier, PLAIN_HASH) or known is None:
             return Rejected(BAD, WHY)
-        if authorization not in ("", user):
-            return Rejected(OTHER_AUTHORIZATION, "another authorization id than the user")
         return Accepted(user)
 
 
@@ -58,30 +54,43 @@ class Scram:
     def __init__(self, users: Known, mechanism: str, again: bool) -> None:
         self._users = users
         self._mechanism = mechanism
-        self._server = ScramMechanism(mechanism).make_server(self._verifier)
-        self._user = ""
+        self._again = again
+        self._begun: tuple[scram.First, bytes] | None = None  # the client's first message, and our answer
+        self._verifier: Verifier | None = None
         self._known = False
-        self._begun = False
-        about = "re-authentication" if again else "authentication"
-        message = f"Authentication failed during {about} due to invalid credentials with SASL mechanism {mechanism}"
-        self._no = Rejected(message, WHY)
-
-    def _verifier(self, user: str) -> Verifier:
-        self._user = user
-        known = self._users().get(user)
-        self._known = known is not None
-        return nobodys(user, self._mechanism) if known is None else known[self._mechanism]
 
     def step(self, token: bytes) -> Outcome:
         """The client's first message, and its final one."""
         try:
-            message = token.decode()
-            if not self._begun:
-                self._begun = True
-                self._server.set_client_first(message)
-                return Challenge(self._server.get_server_first().encode())
-            self._server.set_client_final(message)
-            signature: str = self._server.get_server_final()
-        except (ScramException, ValueError):
-            return self._no
-        return Accepted(self._user, signature.encode()) if self._known else self._no
+            return self._first(token) if self._begun is None else self._final(token, *self._begun)
+        except ClaimError as error:
+            return rejected(error, self._mechanism, self._again)
+
+    def _first(self, token: bytes) -> Challenge:
+        first = scram.first(token)
+        if first.is_token:
+            raise ClaimError("a delegation token, which only brokers know")
+        known = self._users().get(first.user)
+        self._known = known is not None
+        self._verifier = nobodys(first.user, self._mechanism) if known is None else known[self._mechanism]
+        nonce = first.nonce + base64.b64encode(secrets.token_bytes(NONCE_BYTES))
+        salt = base64.b64encode(self._verifier.salt)
+        answer = b"r=%b,s=%b,i=%d" % (nonce, salt, self._verifier.iterations)
+        self._begun = first, answer
+        return Challenge(answer)
+
+    def _final(self, token: bytes, first: scram.First, answer: bytes) -> Accepted:
+        verifier, self._verifier = self._verifier, None
+        if verifier is None:
+            raise ClaimError("a token after the last")
+        final = scram.final(token, first, self._mechanism)
+        if not answer.startswith(b"r=%b," % final.nonce):
+            raise ClaimError("another nonce than ours")
+        hashed = HASHES[self._mechanism]
+        name = hashed(b"").name
+        signed = b",".join((first.bare, answer, final.without_proof))
+        signature = hmac.digest(verifier.stored_key, signed, name)
+        client_key = bytes(one ^ other for one, other in zip(signature, final.proof, strict=True))
+        if not (hmac.compare_digest(hashed(client_key).digest(), verifier.stored_key) and self._known):
+            raise ClaimError(WHY)
+        return Accepted(first.user, b"v=" + base64.b64encode(hmac.digest(verifier.server_key, signed, name)))

@@ -105,10 +105,14 @@ class Gate:
         """Send the client a token."""
         self._link.answer(SIZE.pack(len(token)) + token)
 
-    def end(self, reason: str) -> Reader:
+    def end(self, reason: str) -> Hold:
         """Take nothing more of the client, and close when all is answered."""
         self._link.requests.end(reason)
         return HOLD
+
+    def distrust(self, reason: str) -> Hold:
+        """Believe nothing more of the broker, and close."""
+        return self._link.responses.distrust(reason)
 
     def refuse(self, key_and_version: int, correlation_id: int, error: ErrorCode, reason: str) -> Reader:
         """Answer this request with an error, and end."""

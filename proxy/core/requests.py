@@ -329,9 +329,8 @@ class Requests:
 
     def settle(self) -> None:
         """Go on with what was held, as far as it can."""
-        is_over = self._turn.is_over
-        if self.full and not is_over and len(self._slots) < self._most and self._link.gate.ready():
-            self.full = False
+        while self.full and not self._turn.is_over and len(self._slots) < self._most and self._link.gate.ready():
+            self.full = False  # what is resumed may turn the gate, and so be held again, behind it
             self._link.to_broker(self.splitter.resume())
         if self.splitter.held is not None:
             self.hold()

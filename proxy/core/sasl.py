@@ -3,13 +3,15 @@
     state        ApiVersions      SaslHandshake     a token           anything else    time is up
     FRESH        pass -> ASKED*   agree -> AGREED   close             close            close
     ASKED        close            agree -> AGREED   close             close            close
-    AGREED       illegal          illegal           step -> DONE*     illegal          close
-    DONE         pass             agree -> AGAIN    refuse            pass             end -> OVER
-    AGAIN        illegal          illegal           step -> DONE*     illegal          end -> OVER
+    AGREED       illegal          illegal           step -> DONE**    illegal          close
+    DONE         pass             refuse            refuse            pass             -
+    LIMITED      pass             agree -> AGAIN    refuse            pass             end -> OVER
+    AGAIN        illegal          illegal           step -> DONE**    illegal          end -> OVER
     OVER         close            agree -> AGAIN    close             close            -
 
-    * once that succeeded; a token that is refused ends the connection. A token is a SaslAuthenticate, or bare bytes
-      after SaslHandshake v0.
+    *  once that succeeded
+    ** likewise; LIMITED where the session ends by itself. A token that is refused ends the connection. A token is a
+       SaslAuthenticate, or bare bytes after SaslHandshake v0.
 
     pass     as any other request
     agree    begin an exchange of tokens, if the mechanism is one of ours
@@ -33,6 +35,8 @@ from collections.abc import Collection
 from enum import Enum, auto
 from typing import NamedTuple, Protocol
 
+from proxy.core.claims.name import ClaimError
+
 
 class State(Enum):
     """How far a client is."""
@@ -41,6 +45,7 @@ class State(Enum):
     ASKED = auto()
     AGREED = auto()
     DONE = auto()
+    LIMITED = auto()
     AGAIN = auto()
     OVER = auto()
 
@@ -76,11 +81,12 @@ TABLE: dict[State, dict[Comes, Do]] = {
     State.FRESH: _row(Do.PASS, Do.AGREE, Do.CLOSE, Do.CLOSE, Do.CLOSE),
     State.ASKED: _row(Do.CLOSE, Do.AGREE, Do.CLOSE, Do.CLOSE, Do.CLOSE),
     State.AGREED: _row(Do.ILLEGAL, Do.ILLEGAL, Do.STEP, Do.ILLEGAL, Do.CLOSE),
-    State.DONE: _row(Do.PASS, Do.AGREE, Do.REFUSE, Do.PASS, Do.END),
+    State.DONE: _row(Do.PASS, Do.REFUSE, Do.REFUSE, Do.PASS, Do.NOTHING),
+    State.LIMITED: _row(Do.PASS, Do.AGREE, Do.REFUSE, Do.PASS, Do.END),
     State.AGAIN: _row(Do.ILLEGAL, Do.ILLEGAL, Do.STEP, Do.ILLEGAL, Do.END),
     State.OVER: _row(Do.CLOSE, Do.AGREE, Do.CLOSE, Do.CLOSE, Do.NOTHING),
 }
-AGREED = {State.FRESH: State.AGREED, State.ASKED: State.AGREED, State.DONE: State.AGAIN, State.OVER: State.AGAIN}
+AGREED = {State.FRESH: State.AGREED, State.ASKED: State.AGREED, State.LIMITED: State.AGAIN, State.OVER: State.AGAIN}
 
 
 class Challenge(NamedTuple):
@@ -136,9 +142,29 @@ class Authority(Protocol):
 class Rejecting:
     """An exchange that was lost before it began."""
 
-    def __init__(self, message: str) -> None:
-        self._rejected = Rejected(message, message)
+    def __init__(self, rejected: Rejected) -> None:
+        self._rejected = rejected
 
     def step(self, token: bytes) -> Outcome:
         """No."""
         return self._rejected
+
+
+def rejected(error: ClaimError, mechanism: str, again: bool) -> Rejected:
+    """What a broker tells a client whose token it does not take. `again`: it was authenticated before."""
+    about = "re-authentication" if again else "authentication"
+    usual = f"Authentication failed during {about} due to invalid credentials with SASL mechanism {mechanism}"
+    return Rejected(error.told or usual, str(error))
+
+
+def other_mechanism(before: str, now: str) -> ClaimError:
+    """On authentication again the mechanism must stay what it was."""
+    told = f"SASL mechanism '{now}' requested by client is not supported for re-authentication of mechanism '{before}'"
+    return ClaimError("another mechanism on authentication again", told)
+
+
+def other_principal(before: str, now: str) -> ClaimError:
+    """So must the principal."""
+    names = ": ".join(principal.replace(":", ".", 1) for principal in (before, now))
+    told = f"Cannot change principals during re-authentication from {names}"
+    return ClaimError("another principal on authentication again", told)

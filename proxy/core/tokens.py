@@ -1,9 +1,13 @@
-"""What the tokens of SASL mechanisms say, as far as they tell who it is. Read, never kept: secrets are in them.
+"""The tokens of SASL mechanisms as they pass by, as far as they tell who it is. Read, never kept: secrets are in them.
 
 Rules:
 * A claim is what the client says; it counts once the broker said yes to it. How it says so is the mechanism's own:
   a PLAIN server answers with nothing, a SCRAM server with its signature (`v=`), an OAUTHBEARER one with nothing too.
+* A client says who it is once, in its first token. Each further token must be the one that the mechanism has there.
+  An OAUTHBEARER server that refused a token would take another in its place: that one never comes to it.
+* A yes that answers anything else than such a claim is no yes: `broker` raises.
 * Who authenticates with a delegation token is known to the broker alone: the claim has the id of the token (KIP-48).
+  So is whose token it is that is no JWT.
 * GSSAPI passes: that it succeeded is seen, by the empty token with which Kafka's servers end it; who it was is not.
 * So does a mechanism that is not known here. Each yes of the broker counts then, since nobody can tell the last one.
 
@@ -12,17 +16,15 @@ Sources: RFC 4616 (PLAIN), RFC 5802 (SCRAM), RFC 7628 (OAUTHBEARER), and what Ka
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
-import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
-SCRAM = frozenset({"SCRAM-SHA-256", "SCRAM-SHA-512"})
-_SASL_NAME = re.compile(r"=2C|=3D")
-SUBJECT = "sub"
+from proxy.core.claims import scram
+from proxy.core.claims.bearer import AGAIN, bearer
+from proxy.core.claims.jwt import SUBJECT, is_jwt, jwt, subject
+from proxy.core.claims.name import ClaimError
+from proxy.core.claims.plain import plain
 
 
 class Claim(NamedTuple):
@@ -34,78 +36,60 @@ class Claim(NamedTuple):
 
 NOBODY = Claim(None)
 
-
-def plain(token: bytes) -> Claim:
-    """The user of `authzid NUL authcid NUL password`; Kafka has no other authzid than the user itself."""
-    parts = token.split(b"\0")
-    return Claim(_text(parts[1])) if len(parts) == 3 else NOBODY
+Further = Callable[[bytes], object]  # looks at the client's next token; raises ClaimError
 
 
-def scram(token: bytes) -> Claim:
-    """The user of a client-first-message: `n,,n=alice,r=nonce`, with `tokenauth=true` the id of a delegation token."""
-    attributes = [part.partition(b"=")[::2] for part in token.split(b",")[2:]]
-    names = [value for name, value in attributes if name == b"n"]
-    if len(names) != 1:
-        return NOBODY
-    user = _text(names[0])
-    user = user and _SASL_NAME.sub(lambda match: "," if match[0] == "=2C" else "=", user)
-    if any(name == b"tokenauth" and value.lower() == b"true" for name, value in attributes):
-        return Claim(None, user)
-    return Claim(user)
+def _plain(token: bytes) -> tuple[Claim, Further]:
+    return Claim(plain(token).user), _no_more
 
 
-def bearer(token: bytes) -> str | None:
-    """The bearer token in a client's first message: `n,a=authzid,` ^A `auth=Bearer ...` ^A ^A."""
-    for pair in token.split(b"\x01")[1:]:
-        key, _, value = pair.partition(b"=")
-        scheme, _, credentials = value.strip().partition(b" ")
-        if key == b"auth" and scheme.lower() == b"bearer":
-            return _text(credentials.strip())
-    return None
+def _scram(mechanism: str, token: bytes) -> tuple[Claim, Further]:
+    first = scram.first(token)
+    claim = Claim(None, first.user) if first.is_token else Claim(first.user)
+    return claim, partial(scram.final, begun=first, mechanism=mechanism)
 
 
-def oauthbearer(token: bytes, subject: str = SUBJECT) -> Claim:
-    """The subject of a JWT, in the claim that brokers look at; its signature is their business."""
-    parts = (bearer(token) or "").split(".")
-    if len(parts) != 3:
-        return NOBODY
-    try:
-        payload = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
-    except (ValueError, RecursionError, binascii.Error):
-        return NOBODY
-    user = payload.get(subject) if isinstance(payload, dict) else None
-    return Claim(user) if isinstance(user, str) and user else NOBODY
+def _oauthbearer(claim: str, token: bytes) -> tuple[Claim, Further]:
+    said = bearer(token)
+    user = subject(jwt(said.token).claims, claim) if is_jwt(said.token) else None
+    if said.authorization not in (None, user):
+        raise ClaimError("another authorization id than the token's")
+    return Claim(user), _understood
 
 
-def _text(data: bytes) -> str | None:
-    try:
-        return data.decode() or None
-    except UnicodeDecodeError:
-        return None
+def _no_more(token: bytes) -> NoReturn:
+    raise ClaimError("a token after the last")
+
+
+def _understood(token: bytes) -> None:
+    if token != AGAIN:
+        raise ClaimError("a second token in place of the one that was refused")
 
 
 class Mechanism(NamedTuple):
-    """How a mechanism is followed: who its first token claims to be, and whether a server's token says yes.
+    """How a mechanism is followed.
 
-    `in_turn`: every token of the client gets one of the broker, also where tokens travel without headers.
+    `claim`: who the client's first token claims to be, and what its next one must be. `tokens`: so many of the client
+    there are at the most, and after the one `decisive` the broker says yes, if what it answers is `accepted`.
     """
 
-    claim: Callable[[bytes], Claim]
+    claim: Callable[[bytes], tuple[Claim, Further]]
+    tokens: int
+    decisive: int
     accepted: Callable[[bytes], bool]
-    in_turn: bool = True
 
 
-FOLLOWED: dict[str, Mechanism] = {
-    "PLAIN": Mechanism(plain, lambda token: True),
-    **dict.fromkeys(SCRAM, Mechanism(scram, lambda token: token.startswith(b"v="))),
-    "OAUTHBEARER": Mechanism(oauthbearer, lambda token: not token),
-    "GSSAPI": Mechanism(lambda token: NOBODY, lambda token: not token, in_turn=False),
-}
-
-
-def following(subject: str) -> Mapping[str, Mechanism]:
+def following(claim: str = SUBJECT) -> Mapping[str, Mechanism]:
     """The mechanisms, where tokens have their subject in this claim (Kafka's `sasl.oauthbearer.sub.claim.name`)."""
-    return FOLLOWED | {"OAUTHBEARER": FOLLOWED["OAUTHBEARER"]._replace(claim=partial(oauthbearer, subject=subject))}
+    signed = {name: Mechanism(partial(_scram, name), 2, 2, lambda token: token[:2] == b"v=") for name in scram.PROOF}
+    return {
+        "PLAIN": Mechanism(_plain, 1, 1, lambda token: True),
+        **signed,
+        "OAUTHBEARER": Mechanism(partial(_oauthbearer, claim), 2, 1, lambda token: not token),
+    }
+
+
+FOLLOWED = following()
 
 
 class Exchange:
@@ -115,17 +99,32 @@ class Exchange:
         self.mechanism = mechanism
         self.claim: Claim | None = None
         self._followed = followed.get(mechanism)
+        self._further: Further = _no_more
+        self._tokens = 0  # of the client
 
     @property
     def in_turn(self) -> bool:
         """Does every token of the client get one of the broker? In a mechanism unknown here the last may not."""
-        return self._followed is not None and self._followed.in_turn
+        return self._followed is not None
 
     def client(self, token: bytes) -> None:
-        """A token of the client passes."""
-        if self.claim is None:
-            self.claim = self._followed.claim(token) if self._followed else NOBODY
+        """A token of the client. Raises ClaimError: it must not pass."""
+        self._tokens += 1
+        if self._followed is None:
+            self.claim = NOBODY
+        elif self._tokens == 1:
+            self.claim, self._further = self._followed.claim(token)
+        elif self._tokens <= self._followed.tokens:
+            self._further(token)
+        else:
+            _no_more(token)
 
     def broker(self, token: bytes) -> bool:
-        """A token of the broker passes that says no error. Is the client authenticated?"""
-        return self.claim is not None and (self._followed is None or self._followed.accepted(token))
+        """A token of the broker that says no error. Is the client authenticated? Raises ClaimError: it cannot be."""
+        if self._followed is None:
+            return self.claim is not None and (self.mechanism != "GSSAPI" or not token)
+        if self._tokens == self._followed.decisive and self._followed.accepted(token):
+            return True
+        if not 0 < self._tokens < self._followed.tokens:
+            raise ClaimError("the broker takes the client for somebody, and it is not known whom")
+        return False

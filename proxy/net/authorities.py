@@ -152,7 +152,7 @@ async def _look(file: Reloaded[Any]) -> None:
 def _bearer(judge: Judge, again: bool) -> Exchange:
     from proxy.auth.tokens import Bearer
 
-    return Bearer(judge)
+    return Bearer(judge, again)
 
 
 def _password(mechanism: str, file: Reloaded[Users], again: bool) -> Exchange:
@@ -161,4 +161,4 @@ def _password(mechanism: str, file: Reloaded[Users], again: bool) -> Exchange:
     def known() -> Users:
         return file.value
 
-    return Plain(known) if mechanism == "PLAIN" else Scram(known, mechanism, again)
+    return Plain(known, again) if mechanism == "PLAIN" else Scram(known, mechanism, again)

@@ -15,6 +15,7 @@ from tests.proxy.core.frames import answering, asking
 
 PLAIN_ALICE = b"\0alice\0alice-secret"
 SCRAM_FIRST = b"n,,n=alice,r=abc"
+SCRAM_FINAL = b"c=biws,r=abcdef,p=" + base64.b64encode(bytes(32))
 
 
 def handshake(number: int, mechanism: str = "PLAIN", version: int = 1) -> bytes:

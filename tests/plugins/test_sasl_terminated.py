@@ -12,6 +12,7 @@ from plugins.sasl_terminated import SaslTerminated
 from proxy.auth.authority import Failures, ListenerAuthority
 from proxy.auth.identity import Identities, Password, introduce_later
 from proxy.auth.passwords import BAD, Plain, Scram
+from proxy.auth.tokens import Bearer, Judge
 from proxy.auth.verifiers import verifiers
 from proxy.core.commands import Close, Command, Emit, PauseClient, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Connection
@@ -29,13 +30,14 @@ from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersions
 from proxy.protocol.messages.heartbeat import HeartbeatResponse
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest
-from tests.plugins.sasl import agreed, authenticate, handshake, known, no, raw, yes
+from tests.plugins.sasl import PLAIN_ALICE, agreed, authenticate, handshake, known, no, raw, yes
 from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata
-from tests.proxy.core.lending import from_broker, from_client
+from tests.proxy.core.lending import from_broker, from_client, with_turns
 from tests.proxy.core.playbook import ANY, Broker, Client, Playbook, Time, connection
+from tests.proxy.core.test_tokens import ODD
 
 USERS = {"alice": verifiers("alice-secret"), "bob": verifiers("bob-secret")}
-MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 WRONG = b"\0alice\0wrong"
 REFUSED = Emit(Refused("PLAIN", "unknown user or wrong password"))
 
@@ -45,6 +47,7 @@ def authority(session: float | None = None, patience: float = 30.0) -> ListenerA
         "PLAIN": lambda again: Plain(lambda: USERS),
         "SCRAM-SHA-256": lambda again: Scram(lambda: USERS, "SCRAM-SHA-256", again),
         "SCRAM-SHA-512": lambda again: Scram(lambda: USERS, "SCRAM-SHA-512", again),
+        "OAUTHBEARER": lambda again: Bearer(Judge(None)),
     }
     return ListenerAuthority(ways, session, patience, Failures(lambda: 0.0))  # type: ignore[arg-type]
 
@@ -262,13 +265,15 @@ UNSIGNED = ApiVersionsResponse(
 
 def reached(state: State) -> Link:
     """A link whose client is as far as this."""
-    link = Link(connection(), Routes([Terminated(5.0), ApiVersions()]), Limits())
+    session = None if state is State.DONE else 5.0
+    link = Link(connection(), Routes([Terminated(session), ApiVersions()]), Limits())
     link.begin()
     path: dict[State, list[bytes]] = {
         State.FRESH: [],
         State.ASKED: [VERSIONS],
         State.AGREED: [handshake(1)],
         State.DONE: [handshake(1), authenticate(2)],
+        State.LIMITED: [handshake(1), authenticate(2)],
         State.AGAIN: [handshake(1), authenticate(2), handshake(3)],
         State.OVER: [handshake(1), authenticate(2)],
     }
@@ -341,6 +346,29 @@ def test_our_versions_of_sasl_are_told_whatever_the_broker_speaks() -> None:
     assert [(api.api_key, api.max_version) for api in told.api_keys] == [(17, 1), (18, 3), (36, 2)]
 
 
+@pytest.mark.parametrize(("mechanism", "token"), [case[:2] for case in ODD])
+def test_nobody_comes_in_with_an_odd_token(mechanism: str, token: bytes) -> None:
+    link = Link(connection(), Routes([Terminated()]), Limits())
+    link.begin()
+    flight = handshake(1, mechanism) + authenticate(2, token) + authenticate(3, b"\x01")
+    commands, _ = with_turns(link, from_client(link, bytearray(flight)))
+    told = [command.event for command in commands if isinstance(command, Emit)]
+    assert [type(event) for event in told] == [Refused]
+
+
+def test_a_request_that_came_with_its_token_is_served_with_it() -> None:
+    """Nothing else may be needed to wake it: no timer, no further byte."""
+    assert (
+        Playbook(Terminated(), byte_by_byte=False)
+        >> Client(handshake(1, version=0) + raw(PLAIN_ALICE) + heartbeat(2) + heartbeat(3))
+        << ToBroker(heartbeat(2) + heartbeat(3))
+        << ToClient(offered(1, version=0) + raw(b""))
+        << PauseClient()
+        << known("PLAIN", "User:alice")
+        << ResumeClient()
+    )
+
+
 # Time.
 
 
@@ -358,6 +386,7 @@ def test_a_session_that_is_renewed_goes_on() -> None:
         authenticated(5.0)
         >> Client(heartbeat(3) + handshake(4))
         << ToBroker(heartbeat(3))
+        << Wake(0, 1.0)
         >> Broker(heartbeat_answer(3))
         << ToClient(heartbeat_answer(3) + offered(4))
         >> Client(authenticate(5))
@@ -370,12 +399,38 @@ def test_a_session_that_is_renewed_goes_on() -> None:
     )
 
 
+def test_a_session_without_an_end_is_not_renewed() -> None:
+    illegal = agreed(3, ErrorCode.ILLEGAL_SASL_STATE, mechanisms=())
+    book = authenticated() >> Client(handshake(3)) << ToClient(illegal)
+    assert book >> Client(heartbeat(4)) << ToBroker(heartbeat(4))
+
+
+def test_a_session_is_not_renewed_twice_within_a_second() -> None:
+    assert (
+        authenticated(5.0)
+        >> Client(handshake(4))
+        << ToClient(offered(4))
+        << Wake(0, 1.0)
+        >> Client(authenticate(5))
+        << ToClient(yes(5, lifetime=5000))
+        << known("PLAIN", "User:alice", again=True)
+        << Wake(0, 5.0)
+        >> Client(handshake(6))
+        << ToClient(agreed(6, ErrorCode.ILLEGAL_SASL_STATE, mechanisms=()))
+        >> Time(2)
+        >> Client(handshake(7))
+        << ToClient(offered(7))
+        << Wake(0, 1.0)
+    )
+
+
 def test_nobody_becomes_somebody_else() -> None:
     message = "Cannot change principals during re-authentication from User.alice: User.bob"
     assert (
-        authenticated()
+        authenticated(5.0)
         >> Client(handshake(4))
         << ToClient(offered(4))
+        << Wake(0, 1.0)
         >> Client(authenticate(5, b"\0bob\0bob-secret"))
         << Emit(Refused("PLAIN", "another principal on authentication again"))
         << Wake(0, 0.1)
@@ -391,11 +446,12 @@ def test_the_mechanism_stays_what_it_was() -> None:
         "SASL mechanism 'SCRAM-SHA-256' requested by client is not supported for re-authentication of mechanism 'PLAIN'"
     )
     assert (
-        authenticated()
+        authenticated(5.0)
         >> Client(handshake(4, "SCRAM-SHA-256"))
         << ToClient(offered(4))
+        << Wake(0, 1.0)
         >> Client(authenticate(5, b"n,,n=alice,r=abc"))
-        << Emit(Refused("PLAIN", message))
+        << Emit(Refused("PLAIN", "another mechanism on authentication again"))
         << Wake(0, 0.1)
         << PauseClient()
         >> Time()

@@ -5,11 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scramp import ScramClient
 
-from proxy.auth.passwords import BAD, OTHER_AUTHORIZATION, Plain, Scram
+from proxy.auth.passwords import BAD, Plain, Scram
 from proxy.auth.verifiers import MECHANISMS, verifiers
+from proxy.core.claims.plain import OTHER_AUTHORIZATION
 from proxy.core.sasl import Accepted, Challenge, Rejected
 
 USERS = {"alice": verifiers("alice-secret"), "a,b=c": verifiers("odd")}
+
+
+ODD = "Authentication failed during authentication due to invalid credentials with SASL mechanism PLAIN"
 
 
 def plain(token: bytes) -> object:
@@ -26,11 +30,11 @@ def test_plain_takes_the_right_password(authorization: bytes) -> None:
     [
         (b"\0alice\0wrong", BAD),
         (b"\0nobody\0alice-secret", BAD),
-        (b"\0\xff\0x", BAD),
+        (b"\0\xff\0x", ODD),
         (b"bob\0alice\0alice-secret", OTHER_AUTHORIZATION),
-        (b"\0\0alice-secret", "Authentication failed: username not specified"),
-        (b"\0alice\0", "Authentication failed: password not specified"),
-        (b"alice", "Invalid SASL/PLAIN response: expected 3 tokens, got 1"),
+        (b"\0\0alice-secret", ODD),
+        (b"\0alice\0", ODD),
+        (b"alice", ODD),
     ],
 )
 def test_plain_says_what_a_broker_says(token: bytes, message: str) -> None:
@@ -75,6 +79,28 @@ def test_an_unknown_users_salt_stays_the_same() -> None:
     first = [Scram(lambda: USERS, "SCRAM-SHA-256", False).step(b"n,,n=nobody,r=abc") for _ in range(2)]
     salts = {outcome.token.split(b",s=")[1] for outcome in first if isinstance(outcome, Challenge)}
     assert len(salts) == 1
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_a_delegation_token_is_no_password_of_ours(mechanism: str) -> None:
+    assert isinstance(Scram(lambda: USERS, mechanism, False).step(b"n,,n=alice,r=abc,tokenauth=true"), Rejected)
+
+
+def final_of(server: Scram, client: ScramClient) -> bytes:
+    first = server.step(client.get_client_first().encode())
+    assert isinstance(first, Challenge)
+    client.set_server_first(first.token.decode())
+    return str(client.get_client_final()).encode()
+
+
+def test_a_proof_counts_once_and_for_its_own_nonce() -> None:
+    server = Scram(lambda: USERS, "SCRAM-SHA-256", False)
+    proof = final_of(server, ScramClient(["SCRAM-SHA-256"], "alice", "alice-secret", c_nonce="abc"))
+    other = Scram(lambda: USERS, "SCRAM-SHA-256", False)
+    other.step(b"n,,n=alice,r=abc")
+    assert isinstance(other.step(proof), Rejected)
+    assert isinstance(server.step(proof), Accepted)
+    assert isinstance(server.step(proof), Rejected)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

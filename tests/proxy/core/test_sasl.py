@@ -5,7 +5,8 @@ import re
 import pytest
 
 from proxy.core import sasl
-from proxy.core.sasl import AGREED, TABLE, Do, Rejected, Rejecting, State
+from proxy.core.claims.name import ClaimError
+from proxy.core.sasl import AGREED, TABLE, Do, Rejected, Rejecting, State, other_mechanism, other_principal, rejected
 
 SHOWN = {"-": Do.NOTHING} | {do.name.lower(): do for do in Do}
 
@@ -24,4 +25,18 @@ def test_agreeing_leads_where_tokens_are_taken() -> None:
 
 
 def test_what_was_lost_before_it_began_is_rejected() -> None:
-    assert Rejecting("no").step(b"") == Rejected("no", "no")
+    assert Rejecting(Rejected("no", "why")).step(b"") == Rejected("no", "why")
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ClaimError("odd"), "Authentication failed during re-authentication due to invalid credentials with SASL "),
+        (other_mechanism("PLAIN", "X"), "SASL mechanism 'X' requested by client is not supported for re-authentica"),
+        (other_principal("User:a", "User:b:c"), "Cannot change principals during re-authentication from User.a: Us"),
+    ],
+)
+def test_a_refused_client_is_told_what_a_broker_tells_it(error: ClaimError, message: str) -> None:
+    said = rejected(error, "PLAIN", again=True)
+    assert said.message.startswith(message)
+    assert said.why == str(error)

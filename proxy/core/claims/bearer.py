@@ -1,0 +1,51 @@
+"""OAUTHBEARER: the first message of a client (RFC 7628), and the token in it.
+
+    n,[a=NAME],^A auth=Bearer TOKEN^A [KEY=VALUE^A ...] ^A
+
+Rules:
+* Each key is there once. Kafka takes the last of two `auth`, others take the first.
+* Keys beside `auth` are extensions (KIP-342): they say nothing about who it is. None may look like `auth`.
+* A token has the characters that Kafka takes: those of a JWT, and no others that RFC 6750 allows.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from proxy.core.claims.name import LONGEST, ClaimError
+from proxy.core.claims.scram import SASL_NAME, sasl_name
+
+LONGEST_TOKEN = 64 << 10  # bytes
+AGAIN = b"\x01"  # what a client answers that was told why its token is refused
+_FIRST = re.compile(rb"n,(?:a=(%b))?,\x01((?:[A-Za-z]+=[\x20-\x7e\t\r\n]+\x01)+)\x01" % SASL_NAME)
+_AUTH = re.compile(rb"bearer ([-_.A-Za-z0-9]+)", re.IGNORECASE)
+
+
+class Bearer(NamedTuple):
+    """What a client says: its token, and as whom it wants to be known (None: as the token says)."""
+
+    token: str
+    authorization: str | None
+
+
+def bearer(message: bytes) -> Bearer:
+    """The first message. Raises ClaimError."""
+    if len(message) > LONGEST_TOKEN + 8 * LONGEST:
+        raise ClaimError(f"a message of {len(message):,} bytes")
+    found = _FIRST.fullmatch(message)
+    if found is None:
+        raise ClaimError("a message that is not OAUTHBEARER's first")
+    authorization, pairs = found.groups()
+    values: dict[bytes, bytes] = {}
+    for pair in pairs[:-1].split(b"\x01"):
+        key, _, value = pair.partition(b"=")
+        if key in values or key.lower() == b"auth" != key:
+            raise ClaimError("a key that is there twice, or that looks like another")
+        values[key] = value
+    auth = _AUTH.fullmatch(values.get(b"auth", b""))
+    if auth is None:
+        raise ClaimError("no bearer token")
+    if len(auth[1]) > LONGEST_TOKEN:
+        raise ClaimError(f"a token of {len(auth[1]):,} bytes, over the limit of {LONGEST_TOKEN:,}")
+    return Bearer(auth[1].decode(), None if authorization is None else sasl_name(authorization))

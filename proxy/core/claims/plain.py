@@ -1,0 +1,36 @@
+"""PLAIN: a name and a password (RFC 4616): `authorization id NUL user NUL password`.
+
+Rules:
+* The authorization id is empty or the user: Kafka has no other.
+* There are two NULs, no more. Some releases of Kafka drop what follows a third.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from proxy.core.claims.name import LONGEST, ClaimError, name, text
+
+FIELDS = 3
+OTHER_AUTHORIZATION = "Authentication failed: Client requested an authorization id that is different from username"
+
+
+class Plain(NamedTuple):
+    """What a client says. The password is not checked."""
+
+    user: str
+    password: str
+
+
+def plain(token: bytes) -> Plain:
+    """The one message there is. Raises ClaimError."""
+    if len(token) > FIELDS * (LONGEST + 1):
+        raise ClaimError(f"a message of {len(token):,} bytes")
+    fields = token.split(b"\0")
+    if len(fields) != FIELDS:
+        raise ClaimError(f"{len(fields)} fields where PLAIN has {FIELDS}")
+    authorization, user, password = fields
+    said = Plain(name(user), text(password, "password"))
+    if authorization not in (b"", user):
+        raise ClaimError("another authorization id than the user", OTHER_AUTHORIZATION)
+    return said
