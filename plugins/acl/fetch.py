@@ -1,7 +1,8 @@
 """Fetch: records of topics that the client may read, over sessions that the broker keeps (KIP-227).
 
 # A request is judged by its session; `sessions.py` says what the broker is told. One without is judged by itself.
-# An incremental request of a session that is not known on this connection finds none: the client begins anew.
+# An incremental request of a session that is not known on this connection finds none: the client begins anew. One whose
+# turn it is not, or that speaks of names where its session has ids, is refused as its broker would.
 # A fetch may wait long at the broker. If the rights are others when it is answered, the answer is judged again before
 # any of its records leaves. If they are not, and nothing was refused, it passes unread.
 # A follower's fetch (a replica id of 0 or above) needs the right of brokers.
@@ -26,7 +27,7 @@ from rules import Operation, ResourceType
 
 WITH_IDS = 13
 WITH_SESSIONS = 7
-NEW, NONE = 0, -1  # epochs
+NEW, NONE = 0, -1  # epochs of full requests
 REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
@@ -74,22 +75,28 @@ class Fetching:
     def _judge(self, ctx: Context, request: FetchRequest, granted: Rights) -> Decision:
         sessions, before = self._sessions(ctx), granted.recorded
         asked = [Asked(key(topic, ctx.version), {p.partition: p for p in topic.partitions}) for topic in request.topics]
-        new = known = None
-        if ctx.version < WITH_SESSIONS or request.session_epoch <= NEW:
+        by_id = ctx.version >= WITH_IDS
+        session, new, known = Session(by_id=by_id), None, None
+        forgotten: list[Asked] = []
+        if ctx.version < WITH_SESSIONS or request.session_epoch in (NEW, NONE):
+            # A full request: what it forgets is not heeded.
             sessions.close(request.session_id)
-            session = Session()
             if ctx.version >= WITH_SESSIONS and request.session_epoch == NEW:
                 new = session
         else:
-            known = sessions.get(request.session_id)
-            if known is None:
-                return Reply(FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND, responses=[]))
-            session = known
-        forgotten = [
-            Asked(key(topic, ctx.version), dict.fromkeys(topic.partitions)) for topic in request.forgotten_topics_data
-        ]
+            found = sessions.get(request.session_id)
+            error = _turned_away(found, request.session_epoch, by_id=by_id)
+            if error and not granted.is_shadow:
+                return Reply(FetchResponse(error_code=error, responses=[]))
+            if found is not None and not error:
+                session = known = found
+                session.advance()
+            forgotten = [
+                Asked(key(topic, ctx.version), dict.fromkeys(topic.partitions))
+                for topic in request.forgotten_topics_data
+            ]
         change = session.step(asked, forgotten, lambda topic: self._verdict(granted, topic), granted.edition)
-        refused = [(Asked(topic, session.wanted[topic]), error) for topic, error in session.refused.items()]
+        refused = [(Asked(topic, {**session.wanted[topic]}), error) for topic, error in session.refused.items()]
         if change.restored and session.stale:
             # Where the client is by now is not known: it begins anew, and says so.
             sessions.close(request.session_id)
@@ -115,11 +122,14 @@ class Fetching:
         watch: Watch | None = ctx.notes.get(self)
         return watch is not None and watch.of is not None
 
-    def repeats(self, ctx: Context) -> bool:
-        """May a request of the same session pass that is like this one, but for offsets and the like?"""
+    def repeats(self, ctx: Context, epoch: int) -> bool:
+        """May the next request of the same session pass that is like this one, but for offsets and the like?"""
         session: Session = ctx.notes[self].of
+        if not session.is_open or session.refused or session.epoch != epoch:
+            return False
+        session.advance()
         session.stale = True
-        return session.is_open and not session.refused
+        return True
 
     def _sessions(self, ctx: Context) -> Sessions[int]:
         found: Sessions[int] = ctx.connection.notes.setdefault(self, Sessions())
@@ -165,6 +175,15 @@ class Fetching:
 
     def _refuse(self, response: FetchResponse, version: int, refused: Iterable[tuple[Asked, int]]) -> None:
         response.responses += (_refusal(asked, error, version) for asked, error in refused)
+
+
+def _turned_away(session: Session | None, epoch: int, *, by_id: bool) -> ErrorCode | None:
+    """The error with which a broker answers a request that would go on with this session; None: it is served."""
+    if session is None:
+        return ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    if session.epoch != epoch:
+        return ErrorCode.INVALID_FETCH_SESSION_EPOCH
+    return None if session.by_id is by_id else ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR
 
 
 def key(topic: Any, version: int) -> Topic:

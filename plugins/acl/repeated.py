@@ -4,7 +4,7 @@ A consumer sends the same request with other offsets: reading one takes 20 us, k
 session means depends on those before it; those without a session are called (`called.py`).
 
 # Alike is a frame that agrees with the earlier one in every byte but those of offsets, and of how often a session was
-# used.
+# used; its turn it must be.
 # It passes by the same edition of the client's rights only. Nothing of which anything was refused (in shadow too), or
 # that opens a session, is repeated.
 # All that are alike share the context of the first.
@@ -15,7 +15,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import NamedTuple
 
-from plugins.acl.fetch import NEW, Fetching
+from plugins.acl.fetch import Fetching
 from plugins.acl.law import Law, Rights
 from proxy.core.context import Connection, Context
 from proxy.core.plugin import Glance
@@ -116,12 +116,10 @@ class RepeatedFetch:
         if passed is None:
             return self._others.passes(connection, api, frame, length)
         granted: Rights = connection.notes[self._law]
-        return passed.ctx if granted.current() is passed.edition and self._still_holds(passed, frame) else None
-
-    def _still_holds(self, passed: Passed, frame: memoryview) -> bool:
-        if int.from_bytes(frame[passed.epoch_at : passed.epoch_at + EPOCH], signed=True) <= NEW:
-            return False  # it opens a session, or closes one
-        return self._fetching.repeats(passed.ctx)
+        if granted.current() is not passed.edition:
+            return None
+        epoch = int.from_bytes(frame[passed.epoch_at : passed.epoch_at + EPOCH], signed=True)
+        return passed.ctx if self._fetching.repeats(passed.ctx, epoch) else None
 
     def passed(self, ctx: Context, frame: memoryview, body: int) -> None:
         """This one was read, and passes."""

@@ -5,18 +5,21 @@
 # All topics are judged again when the edition of the rights is another; otherwise those that the request names, and
 # those whose names were not known.
 # A session belongs to the connection that opened it: whoever names another's finds none.
+# A request counts only in its turn (its epoch). The broker takes no other, so what another said must not be believed: a
+# topic that was forgotten only here would be served there whatever the rules become.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from proxy.protocol.errors import ErrorCode
 
 Topic = str | bytes  # a name, or an id
 Verdict = Callable[[Topic], int | None]  # the error with which a topic is refused; None: it may be served
+FIRST, LAST = 1, 0x7FFFFFFF  # epochs of requests that go on with a session
 MOST = 64  # sessions of one connection; the oldest is forgotten, and its client begins anew
 
 K = TypeVar("K", bound=Hashable)
@@ -35,21 +38,28 @@ class Change(NamedTuple):
     topics: list[Asked]
     forgotten: list[Asked]  # beside those that the client forgets
     changed: bool
-    restored: bool = False
+    restored: bool
+    refused: dict[Topic, int]  # of the topics asked for, also those that are forgotten at once
 
 
 class Session:
     """All topics that the client asked for, and those that were refused, with their errors.
 
-    `stale`: requests passed since whose offsets were not read.
+    `stale`: requests passed since whose offsets were not read. `by_id`: its topics are known by their ids.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, by_id: bool) -> None:
+        self.by_id = by_id
+        self.epoch = FIRST  # of the next request
         self.stale = False
         self.is_open = True
         self.wanted: dict[Topic, dict[int, Any]] = {}
         self.refused: dict[Topic, int] = {}
         self._edition: object = None
+
+    def advance(self) -> None:
+        """The request was taken whose turn it was: now it is the next one's."""
+        self.epoch = self.epoch + 1 if self.epoch < LAST else FIRST
 
     def step(self, asked: list[Asked], forgotten: Iterable[Asked], verdict: Verdict, edition: object) -> Change:
         """Take what a request says. Gives what the broker's session needs to be told."""
@@ -58,16 +68,20 @@ class Session:
             self.wanted.setdefault(topic, {}).update(partitions)
         for topic, partitions in forgotten:  # what is asked for and forgotten is forgotten, as brokers do it
             self._forget(topic, partitions)
-        before = self.refused.keys() & self.wanted.keys()
-        self._judge({topic for topic, _ in asked if topic in self.wanted}, verdict, edition)
-        now = self.refused.keys()
-        if not before and not now:
-            return Change(asked, [], False)
-        named = {topic for topic, _ in asked}
-        back = [Asked(topic, self.wanted[topic]) for topic in before - now]
-        topics = [one for one in asked if one.topic not in before and one.topic not in now] + back
-        out = [Asked(topic, left) for topic in now - before if (left := self._left(topic, had))]
-        return Change(topics, out, bool(back or out or named & now), bool(back))
+        before = set(self.refused)
+        named: dict[Topic, dict[int, Any]] = {}
+        for topic, partitions in asked:
+            named.setdefault(topic, {}).update(partitions)
+        refused = self._judge(named, verdict, edition)
+        if not before and not self.refused and not refused:
+            return Change(asked, [], changed=False, restored=False, refused=refused)
+        back = before - self.refused.keys()
+        topics = [one for one in asked if one.topic not in refused]
+        for topic in back:
+            unasked = {index: it for index, it in self.wanted[topic].items() if index not in named.get(topic, ())}
+            topics += [Asked(topic, unasked)] * bool(unasked)
+        out = [Asked(topic, left) for topic in self.refused.keys() - before if (left := self._left(topic, had))]
+        return Change(topics, out, changed=bool(back or out or refused), restored=bool(back), refused=refused)
 
     def _had(self, asked: list[Asked], edition: object) -> dict[Topic, dict[int, Any]]:
         """What is in the broker's session of the topics that may be refused now."""
@@ -89,17 +103,23 @@ class Session:
             self.wanted.pop(topic, None)
             self.refused.pop(topic, None)
 
-    def _judge(self, named: set[Topic], verdict: Verdict, edition: object) -> None:
+    def _judge(self, named: Collection[Topic], verdict: Verdict, edition: object) -> dict[Topic, int]:
+        """Those named that are refused, with their errors."""
+        again = [topic for topic, error in self.refused.items() if error == ErrorCode.UNKNOWN_TOPIC_ID]
         if edition is not self._edition:
-            named = set(self.wanted)
-        named |= {topic for topic, error in self.refused.items() if error == ErrorCode.UNKNOWN_TOPIC_ID}
+            again = [*self.wanted]
         self._edition = edition
-        for topic in named:
+        refused = {}
+        for topic in dict.fromkeys((*again, *named)):
             error = verdict(topic)
             if error is None:
                 self.refused.pop(topic, None)
-            else:
+                continue
+            if topic in self.wanted:
                 self.refused[topic] = error
+            if topic in named:
+                refused[topic] = error
+        return refused
 
 
 class Sessions(Generic[K]):

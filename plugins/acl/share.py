@@ -1,16 +1,20 @@
 """Share groups: records that members of a group lock and acknowledge, over sessions like those of Fetch (KIP-932).
 
-# A session belongs to a group and a member. Acknowledgements of a refused topic are refused with it.
+# A session belongs to a group and a member. A full request (epoch 0) makes it anew; the last one (-1) fetches nothing.
+# What a request acknowledges is judged by itself, whether or not it is in the session, or stays there.
+# Brokers go by the names of group and member, which anybody may say. So every answer is judged again before any of its
+# records leaves.
 # A broker answers a topic id that it does not know with an unknown error for the whole request; so do we.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from plugins.acl.case import Case
 from plugins.acl.checks import TOPIC, Check
-from plugins.acl.sessions import Asked, Session, Sessions, Topic
+from plugins.acl.sessions import Asked, Change, Session, Sessions, Topic
 from proxy.core.decisions import Decision
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.share_fetch import ShareFetchRequest, ShareFetchResponse
@@ -20,6 +24,7 @@ from rules import Operation
 OPEN, CLOSE = 0, -1  # epochs
 REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 Partition = ShareFetchRequest.Topic.Partition
+Errors = dict[int, tuple[int, int]]  # by partition: of fetching, and of acknowledging
 
 
 class ShareFetched(Check):
@@ -31,50 +36,60 @@ class ShareFetched(Check):
         return (topic.topic_id for topic in case.request.topics)
 
     def judge(self, case: Case) -> Decision:
-        request = case.request
+        request, epoch = case.request, case.request.share_session_epoch
         if any(case.names.get(topic.topic_id) is None for topic in request.topics):
             return case.refuse(ErrorCode.UNKNOWN_SERVER_ERROR)
-        session = self._session(case)
-        if session is None:
-            return case.refuse(ErrorCode.SHARE_SESSION_NOT_FOUND)
         asked = [Asked(topic.topic_id, {p.partition_index: p for p in topic.partitions}) for topic in request.topics]
+        acknowledges = any(map(_acknowledged, asked))
+        if epoch == OPEN and acknowledges:
+            return case.refuse(ErrorCode.INVALID_REQUEST)
+        session, error = self._session(case)
+        if error is not None and not case.rights.is_shadow:
+            return case.refuse(error)
         forgotten = [Asked(t.topic_id, dict.fromkeys(t.partitions)) for t in request.forgotten_topics_data]
+        if epoch in (OPEN, CLOSE):
+            forgotten = []  # is not heeded there
         change = session.step(asked, forgotten, lambda topic: self._verdict(case, topic), case.rights.edition)
-        acknowledged = {one.topic: one.partitions for one in asked}
-        for one in asked:  # what was acknowledged is so once only
-            session.wanted[one.topic].update((i, _blank(p)) for i, p in one.partitions.items())
-        refused = [
-            (Asked(topic, session.wanted[topic] | acknowledged.get(topic, {})), error)
-            for topic, error in session.refused.items()
-        ]
+        refusals = _refusals(asked, change, {} if epoch == CLOSE else session.refused, session)
+        _forget_acknowledged(session, asked)
         edition = case.rights.edition
 
         def finish(case: Case, response: Any) -> None:
-            if case.rights.current() is not edition:
+            if response.error_code:
+                return
+            if case.rights.current() is not edition or not case.rights.is_shadow:
                 for topic in response.responses:
                     self._withhold(case, topic)
-            response.responses += (_refusal(case.version, *one) for one in refused)
+            response.responses += (_refusal(case.version, topic, errors) for topic, errors in refusals.items())
 
         case.after.append(finish)
-        if change.changed:
-            request.topics = [_topic(one) for one in change.topics]
+        if change.changed and (acknowledges or epoch != CLOSE):
+            request.topics = [_topic(one) for one in change.topics if epoch != CLOSE or _acknowledged(one)]
             request.forgotten_topics_data += map(_forgotten, change.forgotten)
             case.changed = True
         return None
 
-    def _session(self, case: Case) -> Session | None:
-        request = case.request
-        sessions: Sessions[Any] = case.ctx.connection.notes.setdefault(self, Sessions())
-        key = request.group_id, request.member_id
-        if request.share_session_epoch > OPEN:
-            return sessions.get(key)
+    def sessions(self, case: Case) -> Sessions[Any]:
+        """Those of this connection, by group and member."""
+        found: Sessions[Any] = case.ctx.connection.notes.setdefault(self, Sessions())
+        return found
+
+    def _session(self, case: Case) -> tuple[Session, ErrorCode | None]:
+        """The session of a request, and the error with which a broker answers that finds it otherwise."""
+        request, sessions, session = case.request, self.sessions(case), Session(by_id=True)
+        known = sessions.get(key(request))
+        if request.share_session_epoch == OPEN:
+            sessions.open(key(request), session)
+            return session, None
+        if known is None:
+            return session, ErrorCode.SHARE_SESSION_NOT_FOUND
         if request.share_session_epoch == CLOSE:
-            session = sessions.get(key)
-            sessions.close(key)
-            return session
-        session = Session()
-        sessions.open(key, session)
-        return session
+            sessions.close(key(request))
+            return session, None
+        if known.epoch != request.share_session_epoch:
+            return session, ErrorCode.INVALID_SHARE_SESSION_EPOCH
+        known.advance()
+        return known, None
 
     def _verdict(self, case: Case, topic: Topic) -> int | None:
         name = case.names.of(topic)
@@ -83,11 +98,57 @@ class ShareFetched(Check):
         return REFUSED if case.rights.refuses(case.api, Operation.READ, TOPIC, name) else None
 
     def _withhold(self, case: Case, topic: Any) -> None:
-        """The rights have changed while the broker waited."""
+        """What may not be read does not leave, however it came into the broker's session."""
         error = self._verdict(case, topic.topic_id)
         if error is not None:
-            partitions = {p.partition_index: _bare(p.partition_index) for p in topic.partitions}
-            topic.partitions = _refusal(case.version, Asked(topic.topic_id, partitions), error).partitions
+            errors = {p.partition_index: (error, p.acknowledge_error_code) for p in topic.partitions}
+            topic.partitions = _refusal(case.version, topic.topic_id, errors).partitions
+
+
+class ShareAcknowledged(Check):
+    """ShareAcknowledge goes on with the same sessions."""
+
+    def __init__(self, fetched: ShareFetched) -> None:
+        self._fetched = fetched
+
+    def judge(self, case: Case) -> Decision:
+        sessions, epoch = self._fetched.sessions(case), case.request.share_session_epoch
+        session = sessions.get(key(case.request))
+        if epoch == CLOSE:
+            sessions.close(key(case.request))
+        elif session is not None and session.epoch == epoch:
+            session.advance()
+        return None
+
+
+def key(request: Any) -> tuple[str | None, str | None]:
+    """What brokers know a share session by."""
+    return request.group_id, request.member_id
+
+
+def _acknowledged(asked: Asked) -> list[int]:
+    return [index for index, partition in asked.partitions.items() if partition.acknowledgement_batches]
+
+
+def _refusals(asked: Iterable[Asked], change: Change, kept: dict[Topic, int], session: Session) -> dict[Topic, Errors]:
+    """What the answer says of topics that are refused: those `kept` of the session, and those acknowledged now."""
+    refusals: dict[Topic, Errors] = {
+        topic: dict.fromkeys(session.wanted[topic], (error, 0)) for topic, error in kept.items()
+    }
+    for one in asked:
+        error = change.refused.get(one.topic)
+        if error is None:
+            continue
+        errors = refusals.setdefault(one.topic, {})
+        errors.update((index, (errors.get(index, (0, 0))[0], error)) for index in _acknowledged(one))
+    return {topic: errors for topic, errors in refusals.items() if errors}
+
+
+def _forget_acknowledged(session: Session, asked: Iterable[Asked]) -> None:
+    """What was acknowledged is so once only."""
+    for one in asked:
+        wanted = session.wanted.get(one.topic, {})
+        wanted.update((index, _blank(partition)) for index, partition in one.partitions.items() if index in wanted)
 
 
 def _bare(index: int) -> Partition:
@@ -110,14 +171,11 @@ def _forgotten(asked: Asked) -> ShareFetchRequest.ForgottenTopic:
     return ShareFetchRequest.ForgottenTopic(topic_id=asked.topic, partitions=[*asked.partitions])
 
 
-def _refusal(version: int, asked: Asked, error: int) -> ShareFetchResponse.Topic:
-    topic = _topic(asked)
-    refused: ShareFetchResponse.Topic = Refusal(ShareFetchRequest.api, version, error, None).of(
-        ShareFetchResponse.Topic, (topic, topic)
+def _refusal(version: int, topic: Topic, errors: Errors) -> ShareFetchResponse.Topic:
+    named = _topic(Asked(topic, {index: _bare(index) for index in errors}))
+    refused: ShareFetchResponse.Topic = Refusal(ShareFetchRequest.api, version, REFUSED, None).of(
+        ShareFetchResponse.Topic, (named, named)
     )
     for answer in refused.partitions:
-        if asked.partitions[answer.partition_index].acknowledgement_batches:
-            answer.acknowledge_error_code = error
-        else:
-            answer.acknowledge_error_code = 0
+        answer.error_code, answer.acknowledge_error_code = errors[answer.partition_index]
     return refused

@@ -11,7 +11,7 @@ from __future__ import annotations
 from plugins.acl.answers import Assigned, Listed, ListedOfAll, Operations
 from plugins.acl.checks import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID, ByType, Check, Each, Every, Required, Whole
 from plugins.acl.coordinators import Coordinated
-from plugins.acl.share import ShareFetched
+from plugins.acl.share import ShareAcknowledged, ShareFetched
 from plugins.acl.subscriptions import Streams, Subscribed
 from plugins.acl.tokens import TokenMade, TokensShown
 from plugins.acl.topics import Deleted, Described, Made, Told
@@ -52,6 +52,7 @@ OWN = frozenset({api.PRODUCE, api.FETCH})
 
 def checks() -> dict[Api, tuple[Check, ...]]:
     """A fresh table: some checks remember what clients said."""
+    shared = ShareFetched()
     return {
         api.LIST_OFFSETS: (Each(DESCRIBE, TOPIC, "topics"),),
         api.METADATA: (Told(), Operations()),
@@ -126,8 +127,8 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.DESCRIBE_TOPIC_PARTITIONS: (Described(), Operations()),
         api.SHARE_GROUP_HEARTBEAT: (READS_GROUP, SUBSCRIBES),
         api.SHARE_GROUP_DESCRIBE: (Each(DESCRIBE, GROUP, "group_ids"), Assigned((ASSIGNED,)), Operations()),
-        api.SHARE_FETCH: (READS_GROUP, ShareFetched()),
-        api.SHARE_ACKNOWLEDGE: (READS_GROUP, Each(READ, TOPIC, "topics", anyway=True)),
+        api.SHARE_FETCH: (READS_GROUP, shared),
+        api.SHARE_ACKNOWLEDGE: (READS_GROUP, ShareAcknowledged(shared), Each(READ, TOPIC, "topics", anyway=True)),
         api.ADD_RAFT_VOTER: ALTERS,
         api.REMOVE_RAFT_VOTER: ALTERS,
         api.STREAMS_GROUP_HEARTBEAT: (

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from plugins.acl.sessions import LAST, Sessions
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.metadata import MetadataRequest
@@ -210,6 +211,70 @@ def test_another_connections_session_is_not_found(rules: Making, version: int) -
     answer = thief.ask(fetch(version, session=(7, 1)), version)
     assert (answer.error_code, answer.responses) == (ErrorCode.FETCH_SESSION_ID_NOT_FOUND, [])
     assert not thief.fetched
+
+
+@pytest.mark.parametrize("version", WITH_SESSIONS)
+@pytest.mark.parametrize("epoch", [0, -1])
+def test_what_a_full_request_forgets_is_asked_for_all_the_same(rules: Making, version: int, epoch: int) -> None:
+    """Brokers do not heed it."""
+    own = rules(READS.format("mine"))
+    talk = Consumer(own)
+    talk.ask(fetch(version, "mine", "theirs", session=(0, epoch), forget=["mine", "theirs"]), version)
+    assert asked(talk.fetched[-1]) == ["mine"]
+    answer = talk.answer(records(version, "mine", session=7 + 7 * epoch))
+    assert told(answer) == [("mine", {OK}, True), ("theirs", {REFUSED}, False)]
+    if epoch == 0:
+        own.become(READS.format("ours"))
+        talk.ask(fetch(version, session=(7, 1)), version)
+        assert [named(each) for each in talk.fetched[-1].forgotten_topics_data] == ["mine"]
+
+
+@pytest.mark.parametrize("version", [BY_NAME, BY_ID])
+@pytest.mark.parametrize("epoch", [2, 5, -2, -(2**31), 2**31 - 1])
+def test_a_request_whose_turn_it_is_not_is_refused_and_not_heeded(rules: Making, version: int, epoch: int) -> None:
+    own = rules(READS.format("mine, ours"))
+    talk = Consumer(own)
+    talk.opened(version, "mine", "ours")
+    answer = talk.ask(fetch(version, session=(7, epoch), forget=["ours"]), version)
+    assert (answer.error_code, answer.responses) == (ErrorCode.INVALID_FETCH_SESSION_EPOCH, [])
+    assert len(talk.fetched) == 1
+    own.become(READS.format("mine"))
+    talk.ask(fetch(version, session=(7, 1)), version)
+    assert [named(each) for each in talk.fetched[-1].forgotten_topics_data] == ["ours"], "its broker still has it"
+
+
+def test_epochs_begin_again_after_the_last(rules: Making) -> None:
+    talk = Consumer(rules(READS.format("mine")))
+    talk.opened(BY_NAME, "mine")
+    (sessions,) = (each for each in talk.connection.notes.values() if isinstance(each, Sessions))
+    sessions.get(7).epoch = LAST - 1
+    for epoch, error in (
+        (LAST - 1, None),
+        (LAST, None),
+        (1, None),
+        (1, ErrorCode.INVALID_FETCH_SESSION_EPOCH),
+        (2, None),
+    ):
+        answer = talk.ask(fetch(BY_NAME, session=(7, epoch)), BY_NAME)
+        assert (answer and answer.error_code) == error
+        if answer is None:
+            talk.answer(records(BY_NAME))
+
+
+def test_a_session_has_names_or_ids(rules: Making) -> None:
+    talk = Consumer(rules(READS.format("mine")))
+    talk.opened(BY_NAME, "mine")
+    assert talk.ask(fetch(BY_ID, session=(7, 1)), BY_ID).error_code == ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR
+    assert talk.ask(fetch(BY_NAME, session=(7, 1)), BY_NAME) is None
+
+
+@pytest.mark.parametrize("session", [(7, 1), (7, 3), (9, 1)])
+def test_in_shadow_sessions_are_the_brokers_business(rules: Making, session: tuple[int, int]) -> None:
+    talk = Consumer(rules(READS.format("mine"), shadow=True))
+    talk.opened(BY_NAME, "mine")
+    assert talk.ask(fetch(BY_NAME, "theirs", session=session), BY_NAME) is None
+    assert talk.fetched[-1] == fetch(BY_NAME, "theirs", session=session)
+    assert talk.denied == [("Read", "Topic", "theirs")]
 
 
 @pytest.mark.parametrize("epoch", [0, -1])

@@ -198,6 +198,17 @@ def test_a_session_whose_offsets_were_not_read_begins_anew_when_a_topic_is_allow
     assert talk.ask(fetch(12, session=(7, 5)), 12).error_code == 70
 
 
+def test_one_whose_turn_it_is_not_is_not_taken_for_the_next(rules: Making) -> None:
+    talk = Consumer(rules(READS.format("mine")))
+    talk.opened(12, "mine")
+    for epoch in (1, 2, 3):
+        talk.ask(fetch(12, "mine", session=(7, epoch)), 12)
+        talk.answer(records(12))
+    for epoch in (3, 5, 2**31 - 1, -7):
+        assert talk.ask(fetch(12, "mine", session=(7, epoch)), 12).error_code == 71
+    assert talk.ask(fetch(12, "mine", session=(7, 4)), 12) is None
+
+
 class InSession:
     """A consumer with a session, and what is remembered of its requests."""
 

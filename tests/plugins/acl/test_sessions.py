@@ -17,7 +17,7 @@ step = st.tuples(asks, asks, st.sets(st.sampled_from(TOPICS)), st.booleans())
 @given(st.lists(step, max_size=8))
 def test_the_brokers_session_has_what_is_allowed(steps: list[tuple[dict[str, set[int]], ...]]) -> None:
     """The rules are others only where the edition is."""
-    session, edition = Session(), object()
+    session, edition = Session(by_id=False), object()
     wanted: dict[tuple[str, int], int] = {}  # by partition: the offset that the client asked for last
     broker: dict[tuple[str, int], int] = {}
     refused: set[str] = set()
@@ -49,7 +49,7 @@ def test_the_brokers_session_has_what_is_allowed(steps: list[tuple[dict[str, set
 
 def test_the_oldest_session_is_given_up_where_there_are_too_many() -> None:
     sessions: Sessions[int] = Sessions()
-    opened = [Session() for _ in range(MOST + 1)]
+    opened = [Session(by_id=False) for _ in range(MOST + 1)]
     for number, session in enumerate(opened):
         sessions.open(number, session)
     assert (sessions.get(0), opened[0].is_open) == (None, False)

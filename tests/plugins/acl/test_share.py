@@ -8,6 +8,7 @@ import pytest
 
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.metadata import MetadataRequest
+from proxy.protocol.messages.share_acknowledge import ShareAcknowledgeRequest, ShareAcknowledgeResponse
 from proxy.protocol.messages.share_fetch import ShareFetchRequest, ShareFetchResponse
 from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
 
@@ -19,18 +20,28 @@ Partition = ShareFetchRequest.Topic.Partition
 VERSIONS = range(3)
 
 
-def fetch(epoch: int, *topics: str, acknowledging: bool = False, forget: Iterable[str] = ()) -> ShareFetchRequest:
+def fetch(
+    epoch: int,
+    *topics: str,
+    acknowledging: bool = False,
+    forget: Iterable[str] = (),
+    partitions: Iterable[int] = (0,),
+    member: str = "m",
+) -> ShareFetchRequest:
     batch = Partition.AcknowledgementBatch(first_offset=1, last_offset=2, acknowledge_types=[1])
     return ShareFetchRequest(
         group_id="g",
-        member_id="m",
+        member_id=member,
         share_session_epoch=epoch,
         max_wait_ms=1,
         min_bytes=1,
         topics=[
             ShareFetchRequest.Topic(
                 topic_id=topic_id(name),
-                partitions=[Partition(partition_index=0, acknowledgement_batches=[batch] if acknowledging else [])],
+                partitions=[
+                    Partition(partition_index=index, acknowledgement_batches=[batch] if acknowledging else [])
+                    for index in partitions
+                ],
             )
             for name in topics
         ],
@@ -137,6 +148,101 @@ def test_records_that_came_while_the_rules_changed_are_withheld(rules: Making) -
     talk.ask(fetch(0, "mine", "ours"), 2)
     own.become(READS.format("mine"))
     assert told(talk.answer(records("mine", "ours"))) == [("mine", 0, 0, True), ("ours", REFUSED, 0, False)]
+
+
+def test_what_is_acknowledged_and_forgotten_at_once_reaches_the_broker(rules: Making) -> None:
+    talk = Member(rules(READS.format("mine, ours")))
+    talk.ask(fetch(0, "mine", "ours"), 2)
+    talk.answer(records("mine", "ours"))
+    request = fetch(1, "ours", acknowledging=True, forget=["ours"])
+    talk.ask(request, 2)
+    assert talk.to_broker[-1] == request
+    talk.answer(records("mine"))
+    talk.ask(fetch(2), 2)
+    assert told(talk.answer(records("mine"))) == [("mine", 0, 0, True)]
+
+
+def test_what_is_refused_and_acknowledged_and_forgotten_at_once_is_not_acknowledged(rules: Making) -> None:
+    own = rules(READS.format("mine, ours"))
+    talk = Member(own)
+    talk.ask(fetch(0, "mine", "ours"), 2)
+    talk.answer(records("mine", "ours"))
+    own.become(READS.format("mine"))
+    talk.ask(fetch(1, "ours", acknowledging=True, forget=["ours"]), 2)
+    assert talk.fetched[-1] == []
+    assert told(talk.answer(records("mine"))) == [("mine", 0, 0, True), ("ours", 0, REFUSED, False)]
+    talk.ask(fetch(2), 2)
+    assert told(talk.answer(records("mine"))) == [("mine", 0, 0, True)]
+
+
+def test_partitions_that_are_forgotten_at_once_do_not_come_back(rules: Making) -> None:
+    own = rules(READS.format("mine"))
+    talk = Member(own)
+    talk.ask(fetch(0, "theirs", partitions=(0, 1)), 2)
+    talk.answer(records())
+    talk.ask(fetch(1, "theirs", forget=["theirs"], partitions=(0, 1)), 2)
+    (refused,) = talk.answer(records()).responses
+    assert [it.partition_index for it in refused.partitions] == [1]
+    own.become(READS.format("theirs"))
+    talk.ask(fetch(2), 2)
+    assert [it.partition_index for it in talk.to_broker[-1].topics[0].partitions] == [1]
+
+
+def test_the_last_request_fetches_nothing(rules: Making) -> None:
+    own = rules(READS.format("mine, ours"))
+    talk = Member(own)
+    talk.ask(fetch(0, "mine", "ours", "theirs"), 2)
+    talk.answer(records("mine", "ours"))
+    own.become(READS.format("mine"))
+    talk.ask(fetch(-1, "mine", "ours", acknowledging=True), 2)
+    assert talk.fetched[-1] == ["mine"]
+    assert told(talk.answer(records())) == [("ours", 0, REFUSED, False)]
+
+
+def test_the_first_request_acknowledges_nothing(rules: Making) -> None:
+    talk = Member(rules(READS.format("mine")))
+    assert talk.ask(fetch(0, "mine", acknowledging=True), 2).error_code == ErrorCode.INVALID_REQUEST
+
+
+@pytest.mark.parametrize("epoch", [2, 7, -5])
+def test_a_request_whose_turn_it_is_not_is_refused_and_not_heeded(rules: Making, epoch: int) -> None:
+    own = rules(READS.format("mine, ours"))
+    talk = Member(own)
+    talk.ask(fetch(0, "mine", "ours"), 2)
+    talk.answer(records("mine", "ours"))
+    assert talk.ask(fetch(epoch, forget=["ours"]), 2).error_code == ErrorCode.INVALID_SHARE_SESSION_EPOCH
+    own.become(READS.format("mine"))
+    talk.ask(fetch(1), 2)
+    assert [each.topic_id for each in talk.to_broker[-1].forgotten_topics_data] == [topic_id("ours")]
+
+
+def test_acknowledging_alone_takes_its_turn_too(rules: Making) -> None:
+    talk = Member(rules(READS.format("mine")))
+    talk.ask(fetch(0, "mine"), 2)
+    talk.answer(records("mine"))
+    for epoch in (1, 2):
+        talk.ask(ShareAcknowledgeRequest(group_id="g", member_id="m", share_session_epoch=epoch, topics=[]), 2)
+        talk.answer(ShareAcknowledgeResponse(throttle_time_ms=0, error_code=0, responses=[], node_endpoints=[]))
+    assert talk.ask(fetch(1), 2).error_code == ErrorCode.INVALID_SHARE_SESSION_EPOCH
+    assert talk.ask(fetch(3), 2) is None
+
+
+def test_records_of_anothers_session_of_the_same_name_are_withheld(rules: Making) -> None:
+    """Brokers know a session by group and member: somebody else made it anew, with topics of theirs."""
+    own = rules(READS.format("mine"))
+    own.acl.names.learn([type("T", (), {"name": "theirs", "topic_id": topic_id("theirs")})])
+    talk = Member(own)
+    talk.ask(fetch(0, "mine"), 2)
+    talk.answer(records("mine"))
+    talk.ask(fetch(1), 2)
+    assert told(talk.answer(records("mine", "theirs"))) == [("mine", 0, 0, True), ("theirs", REFUSED, 0, False)]
+
+
+def test_in_shadow_sessions_are_the_brokers_business(rules: Making) -> None:
+    talk = Member(rules(READS.format("mine"), shadow=True))
+    request = fetch(5, "theirs", acknowledging=True, forget=["theirs"])
+    assert talk.ask(request, 2) is None
+    assert talk.to_broker[-1] == request
 
 
 @pytest.mark.parametrize(("epoch", "known"), [(3, False), (-1, False), (1, True), (-1, True)])
