@@ -3,7 +3,10 @@
 Rules:
 * Wherever the schema says that a struct tells where a broker listens, in whatever API, the address is replaced.
 * A broker that is seen for the first time is made known before the client is told of it.
-* What is no address stays: node id -1 with an empty host and port -1 means "none".
+* What is no address stays: node id -1 with an empty host and port -1 means "none". What is no broker otherwise (no such
+  id, host or port) gets nobody's address: whatever stands in an answer, a client is never told a real one.
+* An answer that names a broker twice names it once: the first address counts. One that names brokers without end is
+  withheld.
 * The quorum's listeners (DescribeQuorum) are not the brokers' own: they are hidden behind the node's advertised
   address, and an AddRaftVoter that names what was shown is turned back to what it stands for.
 * Configurations of brokers that spell addresses out are rewritten as text: see `config_values.py`.
@@ -13,16 +16,19 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from plugins.config_values import BROKER, advertise_in
+from plugins.config_values import BROKER, NODE_ID, advertise_in
+from proxy.core.addresses import LONGEST, unusable
 from proxy.core.context import Context
-from proxy.core.decisions import Decision, Forward
+from proxy.core.decisions import Decision, Disconnect, Forward
 from proxy.core.plugin import Plugin, carrying, on_request, on_response
-from proxy.core.topology import Endpoint, Topology
+from proxy.core.topology import MOST, Endpoint, Topology
 from proxy.protocol.messages.add_raft_voter import AddRaftVoterRequest
 from proxy.protocol.messages.describe_configs import DescribeConfigsResponse
 from proxy.protocol.messages.describe_quorum import DescribeQuorumResponse
 from proxy.protocol.schema import Response, Struct, StructType
 from proxy.protocol.wire import Meaning
+
+ENDLESS = 10 * MOST  # brokers in one answer
 
 
 class Address(Plugin):
@@ -37,16 +43,22 @@ class Address(Plugin):
         if isinstance(response, DescribeQuorumResponse):
             return self._hide_quorum(ctx.topology, response)
         changed = 0
+        told: dict[int, Endpoint] = {}
         for struct, place in places(response):
-            changed += replace(ctx.topology, struct, place)
+            changed += replace(ctx.topology, struct, place, told)
+            if len(told) > ENDLESS:
+                return Disconnect(f"the broker names more than {ENDLESS:,} brokers in one answer")
         return Forward(response) if changed else None
 
     def _hide_quorum(self, topology: Topology, response: DescribeQuorumResponse) -> Decision:
         for node in response.nodes:
             shown = topology.place(node.node_id)
             for listener in node.listeners:
-                self._quorum[node.node_id, listener.name] = Endpoint(listener.host, listener.port)
+                if unusable(node.node_id, listener.host, listener.port) is None:
+                    self._quorum[node.node_id, listener.name[:LONGEST]] = Endpoint(listener.host, listener.port)
                 listener.host, listener.port = shown
+        for oldest in list(self._quorum)[:-MOST]:
+            del self._quorum[oldest]
         return Forward(response) if response.nodes else None
 
     @on_request(AddRaftVoterRequest)
@@ -54,7 +66,7 @@ class Address(Plugin):
         """Turn what DescribeQuorum showed back to what it stands for."""
         shown = ctx.topology.place(request.voter_id)
         for listener in request.listeners:
-            real = self._quorum.get((request.voter_id, listener.name))
+            real = self._quorum.get((request.voter_id, listener.name[:LONGEST]))
             if real is not None and (listener.host, listener.port) == shown:
                 listener.host, listener.port = real
         return Forward(request)
@@ -64,7 +76,7 @@ class Address(Plugin):
         """Replace the addresses that brokers' configurations spell out."""
         changed = False
         for result in response.results:
-            if result.resource_type == BROKER and result.resource_name.isdecimal():
+            if result.resource_type == BROKER and NODE_ID.fullmatch(result.resource_name):
                 shown = ctx.topology.place(int(result.resource_name))
                 for config in result.configs:
                     changed |= advertise_in(config, shown, ctx.topology)
@@ -115,12 +127,14 @@ def places(struct: Any) -> list[tuple[Any, Place]]:
     return found
 
 
-def replace(topology: Topology, struct: Any, place: Place) -> bool:
-    """Give one broker's advertised address for its own. False where there is none to replace."""
+def replace(topology: Topology, struct: Any, place: Place, told: dict[int, Endpoint]) -> bool:
+    """Give one broker's advertised address for its own; `told`: those of this answer so far. False: there is none."""
     node_id, host, port = (getattr(struct, name) for name in place)
-    if node_id < 0 or not host:
+    if node_id < 0 and not host and port < 0:
         return False
-    advertised = topology.learn(node_id, host, port)
+    advertised = told.get(node_id)
+    if advertised is None:
+        advertised = told[node_id] = topology.learn(node_id, host, port)
     setattr(struct, place.host, advertised.host)
     setattr(struct, place.port, advertised.port)
     return True

@@ -20,7 +20,8 @@ BROKER = 4  # a resource type of DescribeConfigs
 Config = DescribeConfigsResponse.Result.Config
 Rewrite = Callable[[str, Endpoint, Topology], str | None]
 
-VOTER = re.compile(r"(\d+)@[^,\s]+")
+NODE_ID = re.compile(r"[0-9]{1,10}")
+VOTER = re.compile(rf"({NODE_ID.pattern})@[^,\s]+")
 LISTENER = re.compile(r"://[^,\s]*")
 
 

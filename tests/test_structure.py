@@ -29,6 +29,7 @@ TESTED_WITH = {
     "plugins/acl/answers.py": "tests/plugins/acl/test_checks.py",
     "proxy/core/readers.py": CONVERSATION,
     "proxy/net/conversation.py": GATEWAY,
+    "proxy/net/served.py": GATEWAY,
     "proxy/net/side.py": "tests/proxy/net/test_reactor.py",
 }
 

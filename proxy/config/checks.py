@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from proxy.config.model import Cluster, Config, Listener
-from proxy.config.values import LAST_PORT, Address
+from proxy.config.values import Address
+from proxy.core.addresses import LAST_PORT
 from proxy.text.places import Path
 from proxy.text.problems import Finding
 from proxy.text.words import nearest

@@ -14,6 +14,7 @@ from proxy.config.plugins import PluginEntry
 from proxy.config.sasl import ClusterSasl, ListenerSasl
 from proxy.config.tls import BrokerTls, ListenerTls
 from proxy.config.values import Address, Host
+from proxy.core.topology import MOST
 from proxy.text.file import Section
 from proxy.text.quantities import Seconds, Size
 
@@ -124,6 +125,11 @@ class Limits(Section):
         default=10_000,
         description="Client connections at a time in each worker; one more is closed at once.",
         examples=[10000],
+    )
+    brokers: Count = Field(
+        default=MOST,
+        description="Brokers of one cluster; one more gets no port, and clients are told nobody's address for it.",
+        examples=[1000],
     )
     in_flight: Count = Field(
         default=1_000,

@@ -1,20 +1,16 @@
 """Addresses as a person writes them: "kafka-1:9092", "[::1]:9092"."""
 
-import re
-from ipaddress import IPv6Address
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, GetCoreSchemaHandler, WithJsonSchema
 from pydantic_core import core_schema
 
+from proxy.core.addresses import LAST_PORT, is_ipv6, is_name
 from proxy.core.topology import Endpoint
 from proxy.text.quantities import FROM_ENVIRONMENT
 from proxy.text.words import shown, wrong
 
 WILDCARDS = frozenset({"0.0.0.0", "::"})
-LAST_PORT = 65_535
-
-_HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*\.?")
 
 
 class Address(Endpoint):
@@ -39,13 +35,13 @@ class Address(Endpoint):
             raise wrong(f'"{value}" has no port', f'write "{value}:9092"')
         if host.startswith("[") and host.endswith("]"):
             host = host[1:-1]
-            if not _is_ipv6(host):
+            if not is_ipv6(host):
                 raise wrong(f'"{host}" in brackets is not an IPv6 address', 'write e.g. "[::1]:9092"')
         elif "://" in value:
             raise wrong(f'"{value}" has a scheme', f'write "{value.split("://")[1].rstrip("/")}"')
         elif ":" in host:
             raise wrong(f'"{value}" has more than one ":"', 'write an IPv6 host in brackets: "[::1]:9092"')
-        elif not _HOST_NAME.fullmatch(host):
+        elif not is_name(host):
             raise wrong(f'"{host}" is not a host name', 'write "host:port", without a scheme or spaces')
         if not port.isascii() or not port.isdigit() or not 1 <= int(port[:6]) <= LAST_PORT:
             raise wrong(f'"{port}" is not a port', f"ports are 1 to {LAST_PORT}")
@@ -62,19 +58,11 @@ class Address(Endpoint):
 
 def host(value: object) -> str:
     """A host name or an IP address, without a port."""
-    if not isinstance(value, str) or not (_HOST_NAME.fullmatch(value) or _is_ipv6(value)):
+    if not isinstance(value, str) or not (is_name(value) or is_ipv6(value)):
         raise wrong(f"{shown(value)} is not a host", "write a name or an IP address, without a port")
     if value in WILDCARDS:
         raise wrong(f'nobody can connect to "{value}"', "write the name by which clients reach this machine")
     return value
-
-
-def _is_ipv6(text: str) -> bool:
-    try:
-        IPv6Address(text)
-    except ValueError:
-        return False
-    return True
 
 
 Host = Annotated[str, BeforeValidator(host), WithJsonSchema({"type": "string"})]

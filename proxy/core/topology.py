@@ -1,15 +1,22 @@
 """Topology: the brokers of one cluster, where they really are, and where their clients are told that they are.
 
 Rules:
-* A node id keeps its advertised address for as long as the process lives, whatever becomes of the broker.
+* A node id has the same advertised address for as long as the process lives, whatever becomes of the broker, or no
+  address at all: where its port cannot be had, clients are told one at which nobody listens.
 * A broker is announced (`appeared`) before anybody is told of it, so that its port is open when the first client comes.
-* An id that was never learned is never told: `advertised()` gives None for it.
+* What cannot be a broker, and one more than there may be, is never learned. Clients are told nobody's address for it,
+  never the one that was given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple
+
+from proxy.core.addresses import unusable
+
+NOWHERE = 0  # nobody listens on port 0
+MOST = 1_000  # the largest clusters have some hundreds
 
 
 class Endpoint(NamedTuple):
@@ -30,18 +37,30 @@ class Broker(NamedTuple):
     advertised: Endpoint
 
 
+class Refused(NamedTuple):
+    """What was told of a broker and cannot be: `over` the limit of brokers, or else unusable."""
+
+    node_id: int
+    why: str
+    over: bool = False
+
+
 class Topology:
-    """The brokers known. `advertise` gives the address for a node id; `appeared` and `moved` are told what changed."""
+    """The brokers known, `most` at a time. `advertise` gives the address for a node id; the others hear of changes."""
 
     def __init__(
         self,
         advertise: Callable[[int], Endpoint],
         appeared: Callable[[Broker], None] = lambda broker: None,
         moved: Callable[[Broker], None] = lambda broker: None,
+        refused: Callable[[Refused], None] = lambda refused: None,
+        most: int = MOST,
     ) -> None:
         self._advertise = advertise
         self._appeared = appeared
         self._moved = moved
+        self._refused = refused
+        self._most = most
         self.brokers: dict[int, Broker] = {}
 
     def learn(self, node_id: int, host: str, port: int) -> Endpoint:
@@ -50,21 +69,28 @@ class Topology:
         known = self.brokers.get(node_id)
         if known is not None and known.real == real:
             return known.advertised
-        advertised = known.advertised if known else self._advertise(node_id)
-        broker = self.brokers[node_id] = Broker(node_id, real, advertised)
+        refused = self._objection(node_id, real, known)
+        if refused is not None:
+            self._refused(refused)
+            return known.advertised if known else Endpoint(self._advertise(max(node_id, 0)).host, NOWHERE)
+        self.brokers[node_id] = broker = Broker(node_id, real, self._advertise(node_id))
         (self._moved if known else self._appeared)(broker)
-        return advertised
+        return self.brokers[node_id].advertised
+
+    def _objection(self, node_id: int, real: Endpoint, known: Broker | None) -> Refused | None:
+        if known is None and len(self.brokers) >= self._most:
+            return Refused(node_id, f"broker {node_id} is one more than {self._most} (limits.brokers)", over=True)
+        why = unusable(node_id, *real)
+        return Refused(node_id, why) if why else None
+
+    def forget(self, node_id: int) -> None:
+        """This broker is gone. When it comes back it is announced again."""
+        del self.brokers[node_id]
+
+    def readvertise(self, node_id: int) -> None:
+        """The port of this broker opened, or could not be opened."""
+        self.brokers[node_id] = self.brokers[node_id]._replace(advertised=self._advertise(node_id))
 
     def place(self, node_id: int) -> Endpoint:
         """The address that stands for this node, also if it is no broker and nobody listens there."""
         return self._advertise(node_id)
-
-    def advertised(self, node_id: int) -> Endpoint | None:
-        """What clients are told of this broker; None if it was never seen."""
-        broker = self.brokers.get(node_id)
-        return broker and broker.advertised
-
-    def real(self, host: str, port: int) -> Endpoint | None:
-        """The way back: where the broker really is that clients know under this address."""
-        told = Endpoint(host, port)
-        return next((broker.real for broker in self.brokers.values() if broker.advertised == told), None)

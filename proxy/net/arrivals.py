@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import structlog
@@ -24,14 +24,17 @@ from proxy.core.limits import Counters as LinkCounters
 from proxy.core.limits import Limits as LinkLimits
 from proxy.core.link import Link
 from proxy.core.route import Routes
-from proxy.core.topology import Endpoint, Topology
+from proxy.core.topology import Endpoint
 from proxy.net.complaints import Complaints
 from proxy.net.dial import UnreachableError, dial, plain_socket
+from proxy.net.exposure import Exposure
 from proxy.net.introductions import Introduced
 from proxy.net.reactor import Reactor
 from proxy.net.side import AnySocket
+from proxy.net.tasks import Tasks
 from proxy.net.tls.brokers import TlsStream
 from proxy.net.tls.handshake import HandshakeError
+from proxy.net.tls.sockets import TlsSocket
 from proxy.net.upstream import Upstream
 from proxy.telemetry.counters import Counters
 
@@ -49,10 +52,11 @@ class Worker:
 
     limits: Limits
     reactor: Reactor
-    dialling: trio.Nursery
+    tasks: Tasks
     counters: Counters
     link_counters: LinkCounters
     complaints: Complaints
+    dialling: trio.Nursery = field(init=False)
 
 
 class Arrivals:
@@ -61,19 +65,18 @@ class Arrivals:
     def __init__(
         self,
         listener: str,
-        topology: Topology,
+        exposure: Exposure,
         upstream: Upstream,
         routes: Routes,
         worker: Worker,
-        *,
-        introduce_later: bool = False,
-        tls: ClientTls | None = None,
+        introduce_later: bool,
+        tls: ClientTls | None,
     ) -> None:
         self._tls = tls
         self._later = introduce_later  # who we are depends on who the client is
-        self.waiting = trio.lowlevel.ParkingLot()  # clients of brokers to come
+        self._waiting = exposure.waiting[listener]
         self._listener = listener
-        self._topology = topology
+        self._topology = exposure.topologies[listener]
         self._upstream = upstream
         self._routes = routes
         self._worker = worker
@@ -90,11 +93,15 @@ class Arrivals:
             return
         worker.counters.accepted += 1
         worker.counters.open += 1
-        worker.dialling.start_soon(self._connect, client, peer, broker_id)
+        worker.dialling.start_soon(self._arrive, client, peer, broker_id)
 
     def _complain(self, event: str, about: Hashable, peer: tuple[str, int], why: str, **facts: object) -> None:
         here = {"client": str(Endpoint(*peer)), "listener": self._listener}
         self._worker.complaints.tell(log.warning, event, (self._listener, about), why, why=why, **facts, **here)
+
+    async def _arrive(self, client: socket.socket, peer: tuple[str, int], broker_id: int | None) -> None:
+        with self._worker.tasks.contained("bringing a client to a broker", listener=self._listener):
+            await self._connect(client, peer, broker_id)
 
     async def _connect(self, client: socket.socket, peer: tuple[str, int], broker_id: int | None) -> None:
         broker = introduced = welcomed = None
@@ -122,20 +129,36 @@ class Arrivals:
             connection = Connection(peer, self._listener, self._upstream.name, self._topology, broker_id)
             if welcomed is not None:
                 connection.tls, connection.principal = welcomed.facts, welcomed.principal
+            self._begin(connection, shaken, plain_socket(broker), introduced)
+
+    def _begin(
+        self, connection: Connection, client: AnySocket, broker: AnySocket, introduced: Introduced | None
+    ) -> None:
+        """Both sides are there: serve them, from what the handshake of TLS brought ahead on."""
+        try:
             link = Link(connection, self._routes, self._limits, self._worker.link_counters)
             beginning = link.begin()
             if introduced is not None and introduced.lifetime is not None:
                 link.run(keep_up(connection, introduced.identity, introduced.versions, introduced.lifetime))
-            conversation = self._worker.reactor.adopt(shaken, plain_socket(broker), link)
+            conversation = self._worker.reactor.adopt(client, broker, link)
+        except BaseException:
+            self._worker.counters.open -= 1
+            client.close()
+            broker.close()
+            raise
+        try:
             conversation.carry_out(beginning)
-            if welcomed is not None and welcomed.socket.ahead and not conversation.closing:
+            if isinstance(client, TlsSocket) and client.ahead and not conversation.closing:
                 self._worker.reactor.look(conversation.client)
+        except BaseException:
+            conversation.abort("the proxy failed; its log says where")
+            raise
 
     async def _place(self, broker_id: int) -> Endpoint:
         """Where that broker is; another worker may have told of it before we hear of it. Raises UnreachableError."""
         with trio.move_on_after(HEARSAY):
             while broker_id not in self._topology.brokers:
-                await self.waiting.park()
+                await self._waiting.park()
         if broker_id not in self._topology.brokers:
             raise UnreachableError(self._topology.place(broker_id), "no such broker was ever seen")
         return self._topology.brokers[broker_id].real

@@ -22,6 +22,7 @@ from proxy.config import Config
 from proxy.config.sasl import ClusterSasl, ListenerSasl, Oauthbearer
 from proxy.core.sasl import Exchange
 from proxy.net.process import StartError
+from proxy.net.tasks import Tasks
 from proxy.text.problems import BadFileError
 
 # What judges passwords and tokens, and what fetches, takes 25 MB: it is imported where a listener or cluster has it.
@@ -90,41 +91,41 @@ class Authorities:
                 raise StartError(str(error)) from None
         return self._files[file]
 
-    async def watch(self) -> None:
+    async def watch(self, tasks: Tasks) -> None:
         """Keep files and keys in step until cancelled."""
         async with trio.open_nursery() as nursery:
             for fetched in self._fetched:
-                nursery.start_soon(fetched.watch)
+                nursery.start_soon(tasks.keep, "fetching keys", fetched.watch)
             while True:
                 await trio.sleep(EVERY)
                 for file in self._files.values():
-                    await _look(file)
+                    with tasks.contained("reading credentials", file=file.file):
+                        await _look(file)
 
 
 class Speakers:
     """As whom the proxy speaks to each cluster that wants to know, by name."""
 
     def __init__(self, config: Config) -> None:
-        self._tokens: list[FetchedToken] = []
+        self.tokens: dict[str, FetchedToken] = {}  # those that are fetched, by cluster
         self.by_cluster: dict[str, Identities] = {
-            name: self._identities(cluster.sasl)
+            name: self._identities(name, cluster.sasl)
             for name, cluster in config.clusters.items()
             if cluster.sasl is not None
         }
 
-    def _identities(self, sasl: ClusterSasl) -> Identities:
+    def _identities(self, name: str, sasl: ClusterSasl) -> Identities:
         if sasl.oauthbearer is None:
             return _identities(sasl)
         from proxy.net.fetching import FetchedToken
 
-        token = FetchedToken(sasl.oauthbearer)
-        self._tokens.append(token)
+        token = self.tokens[name] = FetchedToken(sasl.oauthbearer)
         return Identities(BearerIdentity(token.current), {})
 
     async def watch(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Keep tokens fresh until cancelled; started when each was fetched, or could not be."""
         async with trio.open_nursery() as nursery:
-            for token in self._tokens:
+            for token in self.tokens.values():
                 await nursery.start(token.watch)
             task_status.started()
             await trio.sleep_forever()

@@ -10,18 +10,32 @@ Rules:
 import errno
 import os
 import socket
+from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from proxy.core.topology import Endpoint
 
 BACKLOG = 1024  # clients come back all at once after a broker died
+OUT_OF_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+MORE_DESCRIPTORS = "raise the limit of open files (ulimit -n)"
 LISTEN = "0A"  # the kernel's number for the state in /proc/net/tcp
 
 
 class BindError(Exception):
     """A port that cannot be had: where, why, and what to do about it."""
+
+    def __init__(self, why: str | Callable[[], str]) -> None:
+        super().__init__(why)
+        self._why = why
+
+    def __str__(self) -> str:
+        """What is found out where it is told, for it takes a while: who has the port."""
+        if not isinstance(self._why, str):
+            self._why = self._why()
+        return self._why
 
 
 def listen(endpoint: Endpoint, option: str, *, shared: bool = False) -> list[socket.socket]:
@@ -29,18 +43,18 @@ def listen(endpoint: Endpoint, option: str, *, shared: bool = False) -> list[soc
     with ExitStack() as undo:
         sockets = []
         for family, address in _addresses(endpoint, option):
-            listening = undo.enter_context(socket.socket(family, socket.SOCK_STREAM))
-            listening.setblocking(False)
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if shared:
-                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-            if family == socket.AF_INET6:
-                listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, address[0] != "::")
             try:
+                listening = undo.enter_context(socket.socket(family, socket.SOCK_STREAM))
+                listening.setblocking(False)
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if shared:
+                    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+                if family == socket.AF_INET6:
+                    listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, address[0] != "::")
                 listening.bind(address)
                 listening.listen(BACKLOG)
             except OSError as error:
-                raise BindError(_refused(endpoint, error, option)) from None
+                raise BindError(partial(_refused, endpoint, error.errno, option)) from None
             sockets.append(listening)
         undo.pop_all()
         return sockets
@@ -57,23 +71,27 @@ def _addresses(endpoint: Endpoint, option: str) -> list[tuple[socket.AddressFami
         found = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except socket.gaierror:
         raise BindError(f"{endpoint}: no such host; change {option}") from None
+    except OSError as error:  # the resolver got no descriptor
+        raise BindError(_refused(endpoint, error.errno, option)) from None
     return list(dict.fromkeys((family, address) for family, _, _, _, address in found))  # each once
 
 
-def _refused(endpoint: Endpoint, error: OSError, option: str) -> str:
-    if error.errno == errno.EADDRINUSE:
+def _refused(endpoint: Endpoint, number: int | None, option: str) -> str:
+    if number == errno.EADDRINUSE:
         return f"{endpoint}: {owner(endpoint.port)} has the port; stop it, or change {option}"
-    if error.errno == errno.EADDRNOTAVAIL:
+    if number == errno.EADDRNOTAVAIL:
         return f"{endpoint}: this machine has no such address; change {option}"
-    if error.errno == errno.EACCES:
+    if number == errno.EACCES:
         return f"{endpoint}: this user may not use the port; change {option} to 1024 or above"
-    return f"{endpoint}: {os.strerror(error.errno or 0).lower()}; change {option}"
+    if number in OUT_OF_DESCRIPTORS:
+        return f"{endpoint}: {os.strerror(number or 0).lower()}; {MORE_DESCRIPTORS}"
+    return f"{endpoint}: {os.strerror(number or 0).lower()}; change {option}"
 
 
 def owner(port: int) -> str:
     """Who listens on a port of this machine, as far as this user may know."""
     wanted = {f"socket:[{inode}]" for inode in _inodes(port)}
-    for process in Path("/proc").glob("[0-9]*"):
+    for process in _processes():
         try:
             if any(os.readlink(descriptor) in wanted for descriptor in (process / "fd").iterdir()):
                 command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
@@ -81,6 +99,13 @@ def owner(port: int) -> str:
         except OSError:
             continue  # another user's process, or one that ended meanwhile
     return "another process"
+
+
+def _processes() -> list[Path]:
+    try:
+        return list(Path("/proc").glob("[0-9]*"))
+    except OSError:
+        return []  # no descriptor to look with
 
 
 def _inodes(port: int) -> set[str]:

@@ -45,6 +45,8 @@ async def dial(endpoint: Endpoint, seconds: float, tls: BrokerTls | None = None)
         raise UnreachableError(endpoint, f"no answer within {round(seconds, 2):g} s", stalled=True) from None
     except OSError as error:
         raise UnreachableError(endpoint, reason(error)) from None
+    except ValueError:  # the resolver cannot even encode it
+        raise UnreachableError(endpoint, "no host has such a name") from None
     if tls is None:
         return stream
     connected = plain_socket(stream)

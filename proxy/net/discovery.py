@@ -6,6 +6,7 @@ Rules:
   connection with Metadata v0, where an empty list means all topics.
 * Only what is needed is read of an answer: librdkafka's mock cluster has a byte too many after Metadata v9 and above.
 * A broker that speaks ApiVersions and closes on Metadata wants to know first who asks (SASL).
+* A broker that is named twice is where it is named first.
 * Whatever else goes wrong is an `UnreachableError` with the broker's address.
 """
 
@@ -72,7 +73,9 @@ async def discover(
         raise UnreachableError(endpoint, f"no TLS: {error}") from None
     except ProtocolError as error:
         raise UnreachableError(endpoint, f"does not speak Kafka: {error}") from None
-    brokers = {broker.node_id: Endpoint(broker.host, broker.port) for broker in answer.brokers}
+    brokers: dict[int, Endpoint] = {}
+    for broker in answer.brokers:
+        brokers.setdefault(broker.node_id, Endpoint(broker.host, broker.port))
     if not brokers:
         raise UnreachableError(endpoint, "knows no brokers yet")
     return Cluster(brokers, answer.cluster_id)

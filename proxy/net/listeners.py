@@ -3,31 +3,30 @@
 Rules:
 * Broker N answers on the bootstrap port + 1 + N, for as long as the process lives. The number depends on nothing else,
   so that every worker, and every proxy with the same configuration, gives clients the same address.
-* A broker's port is open when `open` returns: before the answer leaves that tells a client of it.
-* An open port stays open when its broker leaves; whoever comes is closed at once, as by a dead broker.
+* A broker's port is open when `open` returns: before the answer leaves that tells a client of it. While it cannot be
+  had, clients are told nobody's address: who has the port instead may be anybody.
 * With a host name a broker, all of them answer on the bootstrap port, told apart by that name.
-* A port that cannot be had at the start ends the proxy; later it is an error in the log, and tried again.
+* What goes wrong with one connection ends that one. Without descriptors nobody is accepted for a moment.
 """
 
-import errno
 import socket
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import structlog
 import trio
 
 from proxy.config.tls import ID
-from proxy.core.topology import Endpoint
-from proxy.net.bind import BindError, listen
-from proxy.net.complaints import Complaints
+from proxy.core.addresses import LAST_PORT
+from proxy.core.topology import NOWHERE, Endpoint
+from proxy.net.bind import MORE_DESCRIPTORS, OUT_OF_DESCRIPTORS, BindError, listen
+from proxy.net.tasks import Tasks
 
 log = structlog.get_logger()
 
-LAST_PORT = 65_535
-NOWHERE = 0  # nobody listens on port 0: what clients are told where no port is left
 BURST = 64  # connections accepted before others get their turn
-OUT_OF_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 BREATHER = 0.1  # seconds without accepting when there are no descriptors left
 MAPPED = "::ffff:"  # an IPv4 client of an IPv6 socket
 
@@ -42,7 +41,7 @@ class Listener:
         name: str,
         bind: Endpoint,
         advertised_host: str,
-        complaints: Complaints,
+        tasks: Tasks,
         *,
         shared: bool = False,
         hosts: str | None = None,
@@ -50,47 +49,59 @@ class Listener:
         self.name = name
         self.bind = bind
         self.ports: dict[int, int] = {}  # the ports that are open, by node id
+        self.missing: set[int] = set()  # the brokers whose ports could not be had
         self.accepted: Accepted
         self._advertised_host = advertised_host
-        self._complaints = complaints
+        self._tasks = tasks
         self._shared = shared
         self._hosts = hosts  # of brokers, with a place for the id: all are reached on the one port
-        self._sockets: list[socket.socket] = []
+        self._sockets: dict[int | None, list[socket.socket]] = {}
         self._nursery: trio.Nursery
 
     def advertise(self, node_id: int) -> Endpoint:
         """What clients are told of a broker."""
         if self._hosts is not None:
-            return Endpoint(self._hosts.replace(ID, str(node_id)), self.bind.port)
+            return Endpoint(self._hosts.replace(ID, str(node_id)), self.bind.port if node_id >= 0 else NOWHERE)
         port = self.port_of(node_id)
-        return Endpoint(self._advertised_host, port if port <= LAST_PORT else NOWHERE)
+        there = node_id >= 0 and port <= LAST_PORT and node_id not in self.missing
+        return Endpoint(self._advertised_host, port if there else NOWHERE)
 
     def port_of(self, node_id: int) -> int:
         """The port for a broker, which may be more than there are."""
         return self.bind.port + 1 + node_id
 
     def open_bootstrap(self) -> None:
-        """Open the port where clients begin. Raises BindError."""
-        self._open(self.bind, f"listeners.{self.name}.bind", None)
+        """Open the port where clients begin, unless it is open. Raises BindError."""
+        if None not in self._sockets:
+            self._open(self.bind, f"listeners.{self.name}.bind", None)
 
     def open(self, node_id: int) -> None:
         """Open a broker's port, now, unless it is open. Raises BindError."""
         if node_id in self.ports:
             return
-        if self._hosts is not None:
-            self.ports[node_id] = self.bind.port
-            return
-        option = f"listeners.{self.name}.bind (broker {node_id} answers on its port + 1 + {node_id})"
-        port = self.port_of(node_id)
-        if port > LAST_PORT:
-            raise BindError(f"no port {port} for broker {node_id}; change {option} to a lower one")
-        self._open(Endpoint(self.bind.host, port), option, node_id)
+        port = self.bind.port
+        if self._hosts is None:
+            port = self.port_of(node_id)
+            self.missing.add(node_id)
+            option = f"listeners.{self.name}.bind (broker {node_id} answers on its port + 1 + {node_id})"
+            if port > LAST_PORT:
+                raise BindError(f"no port {port} for broker {node_id}; change {option} to a lower one")
+            self._open(Endpoint(self.bind.host, port), option, node_id)
+            self.missing.remove(node_id)
         self.ports[node_id] = port
 
+    def close(self, node_id: int) -> None:
+        """Give back the port of a broker, which may have none."""
+        self.ports.pop(node_id, None)
+        self.missing.discard(node_id)
+        for listening in self._sockets.pop(node_id, ()):
+            trio.lowlevel.notify_closing(listening)
+            listening.close()
+
     def _open(self, endpoint: Endpoint, option: str, node_id: int | None) -> None:
-        for listening in listen(endpoint, option, shared=self._shared):
-            self._sockets.append(listening)
-            self._nursery.start_soon(self._accept, listening, node_id)
+        self._sockets[node_id] = listen(endpoint, option, shared=self._shared)
+        for listening in self._sockets[node_id]:
+            self._nursery.start_soon(self._tasks.keep, "accepting clients", partial(self._accept, listening, node_id))
 
     async def serve(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Accept on every port that is opened once this has started; when cancelled, close all."""
@@ -99,31 +110,35 @@ class Listener:
                 task_status.started()
                 await trio.sleep_forever()
         finally:
-            for listening in self._sockets:
-                listening.close()
+            for sockets in self._sockets.values():
+                for listening in sockets:
+                    listening.close()
 
     async def _accept(self, listening: socket.socket, node_id: int | None) -> None:
-        while True:
-            await trio.lowlevel.wait_readable(listening)
-            for _ in range(BURST):
-                try:
-                    client, peer = listening.accept()
-                except BlockingIOError:
-                    break
-                except OSError as error:
-                    if error.errno in OUT_OF_DESCRIPTORS:
-                        self._cannot_accept(error)
-                        await trio.sleep(BREATHER)
-                    break  # otherwise that one connection was gone before it was accepted
-                client.setblocking(False)
-                client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                self.accepted(client, _address(peer), node_id)
+        with suppress(trio.ClosedResourceError):  # the port was given back
+            while listening.fileno() >= 0:
+                await trio.lowlevel.wait_readable(listening)
+                if not self._accept_some(listening, node_id):
+                    await trio.sleep(BREATHER)
 
-    def _cannot_accept(self, error: OSError) -> None:
-        way_out = "raise the limit of open files (ulimit -n)"
-        self._complaints.tell(
-            log.error, "cannot accept", self.name, listener=self.name, why=error.strerror, way_out=way_out
-        )
+    def _accept_some(self, listening: socket.socket, node_id: int | None) -> bool:
+        """Accept those who wait, up to a few. False: there are no descriptors left."""
+        for _ in range(BURST):
+            try:
+                client, peer = listening.accept()
+            except BlockingIOError:
+                return True
+            except OSError as error:
+                if error.errno not in OUT_OF_DESCRIPTORS:
+                    return True  # that one connection was gone before it was accepted
+                self._tasks.counters.failed_accepts += 1
+                facts = {"listener": self.name, "why": error.strerror, "way_out": MORE_DESCRIPTORS}
+                self._tasks.complaints.tell(log.error, "cannot accept", self.name, **facts)
+                return False
+            client.setblocking(False)
+            with self._tasks.contained("accepting a client"):
+                self.accepted(client, _address(peer), node_id)
+        return True
 
 
 def _address(peer: Any) -> tuple[str, int]:

@@ -3,7 +3,8 @@
 Rules:
 * A file is looked at five times a second, in a thread. What it says is in force at once, on connections that are open
   too.
-* A broken new file is a line in the log; what there was before stays in force.
+* A broken new file is a line in the log; what there was before stays in force. A plugin that fails at it keeps no other
+  from its files.
 """
 
 from __future__ import annotations
@@ -14,20 +15,22 @@ import structlog
 import trio
 
 from proxy.core.plugin import Plugin, Reload
+from proxy.net.tasks import Tasks
 
 log = structlog.get_logger()
 
 EVERY = 0.2  # seconds between two looks: what is written is in force within a second on a busy machine too
 
 
-async def keep_in_step(plugins: Iterable[Plugin]) -> None:
+async def keep_in_step(plugins: Iterable[Plugin], tasks: Tasks) -> None:
     """Look until cancelled."""
     watching = [plugin for plugin in plugins if type(plugin).refresh is not Plugin.refresh]
     while watching:
         await trio.sleep(EVERY)
         for plugin in watching:
-            for reload in await trio.to_thread.run_sync(plugin.refresh):
-                _tell(reload)
+            with tasks.contained("reading rules", plugin=type(plugin).__name__):
+                for reload in await trio.to_thread.run_sync(plugin.refresh):
+                    _tell(reload)
 
 
 def _tell(reload: Reload) -> None:

@@ -2,20 +2,20 @@
 
 Rules:
 * Whoever answers first says who the brokers are: the brokers known from before are asked, then the bootstrap addresses.
-* Every topology of the cluster (one a listener) learns every broker; a broker that left is forgotten here, never there.
+* Who stands in front of the cluster (`exposure.py`) is told of every broker, and says which can be used.
 * Brokers that answer only whom they know, where we have nothing to tell them, are learned from the answers to clients.
   They are asked but rarely: each time is a warning, with a traceback, in the broker's log.
 * Upstream unreachable: tried again after 0.5 s, 1 s, ... 15 s. Before anything is known each try is a line in the log;
   after that, the first failure and the recovery are.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import structlog
 import trio
 
 from proxy.auth.identity import Identities
-from proxy.core.topology import Endpoint, Topology
+from proxy.core.topology import Endpoint
 from proxy.net.dial import ReservedError, UnreachableError
 from proxy.net.discovery import Cluster, discover, nobody
 from proxy.net.introductions import Introduced, introduce_on
@@ -29,20 +29,20 @@ RARELY = 600.0  # where brokers do not answer us
 SOONEST = 1.0  # seconds between two, however often somebody asks
 FIRST_RETRY = 0.5
 LAST_RETRY = 15.0
+LINES = 20  # about brokers that came or left at once
 CANDIDATES = 8  # brokers asked before it counts as unreachable
 
 
 class Upstream:
-    """The brokers of one cluster. `topologies` are taught; `learned` is told after each discovery."""
+    """The brokers of one cluster. `discovered` is told of those that were found, and gives those that are usable."""
 
     def __init__(
         self,
         name: str,
         bootstrap: Sequence[Endpoint],
-        topologies: Iterable[Topology],
+        discovered: Callable[[Mapping[int, Endpoint]], dict[int, Endpoint]],
         seconds: float,
         counters: Counters,
-        learned: Callable[[], None] = lambda: None,
         identities: Identities | None = None,
         tls: BrokerTls | None = None,
     ) -> None:
@@ -50,10 +50,9 @@ class Upstream:
         self.brokers: dict[int, Endpoint] = {}
         self.known = trio.Event()
         self._bootstrap = tuple(bootstrap)
-        self._topologies = tuple(topologies)
+        self._discovered = discovered
         self._seconds = seconds
         self._counters = counters
-        self._learned = learned
         self.identities = identities
         self.tls = tls
         self._asked = trio.Event()
@@ -128,19 +127,20 @@ class Upstream:
             log.info("brokers not discovered", why=str(error), cluster=self.name, way_out=way_out)
 
     def _learn(self, found: Cluster) -> None:
-        came = found.brokers.keys() - self.brokers.keys()
-        left = self.brokers.keys() - found.brokers.keys()
+        before, self.brokers = self.brokers, self._discovered(found.brokers)
         if self.known.is_set():
-            for node_id in sorted(came):
-                log.info("broker appeared", cluster=self.name, broker=node_id, at=str(found.brokers[node_id]))
-            for node_id in sorted(left):
-                log.warning("broker left", cluster=self.name, broker=node_id, was_at=str(self.brokers[node_id]))
-        self.brokers = found.brokers
-        for topology in self._topologies:
-            for node_id, (host, port) in found.brokers.items():
-                topology.learn(node_id, host, port)
-        self._learned()
+            self._tell(log.info, "broker appeared", self.brokers, before)
+            self._tell(log.warning, "broker left", before, self.brokers)
         self.known.set()
+
+    def _tell(
+        self, write: Callable[..., None], event: str, some: Mapping[int, Endpoint], others: Mapping[int, Endpoint]
+    ) -> None:
+        """A line for each of `some` that is not among the others; of many, one line says how many more there are."""
+        changed = sorted(some.keys() - others.keys())
+        for position, node_id in enumerate(changed[:LINES]):
+            more = {"and_more": len(changed) - LINES} if position == LINES - 1 and len(changed) > LINES else {}
+            write(event, cluster=self.name, broker=node_id, at=str(some[node_id]), **more)
 
 
 def _pause(failures: int) -> float:

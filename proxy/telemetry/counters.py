@@ -30,3 +30,9 @@ class Counters:
     slow_handshake: int = 0
     over_handshakes: int = 0  # closed at once: as many handshakes were under way as may be
     failed_discovery: int = 0  # no bootstrap address and no known broker answered
+    failed_tasks: int = 0  # bugs outside a link, which ended nothing
+    failed_accepts: int = 0  # no connection could be accepted: no descriptors left
+    unusable_brokers: int = 0  # told of with an id, host or port that no broker can have
+    over_brokers: int = 0  # told of where as many are known as may be
+    closed_ports: int = 0  # the port for a broker, or to begin at, could not be had
+    loops: int = 0  # a broker's address leads back to this proxy

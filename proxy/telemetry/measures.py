@@ -82,5 +82,11 @@ MEASURES = (
     Measure("refused", FAULTS, {"reason": "refused_by_proxy"}),
     Measure("log_lines_left_out", LOG_LINES, {"reason": "throttled"}),
     Measure("log_lines_not_taken", LOG_LINES, {"reason": "not_taken"}),
+    Measure("failed_tasks", FAULTS, {"reason": "task_failed"}),
+    Measure("failed_accepts", FAULTS, {"reason": "no_descriptors"}),
+    Measure("unusable_brokers", FAULTS, {"reason": "broker_unusable"}),
+    Measure("closed_ports", FAULTS, {"reason": "port_not_open"}),
+    Measure("loops", FAULTS, {"reason": "loop"}),
+    Measure("over_brokers", LIMITS, {"limit": "brokers"}),
     Measure("brokers", BROKERS, {}),
 )

@@ -1,6 +1,8 @@
 """Topology: every broker keeps the address that its clients were told."""
 
-from proxy.core.topology import Broker, Endpoint, Topology
+import pytest
+
+from proxy.core.topology import NOWHERE, Broker, Endpoint, Refused, Topology
 
 
 def watched() -> tuple[Topology, list[Broker], list[Broker]]:
@@ -25,18 +27,52 @@ def test_a_broker_that_moved_keeps_its_advertised_address() -> None:
     assert moved == [Broker(2, Endpoint("elsewhere", 9092), Endpoint("proxy", 9195))]
 
 
-def test_an_id_that_was_never_seen_is_never_told() -> None:
-    topology, *_ = watched()
-    assert topology.advertised(7) is None
-    topology.learn(7, "kafka-7", 9092)
-    assert topology.advertised(7) == Endpoint("proxy", 9200)
+@pytest.mark.parametrize(
+    ("node_id", "host", "port"),
+    [
+        (-1, "kafka", 9092),
+        (1, "a..b", 9092),
+        (1, "", 9092),
+        (1, "kafka", 0),
+        (1, "kafka", 70_000),
+        (-5, "x" * 9999, -1),
+    ],
+)
+def test_what_cannot_be_a_broker_is_told_as_nobody(node_id: int, host: str, port: int) -> None:
+    refused: list[Refused] = []
+    topology = Topology(lambda node: Endpoint("proxy", 9193 + node), refused=refused.append)
+    assert topology.learn(node_id, host, port) == Endpoint("proxy", NOWHERE)
+    assert topology.brokers == {}
+    assert [each.node_id for each in refused] == [node_id]
 
 
-def test_the_way_back_leads_to_the_real_address() -> None:
-    topology, *_ = watched()
-    topology.learn(1, "kafka-1", 9092)
-    assert topology.real("proxy", 9194) == Endpoint("kafka-1", 9092)
-    assert topology.real("kafka-1", 9092) is None
+def test_a_broker_whose_new_address_cannot_be_stays_where_it_was() -> None:
+    topology, _, moved = watched()
+    topology.learn(2, "kafka-2", 9092)
+    assert topology.learn(2, "kafka-2", -1) == Endpoint("proxy", 9195)
+    assert topology.brokers[2].real == Endpoint("kafka-2", 9092)
+    assert moved == []
+
+
+def test_one_broker_more_than_there_may_be_is_told_as_nobody_until_another_is_forgotten() -> None:
+    refused: list[Refused] = []
+    topology = Topology(lambda node: Endpoint("proxy", 9193 + node), refused=refused.append, most=2)
+    for node_id in (1, 2, 3):
+        topology.learn(node_id, "kafka", 9092 + node_id)
+    assert topology.brokers.keys() == {1, 2}
+    assert [(each.node_id, each.over) for each in refused] == [(3, True)]
+    assert topology.learn(2, "elsewhere", 9092) == Endpoint("proxy", 9195)  # it is known
+    topology.forget(1)
+    assert topology.learn(3, "kafka", 9095) == Endpoint("proxy", 9196)
+
+
+def test_a_broker_without_a_port_is_told_as_nobody_until_it_has_one() -> None:
+    port = NOWHERE
+    topology = Topology(lambda node: Endpoint("proxy", port))
+    assert topology.learn(2, "kafka-2", 9092) == Endpoint("proxy", NOWHERE)
+    port = 9195
+    topology.readvertise(2)
+    assert topology.learn(2, "kafka-2", 9092) == Endpoint("proxy", 9195)
 
 
 def test_an_ipv6_endpoint_is_written_in_brackets() -> None:

@@ -10,7 +10,8 @@ import trio
 
 from proxy.config import Config
 from proxy.core.topology import Endpoint
-from proxy.net.gateway import Gateway, Tell
+from proxy.net.exposure import Tell
+from proxy.net.gateway import Gateway
 from proxy.protocol.api import API_VERSIONS, APIS, HEARTBEAT, METADATA
 from proxy.protocol.codec import decode
 from proxy.protocol.frame import SIZE
@@ -34,6 +35,7 @@ class Broker:
     def __init__(self, node_id: int = 1) -> None:
         self.node_id = node_id
         self.told: dict[int, Endpoint] = {}  # the brokers of which it tells; itself unless set
+        self.listed: list[tuple[int, Endpoint]] = []  # the same, where one is to stand there twice
         self.asked: list[tuple[str, int]] = []  # api and version of each request
         self.mute: Collection[str] = ()  # names of apis that get no answer until `speak`
         self.closes_on: Collection[str] = ()
@@ -77,8 +79,8 @@ class Broker:
             ]
             return ApiVersionsResponse(error_code=0, api_keys=known)
         if key == METADATA.key:
-            told = self.told or {self.node_id: self.endpoint}
-            brokers = [MetadataResponse.Broker(node_id=n, host=at.host, port=at.port) for n, at in told.items()]
+            told = self.listed or (self.told or {self.node_id: self.endpoint}).items()
+            brokers = [MetadataResponse.Broker(node_id=n, host=at.host, port=at.port) for n, at in told]
             return MetadataResponse(brokers=brokers, topics=[])
         return HeartbeatResponse(error_code=0)
 

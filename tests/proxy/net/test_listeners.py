@@ -11,6 +11,8 @@ from proxy.core.topology import Endpoint
 from proxy.net.bind import BindError
 from proxy.net.complaints import Complaints
 from proxy.net.listeners import Listener
+from proxy.net.tasks import Tasks
+from proxy.telemetry.counters import Counters
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE
 from tests.real.ports import free_block, is_free
 
@@ -22,7 +24,8 @@ class Door:
 
     def __init__(self, host: str = LOOPBACK) -> None:
         self.port = free_block(8, LOOPBACK)
-        self.listener = Listener("clients", Endpoint(host, self.port), "kafka.example.com", Complaints())
+        tasks = Tasks(Counters(), Complaints())
+        self.listener = Listener("clients", Endpoint(host, self.port), "kafka.example.com", tasks)
         self._send, self._came = trio.open_memory_channel[Arrival](10)
         self.listener.accepted = lambda *arrival: self._send.send_nowait(arrival)
 
@@ -74,10 +77,15 @@ async def test_all_ports_close_when_it_ends() -> None:
 
 
 async def test_a_taken_port_of_a_broker_says_which_broker_and_what_to_change(door: Door) -> None:
-    with socket.create_server((LOOPBACK, door.port + 3)), pytest.raises(BindError) as raised:
-        door.listener.open(2)
-    assert f"{LOOPBACK}:{door.port + 3}: process {os.getpid()}" in str(raised.value)
-    assert "change listeners.clients.bind (broker 2 answers on its port + 1 + 2)" in str(raised.value)
+    with socket.create_server((LOOPBACK, door.port + 3)):
+        with pytest.raises(BindError) as raised:
+            door.listener.open(2)
+        said = str(raised.value)
+    assert f"{LOOPBACK}:{door.port + 3}: process {os.getpid()}" in said
+    assert "change listeners.clients.bind (broker 2 answers on its port + 1 + 2)" in said
+    assert door.listener.advertise(2) == Endpoint("kafka.example.com", 0)
+    door.listener.open(2)
+    assert door.listener.advertise(2) == Endpoint("kafka.example.com", door.port + 3)
 
 
 async def test_an_id_beyond_the_last_port_has_no_port_and_clients_are_told_nobodys(door: Door) -> None:

@@ -7,7 +7,10 @@ import trio
 from structlog.testing import capture_logs
 
 from proxy.core.plugin import Plugin, Reload
+from proxy.net.complaints import Complaints
 from proxy.net.reloading import keep_in_step
+from proxy.net.tasks import Tasks
+from proxy.telemetry.counters import Counters
 
 
 class Watching(Plugin):
@@ -32,7 +35,7 @@ async def test_a_change_is_told_and_so_is_one_that_cannot_be_taken() -> None:
     plugin = Watching(Reload("a.yaml", True, ("a warning",)), Reload("a.yaml", False, ("1:1: bad", "2:1: worse")))
     with capture_logs() as lines:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(keep_in_step, [Careless(), plugin])
+            nursery.start_soon(keep_in_step, [Careless(), plugin], Tasks(Counters(), Complaints()))
             await plugin.ended.wait()
             nursery.cancel_scope.cancel()
     assert lines == [
@@ -48,4 +51,22 @@ async def test_a_change_is_told_and_so_is_one_that_cannot_be_taken() -> None:
 
 @pytest.mark.parametrize("plugins", [[], [Careless()]])
 async def test_nothing_is_looked_at_where_there_is_nothing(plugins: list[Plugin]) -> None:
-    await keep_in_step(plugins)
+    await keep_in_step(plugins, Tasks(Counters(), Complaints()))
+
+
+class Broken(Plugin):
+    """Cannot read its files."""
+
+    def refresh(self) -> Iterable[Reload]:
+        raise OSError(24, "Too many open files")
+
+
+async def test_a_plugin_that_cannot_read_its_files_keeps_no_other_from_reading() -> None:
+    counters, plugin = Counters(), Watching(Reload("a.yaml", True, ()))
+    with capture_logs() as lines:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(keep_in_step, [Broken(), plugin], Tasks(counters, Complaints()))
+            await plugin.ended.wait()
+            nursery.cancel_scope.cancel()
+    assert [line["event"] for line in lines] == ["a task failed", "rules reloaded"]
+    assert counters.failed_tasks >= 2

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 import trio
@@ -22,11 +22,14 @@ class Learning:
     def __init__(self, *bootstrap: Endpoint) -> None:
         self.topology = Topology(lambda node_id: Endpoint("proxy", 9193 + node_id))
         self.counters = Counters()
-        self.upstream = Upstream("main", bootstrap, [self.topology], 5.0, self.counters, self._learned)
+        self.upstream = Upstream("main", bootstrap, self._discovered, 5.0, self.counters)
         self._round = trio.Event()
 
-    def _learned(self) -> None:
+    def _discovered(self, brokers: Mapping[int, Endpoint]) -> dict[int, Endpoint]:
+        for node_id, real in brokers.items():
+            self.topology.learn(node_id, *real)
         self._round.set()
+        return {node_id: real for node_id, real in brokers.items() if node_id in self.topology.brokers}
 
     async def round(self) -> None:
         self._round = trio.Event()
@@ -46,7 +49,7 @@ def lines(logs: Sequence[dict[str, object]], event: str) -> list[dict[str, objec
     return [line for line in logs if line["event"] == event]
 
 
-async def test_every_topology_learns_every_broker(nursery: trio.Nursery, broker: Broker) -> None:
+async def test_whoever_stands_in_front_is_told_of_every_broker(nursery: trio.Nursery, broker: Broker) -> None:
     broker.told = {1: broker.endpoint, 2: KAFKA_2}
     learning = Learning(broker.endpoint)
     nursery.start_soon(learning.upstream.watch)

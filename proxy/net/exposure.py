@@ -1,0 +1,176 @@
+"""Exposure: the brokers of one cluster and the ports on which clients reach them, kept in step.
+
+Rules:
+* No port is open before the brokers are known: until then clients are refused, as by a broker that is down.
+* The port of a broker opens when the broker is learned, whoever learned it: discovery, the rewriting of an answer, or
+  another worker. What one listener of a cluster learns, all of them do, in all workers: a client that was told of a
+  broker by one may come to another. What another worker told is not told again.
+* A port that cannot be had is an error in the log, and tried again: it holds up no other.
+* What cannot be a broker is a line in the log, throttled: a broker that goes mad can invent as many as it likes.
+* What brokers and workers say is never a reason to end: nothing here raises for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import structlog
+import trio
+
+from proxy.core.topology import Broker, Endpoint, Refused, Topology
+from proxy.net.bind import BindError
+from proxy.net.channel import Learned
+from proxy.net.complaints import Write
+from proxy.net.listeners import Listener
+from proxy.net.tasks import Tasks
+
+log = structlog.get_logger()
+
+FIRST_RETRY = 0.5
+LAST_RETRY = 15.0
+WAY_OUT = "correct its advertised.listeners; until then clients are told nobody's address"
+
+Tell = Callable[[Learned], None]
+
+
+class Exposure:
+    """What stands in front of one cluster. `tell`: other workers learn by it of brokers that clients were told of."""
+
+    def __init__(
+        self,
+        cluster: str,
+        listeners: Sequence[Listener],
+        most: int,
+        tasks: Tasks,
+        tell: Tell | None = None,
+    ) -> None:
+        self.cluster = cluster
+        self.listeners = tuple(listeners)
+        self.topologies = {each.name: self._topology(each, most) for each in self.listeners}
+        self.waiting = {each.name: trio.lowlevel.ParkingLot() for each in self.listeners}  # clients of brokers to come
+        self.ask_again: Callable[[], None] = lambda: None  # called where discovery has something to find out
+        self.closing = False  # no port is opened any more
+        self._most = most
+        self._counters = tasks.counters
+        self._complaints = tasks.complaints
+        self._tell = tell
+        self._opened = False
+        self._early: dict[int, Learned] = {}  # what others learned before that
+        self._learning = False  # all are being told of a broker
+        self._news = False  # it was new to one of them
+
+    def _topology(self, listener: Listener, most: int) -> Topology:
+        return Topology(
+            listener.advertise, partial(self._appeared, listener), partial(self._moved, listener), self._refused, most
+        )
+
+    # Learning.
+
+    def discovered(self, brokers: Mapping[int, Endpoint]) -> dict[int, Endpoint]:
+        """Discovery found these. Gives those that can be reached by clients."""
+        for node_id, real in brokers.items():
+            if self._learn(node_id, real):
+                self._spread(node_id, real)
+        for listener in self.listeners:
+            for node_id in tuple(listener.missing):
+                self._open(listener, node_id)
+        known = [topology.brokers for topology in self.topologies.values()]
+        return {n: real for n, real in brokers.items() if all(n in each and each[n].real == real for each in known)}
+
+    def learn(self, learned: Learned) -> None:
+        """Another worker saw a broker."""
+        if self._opened:
+            self._learn(learned.node_id, Endpoint(learned.host, learned.port))
+        elif learned.node_id in self._early or len(self._early) < self._most:
+            self._early[learned.node_id] = learned
+
+    def _learn(self, node_id: int, real: Endpoint) -> bool:
+        """Who stands in front of this cluster learns it. True: it was news to somebody."""
+        self._learning, self._news = True, False
+        try:
+            for topology in self.topologies.values():
+                topology.learn(node_id, *real)
+        finally:
+            self._learning = False
+        return self._news
+
+    def _share(self, broker: Broker) -> None:
+        """A broker is new here. Where a client was told of it, the others in front of the cluster hear of it too."""
+        self._news = True
+        if not self._learning:
+            self._learn(broker.node_id, broker.real)
+            self._spread(broker.node_id, broker.real)
+            self.ask_again()
+
+    def _spread(self, node_id: int, real: Endpoint) -> None:
+        if self._tell is not None:
+            self._tell(Learned(self.cluster, node_id, *real))
+
+    def _appeared(self, listener: Listener, broker: Broker) -> None:
+        """A broker was learned: its port is open when this returns."""
+        self._share(broker)
+        self._open(listener, broker.node_id)
+
+    def _moved(self, listener: Listener, broker: Broker) -> None:
+        self._say(_info, "broker moved", broker.node_id, to=str(broker.real))
+        self._share(broker)
+
+    def _refused(self, refused: Refused) -> None:
+        if refused.over:
+            self._counters.over_brokers += 1
+            self._say(_error, "too many brokers", None, why=refused.why, way_out="raise limits.brokers if it is right")
+        else:
+            self._counters.unusable_brokers += 1
+            self._say(_error, "broker cannot be used", refused.node_id, why=refused.why, way_out=WAY_OUT)
+
+    # Ports.
+
+    async def open(self) -> None:
+        """Open the ports where clients begin; those that cannot be had are tried until they can."""
+        pause, left = FIRST_RETRY, set(self.listeners)
+        while left:
+            for listener in tuple(left):
+                try:
+                    listener.open_bootstrap()
+                    left.remove(listener)
+                except BindError as error:
+                    self._counters.closed_ports += 1
+                    facts = {"listener": listener.name, "why": error, "retry_in": f"{pause:g}s"}
+                    self._say(_error, "no port to begin at", None, **facts)
+            self._opened = True
+            while self._early:
+                self.learn(self._early.popitem()[1])
+            if left:
+                await trio.sleep(pause)
+                pause = min(pause * 2, LAST_RETRY)
+
+    def _open(self, listener: Listener, node_id: int) -> None:
+        """Open the port of a broker, if it can be had."""
+        if self.closing:
+            return  # an answer on its way out while the proxy ends
+        topology = self.topologies[listener.name]
+        was_missing = node_id in listener.missing
+        try:
+            listener.open(node_id)
+        except BindError as error:
+            self._counters.closed_ports += not was_missing
+            self._say(_error, "no port for a broker", node_id, listener=listener.name, why=error)
+        self.waiting[listener.name].unpark_all()
+        if node_id in listener.missing or was_missing:
+            topology.readvertise(node_id)
+
+    def _say(self, write: Write, event: str, node_id: int | None, **facts: object) -> None:
+        """Once in a while about each broker."""
+        which = {} if node_id is None else {"broker": node_id}
+        about = self.cluster, facts.get("listener")
+        self._complaints.tell(write, event, about, node_id, cluster=self.cluster, **which, **facts)
+
+
+def _info(event: str, **facts: object) -> None:
+    log.info(event, **facts)
+
+
+def _error(event: str, **facts: object) -> None:
+    """Put errors into words only now: it takes a while to find out who has a port."""
+    log.error(event, **{name: str(fact) if isinstance(fact, Exception) else fact for name, fact in facts.items()})

@@ -1,0 +1,149 @@
+"""Served: one cluster with all that a worker puts in front of it: plugins, routes, listeners, discovery.
+
+Rules:
+* Clusters have nothing in common but the reactor and the limits: what is wrong with one keeps no other waiting, neither
+  at the start nor later. Whatever runs for a cluster is a task of its own.
+* Its ports open when its brokers are known.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import trio
+
+from plugins.address import Address
+from plugins.api_versions import ApiVersions
+from plugins.sasl_inspected import SaslInspected
+from plugins.sasl_terminated import SaslTerminated
+from proxy.auth.identity import Identities, introduce_later
+from proxy.config import Config
+from proxy.core.plugin import Plugin
+from proxy.core.route import Routes
+from proxy.core.topology import Endpoint
+from proxy.net.arrivals import Arrivals, Worker
+from proxy.net.authorities import Authorities, Speakers
+from proxy.net.exposure import Exposure, Tell
+from proxy.net.listeners import Listener
+from proxy.net.reloading import keep_in_step
+from proxy.net.tasks import Tasks
+from proxy.net.tls.brokers import BrokerTls
+from proxy.net.upstream import Upstream
+
+if TYPE_CHECKING:
+    from proxy.net.fetching import FetchedToken
+    from proxy.net.tls.clients import ClientTls
+    from proxy.net.tls.kept import Kept
+
+
+class Served:
+    """One cluster. Raises StartError where a file that it needs cannot be used."""
+
+    def __init__(
+        self,
+        name: str,
+        config: Config,
+        worker: Worker,
+        authorities: Authorities,
+        speakers: Speakers,
+        tell: Tell | None = None,
+    ) -> None:
+        self.name = name
+        self.opened = trio.Event()
+        self._config = config
+        self._worker = worker
+        self._plugins: list[Plugin] = [use.plugin(use.options) for use in config.plugins]
+        self._token: FetchedToken | None = speakers.tokens.get(name)
+        self._kept: list[Kept[Any]] = []  # files that may change
+        listeners = [self._listener(each, shared=tell is not None) for each in self._names()]
+        self.exposure = Exposure(name, listeners, config.limits.brokers, worker.tasks, tell)
+        identities = speakers.by_cluster.get(name)
+        self.upstream = self._upstream(identities)
+        self.exposure.ask_again = self.upstream.ask_again
+        self._routes = [self._stand_in_front(each, authorities, identities, tell is not None) for each in listeners]
+
+    def _names(self) -> list[str]:
+        return [name for name, listener in self._config.listeners.items() if listener.cluster == self.name]
+
+    def _listener(self, name: str, *, shared: bool) -> Listener:
+        declared = self._config.listeners[name]
+        hosts = declared.tls.hosts if declared.tls else None
+        bind, tasks = Endpoint(*declared.bind), self._worker.tasks
+        return Listener(name, bind, declared.advertised_host, tasks, shared=shared, hosts=hosts)
+
+    def _upstream(self, identities: Identities | None) -> Upstream:
+        declared = self._config.clusters[self.name]
+        tls = None
+        if declared.tls is not None:
+            tls = BrokerTls(self.name, declared.tls)
+            self._kept.append(tls.kept)
+        bootstrap = [Endpoint(*address) for address in declared.bootstrap]
+        limits, counters = self._config.limits, self._worker.counters
+        return Upstream(self.name, bootstrap, self.exposure.discovered, limits.dial, counters, identities, tls)
+
+    def _stand_in_front(
+        self, listener: Listener, authorities: Authorities, identities: Identities | None, others: bool
+    ) -> Routes:
+        """What is done with the clients of a listener."""
+        authority = authorities.by_listener.get(listener.name)
+        later = authority is not None and identities is not None and identities.by_client
+        steps = partial(introduce_later, identities) if later and identities else None
+        inspected = SaslInspected(self._config.clusters[self.name].principal_claim)
+        sasl = inspected if authority is None else SaslTerminated(authority, steps)
+        routes = Routes([sasl, Address(), ApiVersions(), *self._plugins])
+        tls = self._client_tls(listener.name, others)
+        arrivals = Arrivals(listener.name, self.exposure, self.upstream, routes, self._worker, later, tls)
+        listener.accepted = arrivals.accepted
+        return routes
+
+    def _client_tls(self, name: str, others: bool) -> ClientTls | None:
+        listener = self._config.listeners[name]
+        if listener.tls is None:
+            return None
+        from proxy.net.tls.clients import ClientTls  # reads certificates: 10 MB, only where there are any
+
+        topology = self.exposure.topologies[name]
+        found = ClientTls(name, listener, listener.tls, topology, self._config.limits, others=others)
+        self._kept.append(found.kept)
+        return found
+
+    async def run(self) -> None:
+        """Serve until cancelled; then no port is open."""
+        tasks: Tasks = self._worker.tasks
+        try:
+            async with trio.open_nursery() as nursery:
+                for kept in self._kept:
+                    nursery.start_soon(tasks.keep, "reading certificates", kept.watch)
+                nursery.start_soon(tasks.keep, "reading rules", partial(keep_in_step, self._plugins, tasks))
+                for listener in self.exposure.listeners:
+                    await nursery.start(listener.serve)
+                if self._token is not None:
+                    tried = trio.Event()
+                    nursery.start_soon(tasks.keep, "renewing a token", partial(_renew, self._token, tried))
+                    await tried.wait()
+                nursery.start_soon(tasks.keep, "discovering brokers", self.upstream.watch)
+                await self.upstream.known.wait()
+                await tasks.keep("opening ports", self.exposure.open)
+                self.opened.set()
+        finally:
+            self.exposure.closing = True
+
+    def counted(self) -> Counter[str]:
+        """Requests of each API, and what plugins counted."""
+        counted: Counter[str] = Counter()
+        for routes in self._routes:
+            for (api, _), count in routes.counts().items():
+                counted[f"requests_{api}"] += count
+        for plugin in self._plugins:
+            counted.update(plugin.counts())
+        return counted
+
+
+async def _renew(token: FetchedToken, tried: trio.Event) -> None:
+    async with trio.open_nursery() as nursery:
+        try:
+            await nursery.start(token.watch)
+        finally:
+            tried.set()

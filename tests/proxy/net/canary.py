@@ -1,0 +1,45 @@
+"""A canary: a second cluster beside one that goes wrong, whose client must not notice."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from proxy.config import Config
+from proxy.core.topology import Endpoint
+from proxy.net.gateway import Gateway
+from tests.proxy.net.scripted import LOOPBACK, Broker, configuration, connected, serving
+from tests.real.ports import free_block
+
+CANARY = "canary"
+
+
+def beside(bad: Endpoint, canary: Broker, **more: Any) -> Config:
+    """The cluster `main` of this broker, and the cluster of the canary."""
+    config = configuration(bad, **more).model_dump(exclude_unset=True)
+    config["clusters"][CANARY] = {"bootstrap": [str(canary.endpoint)]}
+    config["listeners"][CANARY] = {"cluster": CANARY, "bind": f"{LOOPBACK}:{free_block(8, LOOPBACK)}"}
+    return Config.model_validate(config)
+
+
+async def sings(config: Config, node_id: int = 1) -> bool:
+    """Is the canary's client served, on connections that are new?"""
+    port = config.listeners[CANARY].bind.port
+    for at in (port, port + 1 + node_id):
+        async with connected(LOOPBACK, at) as client:
+            if await client.beat() != 0:
+                return False
+    return True
+
+
+@asynccontextmanager
+async def serving_both(config: Config) -> AsyncIterator[Gateway]:
+    """A gateway whose canary has a client all the time, before, during and after what the test does."""
+    async with serving(config) as gateway:
+        port = config.listeners[CANARY].bind.port
+        async with connected(LOOPBACK, port) as client:
+            assert await client.beat() == 0
+            yield gateway
+            assert await client.beat() == 0
+            assert await sings(config)

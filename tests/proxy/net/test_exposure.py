@@ -1,0 +1,159 @@
+"""Brokers and their ports are kept in step, whatever brokers and workers say."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Awaitable, Callable
+
+import pytest
+import trio
+from structlog.testing import capture_logs
+
+from proxy.core.topology import MOST, NOWHERE, Endpoint
+from proxy.net.channel import Learned
+from proxy.net.complaints import Complaints
+from proxy.net.exposure import Exposure
+from proxy.net.listeners import Listener
+from proxy.net.tasks import Tasks
+from proxy.telemetry.counters import Counters
+from tests.proxy.net.scripted import LOOPBACK, PATIENCE
+from tests.real.ports import free_block, is_free
+
+KAFKA = Endpoint("kafka", 9092)
+ROOM = 8
+
+Make = Callable[..., Awaitable[Exposure]]
+
+
+@pytest.fixture
+async def make(nursery: trio.Nursery) -> Make:
+    """An exposure whose listeners are served; nobody comes to them."""
+
+    async def made(listeners: int = 1, most: int = MOST, told: list[Learned] | None = None) -> Exposure:
+        tasks = Tasks(Counters(), Complaints())
+        names = [f"clients-{number}" for number in range(listeners)]
+        some = [Listener(name, Endpoint(LOOPBACK, free_block(ROOM, LOOPBACK)), LOOPBACK, tasks) for name in names]
+        for listener in some:
+            await nursery.start(listener.serve)
+            listener.accepted = lambda client, *rest: client.close()
+        return Exposure("main", some, most, tasks, None if told is None else told.append)
+
+    return made
+
+
+async def test_what_discovery_found_is_exposed_on_every_listener_and_told_once(make: Make) -> None:
+    told: list[Learned] = []
+    exposure = await make(listeners=2, told=told)
+    for _ in range(3):
+        assert exposure.discovered({1: KAFKA}) == {1: KAFKA}
+    assert [listener.ports.keys() for listener in exposure.listeners] == [{1}, {1}]
+    assert told == [Learned("main", 1, *KAFKA)]
+
+
+async def test_what_a_client_is_told_the_other_listeners_and_workers_hear_of(make: Make) -> None:
+    told: list[Learned] = []
+    exposure = await make(listeners=2, told=told)
+    asked = trio.Event()
+    exposure.ask_again = asked.set
+    exposure.topologies["clients-0"].learn(3, *KAFKA)
+    assert [listener.ports.keys() for listener in exposure.listeners] == [{3}, {3}]
+    assert told == [Learned("main", 3, *KAFKA)]
+    assert asked.is_set()
+
+
+async def test_what_another_worker_told_is_not_told_again(make: Make) -> None:
+    """Otherwise two workers that heard different things would tell each other for ever."""
+    told: list[Learned] = []
+    exposure = await make(told=told)
+    await exposure.open()
+    for address in (KAFKA, Endpoint("elsewhere", 9092), KAFKA):
+        exposure.learn(Learned("main", 3, *address))
+        assert exposure.topologies["clients-0"].brokers[3].real == address
+    assert told == []
+
+
+async def test_what_others_learned_before_the_ports_are_open_waits_and_is_bounded(make: Make) -> None:
+    exposure = await make(most=3)
+    for node_id in range(100):
+        exposure.learn(Learned("main", node_id, *KAFKA))
+    assert exposure.listeners[0].ports == {}
+    await exposure.open()
+    assert exposure.listeners[0].ports.keys() == {0, 1, 2}
+
+
+async def test_a_broker_that_cannot_be_is_a_line_and_no_candidate(make: Make) -> None:
+    exposure = await make()
+    found = {1: KAFKA, 2: Endpoint("a..b", 9092), -1: KAFKA, 3: Endpoint("kafka", -7)}
+    with capture_logs() as lines:
+        for _ in range(3):
+            assert exposure.discovered(found) == {1: KAFKA}
+    assert sorted(line["broker"] for line in lines) == [-1, 2, 3]
+    assert {line["event"] for line in lines} == {"broker cannot be used"}
+    assert all("advertised.listeners" in line["way_out"] for line in lines)
+    assert exposure._counters.unusable_brokers == 9
+
+
+async def test_ids_beyond_the_last_port_are_told_as_nobody(make: Make) -> None:
+    exposure = await make()
+    topology = exposure.topologies["clients-0"]
+    with capture_logs() as lines:
+        for node_id in (70_000, 2**31 - 1):
+            assert topology.learn(node_id, *KAFKA) == Endpoint(LOOPBACK, NOWHERE)
+    assert [line["event"] for line in lines] == ["no port for a broker"] * 2
+    assert "change listeners.clients-0.bind" in lines[0]["why"]
+
+
+async def test_endless_new_ids_meet_the_limit_in_few_lines(make: Make) -> None:
+    exposure = await make(most=4)
+    with capture_logs() as lines:
+        exposure.discovered(dict.fromkeys(range(100000), KAFKA))
+        exposure.discovered({-node_id: KAFKA for node_id in range(1, 100_000)})
+    assert len(exposure.topologies["clients-0"].brokers) == 4
+    assert len(lines) <= 20
+    assert exposure._counters.over_brokers == 2 * 100_000 - 4 - 1
+
+
+async def test_a_broker_that_flaps_is_a_line_in_a_while(make: Make) -> None:
+    exposure = await make()
+    topology = exposure.topologies["clients-0"]
+    topology.learn(1, *KAFKA)
+    with capture_logs() as lines:
+        for number in range(100):
+            topology.learn(1, "kafka", 9093 + number % 2)
+    assert [(line["event"], line["log_level"]) for line in lines] == [("broker moved", "info")]
+
+
+async def test_a_taken_port_of_a_broker_is_said_told_as_nobody_and_had_when_it_is_free(make: Make) -> None:
+    exposure = await make()
+    port = exposure.listeners[0].bind.port + 1 + 2
+    topology = exposure.topologies["clients-0"]
+    with capture_logs() as lines, socket.create_server((LOOPBACK, port)):
+        assert topology.learn(2, *KAFKA) == Endpoint(LOOPBACK, NOWHERE)
+        exposure.discovered({2: KAFKA})
+        assert topology.learn(2, *KAFKA) == Endpoint(LOOPBACK, NOWHERE)
+    (line,) = lines
+    assert "has the port" in line["why"]
+    assert exposure._counters.closed_ports == 1
+    exposure.discovered({2: KAFKA})
+    assert topology.learn(2, *KAFKA) == Endpoint(LOOPBACK, port)
+    assert not is_free(LOOPBACK, port)
+
+
+async def test_a_taken_port_to_begin_at_is_waited_for(make: Make, nursery: trio.Nursery) -> None:
+    exposure = await make(listeners=2)
+    taken, free = exposure.listeners
+    with capture_logs() as lines, socket.create_server((LOOPBACK, taken.bind.port)):
+        opening = trio.Event()
+
+        async def opened() -> None:
+            await exposure.open()
+            opening.set()
+
+        nursery.start_soon(opened)
+        with trio.fail_after(PATIENCE):
+            while not lines:
+                await trio.lowlevel.checkpoint()
+        assert not is_free(LOOPBACK, free.bind.port)  # the other is open
+    assert "has the port" in lines[0]["why"]
+    with trio.fail_after(PATIENCE):
+        await opening.wait()
