@@ -74,7 +74,7 @@ class Assigned(Check):
     paths: tuple[str, ...]  # from the group
     message: str = "The group has described topic(s) that the client is not authorized to describe."
     answers = True
-    TOLD = ("error_code", "error_message", "group_id", "authorized_operations")  # even so
+    TOLD = ("error_code", "error_message", "group_id")  # even so
 
     def judge(self, case: Case) -> Decision:
         case.after.append(self.check)

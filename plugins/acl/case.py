@@ -1,7 +1,6 @@
 """A case: one request before the rules, and what is to be done to its answer.
 
-# What is refused is taken out of the request, and its refusal stands in the answer as a broker would put it: in the
-# array that answers the one it was taken from, after what was served, or in its place where brokers keep the order.
+# What is refused is taken out of the request, and its refusal stands in the answer where brokers put it (`placed.py`).
 # Where nothing is left that the broker could be asked, the proxy answers.
 # The answer is read only where there is something to do to it.
 """
@@ -13,27 +12,21 @@ from typing import Any, NamedTuple
 
 from plugins.acl.law import Rights
 from plugins.acl.names import Names
+from plugins.acl.placed import Placing, Refused
 from plugins.acl.walk import Array
 from proxy.core.context import Context
 from proxy.core.decisions import Decision, Disconnect, Forward, Reply
+from proxy.protocol.api import PRODUCE
 from proxy.protocol.errors import ErrorCode
-from proxy.protocol.mirror import Chain, identity
-from proxy.protocol.refuse import Refusal, refuse
-from proxy.protocol.schema import Field, Response, Struct
-from proxy.protocol.wire import Meaning
-
-NOTHING_SAID: Mapping[int, str] = {}
+from proxy.protocol.refuse import refuse
+from proxy.protocol.schema import Response
 
 
-class Refused(NamedTuple):
-    """An element that was taken out: where it stood, and what is said of it. `kept`: brokers keep the order."""
+class ApiError(NamedTuple):
+    """What is said of what was refused: an error, and a text where brokers say one."""
 
-    path: tuple[str, ...]
-    chain: Chain
-    place: int  # in that array
     error: int
-    message: str | None
-    kept: bool
+    message: str | None = None
 
 
 class Case:
@@ -54,13 +47,12 @@ class Case:
     def take_out(
         self,
         array: Array,
-        errors: Mapping[int, int],
-        messages: Mapping[int, str] = NOTHING_SAID,
+        errors: Mapping[int, ApiError],
         *,
         kept: bool = False,
         anyway: bool = False,
     ) -> None:
-        """Take these elements, by index, out of the request, each with its error; `messages` are said beside those.
+        """Take these elements, by index, out of the request, each with its error.
 
         `anyway`: the broker has more to say than what was asked of these.
         """
@@ -68,8 +60,7 @@ class Case:
             return
         elements = array.elements
         self.refused += (
-            Refused(array.path, array.link(elements[index]), index, error, messages.get(error), kept)
-            for index, error in errors.items()
+            Refused(array.path, array.link(elements[index]), index, *error, kept) for index, error in errors.items()
         )
         left = [element for index, element in enumerate(elements) if index not in errors]
         setattr(array.chain[-1], array.field.name, left)
@@ -81,6 +72,8 @@ class Case:
         answer = refuse(self.api, self.version, self.request, error, message)
         if answer is None:
             return Disconnect(f"{ErrorCode(error).name} on a {self.api.name} request that wants no answer")
+        if self.api is PRODUCE:
+            Placing(self.api, self.version, answer).join()
         return Reply(answer)
 
     @property
@@ -102,44 +95,4 @@ class Case:
         """Make the answer what it is to be."""
         for do in self.after:
             do(self, response)
-        if _failed(response):
-            return  # all of it, so nothing is said of what is in it
-        for refused in sorted(self.refused, key=lambda refused: refused.place):
-            home = _home(response, refused, self.version)
-            if home is None:
-                continue
-            holder, field = home
-            refusal = Refusal(self.api, self.version, refused.error, refused.message)
-            element = refusal.of(field.kind, refused.chain)  # type: ignore[arg-type]
-            answered = getattr(holder, field.name)
-            answered.insert(refused.place if refused.kept else len(answered), element)
-
-
-def mirror(cls: type[Struct], name: str, version: int) -> Field | None:
-    """The field of an answer that answers the array `name` of what was asked."""
-    return next((field for field in cls.fields if name in field.mirrors and field.present(version)), None)
-
-
-def _home(response: Struct, refused: Refused, version: int) -> tuple[Any, Field] | None:
-    """In whose array of the answer a refusal stands; None where what is around it failed as a whole."""
-    holder: Any = response
-    for depth, name in enumerate(refused.path, 1):
-        field = mirror(type(holder), name, version)
-        if field is None:
-            raise ValueError(f"{type(response).__name__} has no place for a refusal about {'.'.join(refused.path)}")
-        if depth == len(refused.path):
-            return holder, field
-        chain = refused.chain[: depth + 1]
-        holder = next((child for child in getattr(holder, field.name) if _answers(child, chain, version)), None)
-        if holder is None or _failed(holder):
-            return None
-    return None
-
-
-def _answers(child: Struct, chain: Chain, version: int) -> bool:
-    asked = ((field, identity(field, version, chain)) for field in child.fields if field.present(version))
-    return all(found is None or getattr(child, field.name) == found.value for field, found in asked)
-
-
-def _failed(struct: Any) -> bool:
-    return any(getattr(struct, field.name) for field in struct.fields if field.meaning is Meaning.ERROR)
+        Placing(self.api, self.version, response).place(self.refused)

@@ -3,7 +3,6 @@
     Whole(READ, GROUP, "group_id")      refuse all of it
     Every(DESCRIBE, TOPIC, "names")     one no among these refuses all of it
     Each(WRITE, TOPIC, "topic_data")    take out what is refused, serve the others
-    ByType(ALTER_CONFIGS)               likewise, for elements of different resource types
     Required(INCONSISTENT, ("name",))   refuse all of it where something is missing
 
 Those about what an answer shows are in `answers.py`.
@@ -15,12 +14,11 @@ Those about what an answer shows are in `answers.py`.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plugins.acl.case import NOTHING_SAID, Case
+from plugins.acl.case import ApiError, Case
 from plugins.acl.walk import arrays, subjects, values
 from proxy.core.decisions import Decision
 from proxy.protocol import api
@@ -61,8 +59,6 @@ SILENT = frozenset(
         api.STREAMS_GROUP_HEARTBEAT,
     }
 )
-# Config resources by their types: who decides about a broker's settings is the cluster.
-CONFIGS = {2: TOPIC, 4: CLUSTER, 8: CLUSTER, 16: CLUSTER, 32: GROUP}
 
 
 def refusal(case: Case, error: ErrorCode) -> Decision:
@@ -143,7 +139,7 @@ class Each(Check):
     """What is refused is taken out. `paths` are the arrays; those of other versions lead to nothing.
 
     `kept`: brokers answer in the order of the request. `says`: beside the error stands its text. `anyway`: the broker
-    is asked also when nothing is left. `once`: what is said of something refused that stands there twice.
+    is asked also when nothing is left.
     """
 
     answers = True
@@ -157,16 +153,14 @@ class Each(Check):
         kept: bool = False,
         says: bool = False,
         anyway: bool = False,
-        once: str = "",
     ) -> None:
         self.operation = operation
         self.kind = kind
         self.paths = paths
         self.or_cluster = or_cluster
         self.kept = kept
-        self.messages = MESSAGES if says else NOTHING_SAID
+        self.says = says
         self.anyway = anyway
-        self.once = once
 
     def ids(self, case: Case) -> Iterator[bytes]:
         if self.kind is TOPIC:
@@ -175,50 +169,27 @@ class Each(Check):
                     for element in array.elements:
                         yield from (it for it in subjects(element, TOPIC, case.version) if isinstance(it, bytes))
 
-    def judge(self, case: Case) -> Decision:
+    def judge(self, case: Case) -> Any:
         for path in self.paths:
             for array in arrays(path, case.version, case.request):
-                verdicts = [(index, self.verdict(case, element)) for index, element in enumerate(array.elements)]
-                refused = {index: error for index, error in verdicts if error}
-                messages = self.messages
-                if self.once and refused:
-                    names = Counter(map(self.identity, array.elements))
-                    twice = {index for index in refused if names[self.identity(array.elements[index])] > 1}
-                    refused |= dict.fromkeys(twice, ErrorCode.INVALID_REQUEST)
-                    messages = {**messages, ErrorCode.INVALID_REQUEST: self.once}
-                case.take_out(array, refused, messages, kept=self.kept, anyway=self.anyway)
+                case.take_out(array, self.errors(case, array.elements), kept=self.kept, anyway=self.anyway)
         return None
 
-    def identity(self, element: Any) -> Any:
-        """What may stand once only."""
-        return element.name
+    def errors(self, case: Case, elements: Sequence[Any]) -> dict[int, ApiError]:
+        """What is said of those that are refused, by index."""
+        verdicts = ((index, self.verdict(case, element)) for index, element in enumerate(elements))
+        return {index: error for index, error in verdicts if error is not None}
 
-    def verdict(self, case: Case, element: Any) -> ErrorCode | None:
+    def verdict(self, case: Case, element: Any) -> ApiError | None:
         """What to say of one element; None: it may be served."""
         for asked in subjects(element, self.kind, case.version):
             name = case.names.of(asked)
             if name is None:
-                return ErrorCode.UNKNOWN_TOPIC_ID
+                return self.said(ErrorCode.UNKNOWN_TOPIC_ID)
             if case.rights.refuses(case.api, self.operation, self.kind, name, or_cluster=self.or_cluster):
-                return ERRORS[self.kind]
+                return self.said(ERRORS[self.kind])
         return None
 
-
-class ByType(Each):
-    """Config resources: the type says what is asked about."""
-
-    def __init__(self, operation: Operation, *, kept: bool = False, once: str = "") -> None:
-        super().__init__(operation, CLUSTER, "resources", kept=kept, says=True, once=once)
-
-    def identity(self, element: Any) -> Any:
-        return element.resource_type, element.resource_name
-
-    def verdict(self, case: Case, element: Any) -> ErrorCode | None:
-        kind = CONFIGS.get(element.resource_type)
-        if kind is None:
-            return ErrorCode.INVALID_REQUEST
-        if kind is CLUSTER:
-            refused = case.rights.refuses(case.api, self.operation, kind)
-        else:
-            refused = case.rights.refuses(case.api, self.operation, kind, element.resource_name)
-        return ERRORS[kind] if refused else None
+    def said(self, error: ErrorCode) -> ApiError:
+        """An error, in a broker's words where it has some."""
+        return ApiError(error, MESSAGES[error] if self.says else None)

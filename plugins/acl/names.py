@@ -89,7 +89,18 @@ class Names:
 
 def missing(topics: Iterable[str], version: int) -> Any:
     """Steps that give which of these topics there are not. `version`: in which to ask, at least 4."""
-    wanted = [MetadataRequest.Topic(name=name) for name in topics]
-    answer: MetadataResponse = yield Ask(MetadataRequest(topics=wanted, allow_auto_topic_creation=False), version)
+    answer = yield from _described(topics, version)
     gone = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.INVALID_TOPIC_EXCEPTION)
     return {topic.name for topic in answer.topics if topic.error_code in gone}
+
+
+def partitions(topics: Iterable[str], version: int) -> Any:
+    """Steps that give which partitions each of these topics has; those that are missing have none."""
+    answer = yield from _described(topics, version)
+    return {topic.name: {one.partition_index for one in topic.partitions} for topic in answer.topics}
+
+
+def _described(topics: Iterable[str], version: int) -> Any:
+    wanted = [MetadataRequest.Topic(name=name) for name in topics]
+    answer: MetadataResponse = yield Ask(MetadataRequest(topics=wanted, allow_auto_topic_creation=False), version)
+    return answer

@@ -23,6 +23,7 @@ from rules import Operation
 
 ATTRIBUTES_AT = 21  # in a batch
 WITH_IDS = 13
+NO_TRANSACTION = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
 class Producing:
@@ -52,16 +53,15 @@ class Producing:
     def _judge(self, ctx: Context, request: ProduceRequest) -> Decision:
         granted = rights(self._law, ctx)
         before = granted.recorded
-        transaction = request.transactional_id if is_transactional(request) else None
-        if transaction is not None and granted.refuses(PRODUCE, Operation.WRITE, TRANSACTIONAL_ID, transaction):
-            error = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-            return Case(ctx, request, granted, self._names).refuse(error)
+        identity = request.transactional_id
+        transactional = identity is not None and is_transactional(request)
+        if transactional and granted.refuses(PRODUCE, Operation.WRITE, TRANSACTIONAL_ID, identity or ""):
+            return Case(ctx, request, granted, self._names).refuse(NO_TRANSACTION)
         for topic in request.topic_data:
             name = topic.name if ctx.version < WITH_IDS else self._names.get(topic.topic_id)
             if name is None or not granted.may(Operation.WRITE, TOPIC, name):
                 return self._take_out(Case(ctx, request, granted, self._names))
         # A plain batch needs no right to the transactional id that stands above it; the next batch may.
-        identity = request.transactional_id
         whatever = identity is None or granted.may(Operation.WRITE, TRANSACTIONAL_ID, identity)
         ctx.notes[self._ALLOWED] = whatever and granted.recorded == before
         return None
@@ -72,12 +72,15 @@ class Producing:
 
     def _take_out(self, case: Case) -> Decision:
         """Some topic is refused."""
+        request = case.request
+        if request.transactional_id is None and is_transactional(request) and not case.rights.is_shadow:
+            return case.refuse(NO_TRANSACTION)  # as a broker says of all of it, whoever asks
         self._each.judge(case)
         decision = case.decide()
         if not isinstance(decision, Forward):
             return decision
-        if case.request.acks == 0:
-            return Forward(case.request, end="some of a Produce request was refused that wants no answer")
+        if request.acks == 0:
+            return Forward(request, end="some of a Produce request was refused that wants no answer")
         case.ctx.notes[self] = case
         return decision
 
@@ -94,12 +97,12 @@ class Producing:
 
 def is_transactional(request: ProduceRequest) -> bool:
     """Does any batch belong to a transaction? What is no batch might: it takes the right too."""
-    return request.transactional_id is not None and any(
-        _may_be_transactional(part.records) for topic in request.topic_data for part in topic.partition_data
-    )
+    return any(_may_be_transactional(part.records) for topic in request.topic_data for part in topic.partition_data)
 
 
 def _may_be_transactional(records: Any) -> bool:
-    if records is None or len(records) < HEADER.size or records[MAGIC_AT] != MAGIC:
+    if not records:
+        return False
+    if len(records) < HEADER.size or records[MAGIC_AT] != MAGIC:
         return True
     return bool(records[ATTRIBUTES_AT + 1] & TRANSACTIONAL)

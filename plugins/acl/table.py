@@ -9,12 +9,13 @@ Sources: kafka.server.KafkaApis and ControllerApis of 4.4 and what a 4.3 broker 
 from __future__ import annotations
 
 from plugins.acl.answers import Assigned, Listed, ListedOfAll, Operations
-from plugins.acl.checks import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID, ByType, Check, Each, Every, Required, Whole
+from plugins.acl.checks import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID, Check, Each, Every, Required, Whole
+from plugins.acl.configs import Altered, Shown
 from plugins.acl.coordinators import Coordinated
 from plugins.acl.share import ShareAcknowledged, ShareFetched
 from plugins.acl.subscriptions import Streams, Subscribed
 from plugins.acl.tokens import TokenMade, TokensShown
-from plugins.acl.topics import Deleted, Described, Made, Told
+from plugins.acl.topics import Deleted, Described, Grown, Made, Told
 from plugins.acl.transactions import Added, Initialized
 from proxy.protocol import api
 from proxy.protocol.api import Api
@@ -45,7 +46,6 @@ DESCRIBED_TOPOLOGY = (
     "topology.subtopologies.repartition_source_topics.name",
     "topology.subtopologies.state_changelog_topics.name",
 )
-RESOURCE_TWICE = "Each resource must appear at most once."
 
 OWN = frozenset({api.PRODUCE, api.FETCH})
 
@@ -85,19 +85,19 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.DESCRIBE_ACLS: DESCRIBES,
         api.CREATE_ACLS: ALTERS,
         api.DELETE_ACLS: ALTERS,
-        api.DESCRIBE_CONFIGS: (ByType(DESCRIBE_CONFIGS),),
-        api.ALTER_CONFIGS: (ByType(ALTER_CONFIGS, kept=True, once=RESOURCE_TWICE),),
+        api.DESCRIBE_CONFIGS: (Shown(),),
+        api.ALTER_CONFIGS: (Altered(),),
         api.ALTER_REPLICA_LOG_DIRS: ALTERS,
         api.DESCRIBE_LOG_DIRS: DESCRIBES,
         api.SASL_AUTHENTICATE: FREE,
-        api.CREATE_PARTITIONS: (Each(ALTER, TOPIC, "topics", once="Duplicate topic name."),),
+        api.CREATE_PARTITIONS: (Grown(),),
         api.CREATE_DELEGATION_TOKEN: (TokenMade(),),
         api.RENEW_DELEGATION_TOKEN: FREE,  # whoever knows a token's HMAC; its broker asks for the owner
         api.EXPIRE_DELEGATION_TOKEN: FREE,  # likewise
         api.DESCRIBE_DELEGATION_TOKEN: (TokensShown(),),
         api.DELETE_GROUPS: (Each(DELETE, GROUP, "groups_names"),),
         api.ELECT_LEADERS: ALTERS,
-        api.INCREMENTAL_ALTER_CONFIGS: (ByType(ALTER_CONFIGS, kept=True, once=RESOURCE_TWICE),),
+        api.INCREMENTAL_ALTER_CONFIGS: (Altered(),),
         api.ALTER_PARTITION_REASSIGNMENTS: ALTERS,
         api.LIST_PARTITION_REASSIGNMENTS: DESCRIBES,
         api.OFFSET_DELETE: (Whole(DELETE, GROUP, "group_id"), Each(READ, TOPIC, "topics")),

@@ -9,11 +9,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from plugins.acl.answers import Listed
-from plugins.acl.case import Case
-from plugins.acl.checks import CLUSTER, MESSAGES, TOPIC, Check, Each
+from plugins.acl.case import ApiError, Case
+from plugins.acl.checks import CLUSTER, TOPIC, Check, Each
 from plugins.acl.names import missing
 from plugins.acl.walk import arrays
 from proxy.core.decisions import Reply
@@ -25,8 +26,13 @@ from rules import Operation
 HEEDS_IDS = 12  # the version of Metadata since when topics may be asked for by id
 CREATION_CAN_BE_DECLINED = 4  # the version of Metadata since when a client may say that it wants no topic made
 BY_ID = 6  # the version of DeleteTopics since when topics may be named by id
-BY_BOTH = "You may not specify both topic name and topic id."
+ASK_METADATA = 4  # a version of Metadata that makes no topics
 NOT_MADE = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+MISSING = ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
+BY_BOTH = ApiError(ErrorCode.INVALID_REQUEST, "You may not specify both topic name and topic id.")
+BY_NEITHER = ApiError(ErrorCode.INVALID_REQUEST, "Neither topic name nor id were specified.")
+NAME_TWICE = ApiError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+ID_TWICE = ApiError(ErrorCode.INVALID_REQUEST, "Duplicate topic id.")
 
 
 class Told(Check):
@@ -73,7 +79,7 @@ class Told(Check):
         gone = yield from missing(sorted(doubtful), max(case.version, CREATION_CAN_BE_DECLINED))
         (array,) = arrays("topics", case.version, case.request)
         refused = {
-            index: NOT_MADE
+            index: ApiError(NOT_MADE)
             for index, topic in enumerate(array.elements)
             if topic.name in gone and case.rights.refuses(case.api, Operation.CREATE, TOPIC, topic.name)
         }
@@ -86,26 +92,33 @@ def tell_none(case: Case, response: Any) -> None:
 
 
 class Described(Check):
-    """DescribeTopicPartitions: who asks for all gets a list of those that it may see, page by page."""
+    """DescribeTopicPartitions: who asks for all gets a list of those that it may see, page by page.
+
+    A cursor may stand at a topic that is refused, or gone: the answer goes on from there.
+    """
 
     answers = True
     _each = Each(Operation.DESCRIBE, TOPIC, "topics")
 
     def judge(self, case: Case) -> Any:
-        if case.request.topics:
+        request, cursor = case.request, case.request.cursor
+        first = "" if cursor is None else cursor.topic_name
+        named = {topic.name for topic in request.topics}
+        if cursor is not None and (cursor.partition_index < 0 or (named and first not in named)):
+            return case.refuse(ErrorCode.INVALID_REQUEST)
+        if named:
+            request.topics = [topic for topic in request.topics if topic.name >= first]  # the others were told already
             self._each.judge(case)
-            if case.request.cursor is not None:  # what stands before it was told already
-                first = case.request.cursor.topic_name
-                case.refused = [refused for refused in case.refused if refused.chain[-1].name >= first]
-            return None
-        if case.rights.is_shadow:
-            return None
-        everything = yield from case.names.ask_all()
-        seen = sorted(name for name in everything if case.rights.may(Operation.DESCRIBE, TOPIC, name))
-        if not seen:
-            return Reply(refuse(case.api, case.version, case.request, ErrorCode.NONE))  # type: ignore[arg-type]
-        case.request.topics = [type(case.request).Topic(name=name) for name in seen]
-        case.changed = True
+        elif not case.rights.is_shadow:
+            everything = yield from case.names.ask_all()
+            may = case.rights.may
+            seen = sorted(name for name in everything if name >= first and may(Operation.DESCRIBE, TOPIC, name))
+            if not seen:
+                return Reply(refuse(case.api, case.version, request, ErrorCode.NONE))  # type: ignore[arg-type]
+            request.topics = [type(request).Topic(name=name) for name in seen]
+            case.changed = True
+        if cursor is not None and first not in {topic.name for topic in request.topics} and request.topics:
+            request.cursor, case.changed = None, True
         return None
 
 
@@ -118,12 +131,12 @@ class Made(Check):
         names = Counter(topic.name for topic in case.request.topics)
         (array,) = arrays("topics", case.version, case.request)
         refused = {
-            index: NOT_MADE
+            index: ApiError(NOT_MADE, "Authorization failed.")
             for index, topic in enumerate(array.elements)
             if names[topic.name] == 1
             and case.rights.refuses(case.api, Operation.CREATE, TOPIC, topic.name, or_cluster=Operation.CREATE)
         }
-        case.take_out(array, refused, {NOT_MADE: "Authorization failed."})
+        case.take_out(array, refused)
         hidden = {topic.name for topic in case.request.topics}
         hidden = {name for name in hidden if not case.rights.may(Operation.DESCRIBE_CONFIGS, TOPIC, name)}
         if hidden and case.version >= 5 and not case.rights.is_shadow:
@@ -140,31 +153,62 @@ def hide_settings(case: Case, response: Any) -> None:
             topic.configs = []
 
 
-class Deleted(Each):
-    """DeleteTopics: who may delete on the cluster may delete all. By id, a topic that may be seen is named.
+class Grown(Each):
+    """CreatePartitions. A topic that stands there twice is wrong, whoever asks."""
 
-    A topic by both its name and its id is an error, whoever asks.
+    def __init__(self) -> None:
+        super().__init__(Operation.ALTER, TOPIC, "topics")
+
+    def errors(self, case: Case, elements: Sequence[Any]) -> dict[int, ApiError]:
+        times = Counter(topic.name for topic in elements)
+        errors = super().errors(case, elements)
+        return errors | {index: NAME_TWICE for index in errors if times[elements[index].name] > 1}
+
+
+class Deleted(Each):
+    """DeleteTopics: who may delete on the cluster may delete all.
+
+    What brokers say of a request itself comes before any right: by a name and an id, by neither, by the same twice.
+    Who may see a topic is told its name, or that it is missing.
     """
 
     def __init__(self) -> None:
         super().__init__(Operation.DELETE, TOPIC, "topics", "topic_names", or_cluster=Operation.DELETE, says=True)
-        self.messages = {**MESSAGES, ErrorCode.INVALID_REQUEST: BY_BOTH}
-
-    def verdict(self, case: Case, element: Any) -> ErrorCode | None:
-        if case.version >= BY_ID and element.name is not None and element.topic_id != NO_UUID:
-            return ErrorCode.INVALID_REQUEST
-        return super().verdict(case, element)
 
     def judge(self, case: Case) -> Any:
-        super().judge(case)
+        for path in self.paths:
+            for array in arrays(path, case.version, case.request):
+                errors = self.errors(case, array.elements)
+                yield from self._look_for(case, array.elements, errors)
+                case.take_out(array, errors)
         if any(self.is_named(case, refused) for refused in case.refused):
             case.after.append(self.expect)
         return None
 
+    def errors(self, case: Case, elements: Sequence[Any]) -> dict[int, ApiError]:
+        named = [(it, NO_UUID) if case.version < BY_ID else (it.name, it.topic_id) for it in elements]
+        times = Counter(named)
+        wrong = {index: error for index, it in enumerate(named) if (error := _wrong(it[0], it[1], times[it]))}
+        judged = {index: self.verdict(case, it) for index, it in enumerate(elements) if index not in wrong}
+        return wrong | {index: error for index, error in judged.items() if error is not None}
+
+    def _look_for(self, case: Case, elements: Sequence[Any], errors: dict[int, ApiError]) -> Any:
+        """Say of those that the client may see whether they are missing."""
+        named = {index: elements[index] if case.version < BY_ID else elements[index].name for index in errors}
+        refused = self.said(NOT_MADE)
+        seen = {
+            index: name
+            for index, name in named.items()
+            if errors[index] == refused and name is not None and case.rights.may(Operation.DESCRIBE, TOPIC, name)
+        }
+        if seen:
+            gone = yield from missing(sorted(set(seen.values())), ASK_METADATA)
+            errors |= {index: MISSING for index, name in seen.items() if name in gone}
+
     def is_named(self, case: Case, refused: Any) -> bool:
         """Is this a topic by id whose name the client may know?"""
         topic = refused.chain[-1]
-        if refused.error != ErrorCode.TOPIC_AUTHORIZATION_FAILED or case.version < BY_ID or topic.name is not None:
+        if refused.error != NOT_MADE or case.version < BY_ID or topic.name is not None:
             return False
         topic_name = case.names.get(topic.topic_id)
         return topic_name is not None and case.rights.may(Operation.DESCRIBE, TOPIC, topic_name)
@@ -174,3 +218,14 @@ class Deleted(Each):
         for refused in case.refused:
             if self.is_named(case, refused):
                 refused.chain[-1].name = case.names.get(refused.chain[-1].topic_id)
+
+
+def _wrong(name: str | None, topic_id: bytes, times: int) -> ApiError | None:
+    """What is wrong with saying so which topic is to be deleted."""
+    if name is None and topic_id == NO_UUID:
+        return BY_NEITHER
+    if name is not None and topic_id != NO_UUID:
+        return BY_BOTH
+    if times > 1:
+        return ID_TWICE if name is None else NAME_TWICE
+    return None

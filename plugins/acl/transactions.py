@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from plugins.acl.case import Case
+from plugins.acl.case import ApiError, Case
 from plugins.acl.checks import CLUSTER, MESSAGES, TOPIC, TRANSACTIONAL_ID, Check
-from plugins.acl.names import missing
+from plugins.acl.names import partitions
 from plugins.acl.walk import arrays
 from proxy.core.decisions import Decision
 from proxy.protocol.errors import ErrorCode
@@ -55,18 +56,29 @@ class Added(Check):
             return None
         if rights.refuses(case.api, Operation.WRITE, TRANSACTIONAL_ID, request.v3_and_below_transactional_id):
             return case.refuse(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-        (array,) = arrays("v3_and_below_topics", case.version, request)
-        errors: dict[int, ErrorCode] = {
-            index: ErrorCode.TOPIC_AUTHORIZATION_FAILED
-            for index, topic in enumerate(array.elements)
-            if rights.refuses(case.api, Operation.WRITE, TOPIC, topic.name)
-        }
-        if not errors:
+        named = [topic.name for topic in request.v3_and_below_topics]
+        refused = {name for name in dict.fromkeys(named) if rights.refuses(case.api, Operation.WRITE, TOPIC, name)}
+        if not refused:
             return None
-        others = {topic.name for index, topic in enumerate(array.elements) if index not in errors}
-        gone = (yield from missing(sorted(others), ASK_METADATA)) if others else set()
-        for index, topic in enumerate(array.elements):
-            untried = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if topic.name in gone else ErrorCode.OPERATION_NOT_ATTEMPTED
-            errors.setdefault(index, untried)
-        case.take_out(array, errors)
+        others = sorted(set(named) - refused)
+        there = (yield from partitions(others, ASK_METADATA)) if others else {}
+        topics, errors = [], []
+        for topic in request.v3_and_below_topics:
+            for error, some in _sorted(topic, None if topic.name in refused else there.get(topic.name, set())):
+                topics.append(type(topic)(name=topic.name, partitions=some))
+                errors.append(ApiError(error))
+        request.v3_and_below_topics = topics
+        (array,) = arrays("v3_and_below_topics", case.version, request)
+        case.take_out(array, dict(enumerate(errors)))
         return None
+
+
+def _sorted(topic: Any, there: set[int] | None) -> Iterator[tuple[ErrorCode, list[int]]]:
+    """The partitions of a topic by their errors; `there` are those that exist, None if it is refused."""
+    if there is None:
+        yield ErrorCode.TOPIC_AUTHORIZATION_FAILED, topic.partitions
+        return
+    for error, exists in ((ErrorCode.OPERATION_NOT_ATTEMPTED, True), (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, False)):
+        some = [partition for partition in topic.partitions if (partition in there) is exists]
+        if some:
+            yield error, some

@@ -8,8 +8,7 @@ Rules:
 * All else is left at its default, except what Kafka leaves otherwise (`LEFT`).
 
 Source: AbstractRequest.getErrorResponse of Kafka 4.4.0 and 3.9.1, and for errors about topics what a 4.3.1 broker
-answers. Ours differ in this: Fetch answers have session id 0, so that the client begins a session with a full request;
-ListPartitionReassignments and DescribeUserScramCredentials do not repeat what was asked without saying what is wrong.
+answers. Ours differ in this: Fetch answers have session id 0, so that the client begins a session with a full request.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from proxy.protocol.api import (
     DELETE_RECORDS,
     DESCRIBE_CLIENT_QUOTAS,
     DESCRIBE_SHARE_GROUP_OFFSETS,
+    DESCRIBE_USER_SCRAM_CREDENTIALS,
     ELECT_LEADERS,
     FETCH,
     FIND_COORDINATOR,
@@ -85,6 +85,7 @@ AT_BOTH = {
     STOP_REPLICA: 4,
     ELECT_LEADERS: 2,
     ALTER_PARTITION_REASSIGNMENTS: 1,
+    DESCRIBE_USER_SCRAM_CREDENTIALS: 0,
 }
 
 # What Kafka leaves in a refusal where it is not the declared default. Null counts in the versions that allow it.
@@ -107,6 +108,7 @@ LEFT: dict[Api, dict[str, Any]] = {
     },
     DESCRIBE_CLIENT_QUOTAS: {"entries": None},
     DESCRIBE_SHARE_GROUP_OFFSETS: {"start_offset": -1},
+    DESCRIBE_USER_SCRAM_CREDENTIALS: {"user": ""},  # as many as were asked for, without their names
 }
 
 

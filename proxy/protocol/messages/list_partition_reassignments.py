@@ -33,9 +33,9 @@ class ListPartitionReassignmentsResponse(Response, api=LIST_PARTITION_REASSIGNME
             removing_replicas: array[BrokerId]
 
         name: TopicName
-        partitions: array[Partition]
+        partitions: array[Partition] = field(mirrors="partition_indexes")
 
     throttle_time_ms: ThrottleTime
     error_code: Error
     error_message: ErrorMessage | None
-    topics: array[Topic]
+    topics: array[Topic] = field(mirrors="topics")

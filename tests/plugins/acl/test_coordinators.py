@@ -12,11 +12,7 @@ from tests.plugins.acl.talk import Rules, Talk
 
 Making = Callable[..., Rules]
 OWN = "acls: [{allow: User:alice, to: Describe, groups: mine}, {allow: User:alice, to: Write, transactional_ids: tx}]"
-NO_GROUP, NO_ID, NO_CLUSTER = (
-    ErrorCode.GROUP_AUTHORIZATION_FAILED,
-    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-    ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
-)
+NO_GROUP, NO_ID = ErrorCode.GROUP_AUTHORIZATION_FAILED, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
 @pytest.mark.parametrize("version", range(4))
@@ -53,12 +49,18 @@ def test_of_many_keys_in_the_order_in_which_they_were_asked(
     assert [each.error_message for each in answer.coordinators] == ["", None, ""]
 
 
-@pytest.mark.parametrize("version", range(1, 7))
 @pytest.mark.parametrize("may", [False, True])
-def test_of_share_partitions_to_brokers_alone(rules: Making, version: int, may: bool) -> None:
+def test_of_share_partitions_to_brokers_alone(rules: Making, may: bool) -> None:
     talk = Talk(rules("acls: [{allow: User:alice, to: ClusterAction, cluster: true}]" if may else OWN).acl)
-    answer = talk.ask(FindCoordinatorRequest(key="k", key_type=2, coordinator_keys=["k"]), version)
+    answer = talk.ask(FindCoordinatorRequest(key_type=2, coordinator_keys=["k"]), 6)
     assert (answer is None) == may
     if not may:
-        said = answer.coordinators[0].error_code if version >= 4 else answer.error_code
-        assert said == NO_CLUSTER
+        assert [each.error_code for each in answer.coordinators] == [ErrorCode.CLUSTER_AUTHORIZATION_FAILED]
+
+
+@pytest.mark.parametrize("version", range(1, 6))
+def test_versions_that_know_no_share_partitions_do_not_tell_of_them(rules: Making, version: int) -> None:
+    talk = Talk(rules("super_users: [User:alice]").acl)
+    answer = talk.ask(FindCoordinatorRequest(key="k", key_type=2, coordinator_keys=["k"]), version)
+    said = answer.coordinators[0].error_code if version >= 4 else answer.error_code
+    assert (said, talk.to_broker) == (ErrorCode.INVALID_REQUEST, [])

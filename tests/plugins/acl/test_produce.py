@@ -134,11 +134,26 @@ def test_a_transactional_batch_needs_the_right_to_its_transactional_id(
         assert told(answer) == [("mine", NO_TRANSACTION, -1)]
 
 
-@pytest.mark.parametrize("records", [None, b"", b"\0", BATCH[:60], bytes(16) + b"\1" + bytes(44)])
-def test_what_is_no_batch_may_be_transactional(rules: Making, records: bytes | None) -> None:
+@pytest.mark.parametrize("records", [b"\0", BATCH[:60], bytes(16) + b"\1" + bytes(44)])
+def test_what_is_no_batch_may_be_transactional(rules: Making, records: bytes) -> None:
     request = produce(9, "mine", records=records, transactional_id="theirs")
     assert is_transactional(request)
     assert told(Producer(rules(WRITES)).ask(request, 9)) == [("mine", NO_TRANSACTION, -1)]
+
+
+@pytest.mark.parametrize("records", [None, b""])
+def test_where_no_record_is_there_is_no_transaction(rules: Making, records: bytes | None) -> None:
+    talk = Producer(rules(WRITES))
+    talk.ask(produce(9, "mine", records=records, transactional_id="theirs"), 9)
+    assert talk.written == [["mine"]]
+
+
+@pytest.mark.parametrize("version", [3, 9, 13])
+def test_a_transactional_batch_without_an_id_refuses_what_else_is_refused_too(rules: Making, version: int) -> None:
+    request = produce(version, "mine", "theirs", records=batch(True), transactional_id=None)
+    talk = Producer(rules(WRITES))
+    assert told(talk.ask(request, version)) == [("mine", NO_TRANSACTION, -1), ("theirs", NO_TRANSACTION, -1)]
+    assert talk.written == []
 
 
 def test_a_refused_transaction_without_an_answer_closes_the_connection(rules: Making) -> None:

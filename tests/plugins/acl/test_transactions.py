@@ -9,7 +9,8 @@ import pytest
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, Topic
 from proxy.protocol.messages.init_producer_id import InitProducerIdRequest
-from proxy.protocol.messages.metadata import MetadataRequest
+from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from proxy.protocol.schema import Request, Response
 from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
 
 Making = Callable[..., Rules]
@@ -66,6 +67,32 @@ def add(*topics: str, identity: str = "mine") -> AddPartitionsToTxnRequest:
 ADDS = "acls: [{allow: User:alice, to: Write, topics: [mine, ours, gone], transactional_ids: mine}]"
 
 
+def partitioned(request: Request, version: int) -> Response | None:
+    """A broker on which each topic has one partition."""
+    if not isinstance(request, MetadataRequest):
+        return None
+    answer = metadata_of(KNOWN, request)
+    first = MetadataResponse.Topic.Partition(
+        error_code=0, partition_index=0, leader_id=1, replica_nodes=[1], isr_nodes=[1]
+    )
+    for topic in answer.topics:
+        topic.partitions = [] if topic.error_code else [first]
+    return answer
+
+
+@pytest.mark.parametrize("version", range(4))
+def test_a_partition_that_is_missing_is_told_beside_one_that_is_not_tried(rules: Making, version: int) -> None:
+    request = add("mine", "theirs", "mine")
+    request.v3_and_below_topics[0].partitions = [0, 9]
+    answer = Talk(rules(ADDS).acl, "User:alice", partitioned).ask(request, version)
+    told = {
+        topic.name: {each.partition_index: each.partition_error_code for each in topic.results_by_partition}
+        for topic in answer.results_by_topic_v3_and_below
+    }
+    assert told == {"mine": {0: UNTRIED, 9: MISSING}, "theirs": {0: REFUSED}}
+    assert len(answer.results_by_topic_v3_and_below) == 2
+
+
 @pytest.mark.parametrize("version", range(4))
 @pytest.mark.parametrize(
     ("topics", "errors"),
@@ -79,9 +106,7 @@ ADDS = "acls: [{allow: User:alice, to: Write, topics: [mine, ours, gone], transa
 def test_partitions_are_added_all_or_none(
     rules: Making, version: int, topics: list[str], errors: list[int] | None
 ) -> None:
-    talk = Talk(
-        rules(ADDS).acl, "User:alice", lambda it, v: metadata_of(KNOWN, it) if isinstance(it, MetadataRequest) else None
-    )
+    talk = Talk(rules(ADDS).acl, "User:alice", partitioned)
     answer = talk.ask(add(*topics), version)
     reached = [each for each in talk.to_broker if isinstance(each, AddPartitionsToTxnRequest)]
     assert reached == ([add(*topics)] if errors is None else [])

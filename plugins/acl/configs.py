@@ -1,0 +1,105 @@
+"""Config resources: settings of topics, groups and of what is the cluster's, as the type of each says.
+
+# Of settings to be shown, one type that nobody knows refuses all.
+# Brokers look whether a change makes sense before they ask who may make it. What is refused here never reaches them, so
+# this is said here; what is served they look at themselves. Whether a value is a good one is not looked at.
+
+Source: handleDescribeConfigsRequest and ConfigAdminManager.preprocess of Kafka 4.3, and what a 4.3.1 broker answered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from plugins.acl.case import ApiError, Case
+from plugins.acl.checks import CLUSTER, ERRORS, GROUP, TOPIC, Each, refusal
+from proxy.protocol.api import ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS
+from proxy.protocol.errors import ErrorCode
+from rules import Operation
+
+BROKER, BROKER_LOGGER = 4, 8
+# Who decides about a broker's settings is the cluster.
+KINDS = {2: TOPIC, BROKER: CLUSTER, BROKER_LOGGER: CLUSTER, 16: CLUSTER, 32: GROUP}
+DELETE = 1  # an operation of an incremental change, which needs no value
+INTEGER = re.compile(r"[+-]?\d{1,10}", re.ASCII)
+
+
+class Shown(Each):
+    """DescribeConfigs."""
+
+    def __init__(self, operation: Operation = Operation.DESCRIBE_CONFIGS, *, kept: bool = False) -> None:
+        super().__init__(operation, CLUSTER, "resources", kept=kept, says=True)
+
+    def judge(self, case: Case) -> Any:
+        if any(resource.resource_type not in KINDS for resource in case.request.resources):
+            return refusal(case, ErrorCode.INVALID_REQUEST)
+        return super().judge(case)
+
+    def verdict(self, case: Case, element: Any) -> ApiError | None:
+        kind = KINDS[element.resource_type]
+        name = () if kind is CLUSTER else (element.resource_name,)
+        return self.said(ERRORS[kind]) if case.rights.refuses(case.api, self.operation, kind, *name) else None
+
+
+class Altered(Shown):
+    """AlterConfigs and IncrementalAlterConfigs."""
+
+    def __init__(self) -> None:
+        super().__init__(Operation.ALTER_CONFIGS, kept=True)
+
+    def judge(self, case: Case) -> Any:
+        return Each.judge(self, case)
+
+    def errors(self, case: Case, elements: Sequence[Any]) -> dict[int, ApiError]:
+        times = Counter((element.resource_type, element.resource_name) for element in elements)
+        errors = super().errors(case, elements)
+        for index in errors:
+            element = elements[index]
+            twice = times[element.resource_type, element.resource_name] > 1
+            fact = "Each resource must appear at most once." if twice else _wrong(case, element)
+            if fact is not None:
+                errors[index] = ApiError(ErrorCode.INVALID_REQUEST, fact)
+        return errors
+
+    def verdict(self, case: Case, element: Any) -> ApiError | None:
+        if element.resource_type not in KINDS:
+            return ApiError(ErrorCode.INVALID_REQUEST)
+        if element.resource_type == BROKER_LOGGER and case.api is ALTER_CONFIGS:
+            return ApiError(ErrorCode.INVALID_REQUEST)
+        error = super().verdict(case, element)
+        if error is not None and element.resource_type == BROKER_LOGGER:
+            return ApiError(error.error)  # the broker itself says so, without a word
+        return error
+
+
+def _wrong(case: Case, resource: Any) -> str | None:
+    """What a broker says is wrong with a change before it asks who makes it."""
+    incremental = case.api is INCREMENTAL_ALTER_CONFIGS
+    names = [config.name for config in resource.configs]
+    if len(set(names)) < len(names):
+        return "Error due to duplicate config keys"
+    nulls = [
+        config.name
+        for config in resource.configs
+        if config.value is None and not (incremental and config.config_operation == DELETE)
+    ]
+    if nulls:
+        return f"Null value not supported for : {', '.join(nulls)}"
+    if resource.resource_type not in KINDS or (resource.resource_type == BROKER_LOGGER and not incremental):
+        return f"Unknown resource type {resource.resource_type}"
+    if resource.resource_type == BROKER:
+        return _wrong_broker(case, resource.resource_name)
+    return None
+
+
+def _wrong_broker(case: Case, name: str) -> str | None:
+    """Whose settings may be changed: those of the broker that is asked, or of all (an empty name)."""
+    if not name:
+        return None
+    if INTEGER.fullmatch(name) is None:
+        return f"Node id must be an integer, but it is: {name}"
+    own = case.ctx.connection.broker_id
+    return None if own is None or int(name) == own else f"Unexpected broker id, expected {own}, but received {name}"

@@ -1,0 +1,153 @@
+"""Placed: where in an answer stands what is said of an element that was taken out of the request.
+
+# A refusal stands in the array that answers the one its element was taken from: after what was served, or in its place
+# where brokers keep the order. Where what is around it failed as a whole, nothing is said of what is in it.
+# What a client asks twice some brokers' answers hold once (`ONCE`), or one after the other in one place (`JOINED`).
+# A group that is asked about twice has two answers: the first is the first one's.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from proxy.protocol import api
+from proxy.protocol.api import Api
+from proxy.protocol.mirror import Chain, identity
+from proxy.protocol.refuse import Refusal
+from proxy.protocol.schema import Field, Response, Struct, StructType
+from proxy.protocol.wire import Meaning
+
+ONCE = frozenset(
+    {
+        api.ADD_PARTITIONS_TO_TXN,
+        api.CREATE_PARTITIONS,
+        api.DELETE_GROUPS,
+        api.DELETE_RECORDS,
+        api.DELETE_TOPICS,
+        api.DESCRIBE_TOPIC_PARTITIONS,
+        api.METADATA,
+        api.PRODUCE,
+    }
+)
+JOINED = frozenset({api.OFFSET_COMMIT, api.OFFSET_DELETE, api.TXN_OFFSET_COMMIT})
+
+
+class Refused(NamedTuple):
+    """An element that was taken out: where it stood, and what is said of it. `kept`: brokers keep the order."""
+
+    path: tuple[str, ...]
+    chain: Chain
+    place: int  # in that array
+    error: int
+    message: str | None
+    kept: bool
+
+
+class Placing:
+    """Puts refusals into one answer."""
+
+    def __init__(self, api: Api, version: int, response: Response) -> None:
+        self.api, self.version, self.response = api, version, response
+        self._answers: dict[tuple[int, str], dict[int, Any]] = {}  # by what was asked, of each array
+        self._said: dict[tuple[Any, ...], Any] = {}
+
+    def place(self, some: Iterable[Refused]) -> None:
+        """All of them. Raises ValueError where the answer has no place for one."""
+        if failed(self.response):
+            return
+        for refused in sorted(some, key=lambda refused: refused.place):
+            home = self._home(refused)
+            if home is not None:
+                self._put(refused, *home)
+
+    def join(self) -> None:
+        """Say once, or in one place, what is said twice in an answer that is all refusals."""
+        for field in self.response.fields:
+            if field.mirrors:
+                elements, joined = getattr(self.response, field.name), list[Any]()
+                for element in elements:
+                    self._join(joined, element, (id(self.response),))
+                setattr(self.response, field.name, joined)
+
+    def _put(self, refused: Refused, holder: Any, field: Field) -> None:
+        refusal = Refusal(self.api, self.version, refused.error, refused.message)
+        element = refusal.of(field.kind, refused.chain)  # type: ignore[arg-type]
+        answered = getattr(holder, field.name)
+        if self.api in ONCE or self.api in JOINED:
+            self._join(answered, element, (id(holder),))
+        else:
+            answered.insert(refused.place if refused.kept else len(answered), element)
+
+    def _join(self, answered: list[Any], element: Any, around: tuple[Any, ...]) -> None:
+        """Add it to what was said of the same already, if anything was."""
+        key = (*around, *_scalars(element))
+        arrays = [(field.name, getattr(element, field.name)) for field in element.fields if field.is_array]
+        said = self._said.get(key)
+        if said is None:
+            said = self._said[key] = element
+            answered.append(element)
+            for name, children in arrays:
+                setattr(element, name, children and [])
+        for name, children in arrays:
+            for child in children or ():
+                if self.api in ONCE:
+                    self._join(getattr(said, name), child, key)
+                else:
+                    getattr(said, name).append(child)
+
+    def _home(self, refused: Refused) -> tuple[Any, Field] | None:
+        """In whose array of the answer a refusal stands; None where what is around it failed as a whole."""
+        holder: Any = self.response
+        for depth, name in enumerate(refused.path, 1):
+            field = mirror(type(holder), name, self.version)
+            if field is None:
+                about = ".".join(refused.path)
+                raise ValueError(f"{type(self.response).__name__} has no place for a refusal about {about}")
+            if depth == len(refused.path):
+                return holder, field
+            holder = self._answer(holder, field, refused.chain[: depth + 1], name)
+            if holder is None or failed(holder):
+                return None
+        return None
+
+    def _answer(self, holder: Any, field: Field, chain: Chain, name: str) -> Any:
+        """What answers the element at the end of the chain."""
+        key = id(holder), field.name
+        pairs = self._answers.get(key)
+        if pairs is None:
+            pairs = self._answers[key] = self._paired(getattr(holder, field.name), field, chain, name)
+        return pairs.get(id(chain[-1]))
+
+    def _paired(self, answered: list[Any], field: Field, chain: Chain, name: str) -> dict[int, Any]:
+        """The answers to the elements of an array, by what they repeat of these."""
+        parent = chain[-2]
+        inner = [one for one in field.kind.fields if one.present(self.version)]  # type: ignore[union-attr]
+        found: dict[tuple[Any, ...], deque[Any]] = {}
+        named = [one for one in inner if identity(one, self.version, chain) is not None]
+        for child in answered:
+            found.setdefault(tuple(getattr(child, one.name) for one in named), deque()).append(child)
+        pairs = {}
+        for element in getattr(parent, name):
+            said = (identity(one, self.version, (*chain[:-1], element)) for one in named)
+            answers = found.get(tuple(each.value for each in said if each is not None))
+            if answers:
+                pairs[id(element)] = answers.popleft()
+        return pairs
+
+
+def mirror(cls: type[Struct], name: str, version: int) -> Field | None:
+    """The field of an answer that answers the array `name` of what was asked."""
+    return next((field for field in cls.fields if name in field.mirrors and field.present(version)), None)
+
+
+def failed(struct: Any) -> bool:
+    """Is there an error for all of it?"""
+    return any(getattr(struct, field.name) for field in struct.fields if field.meaning is Meaning.ERROR)
+
+
+def _scalars(struct: Any) -> tuple[Any, ...]:
+    """What a struct says itself."""
+    own = (field for field in struct.fields if not field.is_array and not isinstance(field.kind, StructType))
+    return tuple(getattr(struct, field.name) for field in own)
