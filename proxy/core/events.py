@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from proxy.protocol.api import Api
+from proxy.protocol.problem import ProtocolError
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Undecodable:
 
     api: Api
     version: int
-    error: Exception
+    error: ProtocolError
 
 
 @dataclass(frozen=True, slots=True)

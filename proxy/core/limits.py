@@ -24,4 +24,4 @@ class Counters:
     undecodable: int = 0  # a handler needed to read it and could not
     failed_handlers: int = 0
     failed_authentications: int = 0
-    refused: int = 0  # answered by the proxy instead of the broker
+    answered: int = 0  # requests, by the proxy instead of a broker

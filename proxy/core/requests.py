@@ -272,7 +272,7 @@ class Requests:
 
     def _reply(self, reply: Reply, wanted: Wanted, written: list[Buffer] | None) -> Sequence[Buffer]:
         """The proxy answers; the broker never sees the request."""
-        self._link.counters.refused += 1
+        self._link.counters.answered += 1
         if wanted.acks == 0:
             return ()
         version = wanted.route.version if reply.version is None else reply.version

@@ -86,15 +86,24 @@ class Complaints:
         self, write: Write, event: str, about: Hashable = None, example: Hashable = None, /, **facts: object
     ) -> None:
         """Write this line, if it is due. `event` is one of ours, never what somebody else wrote."""
+        left_out = self.due(event, about, example)
+        if left_out is not None:
+            write(event, **short(facts), **left_out)
+
+    def due(self, event: str, about: Hashable = None, example: Hashable = None) -> dict[str, object] | None:
+        """What the line says of those left out before it, which is written now; None if it is left out too.
+
+        For lines that come so often that what they say is put together only when they are due.
+        """
         now = trio.current_time()
         kind = self._kind(event, hash(about))
-        pace = self._paces.setdefault(event, Bucket(BURST, PACE))
+        pace = self._paces.get(event) or self._paces.setdefault(event, Bucket(BURST, PACE))
         if pace.has(now) and kind.is_due(hash(example), now):
             pace.take(now)
-            write(event, **{name: _short(value) for name, value in facts.items()}, **kind.tell(hash(example), now))
-        else:
-            self.left_out += 1
-            kind.miss(hash(example))
+            return kind.tell(hash(example), now)
+        self.left_out += 1
+        kind.miss(hash(example))
+        return None
 
     def _kind(self, event: str, about: int) -> Kind:
         kind = self._kinds.get((event, about))
@@ -124,5 +133,6 @@ class Complaints:
             log.warning("lines left out", lines=dict(+left_out), why="there were too many alike")
 
 
-def _short(value: object) -> object:
-    return cut(value) if isinstance(value, str) else value
+def short(facts: dict[str, object]) -> dict[str, object]:
+    """The same with all texts cut."""
+    return {name: cut(value) if isinstance(value, str) else value for name, value in facts.items()}

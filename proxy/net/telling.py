@@ -23,7 +23,7 @@ from proxy.core.events import (
     StepsFailed,
     Undecodable,
 )
-from proxy.net.complaints import Complaints
+from proxy.net.complaints import Complaints, short
 from proxy.net.conversation import Conversation
 from proxy.protocol.api import ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS, Api
 from proxy.protocol.schema import structs
@@ -36,15 +36,17 @@ class Telling:
     """Writes the lines of one worker."""
 
     def __init__(self, complaints: Complaints) -> None:
+        self._complaints = complaints
         self._tell = complaints.tell
 
     def __call__(self, conversation: Conversation, event: Event) -> None:
         """Write the line, if it is due."""
+        if isinstance(event, Denied):
+            self._denied(event, conversation)
+            return
         facts = conversation.link.connection.facts()
         who = facts["listener"], whose(conversation)
         match event:
-            case Denied():
-                self._denied(event, whose(conversation), facts)
             case Authenticated():
                 log.debug("client authenticated", again=event.again, **facts)
             case Refused():
@@ -60,15 +62,20 @@ class Telling:
             case StepsFailed():
                 self._failed(event.steps, _failure(event, True), facts)
             case Undecodable():
-                facts |= {"what": f"{event.api.name} v{event.version}", "error": str(event.error)}
-                self._tell(log.warning, "undecodable frame", who, facts["error"], **facts)
+                fault = event.error.fault
+                facts |= {"sent_by": fault and fault.value, "why": str(event.error)}
+                self._tell(log.warning, "undecodable frame", (fault, *who), facts["why"], **facts)
 
-    def _denied(self, event: Denied, who: str, facts: dict[str, object]) -> None:
-        rule = {"rule": event.place} if event.place else {}
-        asked = {"operation": event.operation, "resource": event.resource}
-        told = {"api": event.api.name, **asked, "name": event.name, "why": event.why, **rule, **facts}
+    def _denied(self, event: Denied, conversation: Conversation) -> None:
+        """One request may be about ten thousand topics, each of them denied."""
         what = "denied" if event.enforced else "would be denied"
-        self._tell(log.info, what, (who, event.place, *asked.values()), event.name, **told)
+        about = whose(conversation), event.operation, event.resource, event.place
+        left_out = self._complaints.due(what, about, event.name)
+        if left_out is not None:
+            asked = {"operation": event.operation, "resource": event.resource, "name": event.name}
+            rule = {"rule": event.place} if event.place else {}
+            facts = {"api": event.api.name, **asked, "why": event.why, **rule, **conversation.link.connection.facts()}
+            log.info(what, **short(facts), **left_out)
 
     def _failed(self, what: str, failure: dict[str, str], facts: dict[str, object]) -> None:
         self._tell(

@@ -3,16 +3,22 @@
 Rules:
 * All instruments are observable: they read `latest` when somebody collects, so that nothing is paid until then.
 * Every value carries its worker. A worker that was replaced begins at 0 again, as any restarted process does.
+* The service is `doorkeeper`, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES call it otherwise.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 
 from opentelemetry.metrics import CallbackOptions, Observation
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import MetricReader
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 
 from proxy.telemetry.measures import INSTRUMENTS, MEASURES, Measure
 from proxy.telemetry.report import Reports
+
+NAME = "doorkeeper"
 
 
 class Instruments:
@@ -20,8 +26,8 @@ class Instruments:
 
     def __init__(self, readers: Sequence[MetricReader]) -> None:
         self.latest: Reports = {}
-        self._provider = MeterProvider(metric_readers=readers)
-        meter = self._provider.get_meter("doorkeeper")
+        self._provider = MeterProvider(metric_readers=readers, resource=_service())
+        meter = self._provider.get_meter(NAME)
         for name, unit, description, grows in INSTRUMENTS:
             create = meter.create_observable_counter if grows else meter.create_observable_gauge
             create(name, [self._observer(name)], unit=unit, description=description)
@@ -39,3 +45,10 @@ class Instruments:
     def close(self) -> None:
         """Publish no more."""
         self._provider.shutdown()
+
+
+def _service() -> Resource:
+    about: dict[str, str] = {"service.name": NAME}
+    with suppress(PackageNotFoundError):  # it runs from a folder where nobody installed it
+        about["service.version"] = version(NAME)
+    return Resource.create().merge(Resource(about)).merge(OTELResourceDetector().detect())

@@ -32,6 +32,7 @@ OPEN = "doorkeeper.connections.open"
 ACCEPTED = "doorkeeper.connections"
 BYTES = "doorkeeper.io"
 REQUESTS = "doorkeeper.requests"
+ANSWERS = "doorkeeper.answers"
 REFUSALS = "doorkeeper.acl.refusals"
 LIMITS = "doorkeeper.limits"
 FAULTS = "doorkeeper.faults"
@@ -43,6 +44,7 @@ INSTRUMENTS = (
     Instrument(ACCEPTED, "{connection}", "Client connections accepted."),
     Instrument(BYTES, "By", "Bytes read, by the side that sent them."),
     Instrument(REQUESTS, "{request}", "Requests read from clients, by API."),
+    Instrument(ANSWERS, "{request}", "Requests that the proxy answered itself, as it does ApiVersions."),
     Instrument(REFUSALS, "{resource}", "What the rules did not allow; `enforced` no: it was let through."),
     Instrument(LIMITS, "1", "How often each limit was met."),
     Instrument(FAULTS, "1", "What went wrong, by reason."),
@@ -56,6 +58,7 @@ MEASURES = (
     Measure("bytes_from_clients", BYTES, {"from": "client"}),
     Measure("bytes_from_brokers", BYTES, {"from": "broker"}),
     *(Measure(f"requests_{api.name}", REQUESTS, {"api": api.name}) for api in APIS.values()),
+    Measure("answered", ANSWERS, {}),
     *(Measure(f"refused_{api.name}", REFUSALS, {"api": api.name, "enforced": "yes"}) for api in APIS.values()),
     *(Measure(f"would_be_refused_{api.name}", REFUSALS, {"api": api.name, "enforced": "no"}) for api in APIS.values()),
     Measure("over_connections", LIMITS, {"limit": "connections"}),
@@ -79,7 +82,6 @@ MEASURES = (
     Measure("undecodable", FAULTS, {"reason": "undecodable"}),
     Measure("failed_handlers", FAULTS, {"reason": "handler_failed"}),
     Measure("failed_authentications", FAULTS, {"reason": "authentication_failed"}),
-    Measure("refused", FAULTS, {"reason": "refused_by_proxy"}),
     Measure("log_lines_left_out", LOG_LINES, {"reason": "throttled"}),
     Measure("log_lines_not_taken", LOG_LINES, {"reason": "not_taken"}),
     Measure("failed_tasks", FAULTS, {"reason": "task_failed"}),

@@ -131,7 +131,7 @@ def test_a_reply_may_take_the_place_of_the_broker() -> None:
     answer = HeartbeatResponse(error_code=27)
     playbook = Playbook(Handling(Reply(answer)))
     assert playbook >> Client(heartbeat(1)) << ToClient(heartbeat_answer(1, 27))
-    assert playbook.counters.refused == 1
+    assert playbook.counters.answered == 1
 
 
 def test_all_that_follows_waits_with_a_request_that_waits() -> None:

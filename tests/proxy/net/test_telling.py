@@ -21,7 +21,10 @@ from proxy.core.events import (
 from proxy.net.complaints import EVERY, Complaints
 from proxy.net.telling import Telling
 from proxy.protocol.api import FETCH, INCREMENTAL_ALTER_CONFIGS, METADATA, SASL_AUTHENTICATE
+from proxy.protocol.problem import Fault, ProtocolError
 from tests.proxy.core.playbook import connection
+
+CLIENTS = ProtocolError("ends early", fault=Fault.CLIENT, api="Metadata", version=12)
 
 
 def lines(*events: Any, principal: str = "User:alice", telling: Telling | None = None) -> list[dict[str, Any]]:
@@ -57,7 +60,10 @@ def denied(name: str, enforced: bool = True) -> Denied:
         (StepsFailed("renew", ValueError("boom")), {"what": "renew", "error": "ValueError"}),
         (AclsChanged(2, 1), {"event": "ACLs changed", "created": 2, "deleted": 1}),
         (AclsNotChanged("the disk is full"), {"event": "ACLs not changed", "why": "the disk is full"}),
-        (Undecodable(METADATA, 12, ValueError("ends early")), {"what": "Metadata v12", "error": "ends early"}),
+        (
+            Undecodable(METADATA, 12, CLIENTS),
+            {"why": "Metadata v12: ends early", "sent_by": "client", "log_level": "warning"},
+        ),
     ],
 )
 async def test_every_event_is_a_line_that_says_whose_it_is(event: Any, says: dict[str, Any]) -> None:

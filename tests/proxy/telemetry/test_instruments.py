@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from importlib.metadata import version
+
+import pytest
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from proxy.telemetry.instruments import Instruments
@@ -17,6 +20,29 @@ def collect(instruments: Instruments, reader: InMemoryMetricReader) -> dict[str,
             for metric in scope.metrics:
                 found[metric.name] = [(dict(point.attributes), point.value) for point in metric.data.data_points]
     return found
+
+
+def service(reader: InMemoryMetricReader) -> dict[str, object]:
+    instruments = Instruments([reader])
+    instruments.latest = {0: Report(True, reading={"open": 1})}
+    data = reader.get_metrics_data()
+    assert data is not None
+    instruments.close()
+    return dict(data.resource_metrics[0].resource.attributes)
+
+
+def test_the_service_has_its_name_and_version_unless_the_environment_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = service(InMemoryMetricReader())
+    assert found["service.name"] == "doorkeeper"
+    assert found["service.version"] == version("doorkeeper")
+    monkeypatch.setenv("OTEL_SERVICE_NAME", "edge")
+    monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=test")
+    found = service(InMemoryMetricReader())
+    assert found["service.name"] == "edge"
+    assert found["deployment.environment"] == "test"
+    assert found["service.version"] == version("doorkeeper")
 
 
 def test_values_are_read_when_somebody_collects_and_carry_their_worker() -> None:
