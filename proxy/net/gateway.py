@@ -26,7 +26,7 @@ from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.net.exposure import Tell
 from proxy.net.limits import enforce
-from proxy.net.process import Started
+from proxy.net.process import Ending, Started
 from proxy.net.reactor import Reactor
 from proxy.net.served import Served
 from proxy.net.tasks import Tasks
@@ -44,6 +44,7 @@ class Gateway:
         self.config = config
         self.counters = Counters()
         self.link_counters = LinkCounters()
+        self.ending = Ending("connections")
         self._complaints = Complaints()
         self.tasks = Tasks(self.counters, self._complaints)
         self.ready = False
@@ -110,6 +111,7 @@ class Gateway:
     async def _drain(self) -> None:
         """Let what is in flight be answered; cut what is not in time."""
         conversations, seconds = self._reactor.conversations, self.config.limits.drain
+        self.ending.there = len(conversations)
         self._reactor.drain()
         if conversations:
             log.info("draining", connections=len(conversations), within=f"{seconds:g}s")
@@ -118,8 +120,13 @@ class Gateway:
                 self._left = trio.Event()
                 await self._left.wait()
         self.counters.cut_by_drain += len(conversations)
+        self.cut()
         for conversation in list(conversations):
             self._reactor.end(conversation, f"not answered within {seconds:g} s (limits.drain)")
+
+    def cut(self) -> None:
+        """Connections that are open still end now."""
+        self.ending.cut += len(self._reactor.conversations)
 
     async def reports(self) -> Reports:
         """This worker is the only one."""

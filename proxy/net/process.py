@@ -3,12 +3,14 @@
 Rules:
 * SIGTERM and Ctrl-C end it cleanly: what is in flight is answered, the exit code is 0. A second one ends it at once.
 * What keeps it from starting is one line in the log, not a traceback.
+* Its last line is `ended`, and says what was cut: connections or workers that did not end in time, or at once.
 """
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
 import structlog
@@ -27,8 +29,19 @@ CANNOT_START = 3  # and has said why
 Started = Callable[[Report], None]
 
 
+@dataclass
+class Ending:
+    """How it ends: so many connections, or workers, were there when it was told to end, and so many were cut."""
+
+    what: str
+    there: int = 0
+    cut: int = 0
+
+
 class Serving(Protocol):
     """A gateway, or several workers."""
+
+    ending: Ending
 
     async def run(self, started: Started) -> None:
         """Serve until stopped; `started` is called once all ports are open."""
@@ -38,6 +51,9 @@ class Serving(Protocol):
 
     async def reports(self) -> Reports:
         """What each worker says about itself."""
+
+    def cut(self) -> None:
+        """Whatever is there still ends now: `run` is cancelled next."""
 
 
 class StartError(Exception):
@@ -55,7 +71,14 @@ async def serve(serving: Serving, started: Started) -> int:
             nursery.cancel_scope.cancel()
     except* (BindError, StartError) as group:
         code = cannot_start(*leaves(group))
+    if code != CANNOT_START:
+        _say_ended(serving.ending)
     return code
+
+
+def _say_ended(ending: Ending) -> None:
+    say = log.warning if ending.cut else log.info
+    say("ended", **{ending.what: ending.there, "cut": ending.cut})
 
 
 def cannot_start(*errors: Exception) -> int:
@@ -75,6 +98,7 @@ async def _obey_signals(serving: Serving, everything: trio.CancelScope, task_sta
         async for number in signals:
             if trio.current_time() - stopped > ECHO:
                 log.warning("ending at once", signal=signal.Signals(number).name)
+                serving.cut()
                 everything.cancel()
 
 

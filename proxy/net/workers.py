@@ -23,7 +23,7 @@ import structlog
 import trio
 
 from proxy.net.channel import Learned, Lines, Settings
-from proxy.net.process import CANNOT_START, Started, StartError
+from proxy.net.process import CANNOT_START, DONE, Ending, Started, StartError
 from proxy.telemetry.report import Report, Reports
 
 log = structlog.get_logger()
@@ -81,6 +81,7 @@ class Workers:
         self._ready = [trio.Event() for _ in range(settings.config.workers)]
         self._learned: dict[tuple[str, int], Learned] = {}  # by cluster and node id
         self._stopping = trio.Event()
+        self.ending = Ending("workers")
 
     async def run(self, started: Started) -> None:
         """Keep them running until `stop`. Raises StartError, in a group."""
@@ -103,8 +104,13 @@ class Workers:
     def stop(self) -> None:
         """Tell all to end."""
         self._stopping.set()
+        self.ending.there = len(self._children)
         for child in self._children.values():
             child.process.terminate()
+
+    def cut(self) -> None:
+        """Workers that are there still are killed."""
+        self.ending.cut += len(self._children)
 
     async def reports(self) -> Reports:
         """What they say about themselves."""
@@ -131,6 +137,7 @@ class Workers:
             began = trio.current_time()
             code = await self._live(worker)
             if self._stopping.is_set():
+                self.ending.cut += code != DONE
                 return
             lived = trio.current_time() - began
             was_ready = self._ready[worker].is_set()

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from proxy.net import process
 from proxy.net.bind import BindError
-from proxy.net.process import CANNOT_START, CUT, DONE, Started, StartError, serve
+from proxy.net.process import CANNOT_START, CUT, DONE, Ending, Started, StartError, serve
 from proxy.telemetry.report import Report, Reports
 from tests.proxy.net.scripted import PATIENCE
 
@@ -20,6 +20,7 @@ class Quiet:
     def __init__(self) -> None:
         self.stopped = trio.Event()
         self.finished = trio.Event()
+        self.ending = Ending("connections", 3)
 
     async def run(self, started: Started) -> None:
         started(Report(ready=True))
@@ -28,6 +29,9 @@ class Quiet:
 
     def stop(self) -> None:
         self.stopped.set()
+
+    def cut(self) -> None:
+        self.ending.cut = 2
 
     async def reports(self) -> Reports:
         return {}
@@ -69,7 +73,7 @@ async def test_two_signals_at_once_are_one(nursery: trio.Nursery) -> None:
             while not codes:
                 await trio.lowlevel.checkpoint()
     assert codes == [DONE]
-    assert logs == []
+    assert logs == [{"event": "ended", "connections": 3, "cut": 0, "log_level": "info"}]
 
 
 async def test_a_second_signal_ends_it_at_once(nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,8 +85,10 @@ async def test_a_second_signal_ends_it_at_once(nursery: trio.Nursery, monkeypatc
         os.kill(os.getpid(), signal.SIGTERM)
 
     nursery.start_soon(insist)
-    with trio.fail_after(PATIENCE):
+    with trio.fail_after(PATIENCE), capture_logs() as logs:
         assert await serve(quiet, lambda report: os.kill(os.getpid(), signal.SIGTERM)) == CUT
+    assert [line["event"] for line in logs] == ["ending", "ending at once", "ended"]
+    assert logs[-1] == {"event": "ended", "connections": 3, "cut": 2, "log_level": "warning"}
 
 
 @pytest.mark.parametrize("error", [BindError("port 1 is taken"), StartError("worker 0 died")])

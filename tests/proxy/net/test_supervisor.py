@@ -110,8 +110,14 @@ def test_a_client_works_through_it_and_a_signal_ends_it_cleanly(run: Run, worker
     counts = [line for line in metrics.splitlines() if line.startswith("doorkeeper_connections_total")]
     assert len(counts) == workers
     assert sum(float(line.split()[-1]) for line in counts) >= 4
+    assert 'service_name="doorkeeper"' in metrics
 
     assert proxy.stop() == 0
+    *_, last = proxy.output().splitlines()
+    ended = json.loads(last)
+    assert ended["event"] == "ended"
+    assert ended["cut"] == 0
+    assert len(proxy.lines("ended")) == (1 if workers == 1 else 3)  # each worker says so too
     assert is_free(LOOPBACK, proxy.port)
 
 

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from proxy.net import workers as module
 from proxy.net.channel import Settings
-from proxy.net.process import StartError
+from proxy.net.process import Ending, StartError
 from proxy.net.workers import Workers
 from proxy.telemetry.report import Report
 from tests.proxy.net.scripted import LOOPBACK, Broker, configuration, connected, port_of
@@ -96,3 +96,4 @@ async def test_a_worker_that_hangs_is_not_ready_and_does_not_keep_the_proxy_from
             reports = await workers.reports()
             assert [it.ready for it in reports.values()] == [True, False]
     assert 1 in [line["worker"] for line in logs if line["event"] == "worker does not end"]
+    assert workers.ending == Ending("workers", 2, 1)
