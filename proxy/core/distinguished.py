@@ -3,13 +3,18 @@
 Rules:
 * The last part comes first: "CN=alice,OU=people,O=Example".
 * Nine kinds of part have a word; any other is its number, and its value in hexadecimal ("2.5.4.5=#130131").
-* What would be read as more than text gets a backslash, as do spaces at either end.
+* What would be read as more than text gets a backslash.
+* Only DER is read, each thing in its one encoding. Text is read as UTF-8 whatever its kind, as Java does; what is no
+  name then (`claims/name.py`) is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from proxy.core.claims.name import ClaimError, name
+
+LONGEST = 4096  # characters of a whole name: what follows is up to the patterns of people's rules
 WORDS = {
     "2.5.4.3": "CN",
     "2.5.4.6": "C",
@@ -24,20 +29,35 @@ WORDS = {
 # DER's kinds of text: UTF8String, PrintableString, T61String, IA5String, GeneralString, BMPString.
 TEXTS = frozenset({0x0C, 0x13, 0x14, 0x16, 0x1B, 0x1E})
 SPECIAL = frozenset(',=+<>#;"\\')
-SPACES = " \r"
 LONG = 0x80  # a length of more than one byte
-OID = 0x06
+HIGH = 0x1F  # a kind of more than one byte
+OID, SEQUENCE, SET, VERSION = 0x06, 0x30, 0x31, 0xA0
+SUBJECT = 4  # the number of its subject in a certificate, after its version
+
+
+def subject(certificate: bytes) -> bytes:
+    """The subject of a certificate, in the very bytes that its authority signed. Raises ValueError."""
+    signed, _, _ = _elements(_only(certificate, SEQUENCE))
+    fields = [(kind, data) for kind, data, _ in _elements(_only(signed[1], SEQUENCE))]
+    return fields[SUBJECT + (fields[0][0] == VERSION)][1]
 
 
 def distinguished_name(subject: bytes) -> str:
-    """A certificate's subject, from its DER bytes. Raises ValueError for bytes that are none."""
-    ((_, _, parts),) = _elements(subject)
-    written = ["+".join(map(_attribute, _contents(part))) for _, _, part in _elements(parts)]
-    return ",".join(reversed(written))
+    """A certificate's subject, from its DER bytes. Raises ValueError for bytes that are none, or no name."""
+    parts = [_only(part, SET) for _, part, _ in _elements(_only(subject, SEQUENCE))]
+    written = ["+".join(_attribute(_only(each, SEQUENCE)) for _, each, _ in _elements(part)) for part in parts]
+    whole = ",".join(reversed(written))
+    if not all(written) or not 0 < len(whole) <= LONGEST:
+        raise ClaimError(f"it is empty, in whole or in part, or longer than {LONGEST:,} characters")
+    return whole
 
 
-def _contents(part: bytes) -> Iterator[bytes]:
-    return (content for _, _, content in _elements(part))
+def _only(data: bytes, wanted: int) -> bytes:
+    """The contents of the one element that this is."""
+    ((kind, _, content),) = _elements(data)
+    if kind != wanted:
+        raise ValueError(f"an element of the kind {kind:#04x} where {wanted:#04x} belongs")
+    return content
 
 
 def _attribute(data: bytes) -> str:
@@ -48,32 +68,24 @@ def _attribute(data: bytes) -> str:
     word = WORDS.get(dotted)
     if word is None or kind not in TEXTS:
         return f"{word or dotted}=#{value.hex()}"
-    return f"{word}={_escaped(text.decode('utf-8', 'replace'))}"  # Java reads every kind as UTF-8
+    return f"{word}={''.join(map(_escaped, name(text)))}"
 
 
-def _escaped(text: str) -> str:
-    leading = len(text) - len(text.lstrip(SPACES))
-    trailing = len(text.rstrip(SPACES))
-    written = []
-    for position, character in enumerate(text):
-        if character == "\0":
-            written.append("\\00")
-        elif character in SPECIAL or position < leading or position >= trailing:
-            written.append("\\" + character)
-        else:
-            written.append(character)
-    return "".join(written)
+def _escaped(character: str) -> str:
+    return "\\" + character if character in SPECIAL else character
 
 
 def _dotted(data: bytes) -> str:
     numbers, number = [], 0
     for byte in data:
+        if byte == LONG and not number:
+            raise ValueError("a number with a leading zero in a name")
         number = number << 7 | byte & 0x7F
-        if not byte & 0x80:
+        if not byte & LONG:
             numbers.append(number)
             number = 0
-    if not numbers:
-        raise ValueError("an empty number in a name")
+    if not numbers or data[-1] & LONG:
+        raise ValueError("a number that breaks off in a name")
     first = min(numbers[0] // 40, 2)
     return ".".join(map(str, (first, numbers[0] - 40 * first, *numbers[1:])))
 
@@ -84,9 +96,13 @@ def _elements(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
     while position < len(data):
         start, kind, length = position, data[position], int.from_bytes(data[position + 1 : position + 2])
         position += 2
+        if kind & HIGH == HIGH:
+            raise ValueError("an element of an unknown kind")
         if length & LONG:
             size = length & ~LONG
             length = int.from_bytes(data[position : position + size])
+            if length < LONG or length.bit_length() <= 8 * (size - 1):
+                raise ValueError("a length that is not written as short as it could be")
             position += size
         end = position + length
         if end > len(data):

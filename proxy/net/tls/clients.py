@@ -5,7 +5,9 @@ Rules:
 * With a host name a broker, the name that a client asks for says which broker it wants; the name in `advertise` says
   any. Names of brokers that were never seen are refused like any other; with `others`, other workers that may have told
   clients of a broker before we hear of it, such a name is let in, and has to wait until we do.
-* A client certificate gives a principal, by the rules of the listener. Where no rule fits, the client is refused.
+* Each of these names has one spelling, but for its case: `broker-01` is none of broker 1.
+* A client certificate gives a principal, by the rules of the listener. Where no rule fits, or what comes of it is no
+  name, the client is refused.
 """
 
 from __future__ import annotations
@@ -14,12 +16,11 @@ import re
 import socket
 from dataclasses import dataclass
 
-from cryptography import x509
-
 from proxy.config import Limits
 from proxy.config.model import Listener
 from proxy.config.tls import ID, ListenerTls
-from proxy.core.distinguished import distinguished_name
+from proxy.core.claims.name import name
+from proxy.core.distinguished import distinguished_name, subject
 from proxy.core.mapping import Mapping
 from proxy.core.tls import Tls
 from proxy.core.topology import Topology
@@ -57,7 +58,7 @@ class ClientTls:
         self._topology = topology
         self._bootstrap = (listener.advertise or "").lower()
         before, _, after = (tls.hosts or "").partition(ID)
-        self._hosts = re.compile(f"{re.escape(before)}([0-9]{{1,9}}){re.escape(after)}") if tls.hosts else None
+        self._hosts = re.compile(f"{re.escape(before)}(0|[1-9][0-9]{{0,8}}){re.escape(after)}") if tls.hosts else None
         self._limits = limits
         self._others = others
         self._under_way = 0
@@ -82,17 +83,22 @@ class ClientTls:
     def _welcomed(self, tls: TlsSocket, broker_id: int | None) -> Welcomed:
         assert isinstance(tls.tls, Shaken)
         asked, cipher, shown = tls.tls.asked, tls.tls.cipher(), tls.tls.getpeercert(True)
-        subject = principal = None
-        if shown is not None:
-            subject = distinguished_name(x509.load_der_x509_certificate(shown).subject.public_bytes())
-            found = self._mapping.principal(subject)
-            if found is None:
-                raise HandshakeError(f'no rule of principal_mapping fits "{subject}"')
-            principal = f"User:{found}"
-        facts = Tls(tls.tls.version() or "", cipher[0] if cipher else "", asked, subject)
+        whom, principal = (None, None) if shown is None else self._whom(shown)
+        facts = Tls(tls.tls.version() or "", cipher[0] if cipher else "", asked, whom)
         if self._hosts is not None:
             broker_id = self._broker(asked)
         return Welcomed(tls, facts, principal, broker_id)
+
+    def _whom(self, certificate: bytes) -> tuple[str, str]:
+        """Whom a certificate is about, and which principal that is. Raises HandshakeError."""
+        try:
+            whom = distinguished_name(subject(certificate))
+            found = self._mapping.principal(whom)
+            if found is None:
+                raise HandshakeError(f'no rule of principal_mapping fits "{whom}"')
+            return whom, f"User:{name(found.encode())}"
+        except (ValueError, IndexError) as error:
+            raise HandshakeError(f"whom its certificate is about cannot be told: {error}") from None
 
     def _answers_to(self, name: str | None) -> bool:
         if self._hosts is None or name == self._bootstrap:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from pathlib import Path
 from typing import Any
@@ -74,13 +75,24 @@ async def test_a_client_for_whom_no_rule_fits_is_refused(tmp_path: Path) -> None
         await welcome(clients, authority, own="alice")
 
 
+@pytest.mark.parametrize("rule", ["RULE:^CN=alice$//", "RULE:^CN=(.*)$/ $1/"])
+async def test_a_client_who_would_be_nobody_is_refused(tmp_path: Path, rule: str) -> None:
+    authority = Authority(tmp_path)
+    authority.issue("alice")
+    clients = welcoming(authority, client_auth="required", ca=str(authority.file), principal_mapping=rule)
+    with pytest.raises(HandshakeError, match="whom its certificate is about cannot be told"):
+        await welcome(clients, authority, own="alice")
+
+
 async def test_the_name_says_which_broker(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     clients = welcoming(authority, hosts=f"b-{{id}}.{NAME}")
     assert (await welcome(clients, authority)).broker_id is None
     assert (await welcome(clients, authority, f"b-3.{NAME}")).broker_id == 3
-    for unknown in (f"b-4.{NAME}", f"b-x.{NAME}", f"x.{NAME}"):
-        with pytest.raises(HandshakeError, match=f'asked for host "{unknown}"'):
+    assert (await welcome(clients, authority, f"B-3.{NAME.upper()}")).broker_id == 3
+    odd = (f"b-{number}.{NAME}" for number in ("4", "x", "03", "+3", "-3", "3-", "0x3", "3" * 20))
+    for unknown in (*odd, f"b-3.{NAME}.", f"x.{NAME}"):
+        with pytest.raises(HandshakeError, match=re.escape(f'asked for host "{unknown}"')):
             await welcome(clients, authority, unknown)
 
 
