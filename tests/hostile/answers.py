@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,10 +16,11 @@ from proxy.protocol.messages.describe_cluster import DescribeClusterResponse
 from proxy.protocol.messages.find_coordinator import FindCoordinatorResponse
 from proxy.protocol.messages.metadata import MetadataResponse
 from proxy.protocol.refuse import refuse
-from proxy.protocol.schema import Response
+from proxy.protocol.schema import Response, blank
 
 Told = Mapping[int, tuple[str, int]]  # the brokers of which it tells: host and port by node id
 TOPICS = ("canary", "orders", "secrets")
+HEAD = struct.Struct(">hhi")
 FINE = ErrorCode(0)
 
 
@@ -28,6 +30,12 @@ def answer(frame: bytes, told: Told, node_id: int = 1) -> bytes | None:
     api, version = APIS[header.request_api_key], header.request_api_version
     response = _response(api, version, decode(api.request, version, frame[at:]), told, node_id)
     return None if response is None else response_frame(response, version, header.correlation_id)
+
+
+def empty_answer(frame: bytes) -> bytes:
+    """An answer with nothing in it, to whatever was asked."""
+    key, version, number = HEAD.unpack_from(frame)
+    return response_frame(blank(APIS[key].response), version, number)
 
 
 def _response(api: Api, version: int, request: Any, told: Told, node_id: int) -> Response | None:

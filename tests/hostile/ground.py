@@ -24,7 +24,7 @@ import yaml
 from tests.hostile import canary
 from tests.hostile.canary import HOST, REAL
 from tests.hostile.client import Client, NotHeldError, connect, patiently
-from tests.hostile.stage import NODE, Stage
+from tests.hostile.stage import NODE, Play, Stage
 from tests.hostile.watch import Watch
 from tests.real.ports import accepts, free_block, free_port
 
@@ -67,6 +67,7 @@ class Ground:
         self.ports = {"clients": free_block(BLOCK, HOST)}
         self.admin = free_port(HOST)
         self.stage = Stage()
+        self.unused: list[tuple[str, Stage]] = []  # clusters of one scripted broker: the listener, and the broker
         self.clients: list[Client] = []
         self.calm: dict[str, Any] = {}
 
@@ -132,7 +133,8 @@ class Ground:
                 for pipe in (process.stdin, process.stdout):
                     if pipe is not None:
                         pipe.close()
-        self.stage.die()
+        for stage in (self.stage, *(stage for _, stage in self.unused)):
+            stage.die()
         self.leave()
         self._folder.cleanup()
 
@@ -152,6 +154,12 @@ class Ground:
         client = Client(connect(self.port(listener, node), **options))
         self.clients.append(client)
         return client
+
+    def cluster(self, play: Play) -> str:
+        """The listener of a cluster that no case used yet; its broker, which is `stage` from now on, does that."""
+        listener, self.stage = self.unused.pop(0)
+        self.stage.play = play
+        return listener
 
     def times(self, short: int, long: int) -> int:
         """How often, or how large: in the short form, and in the long one."""

@@ -7,8 +7,9 @@ from typing import Any
 from proxy.auth.users import save
 from proxy.auth.verifiers import verifiers
 from tests.certificates import Authority
-from tests.hostile.canary import HOST
+from tests.hostile.canary import HOST, REAL
 from tests.hostile.ground import Ground, Setting
+from tests.hostile.stage import Stage
 
 RULES = """\
 super_users: [User:admin]
@@ -19,12 +20,25 @@ acls:
 """
 PASSWORDS = {"canary": "of-the-canary", "alice": "of-alice", "admin": "of-admin"}
 ITERATIONS = 4096
+CLUSTERS = 40
 SEALED_NAMES = ("kafka.example", "broker-1.kafka.example", "broker-2.kafka.example")
 
 
 def _rules(ground: Ground, managed: bool = True) -> dict[str, Any]:
     (ground.folder / "acl.yaml").write_text(RULES)
     return {"plugins": [{"acl": {"rules": "acl.yaml", "managed": managed}}]}
+
+
+def _clusters(ground: Ground) -> dict[str, Any]:
+    """A cluster of one scripted broker for each case, so that none sees what another has done to it."""
+    clusters: dict[str, Any] = {}
+    listeners: dict[str, Any] = {}
+    for n in range(CLUSTERS):
+        name, stage = f"cluster-{n}", Stage()
+        ground.unused.append((name, stage))
+        clusters[name] = {"bootstrap": [f"{REAL}:{stage.port}"]}
+        listeners |= ground.listener(name, name)
+    return {"clusters": clusters, "listeners": listeners, **_rules(ground)}
 
 
 def _users(ground: Ground) -> dict[str, Any]:
@@ -52,5 +66,6 @@ def _sealed(ground: Ground) -> dict[str, Any]:
 OPEN = Setting("open")
 TWO = Setting("two workers", workers=2)
 RULED = Setting("rules", _rules)
+BROKERS = Setting("hostile brokers", _clusters)
 SASL = Setting("SASL", _users, _as_canary)
 TLS = Setting("TLS", _sealed, lambda ground: {"ca": str(ground.folder / "ca.pem")})

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from proxy.protocol.frame import SIZE
-from tests.hostile.answers import Told, answer
+from proxy.protocol.problem import ProtocolError
+from tests.hostile.answers import Told, answer, empty_answer
 from tests.hostile.canary import REAL
 
 NODE = 2
@@ -67,6 +68,12 @@ def honest(peer: Peer) -> None:
     """As a broker is."""
     for frame in peer.frames():
         peer.send(peer.answer(frame))
+
+
+def brief(peer: Peer) -> None:
+    """Answers with next to nothing, without reading what is asked: for requests that are dear to read."""
+    for frame in peer.frames():
+        peer.send(empty_answer(frame))
 
 
 def silent(peer: Peer) -> None:
@@ -128,7 +135,7 @@ class Stage:
             threading.Thread(target=self._perform, args=(sock,), daemon=True).start()
 
     def _perform(self, sock: socket.socket) -> None:
-        with sock, suppress(OSError):
+        with sock, suppress(OSError, ProtocolError, LookupError):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.play(Peer(self, sock))
         self._peers.discard(sock)

@@ -10,7 +10,7 @@ from types import TracebackType
 from tests.hostile.ground import Ground
 from tests.hostile.trial import CASES, Case, Row, attempt
 
-CLASSES = ("frames", "slow", "floods")
+CLASSES = ("frames", "lengths", "mutated", "slow", "floods", "work", "memory")
 for name in CLASSES:
     import_module(f"tests.hostile.{name}")
 

@@ -1,0 +1,226 @@
+"""Memory: frames that do not end, answers that nobody takes, and everything that the proxy might remember."""
+
+from __future__ import annotations
+
+from proxy.protocol.frame import SIZE
+from proxy.protocol.header import response_frame
+from tests.hostile.answers import Told, topic
+from tests.hostile.answers import metadata as told_metadata
+from tests.hostile.client import Client, connect, settled
+from tests.hostile.ground import Ground
+from tests.hostile.logins import handshake, token
+from tests.hostile.requests import beat, fetch, metadata, produce
+from tests.hostile.settings import OPEN, RULED, SASL, TWO
+from tests.hostile.stage import NODE, Peer, Play, brief
+from tests.hostile.trial import case, cases
+
+MIB = 1 << 20
+PIPES = 40  # descriptors: pipes are kept for the next large frames
+PEAK = 250  # MiB, for all connections together
+
+
+def _half(frame: bytes, size: int) -> bytes:
+    """The first half of a frame of this size, that begins like this one."""
+    return (SIZE.pack(size) + frame[SIZE.size :]).ljust(size // 2, b"x")
+
+
+WANTED = metadata(["open-topic"])
+PASSING = produce(["orders"], size=1_000)
+BEGUN = {"that rules ask to see": WANTED, "of Produce": PASSING}
+
+
+@cases({f"20 half frames {name}": frame for name, frame in BEGUN.items()}, on=RULED, peak=PEAK)
+def half_frames(ground: Ground, frame: bytes) -> str:
+    """Each is half of 100 MiB (30 in the short form), and stays that."""
+    size = ground.times(30, 100) * MIB
+    many = [ground.client() for _ in range(20 if not ground.long else 16)]
+    taken = sum(client.push(_half(frame, size), 0.3) for client in many)
+    return f"{taken >> 20} MiB were taken"
+
+
+@case("20 half frames that nobody asks to see", on=OPEN, peak=40, descriptors=PIPES)
+@case("20 half frames that nobody asks to see", on=TWO, peak=40, descriptors=2 * PIPES)
+def passing_halves(ground: Ground) -> str:
+    many = [ground.client() for _ in range(20)]
+    taken = sum(client.push(_half(PASSING, 20 * MIB), 0.3) for client in many)
+    return f"{taken >> 20} MiB were taken"
+
+
+@cases(
+    {f"40 half frames {name}, one after the other, each reset": frame for name, frame in BEGUN.items()},
+    on=RULED,
+    peak=80,
+)
+def one_by_one(ground: Ground, frame: bytes) -> str:
+    """What one took is there for the next."""
+    taken, size = 0, ground.times(20, 40) * MIB
+    for _ in range(40):
+        client = Client(connect(ground.port()))
+        taken += client.push(_half(frame, size), 0.3)
+        client.reset()
+    return f"{taken >> 20} MiB were taken"
+
+
+@case("40 whole frames of 5 MiB, one after the other", on=RULED, peak=PEAK)
+def whole_frames(ground: Ground) -> str:
+    """One topic with a name that no frame of the oldest brokers had room for, then bytes that mean nothing."""
+    frame = SIZE.pack(5 * MIB) + WANTED[SIZE.size :].ljust(5 * MIB, b"x")
+    ground.stage.play = brief
+    client = ground.client()
+    for _ in range(40):
+        client.send(frame)
+        client.frame()
+    return "40 answers"
+
+
+def _large(topics: int, partitions: int, told: Told) -> Play:
+    several = [topic(f"open-{n}", NODE, partitions) for n in range(topics)]
+    answer = response_frame(told_metadata(told, several), 9, 1)
+
+    def play(peer: Peer) -> None:
+        for _ in peer.frames():
+            peer.send(answer)
+
+    return play
+
+
+@cases({"that are read": True, "that nobody reads": False}, on=RULED, peak=PEAK)
+def answers(ground: Ground, read: bool) -> str:
+    """Metadata with many topics and many partitions: each answer must be held to be filtered."""
+    ground.stage.play = _large(ground.times(300, 1_000), 100, ground.stage.told)
+    many = [ground.client() if read else ground.client(receive=4096) for _ in range(ground.times(8, 20))]
+    for client in many:
+        client.send(metadata(None))
+    if read:
+        size = sum(len(client.frame()) for client in many)
+        return f"{len(many)} answers, {size >> 10} KiB"
+    sent = settled(lambda: ground.stage.sent)
+    return f"{len(many)} answers, {sent >> 10} KiB were taken"
+
+
+@case("answers that never end", on=RULED, peak=PEAK)
+def half_answers(ground: Ground) -> str:
+    """A broker says half of what it announced, to twenty clients."""
+
+    def play(peer: Peer) -> None:
+        for frame in peer.frames():
+            size = 20 * MIB
+            peer.send(SIZE.pack(size) + frame[4:8] + bytes(size // 2))
+            peer.wait()
+
+    ground.stage.play = play
+    many = [ground.client() for _ in range(20)]
+    for client in many:
+        client.send(metadata(None))
+    sent = settled(lambda: ground.stage.sent)
+    return f"{sent >> 20} MiB were taken"
+
+
+@case("200 half tokens of 500 KiB", on=SASL, peak=PEAK)
+def half_tokens(ground: Ground) -> str:
+    many = [ground.client() for _ in range(200)]
+    frame = token(b"x" * (500 << 10))
+    for client in many:
+        client.send(handshake())
+        client.push(frame[: len(frame) // 2], 0.2)
+    return f"{len(many)} clients"
+
+
+@case("a token of 50 MiB", on=SASL, peak=40)
+def large_token(ground: Ground) -> str:
+    """Before authentication a frame may have 512 KiB."""
+    client = ground.client()
+    client.send(handshake())
+    client.send(token(b"x" * (50 * MIB)))
+    client.ends()
+    return "closed"
+
+
+@case("requests behind a token, before it is judged", on=SASL, peak=60)
+def behind_tokens(ground: Ground) -> str:
+    """They wait, but not all of them in memory."""
+    many = [ground.client() for _ in range(20)]
+    said = handshake() + token(b"\0alice\0wrong") + produce(["orders"], size=10 * MIB)
+    taken = sum(client.push(said, 0.2) for client in many)
+    assert b"orders" not in ground.stage.heard, "a request passed before authentication"
+    return f"{taken >> 20} MiB were taken"
+
+
+@case("100,000 topics, each known by a name and an id", on=RULED)
+def names_and_ids(ground: Ground) -> str:
+    """The proxy remembers names by id; not without end."""
+    asked = ground.times(20, 100)
+    client = ground.client()
+    for number in range(asked):
+        frame = metadata([f"open-{number}-{n}" for n in range(1_000)], number, 12)
+        client.send(frame)
+        client.frame()
+    return f"{asked * 1_000:,} topics"
+
+
+@case("decisions about 100,000 names on one connection", on=RULED)
+def decisions(ground: Ground) -> str:
+    ground.stage.play = brief
+    asked = ground.times(50, 500)
+    client = ground.client()
+    for number in range(asked):
+        client.send(metadata([f"open-{number}-{n}-{'x' * 100}" for n in range(1_000)], number))
+        client.frame()
+    return f"{asked * 1_000:,} names"
+
+
+@case("denied names of 30,000 bytes", on=RULED)
+def long_names(ground: Ground) -> str:
+    """What is remembered of complaints is bounded in bytes, too."""
+    asked = ground.times(2_000, 10_000)
+    client = ground.client()
+    for number in range(asked):
+        client.send(metadata([f"secret-{number:06}".ljust(30_000, "x")], number))
+        client.frame()
+    return f"{asked:,} names"
+
+
+@case("client ids of 30,000 bytes", on=OPEN)
+def long_client_ids(ground: Ground) -> str:
+    many = [ground.client() for _ in range(ground.times(100, 300))]
+    for number, client in enumerate(many):
+        client.send(metadata([], client_id=f"{number:06}".ljust(30_000, "x")))
+        client.frame()
+    return f"{len(many)} clients"
+
+
+def _session(topics: int, connection: int) -> bytes:
+    return fetch([f"open-{connection}-{n}" for n in range(topics)], epoch=0)
+
+
+@case("fetch sessions with 2,000 topics on each of 100 connections", on=RULED, peak=PEAK)
+def sessions(ground: Ground) -> str:
+    """What is remembered of sessions goes with their connections."""
+    ground.stage.play = brief
+    many = ground.times(20, 100)
+    for number in range(many):
+        client = ground.client()
+        client.send(_session(2_000, number))
+        client.frame()
+    return f"{many} sessions"
+
+
+@case("sessions begun again and again on one connection", on=RULED)
+def many_sessions(ground: Ground) -> str:
+    ground.stage.play = brief
+    client, asked = ground.client(), ground.times(100, 2_000)
+    for number in range(asked):
+        client.send(_session(500, number))
+        client.frame()
+    return f"{asked} sessions"
+
+
+@case("large requests, and a reset in the middle of each", on=TWO, peak=40)
+def resets(ground: Ground) -> str:
+    taken = 0
+    for _ in range(ground.times(40, 200)):
+        client = Client(connect(ground.port()))
+        taken += client.push(_half(PASSING, 8 * MIB), 0.2)
+        client.send(beat())
+        client.reset()
+    return f"{taken >> 20} MiB were taken"

@@ -1,0 +1,159 @@
+"""Work: small or cheap requests that are dear to read, to judge or to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from proxy.protocol import api
+from proxy.protocol.api import Api
+from proxy.protocol.header import request_frame
+from proxy.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from proxy.protocol.messages.list_offsets import ListOffsetsRequest
+from tests.hostile.client import Client, NotHeldError
+from tests.hostile.ground import Ground
+from tests.hostile.logins import agree, show
+from tests.hostile.requests import CLIENT_APIS, fetch, metadata, produce, swollen
+from tests.hostile.settings import OPEN, RULED, SASL, TWO
+from tests.hostile.stage import brief
+from tests.hostile.trial import case, cases
+
+PEAK = 400  # MiB: names that were read take many times their bytes
+MANY = 300_000
+
+
+def _answered(client: Client) -> int:
+    """The bytes of the answer; 0 where the connection was closed instead."""
+    client.sock.settimeout(20)
+    try:
+        return len(client.frame())
+    except EOFError:
+        return 0
+
+
+def _asks(ground: Ground, frame: bytes, clients: int = 1) -> str:
+    """What came back."""
+    ground.stage.play = brief
+    many = [ground.client() for _ in range(clients)]
+    with ThreadPoolExecutor(clients) as pool:
+        for _ in pool.map(lambda client: client.send(frame), many):
+            pass
+    came = [_answered(client) for client in many]
+    assert b"secret" not in ground.stage.heard, "what is denied reached the broker"
+    what = f"answered with {max(came):,} B" if any(came) else "closed"
+    return f"{clients} times {len(frame):,} B: {what}"
+
+
+def _names(count: int, stem: str) -> list[str]:
+    return [f"{stem}{n}" for n in range(count)]
+
+
+@cases(
+    {
+        "300,000 topics in Metadata, none of them allowed": lambda: metadata(_names(MANY, "secret-")),
+        "300,000 topics in Metadata, all of them allowed": lambda: metadata(_names(MANY, "open-")),
+        "the same topic 300,000 times in Metadata": lambda: metadata(["secrets"] * MANY),
+        "100,000 topics in Produce, none of them allowed": lambda: produce(_names(100_000, "secret-"), size=1),
+        "100,000 topics in Produce, every other one allowed": lambda: produce(_mixed(100_000), size=1),
+        "the same topic 100,000 times in Produce": lambda: produce(["orders"] * 100_000, size=1),
+        "100,000 topics in Fetch, every other one allowed": lambda: fetch(_mixed(100_000)),
+        "the same topic 100,000 times in Fetch": lambda: fetch(["orders"] * 100_000),
+        "a million partitions of a topic in ListOffsets": lambda: _offsets(1_000_000),
+        "1,000 names of 30,000 bytes in Metadata": lambda: metadata([f"secret-{n:05}" * 2_500 for n in range(1_000)]),
+    },
+    on=RULED,
+    peak=PEAK,
+)
+def names(ground: Ground, frame: Callable[[], bytes]) -> str:
+    """One client, one request."""
+    return _asks(ground, frame(), ground.times(1, 3))
+
+
+def _mixed(count: int) -> list[str]:
+    return [name for n in range(count // 2) for name in (f"open-{n}", f"secret-{n}")]
+
+
+def _offsets(count: int) -> bytes:
+    topic = ListOffsetsRequest.Topic
+    partition = topic.Partition(partition_index=0, timestamp=-1)
+    asked = ListOffsetsRequest(replica_id=-1, topics=[topic(name="secrets", partitions=[partition] * count)])
+    return request_frame(asked, 5, 1, "hostile")
+
+
+@case("300,000 topics in Metadata, from five clients at once", on=RULED, peak=800)
+@case("300,000 topics in Metadata, from five clients at once", on=TWO, peak=800)
+@case("300,000 topics in Metadata, from five clients at once", on=OPEN, peak=800)
+def names_from_five(ground: Ground) -> str:
+    return _asks(ground, metadata(_names(MANY, "other-")), 5)
+
+
+GROUPS: dict[str, tuple[Api, ...]] = {
+    "topics and configs": (api.CREATE_TOPICS, api.DELETE_TOPICS, api.CREATE_PARTITIONS, api.DELETE_RECORDS,
+                           api.DESCRIBE_CONFIGS, api.ALTER_CONFIGS, api.INCREMENTAL_ALTER_CONFIGS,
+                           api.DESCRIBE_TOPIC_PARTITIONS, api.OFFSET_FOR_LEADER_EPOCH, api.LIST_OFFSETS),
+    "groups": (api.OFFSET_COMMIT, api.OFFSET_FETCH, api.OFFSET_DELETE, api.JOIN_GROUP, api.SYNC_GROUP,
+               api.LEAVE_GROUP, api.DESCRIBE_GROUPS, api.DELETE_GROUPS, api.LIST_GROUPS, api.FIND_COORDINATOR,
+               api.CONSUMER_GROUP_HEARTBEAT, api.CONSUMER_GROUP_DESCRIBE),
+    "transactions": (api.ADD_PARTITIONS_TO_TXN, api.TXN_OFFSET_COMMIT, api.DESCRIBE_PRODUCERS,
+                     api.DESCRIBE_TRANSACTIONS, api.LIST_TRANSACTIONS, api.WRITE_TXN_MARKERS),
+    "ACLs, tokens and users": (api.CREATE_ACLS, api.DELETE_ACLS, api.DESCRIBE_ACLS, api.CREATE_DELEGATION_TOKEN,
+                               api.DESCRIBE_DELEGATION_TOKEN, api.ALTER_CLIENT_QUOTAS, api.DESCRIBE_CLIENT_QUOTAS,
+                               api.ALTER_USER_SCRAM_CREDENTIALS, api.DESCRIBE_USER_SCRAM_CREDENTIALS),
+    "share and streams groups": (api.SHARE_GROUP_HEARTBEAT, api.SHARE_GROUP_DESCRIBE, api.SHARE_FETCH,
+                                 api.SHARE_ACKNOWLEDGE, api.STREAMS_GROUP_HEARTBEAT, api.STREAMS_GROUP_DESCRIBE),
+}  # fmt: skip
+NAMED = frozenset(each for group in GROUPS.values() for each in group)
+GROUPS["all others"] = tuple(each for each in CLIENT_APIS if each not in NAMED)
+
+
+@cases({f"huge arrays in APIs of {name}": apis for name, apis in GROUPS.items()}, on=RULED, peak=PEAK)
+def arrays(ground: Ground, apis: tuple[Api, ...]) -> str:
+    """In their oldest and their newest versions, one after the other."""
+    count, came = ground.times(2_000, 50_000), 0
+    ground.stage.play = brief
+    for each in apis:
+        for version in {each.versions[0], each.newest}:
+            client = ground.client()
+            client.send(swollen(each, version, count))
+            client.half_close()
+            client.sock.settimeout(20)
+            try:
+                came += bool(client.ends().told)
+            except NotHeldError as error:
+                raise NotHeldError(f"{each.name} v{version}: {error}") from None
+            client.close()
+    return f"{len(apis)} APIs, {count:,} elements each: {came} answers"
+
+
+REGEXES = {
+    "groups in groups": "(" * 20_000 + "a" + ")" * 20_000,
+    "repetitions of repetitions": "((((a{0,1000}){0,1000}){0,1000}){0,1000})",
+    "what backtracks": "(a+)+" * 30 + "b",
+    "10,000 alternatives": "|".join(f"open-{n}" for n in range(10_000)),
+    "all of Unicode": r"\pL{1000}" * 100,
+    "half an expression": "[a-",
+    "a million characters": "a" * 1_000_000,
+}
+
+
+@cases({f"a regular expression: {name}": text for name, text in REGEXES.items()}, on=RULED, peak=PEAK)
+def regexes(ground: Ground, text: str) -> str:
+    """Those of clients are matched against topics, in linear time."""
+    request = ConsumerGroupHeartbeatRequest(
+        group_id="open-g", member_id="m", member_epoch=0, subscribed_topic_regex=text
+    )
+    return _asks(ground, request_frame(request, 1, 1, "hostile"), ground.times(3, 20))
+
+
+@cases({"[": b'{"a":' + b"[" * 100_000, "{": b'{"a":' * 50_000}, on=SASL)
+def nested(ground: Ground, text: bytes) -> str:
+    """A token of OAUTHBEARER whose claims nest deeply."""
+    from base64 import urlsafe_b64encode
+
+    parts = [urlsafe_b64encode(part).rstrip(b"=") for part in (b'{"alg":"none"}', text)]
+    clients = [ground.client() for _ in range(ground.times(3, 30))]
+    for client in clients:
+        agree(client, "OAUTHBEARER")
+        answer = show(client, b"n,,\x01auth=Bearer " + b".".join(parts) + b".\x01\x01")
+        assert answer is None or answer.error_code or answer.auth_bytes, "somebody came in"
+    return f"{len(clients)} refused"
