@@ -15,7 +15,7 @@ from tests.hostile.trial import case, cases
 MOST = int(str(LIMITS["connections"]))
 
 
-@cases({"to a broker": 2, "to the bootstrap port": None}, on=OPEN, crowded=True)
+@cases({"connections to a broker": 2, "connections to the bootstrap port": None}, on=OPEN, crowded=True)
 def connections(ground: Ground, node: int | None) -> str:
     """Over the limit they are closed; when some leave, others may come."""
     clients = [ground.client(node=node) for _ in range(MOST + 100)]
@@ -74,9 +74,9 @@ def storm_of_two(ground: Ground) -> str:
 
 @cases(
     {
-        "garbage": b"GET / HTTP/1.1\r\n\r\n",
-        "a frame of -1 bytes": b"\xff" * 12,
-        "API 9999": b"\0\0\0\x08\x27\x0f" + bytes(6),
+        "HTTP, again and again": b"GET / HTTP/1.1\r\n\r\n",
+        "a frame of -1 bytes, again and again": b"\xff" * 12,
+        "API 9999, again and again": b"\0\0\0\x08\x27\x0f" + bytes(6),
     },
     on=OPEN,
 )
@@ -122,7 +122,11 @@ def pipeline(ground: Ground) -> str:
     return f"{passed} requests passed for {len(clients)} clients"
 
 
-@cases({"Heartbeat": beat, "Metadata": lambda number: metadata(None, number)}, on=RULED, peak=60)
+@cases(
+    {"Heartbeat in a pipeline": beat, "Metadata in a pipeline": lambda number: metadata(None, number)},
+    on=RULED,
+    peak=60,
+)
 def answered_pipeline(ground: Ground, of: object) -> str:
     """Answers come, and nobody reads them before all is asked."""
     assert callable(of)
@@ -138,9 +142,9 @@ def answered_pipeline(ground: Ground, of: object) -> str:
 
 @cases(
     {
-        "Metadata": lambda n: metadata([f"secret-{n}"], n),
-        "Produce": lambda n: produce([f"secret-{n}"], n),
-        "Fetch": lambda n: fetch([f"secret-{n}"], n),
+        "Metadata in a pipeline, each about another denied topic": lambda n: metadata([f"secret-{n}"], n),
+        "Produce in a pipeline, each about another denied topic": lambda n: produce([f"secret-{n}"], n),
+        "Fetch in a pipeline, each about another denied topic": lambda n: fetch([f"secret-{n}"], n),
     },
     on=RULED,
     peak=60,

@@ -30,7 +30,7 @@ from tests.real.ports import accepts, free_block, free_port
 
 ROOT = Path(__file__).parents[2]
 START = 20.0  # seconds
-BLOCK = 12  # ports of one listener
+BLOCK = 8  # ports of one listener
 WARM, CALM = 20, 60  # pairs of the canary: before anything is measured, and for what it sees without attacks
 LIMITS = {
     "first_frame": "1s",
@@ -68,6 +68,7 @@ class Ground:
         self.admin = free_port(HOST)
         self.stage = Stage()
         self.unused: list[tuple[str, Stage]] = []  # clusters of one scripted broker: the listener, and the broker
+        self.kept: dict[str, Any] = {}  # what a setting made that its cases need
         self.clients: list[Client] = []
         self.calm: dict[str, Any] = {}
 
@@ -144,9 +145,9 @@ class Ground:
         """The port of a broker, or (None) of the bootstrap."""
         return self.ports[listener] + (0 if node is None else 1 + node)
 
-    def listener(self, name: str, cluster: str = "main", **options: Any) -> dict[str, Any]:
+    def listener(self, name: str, cluster: str = "main", port: int = 0, **options: Any) -> dict[str, Any]:
         """One more listener, for a configuration."""
-        self.ports[name] = free_block(BLOCK, HOST)
+        self.ports[name] = port or free_block(BLOCK, HOST)
         return {name: {"cluster": cluster, "bind": f"{HOST}:{self.ports[name]}", **options}}
 
     def client(self, listener: str = "clients", node: int | None = NODE, **options: int) -> Client:

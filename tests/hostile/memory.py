@@ -15,7 +15,7 @@ from tests.hostile.stage import NODE, Peer, Play, brief
 from tests.hostile.trial import case, cases
 
 MIB = 1 << 20
-PIPES = 40  # descriptors: pipes are kept for the next large frames
+PIPES = 24  # descriptors: pipes are kept for the next large frames
 PEAK = 250  # MiB, for all connections together
 
 
@@ -84,7 +84,11 @@ def _large(topics: int, partitions: int, told: Told) -> Play:
     return play
 
 
-@cases({"that are read": True, "that nobody reads": False}, on=RULED, peak=PEAK)
+@cases(
+    {f"large answers that {who}": read for who, read in (("are read", True), ("nobody reads", False))},
+    on=RULED,
+    peak=PEAK,
+)
 def answers(ground: Ground, read: bool) -> str:
     """Metadata with many topics and many partitions: each answer must be held to be filtered."""
     ground.stage.play = _large(ground.times(300, 1_000), 100, ground.stage.told)

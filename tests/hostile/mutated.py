@@ -62,9 +62,9 @@ def odd(ground: Ground) -> str:
 
 @cases(
     {
-        "Produce": produce(["orders", "secrets"]),
-        "Fetch": fetch(["orders", "secrets"]),
-        "Metadata": metadata(["orders", "secrets"]),
+        "Produce about a denied topic": produce(["orders", "secrets"]),
+        "Fetch about a denied topic": fetch(["orders", "secrets"]),
+        "Metadata about a denied topic": metadata(["orders", "secrets"]),
     },
     on=RULED,
 )

@@ -13,6 +13,7 @@ from proxy.protocol.messages.heartbeat import HeartbeatRequest
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.schema import Request
+from tests.hostile.answers import topic_id
 from tests.proxy.protocol.generate import make, one
 
 BEAT = HeartbeatRequest(group_id="open-g", generation_id=1, member_id="m")
@@ -42,6 +43,15 @@ def fetch(names: list[str], number: int = 1, session: int = 0, epoch: int = -1, 
     topic = FetchRequest.Topic
     partition = topic.Partition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
     said = [topic(topic=name, partitions=[partition]) for name in names]
+    request = FetchRequest(max_wait_ms=0, min_bytes=0, topics=said, session_id=session, session_epoch=epoch)
+    return request_frame(request, version, number, "hostile")
+
+
+def by_id(names: list[str], number: int = 1, version: int = 16, session: int = 0, epoch: int = -1) -> bytes:
+    """A Fetch request for a partition of each of these topics, by their ids."""
+    topic = FetchRequest.Topic
+    partition = topic.Partition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
+    said = [topic(topic_id=topic_id(name), partitions=[partition]) for name in names]
     request = FetchRequest(max_wait_ms=0, min_bytes=0, topics=said, session_id=session, session_epoch=epoch)
     return request_frame(request, version, number, "hostile")
 

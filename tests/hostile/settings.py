@@ -8,8 +8,9 @@ from proxy.auth.users import save
 from proxy.auth.verifiers import verifiers
 from tests.certificates import Authority
 from tests.hostile.canary import HOST, REAL
-from tests.hostile.ground import Ground, Setting
-from tests.hostile.stage import Stage
+from tests.hostile.ground import BLOCK, Ground, Setting
+from tests.hostile.stage import Play, Stage, brief, silent
+from tests.real.ports import free_block
 
 RULES = """\
 super_users: [User:admin]
@@ -20,7 +21,7 @@ acls:
 """
 PASSWORDS = {"canary": "of-the-canary", "alice": "of-alice", "admin": "of-admin"}
 ITERATIONS = 4096
-CLUSTERS = 40
+CLUSTERS = 100
 SEALED_NAMES = ("kafka.example", "broker-1.kafka.example", "broker-2.kafka.example")
 
 
@@ -29,16 +30,37 @@ def _rules(ground: Ground, managed: bool = True) -> dict[str, Any]:
     return {"plugins": [{"acl": {"rules": "acl.yaml", "managed": managed}}]}
 
 
-def _clusters(ground: Ground) -> dict[str, Any]:
+def _clusters(ground: Ground, many: int = CLUSTERS) -> dict[str, Any]:
     """A cluster of one scripted broker for each case, so that none sees what another has done to it."""
     clusters: dict[str, Any] = {}
     listeners: dict[str, Any] = {}
-    for n in range(CLUSTERS):
+    first = free_block(BLOCK * many, HOST)
+    for n in range(many):
         name, stage = f"cluster-{n}", Stage()
         ground.unused.append((name, stage))
         clusters[name] = {"bootstrap": [f"{REAL}:{stage.port}"]}
-        listeners |= ground.listener(name, name)
+        listeners |= ground.listener(name, name, port=first + BLOCK * n)
     return {"clusters": clusters, "listeners": listeners, **_rules(ground)}
+
+
+STARTING: dict[str, Play] = {
+    "says HTTP": lambda peer: peer.send(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
+    "says 2 GiB": lambda peer: peer.send(b"\x7f\xff\xff\xff" + bytes(1 << 20)),
+    "says zeros": lambda peer: peer.send(bytes(1 << 20)),
+    "says nothing": silent,
+    "closes": lambda peer: None,
+    "answers with nothing": brief,
+    "answers with 0xff": lambda peer: [peer.send(b"\0\0\1\0" + frame[4:8] + b"\xff" * 252) for frame in peer.frames()],
+    "talks without end": lambda peer: [peer.send(b"\0\0\1\0" * 4_096) for _ in range(4_096)],
+}
+
+
+def _starts(ground: Ground) -> dict[str, Any]:
+    """Clusters whose only broker lies when the proxy starts."""
+    both = _clusters(ground, len(STARTING))
+    for (_, stage), play in zip(ground.unused, STARTING.values(), strict=True):
+        stage.play = play
+    return both
 
 
 def _users(ground: Ground) -> dict[str, Any]:
@@ -54,7 +76,7 @@ def _as_canary(ground: Ground) -> dict[str, Any]:
 
 
 def _sealed(ground: Ground) -> dict[str, Any]:
-    authority = Authority(ground.folder)
+    ground.kept["authority"] = authority = Authority(ground.folder)
     authority.issue("server", HOST, *SEALED_NAMES)
     server = {"certificate": "server.pem", "key": "server.key"}
     mutual = ground.listener("mutual", tls={**server, "client_auth": "required", "ca": "ca.pem"})
@@ -67,5 +89,6 @@ OPEN = Setting("open")
 TWO = Setting("two workers", workers=2)
 RULED = Setting("rules", _rules)
 BROKERS = Setting("hostile brokers", _clusters)
+STARTS = Setting("brokers that lie from the start", _starts)
 SASL = Setting("SASL", _users, _as_canary)
 TLS = Setting("TLS", _sealed, lambda ground: {"ca": str(ground.folder / "ca.pem")})

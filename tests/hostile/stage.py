@@ -49,16 +49,23 @@ class Peer:
         """What an honest broker says to this; empty where it says nothing."""
         return answer(frame, self.stage.told, self.stage.node_id) or b""
 
-    def send(self, data: bytes) -> None:
+    def send(self, data: bytes) -> int:
+        """Send it all, and say how much that was."""
         view = memoryview(data)
         while view:
             count = self.sock.send(view)
             self.stage.sent += count
             view = view[count:]
+        return len(data)
 
-    def wait(self) -> None:
+    def reset_after(self, data: bytes) -> None:
+        """Send this, and reset the connection."""
+        self.send(data)
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+
+    def wait(self) -> bool:
         """Do nothing until the case is over."""
-        self.stage.over.wait()
+        return self.stage.over.wait()
 
 
 Play = Callable[[Peer], object]

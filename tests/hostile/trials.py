@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from importlib import import_module
 from types import TracebackType
 
-from tests.hostile.ground import Ground
+from tests.hostile.client import NotHeldError
+from tests.hostile.ground import Ground, Setting
 from tests.hostile.trial import CASES, Case, Row, attempt
 
-CLASSES = ("frames", "lengths", "mutated", "slow", "floods", "work", "memory")
+CLASSES = ("frames", "lengths", "mutated", "slow", "floods", "work", "memory", "sealed", "brokers", "lies")
+ATTEMPTS = 3  # at starting a ground
 for name in CLASSES:
     import_module(f"tests.hostile.{name}")
 
@@ -37,9 +39,15 @@ class Grounds:
         now = self._now
         if now is None or now.setting is not case.on or case.on.alone or not now.lives:
             self._stack.close()
-            self._now = None
-            self._now = now = self._stack.enter_context(Ground(case.on, long=self._long))
+            self._now = now = self._start(case.on)
         return now
+
+    def _start(self, setting: Setting) -> Ground:
+        """A port that was free may be taken before it is used: then others are looked for."""
+        for _ in range(ATTEMPTS - 1):
+            with suppress(NotHeldError):
+                return self._stack.enter_context(Ground(setting, long=self._long))
+        return self._stack.enter_context(Ground(setting, long=self._long))
 
     def __enter__(self) -> Grounds:
         return self

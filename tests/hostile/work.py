@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -145,11 +146,12 @@ def regexes(ground: Ground, text: str) -> str:
     return _asks(ground, request_frame(request, 1, 1, "hostile"), ground.times(3, 20))
 
 
-@cases({"[": b'{"a":' + b"[" * 100_000, "{": b'{"a":' * 50_000}, on=SASL)
+DEEP = {"100,000 lists": b'{"a":' + b"[" * 100_000, "50,000 objects": b'{"a":' * 50_000}
+
+
+@cases({f"claims of a token that nest: {what}": text for what, text in DEEP.items()}, on=SASL)
 def nested(ground: Ground, text: bytes) -> str:
     """A token of OAUTHBEARER whose claims nest deeply."""
-    from base64 import urlsafe_b64encode
-
     parts = [urlsafe_b64encode(part).rstrip(b"=") for part in (b'{"alg":"none"}', text)]
     clients = [ground.client() for _ in range(ground.times(3, 30))]
     for client in clients:

@@ -1,0 +1,204 @@
+"""Hostile brokers, and what they tell of brokers: names, numbers and addresses that lead astray."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from proxy.protocol.api import METADATA
+from proxy.protocol.codec import decode
+from proxy.protocol.header import read_response_header, response_frame
+from proxy.protocol.messages.metadata import MetadataResponse
+from tests.hostile.answers import metadata as answer_of
+from tests.hostile.canary import HOST, REAL
+from tests.hostile.client import Client, connect
+from tests.hostile.ground import BLOCK, Ground
+from tests.hostile.requests import BEAT, beat, metadata
+from tests.hostile.settings import BROKERS, STARTS
+from tests.hostile.stage import NODE, Peer, Play
+from tests.hostile.trial import case, cases
+
+OTHER = 3
+VERSION = 9
+AWAY = "kafka-9.internal"
+
+
+def tells(*told: tuple[int, str, int]) -> Play:
+    """Honest, but for the brokers that it tells of, beside itself."""
+
+    def play(peer: Peer) -> None:
+        peer.stage.told = {NODE: (REAL, peer.stage.port)} | {node: (host, port) for node, host, port in told}
+        for frame in peer.frames():
+            peer.send(peer.answer(frame))
+
+    return play
+
+
+def asked(ground: Ground, listener: str) -> dict[int, tuple[str, int]]:
+    """What a client is told of the brokers; nothing where its connection is closed instead."""
+    client = ground.client(listener)
+    client.send(metadata(["orders"]))
+    try:
+        frame = client.frame()
+    except EOFError:
+        return {}
+    _, at = read_response_header(METADATA, VERSION, frame)
+    return {each.node_id: (each.host, each.port) for each in decode(MetadataResponse, VERSION, frame[at:]).brokers}
+
+
+def goes_to(ground: Ground, listener: str, node: int) -> str:
+    """A client goes where it was told that a broker is: it must be closed, or answered, in time."""
+    try:
+        client = Client(connect(ground.port(listener, node)))
+    except OSError:
+        return "no port"
+    ground.clients.append(client)
+    client.send(beat())
+    client.half_close()
+    client.ends()
+    return "answered" if client.told else "closed"
+
+
+def _only_ours(told: dict[int, tuple[str, int]], *real: str) -> None:
+    for node, (host, port) in told.items():
+        assert host in (HOST, ""), f"broker {node} is said to be at {host[:50]!r}:{port}"
+        assert not any(name and name == host for name in real)
+
+
+HOSTS = {
+    "of 100 accents": "é" * 100,
+    "of 300 letters": "a" * 300,
+    "of 32,000 letters": "a" * 32_000,
+    "of one label with 64 letters": "a" * 64 + ".example",
+    "of dots": "..",
+    "of nothing": "",
+    "with a NUL": "kafka\0.internal",
+    "with a line break": 'kafka\n{"event": "listening"}',
+    "with a bidirectional mark": "kafka\u202e.internal",
+    "that is no IPv4 address": "256.256.256.256",
+    "that is a number": "0x7f000001",
+    "with brackets": "[::1]",
+    "with a scope": "fe80::1%nowhere",
+    "that is every address": "0.0.0.0",
+    "that is a broadcast": "255.255.255.255",
+    "with a bad punycode": "xn--\u00e9.internal",
+}
+
+
+@cases({f"a host name {name}": host for name, host in HOSTS.items()}, on=BROKERS)
+def hosts(ground: Ground, host: str) -> str:
+    """The broker is not reached, and nothing else happens."""
+    listener = ground.cluster(tells((OTHER, host, 9)))
+    told = asked(ground, listener)
+    _only_ours(told, host)
+    came = goes_to(ground, listener, OTHER)
+    assert came != "answered", "somebody answered"
+    return f"{len(told)} brokers told, {came}"
+
+
+NODES = {"-1": -1, "-2": -2, "-2^31": -(2**31), "70,000": 70_000, "2^31-1": 2**31 - 1, "60,000": 60_000}
+
+
+@cases({f"node id {name}": node for name, node in NODES.items()}, on=BROKERS)
+def nodes(ground: Ground, node: int) -> str:
+    """A broker that can have no port is told of nowhere as where it really is."""
+    listener = ground.cluster(tells((node, AWAY, 9)))
+    told = asked(ground, listener)
+    _only_ours(told, AWAY)
+    return f"{len(told)} brokers told"
+
+
+@cases({f"port {port}": port for port in (0, -1, 65_536, 2**31 - 1)}, on=BROKERS)
+def ports(ground: Ground, port: int) -> str:
+    listener = ground.cluster(tells((OTHER, REAL, port)))
+    told = asked(ground, listener)
+    _only_ours(told)
+    return f"{len(told)} brokers told, {goes_to(ground, listener, OTHER)}"
+
+
+@case("new node ids with each answer, without end", on=BROKERS, descriptors=1_100, log=100)
+def endless(ground: Ground) -> str:
+    """They get ports, up to a limit; memory and log do not follow."""
+
+    def play(peer: Peer) -> None:
+        for frame in peer.frames():
+            first = BLOCK + peer.stage.came * 100_000 + 100 * len(seen)
+            seen.append(first)
+            peer.stage.told = {NODE: (REAL, peer.stage.port)} | {first + n: (AWAY, 9) for n in range(100)}
+            peer.send(peer.answer(frame))
+
+    seen: list[int] = []
+    listener = ground.cluster(play)
+    client = ground.client(listener)
+    rounds = ground.times(20, 300)
+    for number in range(rounds):
+        client.send(metadata(["orders"], number))
+        with suppress(EOFError):
+            client.frame()
+    return f"{100 * rounds:,} node ids"
+
+
+@case("a broker that moves with each answer", on=BROKERS)
+def restless(ground: Ground) -> str:
+    def play(peer: Peer) -> None:
+        for n, frame in enumerate(peer.frames()):
+            peer.stage.told = {NODE: (REAL, peer.stage.port), OTHER: (AWAY, n % 60_000 + 1)}
+            peer.send(peer.answer(frame))
+
+    listener = ground.cluster(play)
+    client = ground.client(listener)
+    rounds = ground.times(500, 10_000)
+    for number in range(rounds):
+        client.send(metadata(["orders"], number))
+        client.frame()
+    return f"{rounds} moves"
+
+
+ALIASES = ("127.0.0.1", "localhost", "127.1", "0.0.0.0", "127.0.0.2", "::ffff:127.0.0.1", "2130706433", "LOCALHOST.")
+
+
+@cases({f"a broker at the proxy's own port, as {alias}": alias for alias in ALIASES}, on=BROKERS)
+def circle(ground: Ground, alias: str) -> str:
+    """A client of such a broker is closed, and the proxy does not dial itself for ever."""
+    listener = ground.unused[0][0]
+    ground.cluster(tells((OTHER, alias, ground.port(listener, OTHER))))
+    told = asked(ground, listener)
+    return f"{len(told)} brokers told, {goes_to(ground, listener, OTHER)}"
+
+
+@case("two brokers, each at the other's port of the proxy", on=BROKERS)
+def ring(ground: Ground) -> str:
+    """One proxy, two clusters; it would be the same with two proxies."""
+    one, two = ground.unused[0][0], ground.unused[1][0]
+    ground.cluster(tells((OTHER, HOST, ground.port(two, OTHER))))
+    asked(ground, one)
+    ground.cluster(tells((OTHER, HOST, ground.port(one, OTHER))))
+    asked(ground, two)
+    return goes_to(ground, one, OTHER)
+
+
+@case("a bootstrap port of the proxy as a broker", on=BROKERS)
+def bootstrap_circle(ground: Ground) -> str:
+    listener = ground.unused[0][0]
+    ground.cluster(tells((OTHER, HOST, ground.port(listener, None))))
+    asked(ground, listener)
+    return goes_to(ground, listener, OTHER)
+
+
+@case("a topic whose leader is nobody that was told of", on=BROKERS)
+def strange_leader(ground: Ground) -> str:
+    def play(peer: Peer) -> None:
+        for _ in peer.frames():
+            peer.send(response_frame(answer_of({OTHER + 70_000: (AWAY, 9)}), VERSION, 1))
+
+    listener = ground.cluster(play)
+    told = asked(ground, listener)
+    _only_ours(told, AWAY)
+    return f"{len(told)} brokers told"
+
+
+@case("brokers that lie from the first word on", on=STARTS)
+def starts(ground: Ground) -> str:
+    """Each in a cluster of its own; the cluster that is honest is served."""
+    with ground.client(node=1) as client:
+        client.ask(BEAT, 4)
+    return f"{len(ground.unused)} clusters"

@@ -1,0 +1,300 @@
+"""TLS: handshakes that are garbage, that stall, that lie about names and certificates; and what comes after them."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import ssl
+import subprocess
+from collections.abc import Callable
+from contextlib import suppress
+
+from proxy.protocol.frame import SIZE
+from tests.certificates import Authority
+from tests.hostile.canary import HOST
+from tests.hostile.client import Client, NotHeldError, connect
+from tests.hostile.ground import Ground
+from tests.hostile.requests import BEAT, beat, metadata
+from tests.hostile.settings import TLS
+from tests.hostile.trial import case, cases
+
+RECORD = b"\x16\x03\x01"
+NO_OPENSSL = "not tried: there is no openssl on this machine"
+HELLO = bytes.fromhex("16030100c8010000c40303") + bytes(200)
+FIRST = {
+    "plain Kafka": beat(),
+    "HTTP": b"GET / HTTP/1.1\r\n\r\n",
+    "zeros": bytes(20_000),
+    "0xff": b"\xff" * 20_000,
+    "a hello that means nothing": HELLO,
+    "a record of 64 KiB": RECORD + b"\xff\xff" + bytes(65_535),
+    "an alert": b"\x15\x03\x01\x00\x02\x02\x28",
+    "a heartbeat record": b"\x18\x03\x02\x00\x03\x01\x40\x00",
+    "SSLv2": b"\x80\x2e\x01\x00\x02" + bytes(43),
+    "data before a handshake": b"\x17\x03\x03\x00\x20" + bytes(32),
+    "a change of cipher first": b"\x14\x03\x03\x00\x01\x01" * 1_000,
+    "a hello of 16 MiB, in small records": (RECORD + b"\x00\x10" + b"\x01\xff\xff\xff" + bytes(12)) * 100,
+}
+
+
+@cases({f"{name} on a TLS port": said for name, said in FIRST.items()}, on=TLS)
+def begins_with(ground: Ground, said: bytes) -> str:
+    """No handshake comes about; each connection is closed."""
+    many = [ground.client() for _ in range(ground.times(10, 80))]
+    for client in many:
+        client.send(said)
+    for client in many:
+        client.ends()
+    return f"{len(many)} times: closed"
+
+
+STALLED = {"nothing": b"", "half a record's head": RECORD, "half a hello": HELLO[:50]}
+
+
+@cases({f"{name}, then silence, on a TLS port": said for name, said in STALLED.items()}, on=TLS)
+def stalls(ground: Ground, said: bytes) -> str:
+    """A handshake has a second."""
+    many = [ground.client() for _ in range(ground.times(20, 80))]
+    for client in many:
+        client.send(said)
+    for client in many:
+        client.ends()
+    return f"{len(many)} closed"
+
+
+def trusting(ground: Ground, own: str = "") -> ssl.SSLContext:
+    """As a client trusts, showing a certificate of its own."""
+    context = ssl.create_default_context(cafile=str(ground.folder / "ca.pem"))
+    if own:
+        context.load_cert_chain(ground.folder / f"{own}.pem", ground.folder / f"{own}.key")
+    return context
+
+
+def sealed(
+    ground: Ground, context: ssl.SSLContext, name: str = HOST, listener: str = "clients", node: int = 2
+) -> Client:
+    """A connection with TLS. Raises OSError where there is none."""
+    client = Client(context.wrap_socket(connect(ground.port(listener, node)), server_hostname=name))
+    ground.clients.append(client)
+    return client
+
+
+def comes_in(client: Client) -> bool:
+    """Whether a request is answered."""
+    with suppress(OSError, EOFError):
+        client.ask(BEAT, 4)
+        return True
+    return False
+
+
+@cases({"TLS 1.0": ssl.TLSVersion.TLSv1, "TLS 1.1": ssl.TLSVersion.TLSv1_1}, on=TLS)
+def old(ground: Ground, version: ssl.TLSVersion) -> str:
+    context = trusting(ground)
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    with_warning(lambda: setattr(context, "minimum_version", version))
+    with_warning(lambda: setattr(context, "maximum_version", version))
+    return _refused(lambda: sealed(ground, context))
+
+
+def with_warning(do: Callable[[], None]) -> None:
+    """Python warns of old versions, which is what we are after."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        do()
+
+
+def _refused(come: Callable[[], Client]) -> str:
+    try:
+        client = come()
+    except OSError as error:
+        return f"no handshake: {getattr(error, 'reason', None) or type(error).__name__}"
+    if comes_in(client):
+        raise NotHeldError("it was let in")
+    return "closed after the handshake"
+
+
+@case("a cipher without encryption", on=TLS)
+def without_cipher(ground: Ground) -> str:
+    context = trusting(ground)
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ciphers("NULL:@SECLEVEL=0")
+    return _refused(lambda: sealed(ground, context))
+
+
+NAMES = {
+    "nobody's": "nobody.example",
+    "of a broker that does not exist": "broker-77.kafka.example",
+    "of broker 2^31": "broker-2147483648.kafka.example",
+    "of broker -1": "broker--1.kafka.example",
+    "of broker 01": "broker-01.kafka.example",
+    "of 250 letters": "a" * 60 + "." + "b" * 60 + "." + "c" * 60 + "." + "d" * 60,
+    "with a star": "*.kafka.example",
+    "an address": "127.0.0.9",
+}
+
+
+@cases({f"a name (SNI) {what}": name for what, name in NAMES.items()}, on=TLS)
+def names(ground: Ground, name: str) -> str:
+    """Where brokers are told apart by name: nobody is sent to a broker by a name that is none's."""
+    context = trusting(ground)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        client = sealed(ground, context, name, "named", -1)
+        told = client.ask_quietly(metadata(["orders"]))
+    except OSError as error:
+        return f"no handshake: {getattr(error, 'reason', None) or type(error).__name__}"
+    return f"answered with {len(told)} bytes" if told else "closed"
+
+
+RAW = {"is not ASCII": b"k\xc3\xa9fka", "has a NUL": b"kafka\0.example", "is empty": b"", "is no UTF-8": b"\xff" * 3}
+
+
+@cases({f"a name (SNI) that {what}": name for what, name in RAW.items()}, on=TLS)
+def raw_names(ground: Ground, name: bytes) -> str:
+    """A hello by hand, with a name that no library would send."""
+    entry = b"\0" + len(name).to_bytes(2, "big") + name
+    listed = len(entry).to_bytes(2, "big") + entry
+    extension = b"\0\0" + len(listed).to_bytes(2, "big") + listed
+    extension += bytes.fromhex("000a00040002001d") + bytes.fromhex("000d000400020403")
+    body = b"\x03\x03" + bytes(32) + b"\0" + b"\0\4\xc0\x2b\xc0\x2f" + b"\1\0"
+    body += len(extension).to_bytes(2, "big") + extension
+    hello = b"\1" + len(body).to_bytes(3, "big") + body
+    client = ground.client("named", None)
+    client.send(RECORD + len(hello).to_bytes(2, "big") + hello)
+    client.half_close()
+    client.ends()
+    return f"{len(client.told)} bytes, then closed"
+
+
+def _issued(ground: Ground, name: str, **more: object) -> str:
+    authority: Authority = ground.kept["authority"]
+    authority.issue(name, **more)  # type: ignore[arg-type]
+    return name
+
+
+SHOWN: dict[str, Callable[[Ground], str]] = {
+    "none": lambda ground: "",
+    "one that is over": lambda ground: _issued(ground, "over", days=(-9, -1)),
+    "one that is not yet": lambda ground: _issued(ground, "early", days=(1, 9)),
+    "one of another authority": lambda ground: _stranger(ground),
+}
+
+
+@cases({f"a client's certificate: {what}": show for what, show in SHOWN.items()}, on=TLS)
+def certificates(ground: Ground, own: Callable[[Ground], str]) -> str:
+    """Where clients must show a certificate."""
+    context = trusting(ground, own(ground))
+    return _refused(lambda: sealed(ground, context, listener="mutual"))
+
+
+def _stranger(ground: Ground) -> str:
+    folder = ground.folder / "elsewhere"
+    folder.mkdir(exist_ok=True)
+    Authority(folder, "ca").issue("stranger")
+    for end in ("pem", "key"):
+        (ground.folder / f"stranger.{end}").write_bytes((folder / f"stranger.{end}").read_bytes())
+    return "stranger"
+
+
+ODD = {"admin,CN=alice": "a comma", "User:admin": "a principal's form", "a" * 64: "64 letters", 'a"+<>;=\\': "signs"}
+
+
+@cases({f"a certificate whose name has {what}": name for name, what in ODD.items()}, on=TLS)
+def odd_names(ground: Ground, name: str) -> str:
+    """It comes in as nobody but itself: not as the super user `User:admin`."""
+    authority: Authority = ground.kept["authority"]
+    certificate, key = authority.issue(name) if "/" not in name and len(name) < 60 else authority.issue("long")
+    context = trusting(ground)
+    context.load_cert_chain(certificate, key)
+    client = sealed(ground, context, listener="mutual")
+    client.send(metadata(["secrets"]))
+    client.frame()
+    assert b"secrets" not in ground.stage.heard, "it was taken for a super user"
+    return "came in as itself"
+
+
+@case("a renegotiation", on=TLS)
+def renegotiation(ground: Ground) -> str:
+    """TLS 1.2 lets clients ask for one; the proxy does not go into it."""
+    done = _openssl(ground, "-tls1_2", b"R\n" * 20)
+    if done is None:
+        return NO_OPENSSL
+    assert b"RENEGOTIATING" in done.stdout + done.stderr, "openssl did not ask"
+    assert done.returncode, "the proxy went into it"
+    return "refused"
+
+
+@case("data behind a goodbye", on=TLS)
+def behind_goodbye(ground: Ground) -> str:
+    context = trusting(ground)
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    engine = context.wrap_bio(incoming, outgoing, server_hostname=HOST)
+    client = ground.client()
+    _shake(engine, incoming, outgoing, client)
+    engine.write(beat())
+    with suppress(ssl.SSLError):
+        engine.unwrap()
+    client.send(outgoing.read() + beat() * 1_000)
+    client.half_close()
+    client.ends()
+    return "closed"
+
+
+@case("a record for each byte", on=TLS)
+def many_records(ground: Ground) -> str:
+    """That is allowed."""
+    client = sealed(ground, trusting(ground))
+    for _ in range(ground.times(20, 500)):
+        for byte in beat():
+            client.send(bytes([byte]))
+        client.answer(BEAT, 4)
+    return "answered"
+
+
+@case("empty records without end", on=TLS)
+def empty_records(ground: Ground) -> str:
+    client = ground.client()
+    client.push((RECORD + b"\0\0") * ground.times(100_000, 1_000_000), 2)
+    client.half_close()
+    client.ends()
+    return "closed"
+
+
+@case("the keys changed again and again", on=TLS)
+def new_keys(ground: Ground) -> str:
+    """TLS 1.3 lets clients change keys at will."""
+    times = ground.times(100, 5_000)
+    return NO_OPENSSL if _openssl(ground, "-tls1_3", b"K\n" * times) is None else f"{times} times"
+
+
+def _openssl(ground: Ground, version: str, typed: bytes) -> subprocess.CompletedProcess[bytes] | None:
+    """What no Python can ask for; None where the machine has no such command."""
+    if shutil.which("openssl") is None:
+        return None
+    command = ["openssl", "s_client", version, "-connect", f"{HOST}:{ground.port()}"]
+    return subprocess.run(command, input=typed, capture_output=True, timeout=20)
+
+
+@case("a request cut by a reset, inside TLS", on=TLS)
+def resets(ground: Ground) -> str:
+    context, times = trusting(ground), ground.times(50, 500)
+    for _ in range(times):
+        client = sealed(ground, context)
+        client.send(SIZE.pack(1 << 20) + beat()[4:])
+        client.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        client.close()
+    return f"{times} times"
+
+
+def _shake(engine: ssl.SSLObject, incoming: ssl.MemoryBIO, outgoing: ssl.MemoryBIO, client: Client) -> None:
+    while True:
+        try:
+            engine.do_handshake()
+        except ssl.SSLWantReadError:
+            client.send(outgoing.read())
+            incoming.write(client.sock.recv(1 << 16))
+        else:
+            client.send(outgoing.read())
+            return
