@@ -20,6 +20,7 @@ import structlog
 from structlog.types import ExcInfo
 
 from proxy.logs.cut import LONG, cut
+from proxy.logs.details import Details
 from proxy.text.words import printable
 
 Event = MutableMapping[str, Any]
@@ -40,6 +41,7 @@ _tracebacks = structlog.processors.ExceptionRenderer(
 def processors(*, text: bool, colors: bool = False, about: Mapping[str, object] | None = None) -> list[Any]:
     """What makes a line of an event; `about` stands in each. The last one gives the line."""
     common: list[Any] = [
+        Details(),
         lambda logger, method, event: event | (about or {}),
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="%H:%M:%S" if text else "iso", utc=not text),

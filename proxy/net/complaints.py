@@ -23,7 +23,7 @@ import structlog
 import trio
 
 from proxy.logs.bucket import Bucket
-from proxy.logs.cut import cut
+from proxy.logs.cut import short
 
 log = structlog.get_logger()
 
@@ -131,8 +131,3 @@ class Complaints:
                 kind.missed.clear()
         if +left_out:
             log.warning("lines left out", lines=dict(+left_out), why="there were too many alike")
-
-
-def short(facts: dict[str, object]) -> dict[str, object]:
-    """The same with all texts cut."""
-    return {name: cut(value) if isinstance(value, str) else value for name, value in facts.items()}

@@ -15,6 +15,7 @@ import structlog
 import trio
 
 from proxy.core.plugin import Plugin, Reload
+from proxy.net.complaints import Complaints
 from proxy.net.tasks import Tasks
 
 log = structlog.get_logger()
@@ -30,11 +31,12 @@ async def keep_in_step(plugins: Iterable[Plugin], tasks: Tasks) -> None:
         for plugin in watching:
             with tasks.contained("reading rules", plugin=type(plugin).__name__):
                 for reload in await trio.to_thread.run_sync(plugin.refresh):
-                    _tell(reload)
+                    _tell(reload, tasks.complaints)
 
 
-def _tell(reload: Reload) -> None:
-    if reload.taken:
-        log.info("rules reloaded", file=reload.file, **({"warnings": list(reload.said)} if reload.said else {}))
+def _tell(reload: Reload, complaints: Complaints) -> None:
+    if reload.taken:  # perhaps by a client that may change them, again and again
+        warnings = {"warnings": list(reload.said)} if reload.said else {}
+        complaints.tell(log.info, "rules reloaded", reload.file, trio.current_time(), file=reload.file, **warnings)
     else:
         log.error("rules not reloaded", why="\n".join(reload.said), still="what was read before")

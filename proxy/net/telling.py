@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import cache
 
 import structlog
+import trio
 
 from proxy.core.events import (
     AclsChanged,
@@ -23,7 +24,8 @@ from proxy.core.events import (
     StepsFailed,
     Undecodable,
 )
-from proxy.net.complaints import Complaints, short
+from proxy.logs.cut import short
+from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.protocol.api import ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS, Api
 from proxy.protocol.schema import structs
@@ -53,7 +55,8 @@ class Telling:
                 facts |= {"why": event.why, "mechanism": event.mechanism}
                 self._tell(log.warning, "authentication failed", who, event.why, **facts)
             case AclsChanged():
-                log.info("ACLs changed", created=event.created, deleted=event.deleted, **facts)
+                each = *who, trio.current_time()  # a kind of its own: none is left out until there are very many
+                self._tell(log.info, "ACLs changed", each, created=event.created, deleted=event.deleted, **facts)
             case AclsNotChanged():
                 self._tell(log.error, "ACLs not changed", who, event.why, why=event.why, **facts)
             case HandlerFailed():

@@ -1,0 +1,40 @@
+"""Details: debug lines, which are for those who ask for all of them. Clients cause as many as they make connections.
+
+Rules:
+* 1000 lines at once, then 100 a second. The next line counts those that were left out.
+* What they say is cut as short as in all lines that clients cause.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import MutableMapping
+from typing import Any
+
+import structlog
+
+from proxy.logs.bucket import Bucket
+from proxy.logs.cut import short
+
+BURST = 1000
+PACE = 0.01  # seconds
+
+
+class Details:
+    """Lets the debug lines of one process pass, as one of structlog's processors."""
+
+    def __init__(self) -> None:
+        self._bucket = Bucket(BURST, PACE)
+        self._left_out = 0
+
+    def __call__(self, logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        """The event, unless it is left out."""
+        if method != "debug":
+            return event
+        now = time.monotonic()
+        if not self._bucket.has(now):
+            self._left_out += 1
+            raise structlog.DropEvent
+        self._bucket.take(now)
+        left_out, self._left_out = self._left_out, 0
+        return short(event) | ({"left_out": left_out} if left_out else {})
