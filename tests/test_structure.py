@@ -18,7 +18,7 @@ from proxy.config.model import Config
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 IMPORT = re.compile(r"^\s*(?:from|import) ([\w.]+)", re.MULTILINE)
-OPTION_ROW = re.compile(r"^\| `([a-zA-Z_.]+)` \| (.+?) \| (.+?) \|$", re.MULTILINE)
+OPTION_ROW = re.compile(r"^\| `((?!doorkeeper_)[a-zA-Z_.]+)` \| (.+?) \| (.+?) \|$", re.MULTILINE)
 
 PACKAGES = ("proxy", "rules", "plugins", "chaos", "deploy")
 

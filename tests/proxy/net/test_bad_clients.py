@@ -7,6 +7,7 @@ import struct
 import pytest
 from structlog.testing import capture_logs
 
+from proxy.net.complaints import AT_ONCE
 from proxy.protocol.header import request_frame
 from tests.proxy.net.scripted import HEARTBEAT_REQUEST, LOOPBACK, Broker, configuration, connected, port_of, serving
 
@@ -59,3 +60,19 @@ async def test_a_frame_that_was_cut_short_takes_only_its_own_connection_with_it(
             await client.stream.send_eof()
             assert await client.is_closed()
         assert await other.beat() == 0
+
+
+async def test_a_flood_of_bad_clients_is_counted_in_full_and_told_in_a_few_lines(broker: Broker) -> None:
+    config = configuration(broker.endpoint)
+    with capture_logs() as logs:
+        async with serving(config) as gateway:
+            for number in range(5 * AT_ONCE):
+                async with connected(LOOPBACK, port_of(config, 1)) as client:
+                    await client.send(struct.pack(">ihhi", 8, 9999 - number, 0, 1))  # each for another reason
+                    assert await client.is_closed()
+            assert gateway.report().reading["ended_by_fault"] == 5 * AT_ONCE
+    ended = [line for line in logs if line["event"] == "connection ended"]
+    assert AT_ONCE <= len(ended) < 2 * AT_ONCE
+    (summed,) = [line for line in logs if line["event"] == "lines left out"]
+    left_out = sum(line.get("left_out", 0) for line in ended) + summed["lines"]["connection ended"]
+    assert len(ended) + left_out == 5 * AT_ONCE
