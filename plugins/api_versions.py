@@ -6,6 +6,7 @@ Rules:
 * A range is the broker's, cut at the newest version that the proxy can read. Its beginning stays: brokers 4.x advertise
   Produce from 0 on although 3 is their oldest, since librdkafka stops compressing otherwise (KAFKA-18659).
 * What brokers and controllers say among themselves is not advertised.
+* A question of the proxy itself that comes in from outside went in a circle: it is told so, and asked no further.
 * A version that nobody here knows is answered in v0 with UNSUPPORTED_VERSION and the range of this one API (KIP-511).
 """
 
@@ -19,15 +20,21 @@ from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.problem import ProtocolError
 
+LOOP = ErrorCode.DUPLICATE_RESOURCE  # no broker gives it here
 WITHOUT_FEATURES = 2  # the newest version whose answer librdkafka's mock cluster can write
 
 
 class ApiVersions(Plugin):
-    """Advertise what both the broker and the proxy speak."""
+    """Advertise what both the broker and the proxy speak. `mark`: the client id of this proxy itself."""
+
+    def __init__(self, mark: str | None = None) -> None:
+        self._mark = mark
 
     @on_request(ApiVersionsRequest)
     def negotiate(self, ctx: Context, request: ApiVersionsRequest) -> Steps:
         """Ask the broker, and answer with what is common."""
+        if self._mark is not None and ctx.client_id == self._mark:
+            return Reply(ApiVersionsResponse(error_code=LOOP, api_keys=[]))
         if ctx.version > WITHOUT_FEATURES:
             ctx.connection.software_name = request.client_software_name
             ctx.connection.software_version = request.client_software_version

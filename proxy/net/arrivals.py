@@ -26,9 +26,10 @@ from proxy.core.link import Link
 from proxy.core.route import Routes
 from proxy.core.topology import Endpoint
 from proxy.net.complaints import Complaints
-from proxy.net.dial import UnreachableError, dial, plain_socket
+from proxy.net.dial import UnreachableError, plain_socket
 from proxy.net.exposure import Exposure
 from proxy.net.introductions import Introduced
+from proxy.net.listeners import Listener
 from proxy.net.reactor import Reactor
 from proxy.net.side import AnySocket
 from proxy.net.tasks import Tasks
@@ -48,7 +49,7 @@ HEARSAY = 1.0  # seconds in which what one worker learned is known to all; one t
 
 @dataclass
 class Worker:
-    """What all connections of a worker share."""
+    """What all connections of a worker share. `mark`: the client id of this proxy; `listeners`: all that it has."""
 
     limits: Limits
     reactor: Reactor
@@ -56,6 +57,8 @@ class Worker:
     counters: Counters
     link_counters: LinkCounters
     complaints: Complaints
+    mark: str
+    listeners: list[Listener] = field(default_factory=list)
     dialling: trio.Nursery = field(init=False)
 
 
@@ -174,7 +177,7 @@ class Arrivals:
         failed: UnreachableError | None = None
         for endpoint in candidates:
             try:
-                stream = await dial(endpoint, max(0.0, until - trio.current_time()), self._upstream.tls)
+                stream = await self._upstream.dial(endpoint, until)
             except UnreachableError as error:
                 failed = failed or error
                 continue

@@ -6,6 +6,7 @@ Rules:
 
 from __future__ import annotations
 
+import secrets
 import struct
 from contextlib import suppress
 from typing import TypeVar
@@ -25,14 +26,26 @@ LARGEST = 100 << 20
 R = TypeVar("R", bound=Response)
 
 
+def new_mark() -> str:
+    """A client id that no other proxy has: see `loops.py`."""
+    return f"{CLIENT_ID}-{secrets.token_hex(8)}"
+
+
 class EndedError(Exception):
     """The broker closed the connection where an answer was due."""
 
 
-async def ask(stream: trio.abc.Stream, request: Request, version: int, expected: type[R], *fields: str) -> R:
+async def ask(
+    stream: trio.abc.Stream,
+    request: Request,
+    version: int,
+    expected: type[R],
+    *fields: str,
+    client_id: str = CLIENT_ID,
+) -> R:
     """The answer, or only these fields of it. Raises EndedError, ProtocolError, and TlsError where TLS has a reason."""
     with suppress(trio.BrokenResourceError):
-        await stream.send_all(request_frame(request, version, correlation_id=0, client_id=CLIENT_ID))
+        await stream.send_all(request_frame(request, version, correlation_id=0, client_id=client_id))
     try:
         (size,) = SIZE.unpack(await _exactly(stream, SIZE.size))
         if not 0 <= size <= LARGEST:

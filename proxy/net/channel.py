@@ -15,12 +15,13 @@ import pickle
 import socket
 import struct
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import trio
 
 from proxy.config import Config
+from proxy.net.asking import new_mark
 
 SIZE = struct.Struct(">I")
 
@@ -42,6 +43,7 @@ class Settings:
     worker: int
     log: Any  # the form of the log, as `proxy.logs` has it
     verbose: bool
+    mark: str = field(default_factory=new_mark)  # of all workers of one proxy
 
 
 def receive_settings(channel: socket.socket) -> Settings:

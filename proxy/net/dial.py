@@ -7,6 +7,7 @@ Rules:
 
 import os
 import socket
+from collections.abc import Awaitable, Callable
 from typing import overload
 
 import trio
@@ -19,6 +20,9 @@ from proxy.net.tls.sockets import TlsSocket
 # trio limits unsent data to 16 KiB, which suits a task per connection; 0 is the kernel's default again.
 TCP_NOTSENT_LOWAT = getattr(socket, "TCP_NOTSENT_LOWAT", 25)
 KERNEL_DEFAULT = 0
+
+
+Check = Callable[[Endpoint], Awaitable[None]]
 
 
 class UnreachableError(Exception):
@@ -35,11 +39,15 @@ class ReservedError(UnreachableError):
     """A broker that does not answer whom it does not know."""
 
 
-async def dial(endpoint: Endpoint, seconds: float, tls: BrokerTls | None = None) -> trio.SocketStream | TlsStream:
-    """A connection to `endpoint`. Raises UnreachableError."""
+async def dial(
+    endpoint: Endpoint, seconds: float, tls: BrokerTls | None = None, check: Check | None = None
+) -> trio.SocketStream | TlsStream:
+    """A connection to `endpoint`, if `check` has nothing against it. Raises UnreachableError."""
     until = trio.current_time() + seconds
     try:
         with trio.fail_after(seconds):
+            if check is not None:
+                await check(endpoint)
             stream = await trio.open_tcp_stream(endpoint.host, endpoint.port)
     except trio.TooSlowError:
         raise UnreachableError(endpoint, f"no answer within {round(seconds, 2):g} s", stalled=True) from None

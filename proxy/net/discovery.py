@@ -7,6 +7,7 @@ Rules:
 * Only what is needed is read of an answer: librdkafka's mock cluster has a byte too many after Metadata v9 and above.
 * A broker that speaks ApiVersions and closes on Metadata wants to know first who asks (SASL).
 * A broker that is named twice is where it is named first.
+* A broker that answers as this proxy itself would is a loop (`loops.py`).
 * Whatever else goes wrong is an `UnreachableError` with the broker's address.
 """
 
@@ -17,9 +18,11 @@ from typing import NamedTuple
 
 import trio
 
+from plugins.api_versions import LOOP
 from proxy.core.topology import Endpoint
-from proxy.net.asking import EndedError, ask
+from proxy.net.asking import CLIENT_ID, EndedError, ask
 from proxy.net.dial import ReservedError, UnreachableError, dial
+from proxy.net.loops import Loops
 from proxy.net.tls.brokers import BrokerTls
 from proxy.net.tls.sayings import TlsError
 from proxy.protocol.api import METADATA
@@ -47,7 +50,11 @@ async def nobody(stream: trio.abc.Stream, endpoint: Endpoint) -> None:
 
 
 async def discover(
-    endpoint: Endpoint, seconds: float, introduce: Introduce = nobody, tls: BrokerTls | None = None
+    endpoint: Endpoint,
+    seconds: float,
+    introduce: Introduce = nobody,
+    tls: BrokerTls | None = None,
+    loops: Loops | None = None,
 ) -> Cluster:
     """All brokers of the cluster that `endpoint` belongs to.
 
@@ -55,11 +62,12 @@ async def discover(
     """
     version = 0
     try:
-        version = await _newest_metadata(endpoint, seconds, tls)
-        async with await dial(endpoint, seconds, tls) as stream:
+        version = await newest_metadata(endpoint, seconds, tls, loops)
+        async with await dial(endpoint, seconds, tls, loops.check if loops else None) as stream:
             await introduce(stream, endpoint)
             with trio.fail_after(seconds):
-                answer = await ask(stream, NO_TOPICS, version, MetadataResponse, "brokers", "cluster_id")
+                fields, mark = ("brokers", "cluster_id"), loops.mark if loops else CLIENT_ID
+                answer = await ask(stream, NO_TOPICS, version, MetadataResponse, *fields, client_id=mark)
     except trio.TooSlowError:
         raise UnreachableError(endpoint, f"no answer to Metadata within {seconds:g} s", stalled=True) from None
     except EndedError:
@@ -81,14 +89,19 @@ async def discover(
     return Cluster(brokers, answer.cluster_id)
 
 
-async def _newest_metadata(endpoint: Endpoint, seconds: float, tls: BrokerTls | None) -> int:
-    """The newest Metadata version that the broker and this codec know."""
-    async with await dial(endpoint, seconds, tls) as stream:
+async def newest_metadata(
+    endpoint: Endpoint, seconds: float, tls: BrokerTls | None = None, loops: Loops | None = None
+) -> int:
+    """The newest Metadata version that broker and codec know. Raises UnreachableError, ProtocolError, TlsError."""
+    mark = loops.mark if loops else CLIENT_ID
+    async with await dial(endpoint, seconds, tls, loops.check if loops else None) as stream:
         with trio.move_on_after(min(seconds, SILENCE)):
             try:
-                answer = await ask(stream, ApiVersionsRequest(), 0, ApiVersionsResponse, "api_keys")
+                answer = await ask(stream, ApiVersionsRequest(), 0, ApiVersionsResponse, client_id=mark)
             except EndedError:
                 return 0
+            if loops is not None and answer.error_code == LOOP:
+                raise loops.found(endpoint)
             newest = {known.api_key: known.max_version for known in answer.api_keys}
             return min(newest.get(METADATA.key, 0), METADATA.newest)
     return 0

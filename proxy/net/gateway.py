@@ -20,6 +20,7 @@ from proxy import logs
 from proxy.config import Config
 from proxy.core.limits import Counters as LinkCounters
 from proxy.net.arrivals import Worker
+from proxy.net.asking import new_mark
 from proxy.net.authorities import Authorities, Speakers
 from proxy.net.channel import Learned
 from proxy.net.complaints import Complaints
@@ -38,9 +39,12 @@ log = structlog.get_logger()
 
 
 class Gateway:
-    """Everything that one worker does. `tell`: other workers listen on the same ports, and learn brokers by it."""
+    """Everything that one worker does.
 
-    def __init__(self, config: Config, *, tell: Tell | None = None) -> None:
+    `tell`: other workers listen on the same ports, and learn brokers by it. `mark` is theirs, too: see `loops.py`.
+    """
+
+    def __init__(self, config: Config, *, tell: Tell | None = None, mark: str | None = None) -> None:
         self.config = config
         self.counters = Counters()
         self.link_counters = LinkCounters()
@@ -53,7 +57,13 @@ class Gateway:
         self._accepting = trio.CancelScope()
         self._authorities = Authorities(config)
         worker = self._worker = Worker(
-            config.limits, self._reactor, self.tasks, self.counters, self.link_counters, self._complaints
+            config.limits,
+            self._reactor,
+            self.tasks,
+            self.counters,
+            self.link_counters,
+            self._complaints,
+            mark or new_mark(),
         )
         speakers = Speakers(config)
         self._served = {

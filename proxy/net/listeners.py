@@ -66,6 +66,10 @@ class Listener:
         there = node_id >= 0 and port <= LAST_PORT and node_id not in self.missing
         return Endpoint(self._advertised_host, port if there else NOWHERE)
 
+    def has(self, port: int) -> bool:
+        """Is this a port of ours, open or (to begin at) about to be?"""
+        return port == self.bind.port or self.ports.get(port - self.port_of(0)) == port
+
     def port_of(self, node_id: int) -> int:
         """The port for a broker, which may be more than there are."""
         return self.bind.port + 1 + node_id

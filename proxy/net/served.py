@@ -9,6 +9,7 @@ Rules:
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from proxy.net.arrivals import Arrivals, Worker
 from proxy.net.authorities import Authorities, Speakers
 from proxy.net.exposure import Exposure, Tell
 from proxy.net.listeners import Listener
+from proxy.net.loops import Loops
 from proxy.net.reloading import keep_in_step
 from proxy.net.tasks import Tasks
 from proxy.net.tls.brokers import BrokerTls
@@ -58,6 +60,7 @@ class Served:
         self._token: FetchedToken | None = speakers.tokens.get(name)
         self._kept: list[Kept[Any]] = []  # files that may change
         listeners = [self._listener(each, shared=tell is not None) for each in self._names()]
+        worker.listeners += listeners
         self.exposure = Exposure(name, listeners, config.limits.brokers, worker.tasks, tell)
         identities = speakers.by_cluster.get(name)
         self.upstream = self._upstream(identities)
@@ -80,8 +83,19 @@ class Served:
             tls = BrokerTls(self.name, declared.tls)
             self._kept.append(tls.kept)
         bootstrap = [Endpoint(*address) for address in declared.bootstrap]
-        limits, counters = self._config.limits, self._worker.counters
-        return Upstream(self.name, bootstrap, self.exposure.discovered, limits.dial, counters, identities, tls)
+        worker, seconds = self._worker, self._config.limits.dial
+        loops = Loops(self.name, worker.mark, worker.listeners, worker.tasks)
+        discovered, counters = self.exposure.discovered, worker.counters
+        return Upstream(self.name, bootstrap, discovered, seconds, counters, identities, tls, loops, self._beside)
+
+    def _beside(self, do: Callable[[], Awaitable[None]]) -> None:
+        """Have this done beside what goes on."""
+
+        async def contained() -> None:
+            with self._worker.tasks.contained("asking through a broker's address"):
+                await do()
+
+        self._worker.dialling.start_soon(contained)
 
     def _stand_in_front(
         self, listener: Listener, authorities: Authorities, identities: Identities | None, others: bool
@@ -92,7 +106,7 @@ class Served:
         steps = partial(introduce_later, identities) if later and identities else None
         inspected = SaslInspected(self._config.clusters[self.name].principal_claim)
         sasl = inspected if authority is None else SaslTerminated(authority, steps)
-        routes = Routes([sasl, Address(), ApiVersions(), *self._plugins])
+        routes = Routes([sasl, Address(), ApiVersions(self._worker.mark), *self._plugins])
         tls = self._client_tls(listener.name, others)
         arrivals = Arrivals(listener.name, self.exposure, self.upstream, routes, self._worker, later, tls)
         listener.accepted = arrivals.accepted

@@ -44,7 +44,7 @@ def run(config: Config, log_form: str = "auto", *, verbose: bool = False) -> int
 
 async def _run(config: Config, settings: Settings, admin: list[socket.socket]) -> int:
     try:
-        serving: Serving = Gateway(config) if config.workers == 1 else Workers(settings)
+        serving: Serving = Gateway(config, mark=settings.mark) if config.workers == 1 else Workers(settings)
     except StartError as error:
         return cannot_start(error)
     async with trio.open_nursery() as nursery:

@@ -10,16 +10,21 @@ Rules:
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 import structlog
 import trio
 
 from proxy.auth.identity import Identities
 from proxy.core.topology import Endpoint
-from proxy.net.dial import ReservedError, UnreachableError
-from proxy.net.discovery import Cluster, discover, nobody
+from proxy.net.dial import ReservedError, UnreachableError, dial
+from proxy.net.discovery import Cluster, discover, newest_metadata, nobody
 from proxy.net.introductions import Introduced, introduce_on
-from proxy.net.tls.brokers import BrokerTls
+from proxy.net.loops import Loops
+from proxy.net.paths import Paths, Start
+from proxy.net.tls.brokers import BrokerTls, TlsStream
+from proxy.net.tls.sayings import TlsError
+from proxy.protocol.problem import ProtocolError
 from proxy.telemetry.counters import Counters
 
 log = structlog.get_logger()
@@ -45,6 +50,8 @@ class Upstream:
         counters: Counters,
         identities: Identities | None = None,
         tls: BrokerTls | None = None,
+        loops: Loops | None = None,
+        start: Start | None = None,
     ) -> None:
         self.name = name
         self.brokers: dict[int, Endpoint] = {}
@@ -55,6 +62,8 @@ class Upstream:
         self._counters = counters
         self.identities = identities
         self.tls = tls
+        self._loops = loops
+        self._paths = Paths(self._ask_through, start) if start is not None else None
         self._asked = trio.Event()
         self._turn = 0
         self._reserved = False  # they answer only whom they know
@@ -89,6 +98,23 @@ class Upstream:
             with trio.move_on_after((RARELY if self._reserved else EVERY) - SOONEST):
                 await self._asked.wait()
 
+    async def dial(self, endpoint: Endpoint, until: float) -> trio.SocketStream | TlsStream:
+        """A connection for a client. Raises UnreachableError."""
+        seconds = max(0.0, until - trio.current_time())
+        if self._paths is not None:
+            try:
+                with trio.fail_after(seconds):
+                    await self._paths.admit(endpoint)
+            except trio.TooSlowError:
+                raise UnreachableError(endpoint, f"no answer within {round(seconds, 2):g} s", stalled=True) from None
+        seconds = max(0.0, until - trio.current_time())
+        return await dial(endpoint, seconds, self.tls, self._loops.check if self._loops else None)
+
+    async def _ask_through(self, endpoint: Endpoint) -> None:
+        """Whoever is there: does what we say come back to us? Raises UnreachableError."""
+        with suppress(ProtocolError, TlsError):  # no broker, but no loop either
+            await newest_metadata(endpoint, self._seconds, self.tls, self._loops)
+
     async def introduce(self, stream: trio.abc.Stream, endpoint: Endpoint, principal: str | None) -> Introduced | None:
         """Say on a fresh connection who we are for this client, if they want to know. Raises UnreachableError."""
         if self.identities is None:
@@ -103,7 +129,11 @@ class Upstream:
         for _, endpoint in zip(range(CANDIDATES), self.anybody(), strict=False):
             try:
                 found = await discover(
-                    endpoint, self._seconds, nobody if self.identities is None else self._introduce, self.tls
+                    endpoint,
+                    self._seconds,
+                    nobody if self.identities is None else self._introduce,
+                    self.tls,
+                    self._loops,
                 )
             except ReservedError as error:
                 self._reserved = True
@@ -131,6 +161,9 @@ class Upstream:
         if self.known.is_set():
             self._tell(log.info, "broker appeared", self.brokers, before)
             self._tell(log.warning, "broker left", before, self.brokers)
+        if self._paths is not None:
+            for endpoint in self.brokers.values():
+                self._paths.look(endpoint)
         self.known.set()
 
     def _tell(

@@ -26,7 +26,7 @@ async def work(settings: Settings, channel: socket.socket) -> int:
             nursery.start_soon(lines.send, {"learned": learned})
 
         try:
-            gateway = Gateway(settings.config, tell=tell)
+            gateway = Gateway(settings.config, tell=tell, mark=settings.mark)
         except StartError as error:
             return cannot_start(error)
 

@@ -95,7 +95,7 @@ async def test_a_broker_that_appears_has_its_port_before_a_client_is_told(
         socket.create_connection(told[4], timeout=PATIENCE).close()  # at once: nothing of ours ran in between
         async with connected(*told[4]) as at_newcomer:
             await at_newcomer.beat()
-        assert newcomer.asked == [("Heartbeat", 4)]
+        assert ("Heartbeat", 4) in newcomer.asked
 
 
 async def test_a_broker_that_dies_with_requests_in_flight_closes_the_client_and_is_named(broker: Broker) -> None:

@@ -1,0 +1,109 @@
+"""Paths: the ways to the brokers of one cluster, and whether they lead anywhere but back here.
+
+A loop over other machines shows only when something comes back (`loops.py`). So before an address counts as a broker's,
+the proxy asks through it, and it asks again while it is used: what was none may have become one.
+
+Rules:
+* Until an address has answered, a few connections go ahead: in a loop one of them is the question itself, coming round.
+  All others wait for the answer, as long as dialling may take.
+* After that it is asked anew beside every 50 connections. Only where no answer came for 1,000 do clients wait again.
+* An address that leads back is not dialled for half a minute. Links that are already part of the loop end with it: the
+  last one is refused, and with it the one before.
+* Whoever answers with anything else, with silence or with a goodbye (as brokers before 0.10 do), is no loop.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+
+import trio
+
+from proxy.core.topology import Endpoint
+from proxy.net.dial import UnreachableError
+from proxy.net.loops import LoopError
+
+AHEAD = 8  # connections to an address that has not answered yet
+ASK_EVERY = 50  # connections
+WAIT_AFTER = 1_000  # connections without an answer
+REFUSED_FOR = 30.0  # seconds
+MOST = 5_000  # addresses that are remembered
+
+Ask = Callable[[Endpoint], Awaitable[object]]
+Start = Callable[[Callable[[], Awaitable[None]]], None]
+
+
+class Path:
+    """The way to one address."""
+
+    def __init__(self) -> None:
+        self.answered = False
+        self.dialled = 0  # since it was asked last
+        self.asking: Question | None = None
+        self.loop: LoopError | None = None
+        self.refused_until = float("-inf")
+
+
+class Question:
+    """A question on its way, and what came of it."""
+
+    def __init__(self) -> None:
+        self.done = trio.Event()
+        self.failed: UnreachableError | None = None
+
+
+class Paths:
+    """All of one cluster. `ask` asks through an address, and raises UnreachableError; `start` has it done meanwhile."""
+
+    def __init__(self, ask: Ask, start: Start) -> None:
+        self._ask = ask
+        self._start = start
+        self._paths: OrderedDict[Endpoint, Path] = OrderedDict()  # the last one used comes last
+
+    async def admit(self, endpoint: Endpoint) -> None:
+        """Return when a client may be brought there. Raises UnreachableError; LoopError where it leads back."""
+        path = self._path(endpoint)
+        while True:
+            if trio.current_time() < path.refused_until:
+                assert path.loop is not None
+                raise LoopError(endpoint, path.loop.why)
+            if path.asking is None and (not path.answered or path.dialled >= ASK_EVERY):
+                self._begin(endpoint, path)
+            question = path.asking
+            if question is None or path.dialled < (WAIT_AFTER if path.answered else AHEAD):
+                path.dialled += 1
+                return
+            await question.done.wait()
+            if question.failed is not None:
+                raise type(question.failed)(endpoint, question.failed.why, stalled=question.failed.stalled)
+
+    def look(self, endpoint: Endpoint) -> None:
+        """Ask through an address that is new, before anybody goes there."""
+        if endpoint not in self._paths:
+            self._begin(endpoint, self._path(endpoint))
+
+    def _path(self, endpoint: Endpoint) -> Path:
+        path = self._paths.setdefault(endpoint, Path())
+        self._paths.move_to_end(endpoint)
+        if len(self._paths) > MOST:
+            self._paths.popitem(last=False)
+        return path
+
+    def _begin(self, endpoint: Endpoint, path: Path) -> None:
+        question = path.asking = Question()
+        path.dialled = 0
+
+        async def ask() -> None:
+            try:
+                await self._ask(endpoint)
+                path.answered = True
+            except UnreachableError as error:
+                question.failed = error
+                if isinstance(error, LoopError):
+                    path.answered, path.loop = False, error
+                    path.refused_until = trio.current_time() + REFUSED_FOR
+            finally:
+                path.asking, path.dialled = None, 0
+                question.done.set()
+
+        self._start(ask)
