@@ -8,19 +8,21 @@ Rules:
 * What brokers and controllers say among themselves is not advertised.
 * A question of the proxy itself that comes in from outside went in a circle: it is told so, and asked no further.
 * A version that nobody here knows is answered in v0 with UNSUPPORTED_VERSION and the range of this one API (KIP-511).
+  So is a request that cannot be read in a version that the broker does not know: it would not read it either.
 """
 
 from __future__ import annotations
 
 from proxy.core.context import Context
 from proxy.core.decisions import Ask, Decision, Reply, Steps
-from proxy.core.plugin import Plugin, on_request, on_unsupported
+from proxy.core.plugin import Plugin, on_request, on_unreadable, on_unsupported
 from proxy.protocol.api import API_VERSIONS, APIS
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.problem import ProtocolError
 
 LOOP = ErrorCode.DUPLICATE_RESOURCE  # no broker gives it here
+OURS = "doorkeeper"  # the name under which the proxy itself asks
 WITHOUT_FEATURES = 2  # the newest version whose answer librdkafka's mock cluster can write
 
 
@@ -48,6 +50,12 @@ class ApiVersions(Plugin):
         ctx.connection.broker_versions = spoken
         response.api_keys = common(response.api_keys)
         return Reply(response)
+
+    @on_unreadable(ApiVersionsRequest)
+    def unread(self, ctx: Context) -> Steps:
+        """Ask the broker what it would say of this version."""
+        response = yield Ask(ApiVersionsRequest(client_software_name=OURS, client_software_version="1"), ctx.version)
+        return Reply(response, version=0) if response.error_code == ErrorCode.UNSUPPORTED_VERSION else None
 
     @on_unsupported(ApiVersionsRequest)
     def unknown_version(self, ctx: Context) -> Decision:

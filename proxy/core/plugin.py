@@ -120,6 +120,7 @@ class Plugin:
 
     wishes: ClassVar[dict[str, list[Wish]]] = {}
     unsupported: ClassVar[dict[str, Api]] = {}
+    unreadable: ClassVar[dict[str, Api]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -127,6 +128,9 @@ class Plugin:
         cls.wishes = {name: list(member._wishes) for name, member in members.items() if hasattr(member, "_wishes")}
         cls.unsupported = {
             name: member._unsupported for name, member in members.items() if hasattr(member, "_unsupported")
+        }
+        cls.unreadable = {
+            name: member._unreadable for name, member in members.items() if hasattr(member, "_unreadable")
         }
 
     def connected(self, connection: Connection) -> Steps | None:
@@ -163,6 +167,19 @@ def on_unsupported(request: type[Request]) -> Callable[[H], H]:
 
     def mark(handler: H) -> H:
         handler._unsupported = request.api  # type: ignore[attr-defined]
+        return handler
+
+    return mark
+
+
+def on_unreadable(request: type[Request]) -> Callable[[H], H]:
+    """The handler is given (ctx) for a request of this API that cannot be read: it has steps to an answer, or to None.
+
+    After None the conversation ends, as after any request that cannot be read.
+    """
+
+    def mark(handler: H) -> H:
+        handler._unreadable = request.api  # type: ignore[attr-defined]
         return handler
 
     return mark

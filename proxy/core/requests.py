@@ -21,7 +21,7 @@ from proxy.core.context import Context
 from proxy.core.decisions import TURN, Disconnect, Forward, Reply, Step
 from proxy.core.events import HandlerFailed, Undecodable
 from proxy.core.failure import detached
-from proxy.core.pipeline import HandlerError, request_pipeline
+from proxy.core.pipeline import HandlerError, failing_closed, request_pipeline
 from proxy.core.readers import Acks, Stranger, Wanted
 from proxy.core.route import Route
 from proxy.core.run import WAITING, Outcome, Run, Written
@@ -176,6 +176,7 @@ class Requests:
         if was_cut and route.glance is not None and self._knows(route, head, frame):
             return None
         assert route.request is not None
+        wanted: Wanted | None = None
         try:
             body = self._find_body(route, frame)
             acks = None if body is None else route.acks(frame, body) if route.api is PRODUCE else 1
@@ -189,7 +190,9 @@ class Requests:
             else:
                 steps = request_pipeline(route, ctx, route.request.read(bytes(frame[body:])))
         except ProtocolError as error:
-            return self.undecodable(route, error)
+            if wanted is None:
+                return self.undecodable(route, error)
+            steps = self._unread(wanted, detached(error))
         outcome = Run(self._link, steps, self._decided, may_ask=True).start()
         if outcome is WAITING:
             if not was_cut:  # otherwise it was assembled, and is ours
@@ -206,7 +209,7 @@ class Requests:
         try:
             message = yield from interest.slice_read(wanted.frame, wanted.body, self._link.limits.elements)
         except ProtocolError as error:
-            return detached(error)
+            return (yield from self._unread(wanted, detached(error)))
         try:
             decision = yield from request_pipeline(wanted.route, ctx, message)
             if isinstance(decision, Reply):
@@ -220,6 +223,16 @@ class Requests:
         except ProtocolError as error:
             failed = HandlerError(type(decision).__name__, error)
         return Written(failed, (yield from self._slice_failure(wanted)))
+
+    def _unread(self, wanted: Wanted, error: ProtocolError) -> Generator[Step, Any, Outcome]:
+        """What becomes of a request that cannot be read, and that a broker might answer unread."""
+        answering = self._link.routes.unreadable.get(wanted.route.api.key)
+        if answering is None or isinstance(error, TooManyElementsError):
+            return error
+        try:
+            return (yield from failing_closed(answering(wanted.ctx))) or error
+        except HandlerError as failed:
+            return detached(failed)
 
     def _slice_failure(self, wanted: Wanted) -> Sliced[list[Buffer]]:
         """The answer to a large request whose handlers failed; nothing where it cannot be given."""

@@ -147,6 +147,7 @@ class Routes:
     def __init__(self, plugins: Iterable[Plugin] = (), apis: Iterable[Api] | None = None) -> None:
         handlers: list[Handler] = []
         self.unsupported: dict[int, Callable[..., Any]] = {}
+        self.unreadable: dict[int, Callable[[Context], Steps]] = {}
         self.connected: list[Callable[[Connection], Steps | None]] = []
         for position, plugin in enumerate(plugins):
             handlers += plugin.handlers(position)
@@ -154,6 +155,8 @@ class Routes:
                 self.connected.append(plugin.connected)
             for name, api in plugin.unsupported.items():
                 self.unsupported[api.key] = getattr(plugin, name)
+            for name, api in plugin.unreadable.items():
+                self.unreadable[api.key] = getattr(plugin, name)
         self.table: dict[int, Route] = {}
         for api in APIS.values() if apis is None else apis:
             if api.inter_broker:

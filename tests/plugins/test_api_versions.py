@@ -91,6 +91,16 @@ def test_a_client_newer_than_all_is_told_the_versions_of_this_one_api_in_v0():
     assert decision.message == ApiVersionsResponse(error_code=35, api_keys=[entry(18, 0, 5)])
 
 
+@pytest.mark.parametrize(("known", "answered"), [(False, True), (True, False)])
+def test_what_cannot_be_read_is_answered_where_the_broker_does_not_know_the_version_either(known, answered):
+    steps = ApiVersions().unread(context(5))
+    assert next(steps).version == 5
+    answer = ApiVersionsResponse(error_code=0 if known else 35, api_keys=[entry(18, 0, 4)])
+    with pytest.raises(StopIteration) as end:
+        steps.send(answer)
+    assert end.value.value == (Reply(answer, version=0) if answered else None)
+
+
 def test_every_api_for_clients_is_advertised_if_the_broker_has_it():
     everything = [entry(api.key, 0, api.newest) for api in APIS.values()]
     assert {e.api_key for e in common(everything)} == {api.key for api in APIS.values() if not api.inter_broker}

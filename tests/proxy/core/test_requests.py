@@ -10,7 +10,7 @@ from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Decision, Forward, Reply, Sleep, Steps
 from proxy.core.events import HandlerFailed, Undecodable
 from proxy.core.link import Link
-from proxy.core.plugin import Handler, Plugin, Wish, on_request, on_unsupported
+from proxy.core.plugin import Handler, Plugin, Wish, on_request, on_unreadable, on_unsupported
 from proxy.core.route import Routes
 from proxy.protocol.api import HEARTBEAT, PRODUCE
 from proxy.protocol.codec import decode
@@ -394,6 +394,28 @@ def test_a_version_that_cannot_be_answered_ends_it() -> None:
 
     future = b"\0\0\0\x0c\0\x12\0\x63\0\0\0\7\0\0\0\0"
     assert Playbook(Broken(), byte_by_byte=False) >> Client(future) << EmitAny() << PauseClient() << Close(ANY)
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_what_cannot_be_read_may_be_answered_by_a_plugin_that_asked_the_broker(answered: bool) -> None:
+    class Unread(Plugin):
+        @on_request(ApiVersionsRequest)
+        def read(self, ctx: Context, request: ApiVersionsRequest) -> Decision:
+            raise BOOM
+
+        @on_unreadable(ApiVersionsRequest)
+        def unread(self, ctx: Context) -> Steps:
+            yield Ask(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), 4)
+            return Reply(ApiVersionsResponse(error_code=35, api_keys=[]), version=0) if answered else None
+
+    broken = b"\0\0\0\x0c\0\x12\0\x05\0\0\0\7\0\0\0\x7f"
+    link = Link(connection(), Routes([Unread()]))
+    assert [type(one) for one in from_client(link, broken)] == [PauseClient, ToBroker]
+    told = from_broker(link, heartbeat_answer(0))
+    if answered:
+        assert told == [ToClient(b"\0\0\0\x0a\0\0\0\7\0\x23\0\0\0\0"), ResumeClient()]
+    else:
+        assert [type(one) for one in told] == [Emit, Close]
 
 
 def test_the_header_of_a_client_is_kept_when_its_request_is_rewritten() -> None:
