@@ -177,5 +177,6 @@ def learn(connection: Connection, exchange: Exchange) -> None:
     claim = exchange.claim
     connection.mechanism = exchange.mechanism
     connection.principal = f"User:{claim.user}" if claim and claim.user is not None else None
+    connection.taken_for = None  # the broker has its own word for who it is
     connection.delegation = claim.delegation if claim else None
     connection.gate.tell(Authenticated(exchange.mechanism, connection.principal, again))

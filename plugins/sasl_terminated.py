@@ -219,6 +219,8 @@ class SaslTerminated(Plugin):
         """The client is who it says."""
         session: Session = connection.notes[self]
         connection.principal, connection.mechanism = f"User:{accepted.user}", session.mechanism
+        if connection.taken_for is None:
+            connection.taken_for = ""
         connection.gate.tell(Authenticated(session.mechanism, connection.principal, session.number > 0))
         session.state = State.DONE if accepted.lifetime is None else State.LIMITED
         session.exchange = None

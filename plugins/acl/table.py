@@ -14,7 +14,7 @@ from plugins.acl.configs import Altered, Shown
 from plugins.acl.coordinators import Coordinated
 from plugins.acl.share import ShareAcknowledged, ShareFetched
 from plugins.acl.subscriptions import Streams, Subscribed
-from plugins.acl.tokens import TokenMade, TokensShown
+from plugins.acl.tokens import TokenMade, TokensShown, TokenUsed
 from plugins.acl.topics import Deleted, Described, Grown, Made, Told
 from plugins.acl.transactions import Added, Initialized
 from proxy.protocol import api
@@ -92,8 +92,8 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.SASL_AUTHENTICATE: FREE,
         api.CREATE_PARTITIONS: (Grown(),),
         api.CREATE_DELEGATION_TOKEN: (TokenMade(),),
-        api.RENEW_DELEGATION_TOKEN: FREE,  # whoever knows a token's HMAC; its broker asks for the owner
-        api.EXPIRE_DELEGATION_TOKEN: FREE,  # likewise
+        api.RENEW_DELEGATION_TOKEN: (TokenUsed(),),
+        api.EXPIRE_DELEGATION_TOKEN: (TokenUsed(),),
         api.DESCRIBE_DELEGATION_TOKEN: (TokensShown(),),
         api.DELETE_GROUPS: (Each(DELETE, GROUP, "groups_names"),),
         api.ELECT_LEADERS: ALTERS,

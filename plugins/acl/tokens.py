@@ -1,7 +1,10 @@
 """Delegation tokens: whoever owns one may use it, so it matters for whom it is made and to whom it is shown.
 
 # Everybody may have tokens of its own. For another there must be a right: CREATE_TOKENS on that user, as `User:name`.
-# The broker sees the proxy where SASL ends here: a token that turns out to be anybody else's is not handed out.
+# Where the proxy speaks to the broker for its clients, the broker takes them for somebody else, and makes tokens for
+# that one. So for a token without an owner that one counts; and whose a token is that is to be renewed or ended, which
+# the broker could not tell, is asked before. Where nobody knows whom the broker would make one for, none is made.
+# Whom nobody asked who it is has nothing to do with tokens, as at a broker.
 # A token is shown to its owner, its renewers, and whoever may describe it or the tokens of its owner.
 """
 
@@ -12,18 +15,32 @@ from typing import Any
 from plugins.acl.case import Case
 from plugins.acl.checks import Check
 from plugins.acl.law import client
-from proxy.core.decisions import Reply
+from proxy.core.decisions import Ask, Reply
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.messages.describe_delegation_token import DescribeDelegationTokenRequest
 from proxy.protocol.refuse import refuse
 from rules import Operation, ResourceType
 
 REFUSED = ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED
+NOT_ALLOWED = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
 
 
 def own(case: Case) -> str | None:
     """Who asks; None where only the broker knows."""
     who = client(case.ctx.connection)
     return None if who is None else who.principal
+
+
+def taken_for(case: Case) -> str | None:
+    """As whom the broker takes who asks; None where only the broker knows."""
+    told = case.ctx.connection.taken_for
+    return own(case) if told is None else told or None
+
+
+def is_anybody(case: Case) -> bool:
+    """Did nobody ask who this is, while the proxy told the broker somebody?"""
+    connection = case.ctx.connection
+    return connection.taken_for is not None and connection.principal is None
 
 
 class TokenMade(Check):
@@ -33,24 +50,24 @@ class TokenMade(Check):
 
     def judge(self, case: Case) -> Any:
         request = case.request
-        if request.owner_principal_name:
-            owner = f"{request.owner_principal_type}:{request.owner_principal_name}"
-            if self.refuses(case, owner):
-                return self._refuse(case)
+        if is_anybody(case):
+            return self._refuse(case, NOT_ALLOWED)
+        named = f"{request.owner_principal_type}:{request.owner_principal_name}"
+        owner = named if request.owner_principal_name else taken_for(case)
+        known = owner is not None or case.ctx.connection.taken_for is None
+        if not known or (owner is not None and self.refuses(case, owner)):
+            return self._refuse(case, REFUSED)
         case.after.append(self.check)
         return None
 
-    def _refuse(self, case: Case) -> Reply:
+    def _refuse(self, case: Case, error: ErrorCode) -> Reply:
         """Say for whom, and who asked."""
-        answer: Any = refuse(case.api, case.version, case.request, REFUSED)
-        answer.principal_type, answer.principal_name = (
-            case.request.owner_principal_type,
-            case.request.owner_principal_name,
-        )
-        who = own(case)
-        if who is not None:
-            kind, _, name = who.partition(":")
-            answer.token_requester_principal_type, answer.token_requester_principal_name = kind, name
+        answer: Any = refuse(case.api, case.version, case.request, error)
+        kind, _, name = (own(case) or "User:ANONYMOUS").partition(":")
+        answer.token_requester_principal_type, answer.token_requester_principal_name = kind, name
+        if case.request.owner_principal_name:
+            kind, name = case.request.owner_principal_type, case.request.owner_principal_name
+        answer.principal_type, answer.principal_name = kind, name
         return Reply(answer)
 
     def refuses(self, case: Case, owner: str) -> bool:
@@ -63,12 +80,31 @@ class TokenMade(Check):
             response.token_id, response.hmac = "", b""
 
 
+class TokenUsed(Check):
+    """RenewDelegationToken and ExpireDelegationToken: the owner and the renewers may, which brokers see to."""
+
+    def judge(self, case: Case) -> Any:
+        if case.ctx.connection.taken_for in (None, own(case)) or case.rights.is_shadow:
+            return None
+        if is_anybody(case):
+            return case.refuse(NOT_ALLOWED)
+        answer = yield Ask(DescribeDelegationTokenRequest(owners=None))
+        if answer.error_code:
+            return case.refuse(answer.error_code)
+        meant = [token for token in answer.tokens if bytes(token.hmac) == bytes(case.request.hmac)]
+        if not meant:
+            return case.refuse(ErrorCode.DELEGATION_TOKEN_NOT_FOUND)
+        return None if own(case) in owners(meant[0]) else case.refuse(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
+
+
 class TokensShown(Check):
     """DescribeDelegationToken."""
 
     answers = True
 
     def judge(self, case: Case) -> Any:
+        if is_anybody(case):
+            return case.refuse(NOT_ALLOWED)
         case.after.append(self.filter)
         return None
 
@@ -76,8 +112,12 @@ class TokensShown(Check):
         response.tokens = [token for token in response.tokens if not self.hides(case, token)]
 
     def hides(self, case: Case, token: Any) -> bool:
-        owner = f"{token.principal_type}:{token.principal_name}"
-        close = {owner, *(f"{other.principal_type}:{other.principal_name}" for other in token.renewers)}
+        owner, *_ = close = owners(token)
         if own(case) in close or case.rights.may(Operation.DESCRIBE_TOKENS, ResourceType.USER, owner):
             return False
         return case.rights.hides(case.api, Operation.DESCRIBE, ResourceType.DELEGATION_TOKEN, token.token_id)
+
+
+def owners(token: Any) -> list[str]:
+    """The owner of a token, and who may renew it."""
+    return [f"{one.principal_type}:{one.principal_name}" for one in (token, *token.renewers)]

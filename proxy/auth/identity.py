@@ -45,6 +45,10 @@ class Identity(Protocol):
     @property
     def mechanism(self) -> str: ...
 
+    @property
+    def principal(self) -> str:
+        """As whom brokers know it, empty where only they can tell."""
+
     def speak(self) -> Speaker:
         """One authentication."""
 
@@ -99,6 +103,11 @@ class Password:
         self.mechanism = mechanism
         self._user = user
         self._password = password
+
+    @property
+    def principal(self) -> str:
+        """Its user."""
+        return f"User:{self._user}"
 
     def speak(self) -> Speaker:
         """One authentication."""
@@ -159,6 +168,7 @@ def introduce_later(identities: Identities, connection: Connection, principal: s
         lifetime = yield from introduce(identity, versions)
     except (IntroductionError, ProtocolError) as error:
         return Disconnect(_refused(error))
+    connection.taken_for = identity.principal
     if lifetime is not None:
         connection.gate.run(keep_up(connection, identity, versions, lifetime))
     return None
@@ -203,6 +213,7 @@ class BearerIdentity:
     """An identity by a token, which is another one every time it was renewed."""
 
     mechanism = "OAUTHBEARER"
+    principal = ""
 
     def __init__(self, token: Callable[[], str | None]) -> None:
         self._token = token

@@ -157,7 +157,8 @@ class ClusterSasl(Section):
     password: Secret | None = Field(default=None, description="Its password.", examples=["${KAFKA_PASSWORD}"])
     identities: Annotated[dict[str, ClusterIdentity], Field(min_length=1)] | None = Field(
         default=None,
-        description="Who it is instead, for some clients, by their principals (`User:alice`).",
+        description="Who it is instead, for some clients, by their principals (`User:alice`). "
+        "Delegation tokens are these users'.",
         examples=["{User:alice: {username: alice, password: secret}}"],
     )
     oauthbearer: TokenClient | None = Field(

@@ -27,6 +27,7 @@ class Connection:
     tls: Tls | None = None
     principal: str | None = None  # as Kafka writes it: "User:alice"; None also where only the broker knows
     mechanism: str | None = None  # of SASL, once the client is authenticated
+    taken_for: str | None = None  # as whom the broker takes it, where the proxy speaks for it; "": nobody knows
     delegation: str | None = None  # the id of the delegation token that it came with, instead of as itself
     client_id: str | None = None
     software_name: str | None = None

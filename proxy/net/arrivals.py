@@ -132,6 +132,9 @@ class Arrivals:
             connection = Connection(peer, self._listener, self._upstream.name, self._topology, broker_id)
             if welcomed is not None:
                 connection.tls, connection.principal = welcomed.facts, welcomed.principal
+                connection.taken_for = "" if welcomed.principal else None
+            if introduced is not None:
+                connection.taken_for = introduced.identity.principal
             self._begin(connection, shaken, plain_socket(broker), introduced)
 
     def _begin(

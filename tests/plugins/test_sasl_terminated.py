@@ -76,13 +76,15 @@ def authenticated(session: float | None = None) -> Playbook:
 
 
 def test_who_has_the_right_password_may_pass() -> None:
-    assert (
+    book = (
         authenticated()
         >> Client(heartbeat(3))
         << ToBroker(heartbeat(3))
         >> Broker(heartbeat_answer(3))
         << ToClient(heartbeat_answer(3))
     )
+    assert book
+    assert book.connection.taken_for == "", "nobody told the broker who the client is"
 
 
 @pytest.mark.parametrize("token", [WRONG, b"\0nobody\0alice-secret"])
@@ -190,7 +192,7 @@ OUR_TOKEN = asking(SaslAuthenticateRequest(auth_bytes=b"\0dk\0dk-secret"), 0, 2,
 
 
 def test_the_broker_is_told_for_whom_we_speak_before_the_client_may_go_on() -> None:
-    assert (
+    book = (
         Playbook(Introducing(), byte_by_byte=False)
         >> Client(handshake(1) + authenticate(2) + heartbeat(3))
         << ToBroker(OURS)
@@ -204,6 +206,8 @@ def test_the_broker_is_told_for_whom_we_speak_before_the_client_may_go_on() -> N
         << known("PLAIN", "User:alice")
         << ResumeClient()
     )
+    assert book
+    assert book.connection.taken_for == "User:dk"
 
 
 def test_so_it_is_after_bare_tokens() -> None:

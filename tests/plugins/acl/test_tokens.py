@@ -13,6 +13,9 @@ from proxy.protocol.messages.describe_delegation_token import (
     DescribeDelegationTokenRequest,
     DescribeDelegationTokenResponse,
 )
+from proxy.protocol.messages.expire_delegation_token import ExpireDelegationTokenRequest
+from proxy.protocol.messages.renew_delegation_token import RenewDelegationTokenRequest
+from proxy.protocol.schema import Request, Response
 from tests.plugins.acl.talk import Rules, Talk
 
 Making = Callable[..., Rules]
@@ -69,6 +72,82 @@ def test_a_token_that_turns_out_to_be_anothers_is_not_handed_out(rules: Making, 
     talk.ask(create(), version)
     answer = talk.answer(made("doorkeeper"))
     assert (answer.error_code, answer.token_id, answer.hmac) == (REFUSED, "", b"")
+
+
+@pytest.mark.parametrize(
+    ("own", "taken_for", "owner", "error"),
+    [
+        ("acls: []", "User:doorkeeper", None, REFUSED),
+        ("acls: []", "", None, REFUSED),
+        ("acls: []", "User:alice", None, None),
+        ("acls: []", "User:doorkeeper", "alice", None),
+        ("acls: []", "User:doorkeeper", "bob", REFUSED),
+        (FOR_BOB, "", "bob", None),
+        ("acls: [{allow: User:alice, to: CreateTokens, users: User:doorkeeper}]", "User:doorkeeper", None, None),
+    ],
+)
+def test_where_the_broker_takes_a_client_for_another_no_token_is_made_for_that_one(
+    rules: Making, own: str, taken_for: str, owner: str | None, error: int | None
+) -> None:
+    talk = Talk(rules(own).acl)
+    talk.connection.taken_for = taken_for
+    answer = talk.ask(create(owner), 3)
+    assert len(talk.to_broker) == (error is None)
+    if error is not None:
+        told = answer.error_code, answer.principal_name, answer.token_requester_principal_name, answer.hmac
+        assert told == (error, owner or "alice", "alice", b"")
+
+
+def use(talk: Talk, cls: type[RenewDelegationTokenRequest | ExpireDelegationTokenRequest], hmac: bytes) -> Any:
+    period = {"renew_period_ms": 1} if cls is RenewDelegationTokenRequest else {"expiry_time_period_ms": 1}
+    return talk.ask(cls(hmac=hmac, **period), 2)
+
+
+@pytest.mark.parametrize("cls", [RenewDelegationTokenRequest, ExpireDelegationTokenRequest])
+@pytest.mark.parametrize(
+    ("hmac", "owners", "error"),
+    [
+        (b"secret", ("alice",), None),
+        (b"secret", ("bob", "alice"), None),
+        (b"secret", ("bob", "carol"), ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH),
+        (b"other", ("alice",), ErrorCode.DELEGATION_TOKEN_NOT_FOUND),
+    ],
+)
+def test_whose_a_token_is_is_asked_where_the_broker_cannot_tell(
+    rules: Making, cls: Any, hmac: bytes, owners: tuple[str, ...], error: int | None
+) -> None:
+    def broker(request: Request, version: int) -> Response | None:
+        if not isinstance(request, DescribeDelegationTokenRequest):
+            return None
+        return DescribeDelegationTokenResponse(error_code=0, tokens=[token(*owners)], throttle_time_ms=0)
+
+    talk = Talk(rules("acls: []").acl, "User:alice", broker)
+    talk.connection.taken_for = "User:doorkeeper"
+    answer = use(talk, cls, hmac)
+    assert any(isinstance(each, cls) for each in talk.to_broker) == (error is None)
+    assert error is None or answer.error_code == error
+
+
+@pytest.mark.parametrize("taken_for", [None, "User:alice"])
+def test_a_broker_that_knows_the_client_sees_itself_whose_a_token_is(rules: Making, taken_for: str | None) -> None:
+    talk = Talk(rules("acls: []").acl)
+    talk.connection.taken_for = taken_for
+    use(talk, RenewDelegationTokenRequest, b"any")
+    assert [type(each) for each in talk.to_broker] == [RenewDelegationTokenRequest]
+
+
+def test_whom_nobody_asked_who_it_is_has_nothing_to_do_with_tokens(rules: Making) -> None:
+    talk = Talk(rules("super_users: [User:ANONYMOUS]").acl)
+    talk.connection.principal = talk.connection.mechanism = None
+    talk.connection.taken_for = "User:doorkeeper"
+    told = [
+        talk.ask(create("ANONYMOUS"), 3),
+        use(talk, RenewDelegationTokenRequest, b"secret"),
+        use(talk, ExpireDelegationTokenRequest, b"secret"),
+        talk.ask(DescribeDelegationTokenRequest(owners=None), 3),
+    ]
+    assert {answer.error_code for answer in told} == {ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED}
+    assert talk.to_broker == []
 
 
 def test_who_is_not_known_owns_nothing(rules: Making) -> None:
