@@ -142,6 +142,12 @@ class Limits(Section):
         " its connection. Metadata of 10,000 topics with 200,000 partitions has 350,000.",
         examples=[500000],
     )
+    memory: Size | None = Field(
+        default=None,
+        description="Bytes that the connections of each worker may hold together; those that hold most are not read,"
+        " and then closed. Without it a quarter of the machine's memory, shared among the workers, 1 GiB each at most.",
+        examples=["1 GiB"],
+    )
     first_frame: Seconds = Field(
         default=30.0,
         description="The time a new connection has until its first whole request.",

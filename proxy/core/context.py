@@ -13,6 +13,8 @@ from proxy.protocol.api import Api
 if TYPE_CHECKING:
     from proxy.core.gate import Gate
 
+DECODED = 8  # a message takes about so many times the bytes that it was read from
+
 
 @dataclass(slots=True, eq=False)
 class Connection:
@@ -62,6 +64,12 @@ class Context:
     version: int
     correlation_id: int
     notes: dict[Any, Any] = field(default_factory=dict)
+    size: int = 0  # bytes of the request
+
+    @property
+    def held(self) -> int:
+        """Bytes that plugins keep of the request for its answer, at a guess."""
+        return self.size * DECODED if self.notes else 0
 
     @property
     def client_id(self) -> str | None:

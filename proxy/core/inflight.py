@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from proxy.core.context import Context
 from proxy.protocol.frame import Buffer
 
 if TYPE_CHECKING:
@@ -30,16 +31,18 @@ Slot = tuple[int, "Route | Question | None", Any]
 class InFlight:
     """The unanswered requests of one connection, oldest first."""
 
-    __slots__ = ("ours", "slots")
+    __slots__ = ("kept", "ours", "slots")
 
     def __init__(self) -> None:
         self.slots: deque[Slot] = deque()
         self.ours = 0  # how many slots hold an answer of ours
+        self.kept = 0  # bytes of these answers
 
     def settle(self, answer: Buffer) -> None:
         """An answer of ours to the youngest request."""
         self.slots.append((0, OURS, answer))
         self.ours += 1
+        self.kept += len(answer)
 
     def due(self) -> list[Buffer]:
         """Answers of ours that no older request holds up any more."""
@@ -47,4 +50,13 @@ class InFlight:
         while self.ours and self.slots[0][1] is OURS:
             due.append(self.slots.popleft()[2])
             self.ours -= 1
+            self.kept -= len(due[-1])
         return due
+
+    @property
+    def held(self) -> int:
+        """Bytes that wait in here: answers of ours, and what handlers noted of requests for their answers."""
+        if not self.slots:
+            return 0
+        contexts = {slot[2] for slot in self.slots if type(slot[2]) is Context}  # requests that are alike share one
+        return self.kept + sum(context.held for context in contexts)

@@ -155,6 +155,11 @@ class Link:
             self._settle()
         return self.commands
 
+    @property
+    def held(self) -> int:
+        """Bytes that wait in here, with what handlers make of them."""
+        return self.requests.held + self.responses.held + self.inflight.held
+
     # What the lanes say.
 
     def emit(self, event: Event) -> None:

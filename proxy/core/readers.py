@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from proxy.core.context import Context
+from proxy.core.context import DECODED, Context
 from proxy.core.decisions import Disconnect, Reply
 from proxy.core.events import HandlerFailed
 from proxy.core.failure import detached, raised_at
@@ -34,6 +34,11 @@ class Wanted:
     frame: memoryview
     body: int
     acks: int = 1
+
+    @property
+    def held(self) -> int:
+        """Bytes that the frame takes, and what handlers make of it."""
+        return len(self.frame) * (1 + DECODED)
 
     @property
     def header(self) -> bytes:

@@ -82,6 +82,11 @@ class Requests:
         """Is all that came dealt with?"""
         return not self._slots and (self._ended or self.splitter.held is None)
 
+    @property
+    def held(self) -> int:
+        """Bytes that wait in this lane."""
+        return self.splitter.kept + (self._waiting.held if self._waiting is not None else 0)
+
     def meet(self, head: tuple[int, int, int], data: memoryview, pos: int) -> Reader | None:
         """A request begins at `pos`."""
         route = self.table.get(head[1])
@@ -182,7 +187,7 @@ class Requests:
             acks = None if body is None else route.acks(frame, body) if route.api is PRODUCE else 1
             if body is None or acks is None:
                 raise ProtocolError("ends too early", fault=Fault.CLIENT, api=route.api.name, version=route.version)
-            ctx = Context(self._link.connection, route.api, route.version, head[2])
+            ctx = Context(self._link.connection, route.api, route.version, head[2], size=len(frame))
             wanted = Wanted(route, ctx, frame, body, acks)
             steps: Generator[Step, Any, Outcome]
             if len(frame) > LARGE:

@@ -63,6 +63,12 @@ class Responses:
         """May an answer of ours leave without cutting into another?"""
         return self.splitter.between and self.splitter.held is None
 
+    @property
+    def held(self) -> int:
+        """Bytes that wait in this lane."""
+        asked = len(self._asked[1]) if self._asked is not None else 0
+        return self.splitter.kept + asked + (self._waiting.held if self._waiting is not None else 0)
+
     def meet(self, head: tuple[int, int], data: memoryview, pos: int) -> Reader | None:
         """A response begins at `pos`."""
         slots = self._slots

@@ -77,6 +77,21 @@ class Conversation:
         moved = client.received + broker.received
         return moved - client.kept - broker.kept if client.stalled or broker.stalled else moved
 
+    @property
+    def held(self) -> int:
+        """Bytes of it that take memory."""
+        return self.link.held + self.client.held + self.broker.held
+
+    def pause(self) -> None:
+        """Do not read it."""
+        self.client.block()
+        self.broker.block()
+
+    def resume(self) -> None:
+        """Read it again."""
+        self.client.unblock()
+        self.broker.unblock()
+
     # Reading.
 
     def read(self, side: Side) -> None:
@@ -105,13 +120,16 @@ class Conversation:
             side.received += count
             data = room[:count]
             commands = side.take(data)
-            if commands is not None:
+            if commands is None:
+                if count <= SMALL:
+                    reactor.post(peer, data, count)  # what nearly always happens
+                else:
+                    reactor.deliver()
+                    peer.send(data)
+            elif commands:
                 self.carry_out(commands)
-            elif count <= SMALL:
-                reactor.post(peer, data, count)  # what nearly always happens
             else:
-                reactor.deliver()
-                peer.send(data)
+                reactor.budget.kept(self)
             if count < portion and not side.hung:
                 side.readable = False
                 return

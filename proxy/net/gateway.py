@@ -27,6 +27,7 @@ from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.net.exposure import Tell
 from proxy.net.limits import enforce
+from proxy.net.machine import memory_of_worker
 from proxy.net.process import Ending, Started
 from proxy.net.reactor import Reactor
 from proxy.net.served import Served
@@ -52,7 +53,7 @@ class Gateway:
         self._complaints = Complaints()
         self.tasks = Tasks(self.counters, self._complaints)
         self.ready = False
-        self._reactor = Reactor(self._ended, Telling(self._complaints), self._complaints)
+        self._reactor = Reactor(self._ended, Telling(self._complaints), self._complaints, memory_of_worker(config))
         self._left = trio.Event()  # set when a link is over
         self._accepting = trio.CancelScope()
         self._authorities = Authorities(config)
@@ -83,6 +84,7 @@ class Gateway:
             nursery.start_soon(keep, "watching credentials", partial(self._authorities.watch, self.tasks))
             limits, conversations = self.config.limits, self._reactor.conversations
             nursery.start_soon(keep, "enforcing limits", partial(enforce, limits, conversations, self.counters))
+            nursery.start_soon(keep, "watching what is held", self._reactor.budget.watch)
             nursery.start_soon(keep, "summing up complaints", self._complaints.watch)
             with self._accepting:
                 await self._accept(started)
@@ -147,6 +149,8 @@ class Gateway:
         reading = asdict(self.counters) | asdict(self.link_counters)
         reading["bytes_from_clients"] = self._reactor.bytes_from_clients
         reading["bytes_from_brokers"] = self._reactor.bytes_from_brokers
+        budget = self._reactor.budget
+        reading |= {"held": budget.held, "paused_for_memory": budget.pauses, "ended_for_memory": budget.ends}
         reading["log_lines_left_out"] = self._complaints.left_out
         reading["log_lines_not_taken"] = logs.dropped()
         served = self._served.values()

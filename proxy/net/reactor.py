@@ -30,6 +30,7 @@ import trio
 from proxy.core.events import Event
 from proxy.core.failure import detached, raised_at
 from proxy.core.link import Link
+from proxy.net.budget import Budget
 from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.net.pipes import Pipes
@@ -54,13 +55,17 @@ GOODBYE = select.EPOLLRDHUP | BROKEN
 
 
 class Reactor:
-    """Serves links. `ended` is called once for each, with a reason where something was wrong; `emit`: its events."""
+    """Serves links. `ended` is called once for each, with a reason where something was wrong; `emit`: its events.
+
+    `memory`: bytes that all links together may hold.
+    """
 
     def __init__(
         self,
         ended: Callable[[Conversation, str | None], None],
         emit: Callable[[Conversation, Event], None],
         complaints: Complaints,
+        memory: int,
     ) -> None:
         self._ended = ended
         self._complaints = complaints
@@ -69,12 +74,13 @@ class Reactor:
         self._sides: dict[int, Side] = {}
         self._nursery: trio.Nursery | None = None
         self.memory = bytearray(2 * BUFFER + 2 * PAGE)  # what is read lies here, and is lent to links
-        memory = memoryview(self.memory)
-        start = -_address(memory) % PAGE + ODD
-        self._buffer = memory[start : start + 2 * BUFFER]
+        lent = memoryview(self.memory)
+        start = -_address(lent) % PAGE + ODD
+        self._buffer = lent[start : start + 2 * BUFFER]
         self.room = self._buffer  # where the next read goes; what lies before it was posted
         self.posted: list[tuple[Side, Buffer]] = []
         self.conversations: set[Conversation] = set()
+        self.budget = Budget(memory, self.conversations)
         self.again: deque[Side] = deque()  # have more to read, and will get no event for it
         self.turns = Turns()
         self._nudge = os.eventfd(0, os.EFD_NONBLOCK)
@@ -205,6 +211,7 @@ class Reactor:
         if conversation not in self.conversations:
             return False
         self.conversations.remove(conversation)
+        self.budget.forget(conversation)
         for scope in self._sleeping.pop(conversation, ()):
             scope.cancel()  # what sleeps for days must not outlive it
         for side in (conversation.client, conversation.broker):

@@ -36,6 +36,7 @@ class Side:
     __slots__ = (
         "_reactor",
         "_sendmsg",
+        "_tls",
         "_write",
         "backlog",
         "blocked",
@@ -66,6 +67,7 @@ class Side:
         self.peer = self  # until both are there
         self.is_client = False
         self.sock = sock
+        self._tls = sock if isinstance(sock, TlsSocket) else None
         self.fd = sock.fileno()
         self.receive: Callable[[memoryview, int], int] = sock.recv_into
         self._write: Callable[[Buffer], int] = sock.send
@@ -91,6 +93,15 @@ class Side:
     def kept(self) -> int:
         """Bytes that the socket did not take."""
         return sum(map(len, self.backlog)) + (self.pipe.held if self.pipe is not None else 0)
+
+    @property
+    def held(self) -> int:
+        """Bytes that wait in here, in either direction; a part of a frame keeps the whole of it."""
+        held = self._tls.held if self._tls is not None else 0
+        if self.stalled:
+            whole = {id(found): found for each in self.backlog if (found := getattr(each, "obj", each)) is not None}
+            held += sum(map(len, whole.values())) + (self.pipe.held if self.pipe is not None else 0)
+        return held
 
     def send(self, data: Buffer) -> None:
         """Send this, or keep what the socket does not take."""
@@ -195,7 +206,7 @@ class Side:
         self.backlog.clear()
         self.stalled = False
         self.receive, self._write, self._sendmsg = _nothing, len, _count
-        del self.sock, self.take, self.peer, self.conversation
+        del self.sock, self._tls, self.take, self.peer, self.conversation
 
 
 def _nothing(room: memoryview, most: int) -> int:

@@ -132,6 +132,13 @@ class Splitter:
             return 0
         return self._head_size - len(self._carry) if self._carry else self.passing + self._left
 
+    @property
+    def kept(self) -> int:
+        """How many bytes wait in here: a frame that somebody wants whole, or what came after a `HOLD`."""
+        if self._calm:
+            return 0
+        return len(self._carry) + len(self._gathered or b"") + len(self.held or b"")
+
     def passed(self, count: int) -> None:
         """So many of the passing bytes went another way."""
         self.passing -= count

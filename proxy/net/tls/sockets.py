@@ -60,6 +60,11 @@ class TlsSocket:
         """Did more arrive than was read? No event will tell of it."""
         return bool(self._incoming.pending or self.tls.pending())
 
+    @property
+    def held(self) -> int:
+        """Bytes that wait in here: not read yet, or sealed and not taken by the socket."""
+        return self._incoming.pending + len(self._unsent)
+
     def recv_into(self, room: memoryview, most: int) -> int:
         """Read up to `most` bytes; 0: it has ended."""
         if self._over:

@@ -28,6 +28,8 @@ def test_every_option_has_a_description_and_an_example(section: type[BaseModel])
 
 def test_the_example_of_a_limit_is_its_default() -> None:
     for name, option in Limits.model_fields.items():
+        if option.default is None:
+            continue  # it depends on the machine
         example = (option.examples or [])[0]
         read = size if name == "frame" else seconds
         assert option.default == (read(example) if isinstance(example, str) else example), name

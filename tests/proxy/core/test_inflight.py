@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from proxy.core.context import Context
 from proxy.core.inflight import InFlight
+from proxy.protocol.api import HEARTBEAT
+from tests.proxy.core.playbook import connection
 
 ROUTE: Any = object()
 
@@ -21,3 +24,23 @@ def test_answers_of_ours_wait_for_older_requests() -> None:
     inflight.slots.popleft()
     assert inflight.due() == [b"c"]
     assert (inflight.ours, len(inflight.slots)) == (0, 0)
+
+
+def test_answers_that_wait_are_held_until_they_are_due() -> None:
+    waiting = InFlight()
+    waiting.slots.append((1, ROUTE, None))
+    waiting.settle(b"answer")
+    waiting.settle(b"another")
+    assert waiting.held == len(b"answer" + b"another")
+    waiting.slots.popleft()
+    assert waiting.due()
+    assert waiting.held == 0
+
+
+def test_what_was_noted_of_a_request_is_held_until_its_answer_however_many_share_it() -> None:
+    waiting = InFlight()
+    noted = Context(connection(), HEARTBEAT, 4, 1, size=1000)
+    waiting.slots += [(1, ROUTE, noted), (2, ROUTE, noted)]
+    assert waiting.held == 0
+    noted.notes["of a plugin"] = "the request"
+    assert 1000 < waiting.held < 10_000

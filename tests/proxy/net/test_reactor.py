@@ -63,7 +63,8 @@ class World:
         self.events: list[Event] = []
         self.changed = trio.Event()
         self.ends: list[trio.SocketStream] = []
-        self.reactor = Reactor(self.ended, lambda conversation, event: self.events.append(event), Complaints())
+        emit = lambda conversation, event: self.events.append(event)  # noqa: E731
+        self.reactor = Reactor(self.ended, emit, Complaints(), 1 << 30)
 
     def ended(self, conversation: Conversation, reason: str | None) -> None:
         self.over.append(reason)

@@ -1,0 +1,118 @@
+"""Budget: bytes that all connections of a worker may hold together, so that none takes the memory of the others.
+
+Counted is what grows with what is sent: frames that are assembled or wait for their handlers (with what those make of
+them), answers that wait for older ones, and what a socket has not taken. What passes is not held.
+
+Rules:
+* From three quarters of the budget on, a connection that holds more than the average of those that hold anything is
+  not read. It is read again when others have let go of enough.
+* Where that has not helped for 5 seconds, or the budget is spent, the connection that holds most is ended, then the
+  next.
+* Connections that hold less than the average are never stopped.
+* Nothing is counted where bytes pass: connections are looked at a few times a second, for a hundredth of the time at
+  the most, and one that kept all of a chunk is looked at then.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from typing import Protocol
+
+import trio
+
+QUICKEST = 0.1  # seconds between two looks, at the least
+SHARE = 100  # one in so many seconds goes into looking
+PATIENCE = 5.0  # seconds
+MIB = 1 << 20
+
+
+class Holder(Protocol):
+    """A connection that holds bytes."""
+
+    @property
+    def held(self) -> int:
+        """How many."""
+
+    def pause(self) -> None:
+        """Do not read it."""
+
+    def resume(self) -> None:
+        """Read it again."""
+
+    def abort(self, reason: str | None = None) -> None:
+        """End it now; the budget is told by `forget`."""
+
+
+class Budget:
+    """The budget of one worker: `most` bytes. `held` is how many are, `pauses` and `ends` are counts."""
+
+    def __init__(self, most: int, holders: Collection[Holder]) -> None:
+        self._most = most
+        self._enough = most - most // 4
+        self._holders = holders
+        self._holding: dict[Holder, int] = {}
+        self._paused: set[Holder] = set()
+        self._exceeded_since: float | None = None  # more than enough is held
+        self.held = 0
+        self.pauses = 0
+        self.ends = 0
+
+    async def watch(self) -> None:
+        """Look again and again, until cancelled."""
+        while True:
+            began = time.perf_counter()
+            self.look()
+            await trio.sleep(max(QUICKEST, SHARE * (time.perf_counter() - began)))
+
+    def look(self) -> None:
+        """Look at all connections, and do what must be done."""
+        self._holding = {holder: held for holder in self._holders if (held := holder.held)}
+        self.held = sum(self._holding.values())
+        if self.held > self._enough:
+            self._relieve()
+        if self.held <= self._enough:
+            self._exceeded_since = None
+            paused, self._paused = self._paused, set()
+            for holder in paused:
+                holder.resume()
+
+    def kept(self, holder: Holder) -> None:
+        """This connection kept all that was read of it."""
+        held = holder.held
+        self.held += held - self._holding.get(holder, 0)
+        self._holding[holder] = held
+        if self.held > self._most:
+            self.look()
+        elif self.held > self._enough and held >= self.held / len(self._holding):
+            self._pause(holder)
+
+    def forget(self, holder: Holder) -> None:
+        """This connection is over."""
+        self.held -= self._holding.pop(holder, 0)
+        self._paused.discard(holder)
+
+    def _relieve(self) -> None:
+        """More than enough is held."""
+        now = trio.current_time()
+        if self._exceeded_since is None:
+            self._exceeded_since = now
+        target = self._enough if now - self._exceeded_since >= PATIENCE else self._most
+        while self.held > target and self._holding:
+            self._end(max(self._holding, key=self._holding.__getitem__))
+        average = self.held / max(len(self._holding), 1)
+        for holder, held in self._holding.items():
+            if held >= average and self.held > self._enough:
+                self._pause(holder)
+
+    def _pause(self, holder: Holder) -> None:
+        if holder not in self._paused:
+            self._paused.add(holder)
+            self.pauses += 1
+            holder.pause()
+
+    def _end(self, holder: Holder) -> None:
+        self.ends += 1
+        held, most = self._holding[holder] / MIB, self._most / MIB
+        holder.abort(f"it held {held:,.1f} MiB of the {most:,.1f} that all connections may hold (limits.memory)")
+        self.forget(holder)

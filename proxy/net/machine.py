@@ -1,0 +1,49 @@
+"""Machine: how much memory there is for this process and those beside it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from proxy.config import Config
+
+SYSTEM = Path("/")
+CGROUPS = "sys/fs/cgroup"
+PART = 4  # one in so many bytes is for what connections hold
+MOST = 1 << 30  # bytes for each worker, unless the configuration says more
+
+
+def memory_of_worker(config: Config) -> int:
+    """Bytes that the connections of one worker may hold."""
+    return config.limits.memory or min(memory() // PART // config.workers, MOST)
+
+
+def memory(root: Path = SYSTEM) -> int:
+    """Bytes that there are: the machine's, or what control groups leave of them."""
+    return min([os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), *_of_groups(root)])
+
+
+def _of_groups(root: Path) -> Iterator[int]:
+    """The limits of the control groups that this process is in; "max" is none."""
+    for file in _files(root):
+        with suppress(OSError, ValueError):
+            yield int(file.read_text())
+
+
+def _files(root: Path) -> Iterator[Path]:
+    """Where their limits are, in both versions. A container sees its own group as the topmost."""
+    groups = ""
+    with suppress(OSError):
+        groups = (root / "proc/self/cgroup").read_text()
+    for line in groups.splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers not in ("", "memory"):
+            continue
+        name = "memory.limit_in_bytes" if controllers else "memory.max"
+        group = root / CGROUPS / controllers
+        yield group / name
+        for part in Path(path).parts[1:]:
+            group /= part
+            yield group / name

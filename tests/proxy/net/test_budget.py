@@ -1,0 +1,193 @@
+"""The budget of memory, with numbers alone; and with real sockets, where what was sent is what is held."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from proxy.core.context import Context
+from proxy.core.decisions import Sleep, Steps
+from proxy.core.plugin import Plugin, on_request
+from proxy.net.budget import PATIENCE, Budget
+from proxy.protocol.frame import SIZE
+from proxy.protocol.messages.produce import ProduceRequest
+from tests.proxy.core.frames import heartbeat, heartbeat_answer, produce
+from tests.proxy.net.test_reactor import World, receive, world
+
+MIB = 1 << 20
+
+
+@dataclass(eq=False)
+class Holder:
+    """A connection of which only matters what it holds."""
+
+    among: set[Holder]
+    held: int = 0
+    paused: bool = False
+    reason: str | None = None
+
+    def __post_init__(self) -> None:
+        self.among.add(self)
+
+    def pause(self) -> None:
+        self.paused = True
+
+    def resume(self) -> None:
+        self.paused = False
+
+    def abort(self, reason: str | None = None) -> None:
+        self.reason = reason
+        self.among.remove(self)
+
+
+@pytest.fixture
+def among() -> set[Holder]:
+    return set()
+
+
+@pytest.fixture
+async def budget(nursery: trio.Nursery, among: set[Holder]) -> Budget:
+    """100 MiB."""
+    budget = Budget(100 * MIB, among)
+    nursery.start_soon(budget.watch)
+    return budget
+
+
+async def test_while_enough_is_left_nobody_is_stopped(
+    budget: Budget, among: set[Holder], autojump_clock: MockClock
+) -> None:
+    holders = [Holder(among, 7 * MIB) for _ in range(10)]
+    await trio.sleep(60)
+    assert budget.held == 70 * MIB
+    assert not any(holder.paused or holder.reason for holder in holders)
+    assert budget.pauses == budget.ends == 0
+
+
+async def test_those_that_hold_most_are_not_read_until_others_let_go(
+    budget: Budget, among: set[Holder], autojump_clock: MockClock
+) -> None:
+    large, small, released = Holder(among, 60 * MIB), Holder(among, MIB), Holder(among, 20 * MIB)
+    await trio.sleep(1)
+    assert (large.paused, small.paused) == (True, False)
+    released.held = 0
+    await trio.sleep(1)
+    assert not large.paused
+    assert budget.pauses == 1
+    assert budget.ends == 0
+
+
+async def test_who_holds_most_is_ended_where_waiting_does_not_help(
+    budget: Budget, among: set[Holder], autojump_clock: MockClock
+) -> None:
+    holders = [Holder(among, size * MIB) for size in (50, 20, 10, 1)]
+    await trio.sleep(PATIENCE - 1)
+    assert not any(holder.reason for holder in holders)
+    await trio.sleep(2)
+    reason = "it held 50.0 MiB of the 100.0 that all connections may hold (limits.memory)"
+    assert [holder.reason for holder in holders] == [reason, None, None, None]
+    assert not any(holder.paused for holder in among)
+    assert budget.ends == 1
+
+
+async def test_a_budget_that_is_spent_ends_them_at_once(
+    budget: Budget, among: set[Holder], autojump_clock: MockClock
+) -> None:
+    holders = [Holder(among, size * MIB) for size in (40, 80, 15, 2)]
+    await trio.sleep(0.2)
+    assert [bool(holder.reason) for holder in holders] == [False, True, False, False]
+
+
+async def test_between_two_looks_what_grows_is_looked_at(
+    budget: Budget, among: set[Holder], autojump_clock: MockClock
+) -> None:
+    await trio.sleep(0.01)
+    holders = [Holder(among) for _ in range(2)]
+    for size in range(1, 60):
+        for holder in holders:
+            if not holder.paused and not holder.reason:
+                holder.held = size * MIB
+                budget.kept(holder)
+    assert all(holder.paused for holder in holders)
+    assert budget.held < 80 * MIB
+    holders[0].held = 70 * MIB
+    budget.kept(holders[0])
+    assert holders[0].reason
+
+
+async def test_what_ended_holds_nothing_and_is_not_resumed(
+    budget: Budget, among: set[Holder], autojump_clock: MockClock
+) -> None:
+    large = Holder(among, 90 * MIB)
+    await trio.sleep(1)
+    assert large.paused
+    among.remove(large)
+    budget.forget(large)
+    assert budget.held == 0
+    await trio.sleep(1)
+    assert large.paused
+
+
+class Waiting(Plugin):
+    """Reads every Produce request, and lets it wait."""
+
+    @on_request(ProduceRequest)
+    def produce(self, ctx: Context, request: ProduceRequest) -> Steps:
+        yield Sleep(1e6)
+        return None
+
+
+async def held(here: World, at_least: int) -> int:
+    """What is held, once it is so much."""
+    while True:
+        here.reactor.budget.look()
+        if here.reactor.budget.held >= at_least:
+            return here.reactor.budget.held
+        await trio.sleep(0.01)
+
+
+async def test_what_is_assembled_is_held() -> None:
+    async with world() as here:
+        client, _ = here.link(Waiting())
+        await client.send_all(produce(1, acks=1, records=b"r" * (8 * MIB))[: 6 * MIB])
+        assert await held(here, 6 * MIB) == 6 * MIB
+        await client.aclose()
+        await here.until_over()
+        assert here.reactor.budget.held == 0
+
+
+async def test_what_waits_for_its_handlers_counts_more_than_its_bytes() -> None:
+    async with world() as here:
+        client, _ = here.link(Waiting())
+        await client.send_all(produce(1, acks=1, records=b"r" * MIB))
+        assert await held(here, 2 * MIB) > 5 * MIB
+
+
+async def test_what_a_client_does_not_take_is_held() -> None:
+    async with world() as here:
+        client, broker = here.link(buffers=4096)
+        await client.send_all(heartbeat(1))
+        await receive(broker, len(heartbeat(1)))
+        with trio.move_on_after(0.3):
+            await broker.send_all(SIZE.pack(16 * MIB) + heartbeat_answer(1)[4:8] + b"x" * 16 * MIB)
+        assert await held(here, 1)
+
+
+async def test_connections_that_assemble_much_leave_room_for_others() -> None:
+    async with world() as here:
+        here.reactor.budget = Budget(32 * MIB, here.reactor.conversations)
+        frame = produce(1, acks=1, records=b"r" * (16 * MIB))
+        async with trio.open_nursery() as nursery:
+            for _ in range(4):
+                greedy, _ = here.link(Waiting())
+                nursery.start_soon(greedy.send_all, frame[:-1])
+            while not here.reactor.budget.pauses:
+                await trio.sleep(0.01)
+            modest, broker = here.link(Waiting())
+            await modest.send_all(heartbeat(1))
+            assert await receive(broker, len(heartbeat(1))) == heartbeat(1)
+            here.reactor.budget.look()
+            assert here.reactor.budget.held <= 32 * MIB
+            nursery.cancel_scope.cancel()
