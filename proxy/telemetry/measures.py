@@ -35,6 +35,7 @@ REQUESTS = "doorkeeper.requests"
 ANSWERS = "doorkeeper.answers"
 REFUSALS = "doorkeeper.acl.refusals"
 HELD = "doorkeeper.held"
+PAUSES = "doorkeeper.pauses"
 LIMITS = "doorkeeper.limits"
 FAULTS = "doorkeeper.faults"
 BROKERS = "doorkeeper.brokers"
@@ -48,6 +49,7 @@ INSTRUMENTS = (
     Instrument(ANSWERS, "{request}", "Requests that the proxy answered itself, as it does ApiVersions."),
     Instrument(REFUSALS, "{resource}", "What the rules did not allow; `enforced` no: it was let through."),
     Instrument(HELD, "By", "Bytes held for all connections, which `limits.memory` bounds.", grows=False),
+    Instrument(PAUSES, "1", "How often a connection was not read for a while since too much was held."),
     Instrument(LIMITS, "1", "How often each limit was met."),
     Instrument(FAULTS, "1", "What went wrong, by reason."),
     Instrument(LOG_LINES, "{line}", "Lines that the log has not: too many alike, or standard error took no more."),
@@ -64,7 +66,7 @@ MEASURES = (
     *(Measure(f"refused_{api.name}", REFUSALS, {"api": api.name, "enforced": "yes"}) for api in APIS.values()),
     *(Measure(f"would_be_refused_{api.name}", REFUSALS, {"api": api.name, "enforced": "no"}) for api in APIS.values()),
     Measure("held", HELD, {}),
-    Measure("paused_for_memory", LIMITS, {"limit": "memory_pause"}),
+    Measure("paused_for_memory", PAUSES, {}),
     Measure("ended_for_memory", LIMITS, {"limit": "memory"}),
     Measure("over_connections", LIMITS, {"limit": "connections"}),
     Measure("late_first_frame", LIMITS, {"limit": "first_frame"}),
