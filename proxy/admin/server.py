@@ -20,9 +20,9 @@ async def serve_admin(
     workers: int,
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Answer on bound sockets, which are taken over, until cancelled."""
+    """Answer on bound sockets until cancelled. They stay open: what failed may be begun again on them."""
     settings = HypercornConfig()
-    settings.bind = [f"fd://{bound.detach()}" for bound in listening]
+    settings.bind = [f"fd://{bound.dup().detach()}" for bound in listening]
     settings.accesslog = None
     settings.errorlog = logging.getLogger("hypercorn.error")  # where it would be lines of our log
     settings.graceful_timeout = GRACE

@@ -4,6 +4,9 @@ Rules:
 * The supervisor speaks first: the settings of the worker, pickled (it is the same program, run by the same user).
 * After that, lines of JSON. The worker says `{"ready": report}` once; it answers each `{}` with `{"report": report}`.
   Both say `{"learned": [cluster, node id, host, port]}`: the worker what it learned, the supervisor what another did.
+* A line that is none of these, or endless, is a `NonsenseError`: whoever receives goes on with the next one.
+* Of brokers only the last word about each waits to be sent (`Outbox`): an end that does not read costs no memory, and
+  keeps no other from hearing.
 * Either end closing means that the process at it is gone: a worker whose supervisor is gone ends. What is still sent
   to an end that is gone is lost; who receives is told.
 """
@@ -21,9 +24,15 @@ from typing import Any, NamedTuple
 import trio
 
 from proxy.config import Config
+from proxy.core.addresses import unusable
 from proxy.net.asking import new_mark
 
 SIZE = struct.Struct(">I")
+LONGEST = 16 << 20  # bytes of a line; a report about a thousand brokers has 100 KB
+
+
+class NonsenseError(ValueError):
+    """A line that neither end says."""
 
 
 class Learned(NamedTuple):
@@ -33,6 +42,14 @@ class Learned(NamedTuple):
     node_id: int
     host: str
     port: int
+
+    @classmethod
+    def of(cls, said: object) -> Learned:
+        """What a line says. Raises NonsenseError."""
+        match said:
+            case [str(cluster), int(node_id), str(host), int(port)] if not unusable(node_id, host, port):
+                return cls(cluster, node_id, host, port)
+        raise NonsenseError("a line tells of a broker that cannot be")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +80,7 @@ class Lines:
         self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(channel))
         self._sending = trio.Lock()
         self._rest = b""
+        self._too_long = False  # what of this line came was thrown away
 
     async def send_settings(self, settings: Settings) -> None:
         """What goes first."""
@@ -79,15 +97,46 @@ class Lines:
                 await self._stream.send_all(data)
 
     async def receive(self) -> dict[str, Any] | None:
-        """The next line; None when the other end is gone."""
+        """The next line; None when the other end is gone. Raises NonsenseError."""
         while b"\n" not in self._rest:
+            if len(self._rest) > LONGEST:
+                self._rest, self._too_long = b"", True
             try:
                 data = await self._stream.receive_some()
-            except trio.BrokenResourceError:
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
                 return None
             if not data:
                 return None
             self._rest += data
         line, _, self._rest = self._rest.partition(b"\n")
-        values: dict[str, Any] = json.loads(line)
+        too_long, self._too_long = self._too_long, False
+        try:
+            values = None if too_long else json.loads(line)
+        except (ValueError, RecursionError):
+            values = None
+        if not isinstance(values, dict):
+            raise NonsenseError("a line is none that a supervisor or a worker says")
         return values
+
+
+class Outbox:
+    """What is to be told of brokers."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
+        self._waiting: dict[tuple[str, int], Learned] = {}  # by cluster and node id
+        self._filled = trio.Event()
+
+    def put(self, learned: Learned) -> None:
+        """Tell this soon, instead of what was to be told of this broker before."""
+        self._waiting[learned.cluster, learned.node_id] = learned
+        self._filled.set()
+
+    async def run(self) -> None:
+        """Tell until cancelled."""
+        while True:
+            await self._filled.wait()
+            while self._waiting:
+                learned = self._waiting.pop(next(iter(self._waiting)))
+                await self._lines.send({"learned": learned})
+            self._filled = trio.Event()

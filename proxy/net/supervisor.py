@@ -2,7 +2,8 @@
 
 Rules:
 * What would keep every worker from starting is found here, once: ports that others have, too few open files.
-* The admin side is here, whoever serves: there is one port, and it speaks for all workers.
+* The admin side is here, whoever serves: there is one port, and it speaks for all workers. Where it fails, the others
+  go on without it until it is begun again.
 """
 
 from __future__ import annotations
@@ -18,9 +19,12 @@ from proxy.config import Config, Limits
 from proxy.core.topology import Endpoint
 from proxy.net.bind import BindError, claim, listen
 from proxy.net.channel import Settings
+from proxy.net.complaints import Complaints
 from proxy.net.gateway import Gateway
 from proxy.net.process import CANNOT_START, CUT, Serving, StartError, cannot_start, serve
+from proxy.net.tasks import Tasks
 from proxy.net.workers import Workers
+from proxy.telemetry.counters import Counters
 from proxy.telemetry.report import Report
 
 log = structlog.get_logger()
@@ -43,15 +47,17 @@ def run(config: Config, log_form: str = "auto", *, verbose: bool = False) -> int
 
 
 async def _run(config: Config, settings: Settings, admin: list[socket.socket]) -> int:
+    tasks = Tasks(Counters(), Complaints())
     try:
-        serving: Serving = Gateway(config, mark=settings.mark) if config.workers == 1 else Workers(settings)
+        serving: Serving = Gateway(config, mark=settings.mark) if config.workers == 1 else Workers(settings, tasks)
     except StartError as error:
         return cannot_start(error)
     async with trio.open_nursery() as nursery:
         if admin:
             from proxy.admin.server import serve_admin  # a proxy without it saves 0.2 s and 10 MB
 
-            await nursery.start(serve_admin, admin, serving.reports, config.workers)
+            answer = partial(serve_admin, admin, serving.reports, config.workers)
+            nursery.start_soon(tasks.keep, "answering on the admin side", answer)
         code = await serve(serving, partial(_announce, config))
         nursery.cancel_scope.cancel()
     return code

@@ -11,7 +11,7 @@ import sys
 import trio
 
 from proxy import logs
-from proxy.net.channel import Learned, Lines, Settings, receive_settings
+from proxy.net.channel import Learned, Lines, Outbox, Settings, receive_settings
 from proxy.net.gateway import Gateway
 from proxy.net.process import StartError, cannot_start, serve
 from proxy.telemetry.report import Report
@@ -20,19 +20,17 @@ from proxy.telemetry.report import Report
 async def work(settings: Settings, channel: socket.socket) -> int:
     """Serve until told to end. Gives the exit code."""
     lines = Lines(channel)
+    outbox = Outbox(lines)
     async with trio.open_nursery() as nursery:
-
-        def tell(learned: Learned) -> None:
-            nursery.start_soon(lines.send, {"learned": learned})
-
         try:
-            gateway = Gateway(settings.config, tell=tell, mark=settings.mark)
+            gateway = Gateway(settings.config, tell=outbox.put, mark=settings.mark)
         except StartError as error:
             return cannot_start(error)
 
         def started(report: Report) -> None:
             nursery.start_soon(lines.send, {"ready": report.as_json()})
 
+        nursery.start_soon(gateway.tasks.keep, "telling of brokers", outbox.run)
         nursery.start_soon(_answer, gateway, lines)
         code = await serve(gateway, started)
         nursery.cancel_scope.cancel()
@@ -40,11 +38,16 @@ async def work(settings: Settings, channel: socket.socket) -> int:
 
 
 async def _answer(gateway: Gateway, lines: Lines) -> None:
-    while (line := await lines.receive()) is not None:
-        if "learned" in line:
-            gateway.learn(Learned(*line["learned"]))
-        else:
-            await lines.send({"report": gateway.report().as_json()})
+    ended = False
+    while not ended:
+        with gateway.tasks.contained("hearing of the supervisor"):
+            line = await lines.receive()
+            if line is None:
+                ended = True
+            elif "learned" in line:
+                gateway.learn(Learned.of(line["learned"]))
+            else:
+                await lines.send({"report": gateway.report().as_json()})
     gateway.stop()
 
 

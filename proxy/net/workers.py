@@ -5,7 +5,9 @@ Rules:
 * A worker that dies later is replaced: at once if it had served for a while, otherwise after 0.5 s, 1 s, ... 30 s.
 * A worker has a process group of its own: Ctrl-C reaches the supervisor alone, which then tells the workers.
 * A worker ends with its supervisor, however that ended: the channel between them closes.
-* What one worker learns of brokers is told to the others, and to one that is ready later.
+* What one worker learns of brokers is told to the others, and to one that is ready later. None waits for another.
+* A worker that cannot be started now, for want of memory or descriptors, is one that died; what a worker says that is
+  nonsense is a line in the log.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -22,8 +24,9 @@ from functools import partial
 import structlog
 import trio
 
-from proxy.net.channel import Learned, Lines, Settings
+from proxy.net.channel import Learned, Lines, Outbox, Settings
 from proxy.net.process import CANNOT_START, DONE, Ending, Started, StartError
+from proxy.net.tasks import Tasks
 from proxy.telemetry.report import Report, Reports
 
 log = structlog.get_logger()
@@ -36,30 +39,37 @@ GRACE = 5.0  # seconds beyond the time to drain, after which a worker that was t
 ANSWER_WITHIN = 1.0  # seconds that a worker has for a report
 
 
-Hear = Callable[[Learned], Awaitable[None]]
+Hear = Callable[[Learned], None]
 
 
 class Child:
     """One worker while it lives."""
 
-    def __init__(self, process: trio.Process, lines: Lines) -> None:
+    def __init__(self, process: trio.Process, lines: Lines, tasks: Tasks) -> None:
         self.process = process
         self.lines = lines
+        self.outbox = Outbox(lines)
+        self._tasks = tasks
         self.ready: Report | None = None
         self._lock = trio.Lock()
         self._answers, self._answer = trio.open_memory_channel[Report](1)
 
-    async def listen(self, became_ready: Callable[[], Awaitable[None]], learned: Hear) -> None:
+    async def listen(self, became_ready: Callable[[], None], learned: Hear) -> None:
         """Take what the worker says; `learned`: what it learned."""
-        while (line := await self.lines.receive()) is not None:
-            if "ready" in line:
-                self.ready = Report.of(line["ready"])
-                await became_ready()
-            elif "learned" in line:
-                await learned(Learned(*line["learned"]))
-            else:
-                with suppress(trio.WouldBlock):  # nobody took the last one: it was late
-                    self._answers.send_nowait(Report.of(line["report"]))
+        ended = False
+        while not ended:
+            with self._tasks.contained("hearing of a worker"):
+                line = await self.lines.receive()
+                if line is None:
+                    ended = True
+                elif "ready" in line:
+                    self.ready = Report.of(line["ready"])
+                    became_ready()
+                elif "learned" in line:
+                    learned(Learned.of(line["learned"]))
+                else:
+                    with suppress(trio.WouldBlock):  # nobody took the last one: it was late
+                        self._answers.send_nowait(Report.of(line["report"]))
 
     async def report(self) -> Report:
         """What it says about itself; not ready if it says nothing."""
@@ -75,8 +85,9 @@ class Child:
 class Workers:
     """All workers of one proxy."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, tasks: Tasks) -> None:
         self._settings = settings
+        self._tasks = tasks
         self._children: dict[int, Child] = {}
         self._ready = [trio.Event() for _ in range(settings.config.workers)]
         self._learned: dict[tuple[str, int], Learned] = {}  # by cluster and node id
@@ -135,7 +146,9 @@ class Workers:
         deaths = 0
         while True:
             began = trio.current_time()
-            code = await self._live(worker)
+            code = None
+            with self._tasks.contained("running a worker", worker=worker):
+                code = await self._live(worker)
             if self._stopping.is_set():
                 self.ending.cut += code != DONE
                 return
@@ -152,20 +165,24 @@ class Workers:
                 await self._stopping.wait()
                 return
 
-    async def _welcome(self, worker: int) -> None:
+    def _welcome(self, worker: int) -> None:
         """A worker is ready: it hears what others learned before."""
         self._ready[worker].set()
-        for learned in tuple(self._learned.values()):
-            await self._children[worker].lines.send({"learned": learned})
+        for learned in self._learned.values():
+            self._children[worker].outbox.put(learned)
 
-    async def _spread(self, worker: int, learned: Learned) -> None:
+    def _spread(self, worker: int, learned: Learned) -> None:
         """A worker learned something: the others hear of it."""
-        known = self._learned.get((learned.cluster, learned.node_id))
-        if known != learned:
-            self._learned[learned.cluster, learned.node_id] = learned
-            for other, child in tuple(self._children.items()):
-                if other != worker:
-                    await child.lines.send({"learned": learned})
+        about = learned.cluster, learned.node_id
+        if learned.cluster not in self._settings.config.clusters or self._learned.get(about) == learned:
+            return
+        self._learned[about] = learned
+        most = self._settings.config.limits.brokers * len(self._settings.config.clusters)
+        if len(self._learned) > most:
+            del self._learned[next(iter(self._learned))]
+        for other, child in self._children.items():
+            if other != worker:
+                child.outbox.put(learned)
 
     async def _live(self, worker: int) -> int:
         """One life of a worker, from its start to its exit code."""
@@ -186,13 +203,16 @@ class Workers:
             async with trio.open_nursery() as nursery:
                 process: trio.Process = await nursery.start(start)
                 theirs.close()
-                child = self._children[worker] = Child(process, Lines(ours))
+                child = self._children[worker] = Child(process, Lines(ours), self._tasks)
                 nursery.start_soon(child.listen, partial(self._welcome, worker), partial(self._spread, worker))
                 if self._stopping.is_set():
                     process.terminate()
-                await child.lines.send_settings(replace(self._settings, worker=worker))
-                code = await process.wait()
-                del self._children[worker]
+                try:
+                    await child.lines.send_settings(replace(self._settings, worker=worker))
+                    nursery.start_soon(self._tasks.keep, "telling of brokers", child.outbox.run)
+                    code = await process.wait()
+                finally:
+                    del self._children[worker]
                 nursery.cancel_scope.cancel()
         return code
 
@@ -201,5 +221,7 @@ async def _kill(process: trio.Process) -> None:
     process.kill()
 
 
-def _end(code: int) -> str:
+def _end(code: int | None) -> str:
+    if code is None:
+        return "could not be started"
     return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"exited with code {code}"

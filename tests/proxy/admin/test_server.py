@@ -18,10 +18,13 @@ async def ready() -> Reports:
 
 async def test_it_answers_http_and_closes_its_port_when_cancelled() -> None:
     port = free_port(LOOPBACK)
+    (listening,) = listen(Endpoint(LOOPBACK, port), "admin.bind")
     async with trio.open_nursery() as nursery:
-        await nursery.start(serve_admin, listen(Endpoint(LOOPBACK, port), "admin.bind"), ready, 1)
+        await nursery.start(serve_admin, [listening], ready, 1)
         async with httpx.AsyncClient() as client:
             for path in ("health", "metrics", "health"):
                 assert (await client.get(f"http://{LOOPBACK}:{port}/{path}")).status_code == 200
         nursery.cancel_scope.cancel()
+    assert not is_free(LOOPBACK, port)  # it can be begun again
+    listening.close()
     assert is_free(LOOPBACK, port)

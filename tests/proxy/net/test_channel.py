@@ -6,7 +6,8 @@ import pytest
 import trio
 
 from proxy.core.topology import Endpoint
-from proxy.net.channel import Lines, Settings, receive_settings
+from proxy.net import channel as module
+from proxy.net.channel import Learned, Lines, NonsenseError, Outbox, Settings, receive_settings
 from tests.proxy.net.scripted import configuration
 
 
@@ -52,3 +53,51 @@ async def test_the_end_of_the_other_side_is_none() -> None:
     with theirs:
         ours.close()
         assert await Lines(theirs).receive() is None
+
+
+@pytest.mark.parametrize("line", [b"nonsense", b"[]", b"7", b"\xff\xfe", b"[" * 100_000])
+async def test_nonsense_is_said_and_the_next_line_is_read(line: bytes) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        lines = Lines(theirs)
+        await trio.to_thread.run_sync(ours.sendall, line + b'\n{"a": 1}\n')
+        with pytest.raises(NonsenseError):
+            await lines.receive()
+        assert await lines.receive() == {"a": 1}
+
+
+async def test_an_endless_line_is_thrown_away(nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LONGEST", 1 << 16)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        lines = Lines(theirs)
+        nursery.start_soon(trio.to_thread.run_sync, ours.sendall, b"x" * (1 << 20) + b'\n{"a": 1}\n')
+        with pytest.raises(NonsenseError):
+            await lines.receive()
+        assert len(lines._rest) < 1 << 18
+        assert await lines.receive() == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [None, 7, [], ["main", 7, "kafka"], ["main", 7.5, "kafka", 1], ["main", 7, "a..b", 1], ["main", -1, "kafka", 1]],
+    ids=str,
+)
+def test_a_broker_that_cannot_be_is_nonsense(said: object) -> None:
+    with pytest.raises(NonsenseError):
+        Learned.of(said)
+    assert Learned.of(["main", 7, "kafka", 9092]) == Learned("main", 7, "kafka", 9092)
+
+
+async def test_of_each_broker_the_last_word_waits_for_an_end_that_does_not_read(nursery: trio.Nursery) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        outbox = Outbox(Lines(ours))
+        for port in range(1, 60_000):
+            outbox.put(Learned("main", port % 3, "kafka", port))
+        assert len(outbox._waiting) == 3
+        nursery.start_soon(outbox.run)
+        lines = Lines(theirs)
+        told = [await lines.receive() for _ in range(3)]
+        assert {line["learned"][3] for line in told if line} == {59_997, 59_998, 59_999}
+        nursery.cancel_scope.cancel()

@@ -30,11 +30,14 @@ async def test_a_worker_says_when_it_is_ready_reports_and_ends_with_its_supervis
         ready = await lines.receive()
         assert ready is not None
         assert ready["ready"]["listening"] == {"clients": {"1": port_of(config, 1)}}
+        for nonsense in (7, ["main"], ["main", 7, "a..b", 1], ["another", 7, "kafka", 9092]):
+            await lines.send({"learned": nonsense})
         await lines.send({"learned": ["main", 7, *broker.endpoint]})
         await lines.send({})
         answer = await lines.receive()
         assert answer is not None
         assert answer["report"]["ready"]
+        assert answer["report"]["listening"]["clients"].keys() == {"1", "7"}
         ours.shutdown(socket.SHUT_RDWR)
         while not codes:
             await trio.lowlevel.checkpoint()

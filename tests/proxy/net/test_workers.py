@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,13 +13,29 @@ import trio
 from structlog.testing import capture_logs
 
 from proxy.net import workers as module
-from proxy.net.channel import Settings
+from proxy.net.channel import Learned, Lines, Settings
+from proxy.net.complaints import Complaints
 from proxy.net.process import Ending, StartError
-from proxy.net.workers import Workers
+from proxy.net.tasks import Tasks
+from proxy.net.workers import Child, Workers
+from proxy.telemetry.counters import Counters
 from proxy.telemetry.report import Report
 from tests.proxy.net.scripted import LOOPBACK, Broker, configuration, connected, port_of
 from tests.real.ports import is_free
 
+NONSENSE = [
+    b"",
+    b"nonsense",
+    b"[" * 100_000,
+    b"7",
+    b"{}",
+    b'{"learned": 7}',
+    b'{"learned": ["main", "7", "kafka", 9092]}',
+    b'{"learned": ["main", 7, "a..b", 9092]}',
+    b'{"learned": ["main", -7, "kafka", 9092]}',
+    b'{"ready": {"nonsense": 1}}',
+    b'{"report": 7}',
+]
 LONG = 30.0  # seconds: processes start here
 
 
@@ -34,8 +51,12 @@ async def running(workers: Workers) -> AsyncIterator[Report]:
         workers.stop()
 
 
+def tasks() -> Tasks:
+    return Tasks(Counters(), Complaints())
+
+
 def two(broker: Broker) -> Workers:
-    return Workers(Settings(configuration(broker.endpoint, workers=2), 0, "json", False))
+    return Workers(Settings(configuration(broker.endpoint, workers=2), 0, "json", False), tasks())
 
 
 async def pids(workers: Workers) -> dict[int, int]:
@@ -89,7 +110,7 @@ async def test_a_worker_that_hangs_is_not_ready_and_does_not_keep_the_proxy_from
     monkeypatch.setattr(module, "GRACE", 0.1)
     monkeypatch.setattr(module, "ANSWER_WITHIN", 0.1)
     config = configuration(broker.endpoint, workers=2, limits={"drain": "100ms"})
-    workers = Workers(Settings(config, 0, "json", False))
+    workers = Workers(Settings(config, 0, "json", False), tasks())
     with capture_logs() as logs:
         async with running(workers):
             os.kill((await pids(workers))[1], signal.SIGSTOP)
@@ -97,3 +118,51 @@ async def test_a_worker_that_hangs_is_not_ready_and_does_not_keep_the_proxy_from
             assert [it.ready for it in reports.values()] == [True, False]
     assert 1 in [line["worker"] for line in logs if line["event"] == "worker does not end"]
     assert workers.ending == Ending("workers", 2, 1)
+
+
+async def test_a_worker_that_cannot_be_started_for_a_while_is_one_that_died(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FIRST_PAUSE", 0.01)
+    real, failures = socket.socketpair, [OSError(24, "Too many open files")] * 2
+
+    def socketpair() -> tuple[socket.socket, socket.socket]:
+        if failures:
+            raise failures.pop()
+        return real()
+
+    monkeypatch.setattr(socket, "socketpair", socketpair)
+    with capture_logs() as logs:
+        async with running(two(broker)) as report:
+            assert report.ready
+    assert [line["why"] for line in logs if line["event"] == "worker died"] == ["could not be started"] * 2
+
+
+async def test_what_workers_tell_is_bounded_and_no_worker_hears_of_clusters_that_are_not(broker: Broker) -> None:
+    config = configuration(broker.endpoint, workers=2, limits={"brokers": 3})
+    workers = Workers(Settings(config, 0, "json", False), tasks())
+    for node_id in range(100):
+        workers._spread(0, Learned("main", node_id, "kafka", 9092))
+        workers._spread(0, Learned(f"another {node_id}", 1, "kafka", 9092))
+    assert sorted(workers._learned) == [("main", 97), ("main", 98), ("main", 99)]
+
+
+async def test_a_worker_that_says_nonsense_is_heard_again_when_it_makes_sense(
+    broker: Broker, nursery: trio.Nursery
+) -> None:
+    ours, theirs = socket.socketpair()
+    heard: list[Learned] = []
+    kept = tasks()
+    with ours, theirs:
+        child = Child(None, Lines(ours), kept)  # type: ignore[arg-type]  # no process
+        nursery.start_soon(child.listen, lambda: None, heard.append)
+        for line in NONSENSE:
+            theirs.sendall(line + b"\n")
+        theirs.sendall(b'{"learned": ["main", 7, "kafka", 9092]}\n')
+        with trio.fail_after(LONG), capture_logs() as logs:
+            while not heard:
+                await trio.lowlevel.checkpoint()
+        nursery.cancel_scope.cancel()
+    assert heard == [Learned("main", 7, "kafka", 9092)]
+    assert kept.counters.failed_tasks == len(NONSENSE)
+    assert logs
