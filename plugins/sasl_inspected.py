@@ -37,7 +37,7 @@ from proxy.core.plugin import Plugin, on_request, on_response
 from proxy.core.sasl import other_mechanism, other_principal, rejected
 from proxy.core.tokens import Exchange, following
 from proxy.protocol.errors import ErrorCode
-from proxy.protocol.frame import HOLD, Buffer, Reader
+from proxy.protocol.frame import HOLD, Buffer, Head, Reader
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 
@@ -55,8 +55,8 @@ class SaslInspected(Plugin):
         """It may begin without a request."""
         connection.gate.greet(partial(self._first, connection))
 
-    def _first(self, connection: Connection, length: int, key_and_version: int, number: int) -> Reader | None:
-        if key_and_version >> 24 != INITIAL_TOKEN or not connection.gate.untouched:
+    def _first(self, connection: Connection, head: Head) -> Reader | None:
+        if head[1] >> 24 != INITIAL_TOKEN or not connection.gate.untouched:
             return None
         connection.gate.take_tokens(Passing(connection, Exchange("GSSAPI")))
         return connection.gate.hold()

@@ -36,7 +36,7 @@ from proxy.core.sasl import (
 )
 from proxy.protocol.api import API_VERSIONS, SASL_AUTHENTICATE, SASL_HANDSHAKE
 from proxy.protocol.errors import ErrorCode
-from proxy.protocol.frame import Buffer, Reader
+from proxy.protocol.frame import Buffer, Head, Reader
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
@@ -79,10 +79,10 @@ class SaslTerminated(Plugin):
         yield Sleep(patience)
         return None if session.number else Disconnect(f"not authenticated within {patience:g} s (limits.first_frame)")
 
-    def _strange(self, connection: Connection, length: int, key_and_version: int, number: int) -> Reader | None:
-        """A request that has no route now."""
+    def _strange(self, connection: Connection, head: Head) -> Reader | None:
+        """A request that has no filter chain now."""
         session: Session = connection.notes[self]
-        comes = COMES.get(key_and_version >> 16, Comes.OTHER)
+        comes = COMES.get(head[1] >> 16, Comes.OTHER)
         do = TABLE[session.state][comes]
         if comes is Comes.VERSIONS and do is Do.PASS:
             return None  # a version that nobody knows: the answer says so
@@ -90,8 +90,8 @@ class SaslTerminated(Plugin):
         if session.state is State.OVER:
             reason = "the session is over, and was not renewed"
         if do is Do.ILLEGAL:
-            return connection.gate.refuse(key_and_version, number, ErrorCode.ILLEGAL_SASL_STATE, reason)
-        return connection.gate.end(reason)
+            return connection.gate.refuse(head, ErrorCode.ILLEGAL_SASL_STATE, reason)
+        return connection.gate.end(reason, head)
 
     def _check(self, ctx: Context, comes: Comes, request: ApiVersionsRequest | SaslHandshakeRequest) -> Decision:
         """What the table says, where that is no."""

@@ -27,7 +27,13 @@ CONVERSATION = "tests/proxy/core/test_link.py"
 GATEWAY = "tests/proxy/net/test_gateway.py"
 TESTED_WITH = {
     "plugins/acl/answers.py": "tests/plugins/acl/test_checks.py",
+    "proxy/core/admission.py": "tests/proxy/core/test_gate.py",
+    "proxy/core/fast_path.py": "tests/proxy/core/test_requests.py",
+    "proxy/core/lane.py": CONVERSATION,
+    "proxy/core/outbox.py": CONVERSATION,
     "proxy/core/readers.py": CONVERSATION,
+    "proxy/core/request_heads.py": "tests/proxy/core/test_requests.py",
+    "proxy/core/strangers.py": "tests/proxy/core/test_requests.py",
     "proxy/net/conversation.py": GATEWAY,
     "proxy/net/served.py": GATEWAY,
     "proxy/net/side.py": "tests/proxy/net/test_reactor.py",

@@ -98,8 +98,8 @@ class Acl(Plugin):
         produced = Calling(PRODUCED, self.law, self.names, self._producing)
         without_session = Calling(FETCHED, self.law, self.names, self._fetching)
         fetched = RepeatedFetch(self.law, self._fetching, without_session)
-        for part, api, glance in ((self._producing, PRODUCE, produced), (self._fetching, FETCH, fetched)):
-            yield Handler(part.request, Wish(Request, api.request, part.FIELDS), position, glance=glance)
+        for part, api, fast_path in ((self._producing, PRODUCE, produced), (self._fetching, FETCH, fetched)):
+            yield Handler(part.request, Wish(Request, api.request, part.FIELDS), position, fast_path=fast_path)
             answered, settled = Wish(Response, api.response, part.ANSWERED), produced if api is PRODUCE else None
             yield Handler(part.response, answered, position, part.is_needed, settled=settled)
         for api in APIS.values():

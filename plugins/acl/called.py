@@ -70,7 +70,7 @@ class Called:
 
 
 class Calling:
-    """What passed on each connection: a Glance."""
+    """What passed on each connection: a FastPath."""
 
     def __init__(self, kind: Kind, law: Law, names: Names, judge: Producing | Fetching) -> None:
         self._kind = kind
@@ -117,4 +117,4 @@ class Calling:
             return
         granted: Rights = ctx.connection.notes[self._law]
         topics = start_finder(self._kind.request, ctx.version, self._kind.topics)(frame, body)
-        ctx.connection.notes[self] = Called(self._kind, ctx, granted, bytes(frame[HEAD:topics]))
+        ctx.connection.notes[self] = Called(self._kind, ctx.as_sample(), granted, bytes(frame[HEAD:topics]))

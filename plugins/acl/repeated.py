@@ -18,7 +18,7 @@ from typing import NamedTuple
 from plugins.acl.fetch import Fetching
 from plugins.acl.law import Law, Rights
 from proxy.core.context import Connection, Context
-from proxy.core.plugin import Glance
+from proxy.core.fast_path import FastPath
 from proxy.protocol.codec import BAD_BYTES, Spans, spans_finder
 from proxy.protocol.frame import REQUEST_HEAD
 from proxy.protocol.messages.fetch import FetchRequest
@@ -102,9 +102,9 @@ class Remembered:
 
 
 class RepeatedFetch:
-    """What passed on each connection: a Glance. `others` sees to what is not like it, and to all without a session."""
+    """What passed on each connection: a FastPath. `others` sees to what is not like it and to what has no session."""
 
-    def __init__(self, law: Law, fetching: Fetching, others: Glance) -> None:
+    def __init__(self, law: Law, fetching: Fetching, others: FastPath) -> None:
         self._law = law
         self._fetching = fetching
         self._others = others
@@ -139,4 +139,4 @@ class RepeatedFetch:
         if remembered.is_worth_keeping(api, len(frame), edition):
             epoch = spans_finder(FetchRequest, ctx.version, "session_epoch")(frame, body)[:-1]
             offsets = spans_finder(FetchRequest, ctx.version, *OFFSETS)(frame, body)[:-1]
-            remembered.keep_layout(api, frame, epoch + offsets, Passed(ctx, edition, epoch[0][0]))
+            remembered.keep_layout(api, frame, epoch + offsets, Passed(ctx.as_sample(), edition, epoch[0][0]))

@@ -2,16 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from proxy.core.decisions import Steps
+from proxy.core.events import Event
 from proxy.core.tls import Tls
 from proxy.core.topology import Endpoint, Topology
 from proxy.protocol.api import Api
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.frame import Buffer, Head, Hold, Reader, Stranger
 
-if TYPE_CHECKING:
-    from proxy.core.gate import Gate
+
+class Tokens(Protocol):
+    """Reads frames without a Kafka header. Each method answers what goes on instead, None for the token as it came."""
+
+    def client(self, token: bytes) -> Sequence[Buffer] | None:
+        """A token from the client."""
+
+    def broker(self, token: bytes) -> Sequence[Buffer] | None:
+        """A token from the broker."""
+
+
+class Gate(Protocol):
+    """What of the client's stream is taken. `gate.py` has the rules, and what each method does."""
+
+    raw: bool
+
+    def open(self) -> None: ...
+    def narrow(self, apis: Sequence[Api], strange: Stranger) -> None: ...
+    def greet(self, strange: Stranger) -> None: ...
+    def limit(self, longest: int) -> None: ...
+    def wait(self) -> None: ...
+    def go_on(self) -> None: ...
+    def leave(self) -> None: ...
+    def hold(self) -> Hold: ...
+    def run(self, steps: Steps) -> None: ...
+    def answer(self, token: bytes) -> None: ...
+    def end(self, reason: str, head: Head | None = None) -> Hold: ...
+    def distrust(self, reason: str) -> Hold: ...
+    def refuse(self, head: Head, error: ErrorCode, reason: str) -> Reader: ...
+    def tell(self, event: Event) -> None: ...
+    def take_tokens(self, tokens: Tokens) -> None: ...
+    def take_requests(self, again: bytes = b"") -> None: ...
+
+    @property
+    def waiting(self) -> bool: ...
+
+    @property
+    def untouched(self) -> bool: ...
+
 
 DECODED = 8  # a message takes about so many times the bytes that it was read from
 
@@ -57,19 +98,39 @@ class Connection:
 
 @dataclass(slots=True, eq=False)
 class Context:
-    """One request and its answer. `notes` is for a plugin that sees both."""
+    """One request and its answer. `notes` is for a plugin that sees both.
+
+    `came`, `sent` and `answered` are in seconds of the link's clock, and only known of a request that is observed.
+    `sample`: this is the context of an earlier request that others are like; a handler never sees it.
+    """
 
     connection: Connection
     api: Api
     version: int
     correlation_id: int
     notes: dict[Any, Any] = field(default_factory=dict)
-    size: int = 0  # bytes of the request
+    decided: str | None = None  # the handler that replied or disconnected
+    came: float | None = None
+    sent: float | None = None
+    answered: float | None = None
+    request_bytes: int = 0
+    sample: bool = False
 
     @property
     def held(self) -> int:
         """Bytes that plugins keep of the request for its answer, at a guess."""
-        return self.size * DECODED if self.notes else 0
+        return self.request_bytes * DECODED if self.notes else 0
+
+    def as_sample(self) -> Context:
+        """For a `FastPath`: what it gives for a request that is like this one."""
+        notes, size = dict(self.notes), self.request_bytes
+        return Context(
+            self.connection, self.api, self.version, self.correlation_id, notes, request_bytes=size, sample=True
+        )
+
+    def of_like(self, correlation_id: int, size: int = 0) -> Context:
+        """Of a sample: the context of a request of so many bytes that is like it, and notes of its own."""
+        return Context(self.connection, self.api, self.version, correlation_id, dict(self.notes), request_bytes=size)
 
     @property
     def client_id(self) -> str | None:

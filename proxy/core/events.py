@@ -18,6 +18,17 @@ class HandlerFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class ObserverFailed:
+    """An observer raised. What it observes went on."""
+
+    observer: str
+    api: Api
+    version: int
+    error: Exception
+    at: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Undecodable:
     """A frame that a handler needed to see could not be read; it was not passed on."""
 
@@ -83,4 +94,14 @@ class AclsNotChanged:
     why: str
 
 
-Event = HandlerFailed | Undecodable | StepsFailed | Authenticated | Refused | Denied | AclsChanged | AclsNotChanged
+Event = (
+    HandlerFailed
+    | ObserverFailed
+    | Undecodable
+    | StepsFailed
+    | Authenticated
+    | Refused
+    | Denied
+    | AclsChanged
+    | AclsNotChanged
+)

@@ -1,29 +1,34 @@
 """Gate: what of a client's stream may pass while it is being found out who it is.
 
 Rules:
-* Open, every request finds its route. Narrow, only some apis do, and whatever else comes is told to `strange`.
+* Open, every request finds its filter chain. Narrow, only some apis do, and whatever else comes is told to `strange`.
 * Waiting, nothing more of the client is looked at until `go_on()`; what is under way goes on.
-* A run that is `alone` may ask the broker where no handler could: between two requests, and none may begin meanwhile.
+* A task that is `alone` may ask the broker where no handler could: between two requests, and none may begin meanwhile.
 * Raw, frames have no Kafka header, in both directions: the tokens of SASL after SaslHandshake v0, and those with which
   0.9 clients begin (KIP-43). Each goes to a `Tokens`, which says what leaves in its place.
 * The gate turns only between frames. It is turned from within a handler, or by a `Tokens`; a client that sends ahead of
   the answer that turns it meets a waiting gate.
-* All of it costs nothing while the gate is open: the lanes look into another table, or the splitters call another
-  function.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from struct import Struct
-from typing import TYPE_CHECKING, Protocol
 
-from proxy.core.decisions import Steps
+from proxy.core.admission import Admission
+from proxy.core.context import Tokens
+from proxy.core.decisions import Alone, Steps
 from proxy.core.events import Event, Refused
-from proxy.core.route import Route
+from proxy.core.filters import Filters
+from proxy.core.inflight import Answer
+from proxy.core.lane import Lane, State
+from proxy.core.limits import Counters, Limits
+from proxy.core.outbox import Outbox
+from proxy.core.requests import Requests
+from proxy.core.responses import Responses
+from proxy.core.strangers import Strangers
+from proxy.core.task import Task
 from proxy.protocol.api import APIS, Api
-from proxy.protocol.codec import decode_ignoring_rest
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.frame import (
     HOLD,
@@ -32,155 +37,143 @@ from proxy.protocol.frame import (
     SIZE,
     TOKEN_HEAD,
     Buffer,
+    Head,
     Hold,
     Meet,
     Reader,
+    Stranger,
 )
-from proxy.protocol.header import read_request_header, response_frame
-from proxy.protocol.problem import ProtocolError
-from proxy.protocol.refuse import refuse
-
-if TYPE_CHECKING:
-    from proxy.core.link import Link
-    from proxy.core.run import Run
 
 LONGEST_TOKEN = 512 << 10  # bytes; Kafka's own sasl.server.max.receive.size
-NONE: Mapping[int, Route] = {}
 
 Look = Callable[[bytes], Sequence[Buffer] | None]
-Strange = Callable[[int, int, int], Reader | None]  # length, api key << 16 | version, correlation id
 
 
-class Tokens(Protocol):
-    """Who looks at frames without a Kafka header. Each answers what goes on instead, None for the token as it came."""
+class LinkGate:
+    """The gate of one link (a `Gate`). `raw` is True while frames have no headers."""
 
-    def client(self, token: bytes) -> Sequence[Buffer] | None:
-        """A token from the client."""
-
-    def broker(self, token: bytes) -> Sequence[Buffer] | None:
-        """A token from the broker."""
-
-
-class Gate:
-    """The gate of one link. `raw` is True while frames have no headers."""
-
-    __slots__ = ("_again", "_alone", "_busy", "_link", "_narrow", "_strange", "raw", "waiting")
-
-    def __init__(self, link: Link) -> None:
-        self._link = link
-        self._narrow: Mapping[int, Route] | None = None  # the only routes there are, unless None
-        self._strange: Strange | None = None
+    def __init__(
+        self,
+        filters: Filters,
+        limits: Limits,
+        admission: Admission,
+        requests: Requests,
+        responses: Responses,
+        strangers: Strangers,
+        run: Callable[[Steps], None],
+        outbox: Outbox,
+        counters: Counters,
+    ) -> None:
+        self._filters = filters
+        self._longest = limits.frame
+        self._admission = admission
+        self._requests = requests
+        self._responses = responses
+        self._strangers = strangers
+        self._outbox = outbox
+        self._counters = counters
+        self.run = run
         self._again: Buffer = b""  # a frame that turned out to have a Kafka header
-        self._alone: Run | None = None  # waits until no request of the client is under way
-        self._busy = False  # a run is alone, or is to be
-        self.waiting = False
+        self._alone: Task | None = None  # waits until no request of the client is under way
         self.raw = False
 
     def open(self) -> None:
-        """Every request finds its route, however large it is."""
-        self._narrow = self._strange = None
-        self._link.requests.splitter.limit(self._link.limits.frame)
-        self.go_on()
+        """Every request finds its filter chain, however large it is."""
+        self._admission.strange = None
+        self._admission.allow(self._filters.table)
+        self._requests.splitter.limit(self._longest)
 
-    def narrow(self, apis: Sequence[Api], strange: Strange) -> None:
-        """Only requests of these apis find their routes."""
-        keys = {api.key for api in apis}
-        self._narrow = {key: route for key, route in self._link.routes.table.items() if key >> 16 in keys}
-        self._strange = strange
-        self.go_on()
+    def narrow(self, apis: Sequence[Api], strange: Stranger) -> None:
+        """Only requests of these apis find their filter chains."""
+        self._admission.strange = strange
+        self._admission.allow(self._filters.table, {api.key for api in apis})
+
+    def greet(self, strange: Stranger) -> None:
+        """Every request finds its filter chain; this one is asked about the others."""
+        self._admission.strange = strange
 
     def limit(self, longest: int) -> None:
         """Until the gate is open, requests may be so long."""
-        self._link.requests.splitter.limit(longest)
-
-    def greet(self, strange: Strange) -> None:
-        """Every request finds its route; this one is asked about the others."""
-        self._strange = strange
-
-    def run(self, steps: Steps) -> None:
-        """Take these steps beside the conversation."""
-        self._link.run(steps)
+        self._requests.splitter.limit(longest)
 
     def answer(self, token: bytes) -> None:
         """Send the client a token."""
-        self._link.answer(SIZE.pack(len(token)) + token)
+        self._responses.answer(Answer((SIZE.pack(len(token)) + token,)))
 
-    def end(self, reason: str) -> Hold:
-        """Take nothing more of the client, and close when all is answered."""
-        self._link.requests.end(reason)
+    def end(self, reason: str, head: Head | None = None) -> Hold:
+        """Take nothing more of the client, the request of `head` neither, and close when all is answered."""
+        if head is None:
+            self._requests.give_up(reason)
+        else:
+            self._strangers.end(head, reason)
         return HOLD
 
     def distrust(self, reason: str) -> Hold:
         """Believe nothing more of the broker, and close."""
-        return self._link.responses.distrust(reason)
+        return self._responses.end(reason)
 
-    def refuse(self, key_and_version: int, correlation_id: int, error: ErrorCode, reason: str) -> Reader:
+    def refuse(self, head: Head, error: ErrorCode, reason: str) -> Reader:
         """Answer this request with an error, and end."""
-        route = self._link.routes.table.get(key_and_version)
-        return self.end(reason) if route is None else Refusing(self._link, route, correlation_id, error, reason)
+        return self._strangers.refuse(head, error, reason)
 
     def tell(self, event: Event) -> None:
         """Tell those who watch."""
-        self._link.counters.failed_authentications += isinstance(event, Refused)
-        self._link.emit(event)
+        self._counters.failed_authentications += isinstance(event, Refused)
+        self._outbox.emit(event)
 
     @property
     def untouched(self) -> bool:
         """Is this the first frame of the client?"""
-        return not self._link.requests.splitter.begun
+        return not self._requests.splitter.begun
+
+    @property
+    def waiting(self) -> bool:
+        """Is nothing of the client looked at for now?"""
+        return self._admission.waiting
 
     def wait(self) -> None:
         """Take nothing more of the client for now."""
-        self.waiting = True
-        self._turn()
+        self._admission.wait(True)
 
     def go_on(self) -> None:
         """Take again what could be taken before `wait()`."""
-        self.waiting = False
-        self._turn()
+        self._admission.wait(False)
 
     def leave(self) -> None:
-        """The run that was alone has done what it wanted to do alone."""
-        self._busy = False
-        self._turn()
-
-    def _turn(self) -> None:
-        table = self._link.routes.table if self._narrow is None else self._narrow
-        self._link.requests.table = NONE if self.waiting or self._busy else table
+        """The task that was alone has done what it wanted to do alone."""
+        self._admission.be_alone(False)
 
     def hold(self) -> Hold:
-        """Nothing more of the client now; it is looked at again when the link settles and the gate is ready."""
-        self._link.requests.full = True
-        return HOLD
+        """Nothing more of the client now; it is looked at again when the link settles and the gate lets it pass."""
+        return self._requests.hold(State.GATED)
 
-    def _switch(self, head: Struct, meet: Meet) -> None:
-        splitter = self._link.requests.splitter
-        was_held = splitter.held is not None
-        splitter.switch(head, meet)
-        if splitter.held is not None and not was_held:
-            self.hold()  # the beginning of a frame that was sent ahead
-
-    def meet(self, head: tuple[int, int, int]) -> Reader | None:
-        """There is no route for this request. None: that is none of the gate's business."""
-        if self.waiting or self._busy or self.raw:
+    def meet(self, head: Head) -> Reader | None:
+        """There is no filter chain for this request, or none now."""
+        if self._admission.is_closed or self.raw:
             return self.hold()
-        return self._strange(*head) if self._strange is not None else None
+        strange = self._admission.strange
+        reader = None if strange is None else strange(head)
+        return self._strangers.meet(head) if reader is None else reader
 
-    def alone(self, run: Run) -> bool:
+    def alone(self, task: Task, step: Alone) -> bool:
         """Let no further request begin before `leave()`, whatever the one does that is under way.
 
-        True: none is; otherwise this run goes on when that is so.
+        True: none is; otherwise this task goes on when that is so.
         """
-        self._busy = True
-        self._turn()
-        if self._between:
+        self._admission.be_alone(True)
+        if self._is_between:
             return True
-        self._alone = run
+        self._alone = task
         return False
 
     @property
-    def _between(self) -> bool:
-        return self._link.requests.splitter.between and not self.raw
+    def _is_between(self) -> bool:
+        return self._requests.splitter.between and not self.raw
+
+    @property
+    def pending(self) -> bool:
+        """Is there a task that waits to be alone?"""
+        return self._alone is not None
 
     def drop(self) -> None:
         """The link is closed."""
@@ -188,90 +181,74 @@ class Gate:
             self._alone.drop()
             self._alone = None
 
-    def ready(self) -> bool:
-        """May what was held be looked at?"""
-        if self._alone is not None and self._between:
-            run, self._alone = self._alone, None
-            run.go_on(None)
-        if self.waiting or self._busy:
-            return False
-        if self._again:
-            splitter = self._link.requests.splitter
+    def settle(self) -> None:
+        """Do what became possible."""
+        if self._alone is not None and self._is_between:
+            task, self._alone = self._alone, None
+            task.go_on(None)
+        if self._again and not self._admission.is_closed:
+            splitter = self._requests.splitter
             splitter.held = bytearray(self._again) + (splitter.held or b"")
             self._again = b""
-        return True
 
     # Frames without headers.
 
     def take_tokens(self, tokens: Tokens) -> None:
         """The next frames, in both directions, are tokens."""
-        link = self._link
-        of_client = RawLane(link, tokens.client, self.hold, link.requests.end)
-        of_broker = RawLane(link, tokens.broker, lambda: HOLD, link.responses.distrust)
+        of_client = _Tokens(self, tokens.client, self._requests, self._requests.give_up, State.GATED)
+        of_broker = _Tokens(self, tokens.broker, self._responses, self._responses.end, State.OPEN)
         self._switch(TOKEN_HEAD, of_client.meet)
-        link.responses.splitter.switch(TOKEN_HEAD, of_broker.meet)
-        link.requests.table = NONE  # for what was sent ahead of the answer that turns the gate
+        self._responses.splitter.switch(TOKEN_HEAD, of_broker.meet)
         self.raw = True
-        self.waiting = False
+        self.go_on()
 
     def take_requests(self, again: bytes = b"") -> None:
         """The next frames have headers again; so has `again`, a frame of the client that was no token."""
-        requests, responses = self._link.requests, self._link.responses
-        self._switch(REQUEST_HEAD, requests.meet)
-        responses.splitter.switch(RESPONSE_HEAD, responses.meet)
+        self._switch(REQUEST_HEAD, self._requests.meet)
+        self._responses.splitter.switch(RESPONSE_HEAD, self._responses.meet)
         self.raw = False
         self._again = SIZE.pack(len(again)) + again if again else b""
         if again:
             self.hold()
         self.go_on()
 
+    def _switch(self, head: Struct, meet: Meet) -> None:
+        splitter = self._requests.splitter
+        was_held = splitter.held is not None
+        splitter.switch(head, meet)
+        if splitter.held is not None and not was_held:
+            self.hold()  # the beginning of a frame that was sent ahead
 
-class Refusing:
-    """A request that is answered with an error, whoever else would want to see it; then the connection ends."""
+    def is_held_back(self, lane: Lane) -> bool:
+        """Must a token in this direction wait?"""
+        return lane is self._requests and self._admission.waiting
 
-    whole, blind = True, 0
-
-    def __init__(self, link: Link, route: Route, correlation_id: int, error: ErrorCode, reason: str) -> None:
-        self._link = link
-        self._route = route
-        self._correlation_id = correlation_id
-        self._error = error
-        self._reason = reason
-
-    def read(self, frame: memoryview, last: bool) -> Sequence[Buffer]:
-        """The whole request."""
-        api, version = self._route.api, self._route.version
-        with suppress(ProtocolError):
-            _, body = read_request_header(bytes(frame[SIZE.size :]))
-            request = decode_ignoring_rest(api.request, version, bytes(frame[SIZE.size + body :]))
-            answer = refuse(api, version, request, self._error)
-            if answer is not None:
-                self._link.answer(response_frame(answer, version, self._correlation_id))
-        self._link.requests.end(self._reason)
-        return HOLD
+    def too_long(self, length: int) -> str:
+        """Why a token of so many bytes is not taken."""
+        self._counters.bad_frames += 1
+        return f"a SASL token of {length:,} bytes, over the limit of {LONGEST_TOKEN:,}"
 
 
-class RawLane:
-    """One direction of a stream of tokens. `hold` stops it for now; `refuse` ends it, with a reason."""
+class _Tokens:
+    """One direction of a stream of tokens."""
 
     whole, blind = True, 0
 
-    def __init__(self, link: Link, look: Look, hold: Callable[[], Hold], refuse: Callable[[str], object]) -> None:
-        self._link = link
+    def __init__(self, gate: LinkGate, look: Look, lane: Lane, refuse: Callable[[str], object], held: State) -> None:
+        self._gate = gate
         self._look = look
-        self._hold = hold
+        self._lane = lane
         self._refuse = refuse
+        self._held = held
 
     def meet(self, head: tuple[int], data: memoryview, pos: int) -> Reader | None:
         """A token begins."""
-        gate = self._link.gate
-        if not gate.raw:
-            return self._hold()  # it is none: the splitter will call somebody else
-        if gate.waiting and self._hold == gate.hold:
-            return self._hold()
+        if not self._gate.raw:
+            return self._lane.hold(self._held)  # it is none: the splitter will call somebody else
+        if self._gate.is_held_back(self._lane):
+            return self._gate.hold()
         if head[0] > LONGEST_TOKEN:
-            self._link.counters.bad_frames += 1
-            self._refuse(f"a SASL token of {head[0]:,} bytes, over the limit of {LONGEST_TOKEN:,}")
+            self._refuse(self._gate.too_long(head[0]))
             return HOLD
         return self
 

@@ -3,7 +3,7 @@
 Rules:
 * A broker answers the requests of one connection in order, so answers are paired by order. The correlation id is only
   checked: clients choose it as they like, and may use one twice at the same time (hazard 11 of the wire).
-* A slot is settled exactly once: by the broker's answer, or by ours.
+* A slot is filled exactly once: by the broker's answer, or by ours.
 * An answer of ours waits in its slot for older ones. Once it is the oldest it leaves at once, so the oldest slot, while
   nothing else is under way, always waits for the broker.
 """
@@ -11,21 +11,38 @@ Rules:
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proxy.core.context import Context
+from proxy.core.outcome import By
 from proxy.protocol.frame import Buffer
 
 if TYPE_CHECKING:
-    from proxy.core.route import Route
-    from proxy.core.run import Question
+    from proxy.core.filters import FilterChain
+    from proxy.core.task import PendingAsk
+
+
+class Answer(NamedTuple):
+    """An answer of ours, to the request of `ctx`, and how it came about."""
+
+    pieces: Sequence[Buffer]
+    ctx: Context | None = None
+    by: By = By.PROXY
+    why: str | None = None
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return sum(map(len, self.pieces))
+
 
 # A slot is a bare tuple: 0.03 us a frame where an object takes 0.12.
-#   the broker's answer is due:       (correlation id, its Route, the Context if a handler saw the request)
-#   a handler of ours asked:          (correlation id, its Question, None)
-#   an answer of ours waits for some: (0, OURS, the answer)
+#   the broker's answer is due:       (correlation id, its FilterChain, the Context if somebody saw the request)
+#   a handler of ours asked:          (correlation id, its PendingAsk, None)
+#   an answer of ours waits for some: (0, OURS, the Answer)
 OURS = None
-Slot = tuple[int, "Route | Question | None", Any]
+Slot = tuple[int, "FilterChain | PendingAsk | None", Any]
 
 
 class InFlight:
@@ -38,19 +55,19 @@ class InFlight:
         self.ours = 0  # how many slots hold an answer of ours
         self.kept = 0  # bytes of these answers
 
-    def settle(self, answer: Buffer) -> None:
+    def answer(self, answer: Answer) -> None:
         """An answer of ours to the youngest request."""
         self.slots.append((0, OURS, answer))
         self.ours += 1
-        self.kept += len(answer)
+        self.kept += answer.size
 
-    def due(self) -> list[Buffer]:
+    def due(self) -> list[Answer]:
         """Answers of ours that no older request holds up any more."""
-        due: list[Buffer] = []
+        due: list[Answer] = []
         while self.ours and self.slots[0][1] is OURS:
             due.append(self.slots.popleft()[2])
             self.ours -= 1
-            self.kept -= len(due[-1])
+            self.kept -= due[-1].size
         return due
 
     @property

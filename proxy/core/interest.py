@@ -16,7 +16,7 @@ from proxy.protocol.slices import Sliced
 
 
 class Interest:
-    """Some handlers and the fields that they want of `cls` in `version`; `names` None: all fields."""
+    """Some handlers and observers, and the fields that they want of `cls` in `version`; `names` None: all fields."""
 
     def __init__(
         self, cls: type[Message], version: int, names: frozenset[str] | None, handlers: Iterable[Handler]
@@ -24,7 +24,9 @@ class Interest:
         self.cls = cls
         self.version = version
         self.names = names
-        self.handlers = tuple(handlers)
+        wanting = tuple(handlers)
+        self.handlers = tuple(handler for handler in wanting if not handler.wish.observes)
+        self.observers = tuple(handler.call for handler in wanting if handler.wish.observes)
 
     @cached_property
     def _picker(self) -> Picker[Message]:

@@ -23,5 +23,6 @@ class Counters:
     broken_pairs: int = 0  # an answer that nobody asked for
     undecodable: int = 0  # a handler needed to read it and could not
     failed_handlers: int = 0
+    failed_observers: int = 0
     failed_authentications: int = 0
     answered: int = 0  # requests, by the proxy instead of a broker

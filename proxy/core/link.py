@@ -11,22 +11,30 @@ Rules:
 
     client -> Requests  -> broker        each lane owns a Splitter and looks at what somebody wants;
     client <- Responses <- broker        InFlight is what both share
+
+The link puts the parts together, and no part knows it.
 """
 
 from __future__ import annotations
 
-from proxy.core.commands import Close, Command, Emit, ToBroker, ToClient
+from proxy.core.admission import Admission
+from proxy.core.clock import Clock
+from proxy.core.commands import Command
 from proxy.core.context import Connection
-from proxy.core.decisions import Ask, Disconnect, Steps
-from proxy.core.events import Event, StepsFailed
-from proxy.core.gate import Gate
+from proxy.core.decisions import TURN, Alone, Ask, Call, Disconnect, Sleep, Steps
+from proxy.core.events import StepsFailed
+from proxy.core.filters import Filters
+from proxy.core.gate import LinkGate
+from proxy.core.handling import HandlerError, begun, failing_closed
 from proxy.core.inflight import InFlight
+from proxy.core.lane import State
 from proxy.core.limits import Counters, Limits
-from proxy.core.pipeline import HandlerError, begun, failing_closed
+from proxy.core.outbox import Outbox
+from proxy.core.outcome import Outcomes
 from proxy.core.requests import Requests
 from proxy.core.responses import Responses
-from proxy.core.route import Routes
-from proxy.core.run import WAITING, Outcome, Question, Run, newest_common
+from proxy.core.strangers import Strangers
+from proxy.core.task import WAITING, PendingAsk, Result, Task, WaitingTasks, newest_common
 from proxy.protocol.frame import Buffer
 from proxy.protocol.header import request_frame
 
@@ -39,52 +47,63 @@ class Link:
     __slots__ = (
         "_asks",
         "_beside",
-        "_ending",
-        "_reason",
-        "_tokens",
-        "_waiting",
-        "closed",
-        "commands",
+        "_gate",
+        "_outcomes",
+        "_tasks",
         "connection",
         "counters",
-        "gate",
         "inflight",
-        "limits",
+        "outbox",
         "requests",
         "responses",
-        "routes",
     )
 
     def __init__(
         self,
         connection: Connection,
-        routes: Routes,
+        filters: Filters,
         limits: Limits = NO_LIMITS_SET,
         counters: Counters | None = None,
+        clock: Clock | None = None,
     ) -> None:
         self.connection = connection
-        self.routes = routes
-        self.limits = limits
-        self.counters = counters or Counters()
+        self.counters = counters = counters or Counters()
         self.inflight = InFlight()
-        self.commands: list[Command] = []
-        self.requests = Requests(self)
-        self.responses = Responses(self)
-        self.closed = False
-        self._ending = False  # nothing more comes from the client
-        self._reason: str | None = None
+        self.outbox = outbox = Outbox()
+        self._outcomes = outcomes = Outcomes(clock or Clock(), outbox, counters)
+        self._tasks = tasks = WaitingTasks()
         self._asks: list[Buffer] = []  # questions of ours that leave behind what was read so far
-        self._waiting: dict[int, Run] = {}
-        self._tokens = 0
-        self.gate = connection.gate = Gate(self)
-        self._beside = [steps for begin in routes.connected if (steps := begun(begin, connection)) is not None]
+        admission = Admission(filters)
+        shared = outcomes, tasks, outbox, limits, counters
+        self.requests = Requests(connection, admission, self.inflight, *shared)
+        self.responses = Responses(connection, self.inflight, *shared)
+        self.requests.answer = self.responses.answer
+        strangers = Strangers(connection, filters, self.requests, outcomes, outbox, counters)
+        lanes = self.requests, self.responses
+        self._gate = connection.gate = LinkGate(
+            filters, limits, admission, *lanes, strangers, self.run, outbox, counters
+        )
+        self.requests.stranger = self._gate.meet
+        tasks.begins |= {
+            Sleep: self._sleep,
+            type(TURN): self._let_others,
+            Call: self._call,
+            Ask: self._ask,
+            Alone: self._gate.alone,
+        }
+        self._beside = [steps for begin in filters.connected if (steps := begun(begin, connection)) is not None]
+
+    @property
+    def closed(self) -> bool:
+        """Is the conversation over?"""
+        return self.outbox.closed
 
     # What the network says. Each gives the commands that follow from it. `receive_` gives None where there is but one,
     # to send all of it on as it came: that is nearly always so, and nothing need be made to say it.
 
     def begin(self) -> list[Command]:
         """Both connections are there. Called once, before everything else."""
-        commands = self.commands = []
+        commands = self.outbox.start()
         for steps in self._beside:
             self.run(steps)
         self._beside.clear()
@@ -93,162 +112,145 @@ class Link:
 
     def receive_client(self, data: memoryview) -> list[Command] | None:
         """Bytes from the client. They are only lent: send or copy what the commands refer to before the next call."""
-        if self.commands:
-            self.commands = []
-        spans = self.requests.feed(data)
-        if len(spans) == 1 and spans[0] is data and not (self._ending or self.commands):
+        commands = self.outbox.start()
+        requests = self.requests
+        spans = requests.feed(data)
+        unsettled = requests.is_over or self._gate.pending
+        if len(spans) == 1 and spans[0] is data and not (unsettled or commands):
             return None
-        self.to_broker(spans)
-        if self.requests.splitter.held is not None:
-            self.requests.hold()
+        self.outbox.to_broker(spans)
+        if unsettled or requests.splitter.held is not None:
+            requests.stop()
             self._settle()
-        elif self._ending:
-            self._settle()
-        return self.commands
+        return commands
 
     def receive_broker(self, data: memoryview) -> list[Command] | None:
         """Bytes from the broker, lent likewise."""
-        if self.commands:
-            self.commands = []
+        commands = self.outbox.start()
         spans = self.responses.feed(data)
-        waiting = self._ending or self.inflight.ours or self.requests.full
-        if len(spans) == 1 and spans[0] is data and not (waiting or self.commands):
+        waiting = self.inflight.ours or self.requests.state is not State.OPEN or self.requests.is_over
+        if len(spans) == 1 and spans[0] is data and not (waiting or commands):
             return None
-        self.to_client(spans)
+        self.outbox.to_client(spans)
         if waiting or self.responses.splitter.held is not None:
             self._settle()
-        return self.commands
+        return commands
 
     def client_closed(self) -> list[Command]:
         """The client will send nothing more. It may still read, unless it left in the middle of a request."""
-        self.commands = []
-        self._ending = True
+        commands = self.outbox.start()
+        self.requests.is_over = True
         if not self.requests.splitter.between:
             self.close(None)
         self._settle()
-        return self.commands
+        return commands
 
     def broker_closed(self) -> list[Command]:
         """The broker is gone, and with it the conversation."""
-        self.commands = []
+        commands = self.outbox.start()
         self.close("the broker closed the connection with requests in flight" if self.inflight.slots else None)
-        return self.commands
+        return commands
 
     def wake(self, token: int) -> list[Command]:
-        """A Sleep is over."""
-        self.commands = []
-        run = self._waiting.pop(token, None)
-        if run is not None:
-            run.go_on(None)
-            self._settle()
-        return self.commands
+        """A Sleep is over, or the turn of the others."""
+        return self.performed(token, None)
 
     def performed(self, token: int, value: object, error: Exception | None = None) -> list[Command]:
         """A Call returned a value, or raised an error."""
-        self.commands = []
-        run = self._waiting.pop(token, None)
-        if run is not None:
+        commands = self.outbox.start()
+        waiter = self._tasks.take(token)
+        if waiter is not None:
             if error is None:
-                run.go_on(value)
-            else:
-                run.fail(error)
+                waiter.go_on(value)
+            elif isinstance(waiter, Task):
+                waiter.fail(error)
             self._settle()
-        return self.commands
+        return commands
 
     @property
     def held(self) -> int:
         """Bytes that wait in here, with what handlers make of them."""
         return self.requests.held + self.responses.held + self.inflight.held
 
-    # What the lanes say.
-
-    def emit(self, event: Event) -> None:
-        """Tell those who watch."""
-        self.commands.append(Emit(event))
-
-    def to_broker(self, spans: list[Buffer]) -> None:
-        """Send these."""
-        self.commands += map(ToBroker, spans)
-
-    def to_client(self, spans: list[Buffer]) -> None:
-        """Send these."""
-        self.commands += map(ToClient, spans)
-
-    def answer(self, *pieces: Buffer) -> None:
-        """An answer of ours to the youngest request: it leaves when all older ones have."""
-        if self.inflight.slots or not self.responses.idle:
-            for piece in pieces:
-                self.inflight.settle(piece)
-        else:
-            self.commands += map(ToClient, pieces)
+    # What goes on beside the conversation, and the steps of tasks.
 
     def run(self, steps: Steps) -> None:
         """Take these steps beside the conversation."""
-        outcome = Run(self, failing_closed(steps), self._ran, may_ask=True).start()
-        if outcome is not WAITING:
-            self._ran(outcome)
+        result = Task(self._tasks, failing_closed(steps), self._ran, may_ask=True).start()
+        if result is not WAITING:
+            self._ran(result)
 
-    def _ran(self, outcome: Outcome) -> None:
-        if isinstance(outcome, Disconnect):
-            self.close(outcome.reason)
-        elif isinstance(outcome, HandlerError):
+    def _ran(self, result: Result) -> None:
+        if isinstance(result, Disconnect):
+            self.close(result.reason)
+        elif isinstance(result, HandlerError):
             self.counters.failed_handlers += 1
-            self.emit(StepsFailed(outcome.handler, outcome.cause, outcome.at))
-            self.close(f"{outcome.handler} failed")
+            self.outbox.emit(StepsFailed(result.handler, result.cause, result.at))
+            self.close(f"{result.handler} failed")
 
-    def token(self, run: Run) -> int:
-        """A token for `wake()` or `performed()`, at which this run goes on."""
-        self._tokens += 1
-        self._waiting[self._tokens] = run
-        return self._tokens
+    def _sleep(self, task: Task, step: Sleep) -> bool:
+        self.outbox.wake(self._tasks.token(task), step.seconds)
+        return False
 
-    def ask(self, run: Run, ask: Ask) -> None:
-        """A question of ours: it leaves behind older requests, and its answer goes to `run`. Raises ProtocolError."""
-        if not run.may_ask:
+    def _let_others(self, task: Task, step: None) -> bool:
+        self.outbox.wake(self._tasks.token(task), 0)
+        return False
+
+    def _call(self, task: Task, step: Call) -> bool:
+        self.outbox.perform(self._tasks.token(task), step.work)
+        return False
+
+    def _ask(self, task: Task, step: Ask) -> bool:
+        """A question of ours: it leaves behind older requests, and its answer goes to `task`. Raises ProtocolError."""
+        if not task.may_ask:
             raise TypeError("a response handler cannot Ask: the answer would have to overtake the response that waits")
-        version = newest_common(ask, self.connection.broker_versions.get(ask.request.api.key))
-        self._asks.append(request_frame(ask.request, version, 0, self.connection.client_id))
-        self.inflight.slots.append((0, Question(run, ask, version), None))
+        version = newest_common(step, self.connection.broker_versions.get(step.request.api.key))
+        self._asks.append(request_frame(step.request, version, 0, self.connection.client_id))
+        self.inflight.slots.append((0, PendingAsk(task, step, version), None))
+        return False
 
-    def end(self, reason: str | None) -> None:
-        """Take nothing more from the client, and close when all is answered."""
-        self._ending = True
-        self._reason = self._reason or reason
+    # Ending.
 
     def close(self, reason: str | None) -> None:
         """Close now."""
         if self.closed:
             return
-        self.closed = True
-        self.commands.append(Close(reason))
-        self._drop_runs()
+        self._outcomes.close(reason or "the client closed the connection")
+        self.outbox.close(reason)
+        self._drop_tasks()
 
-    def release(self) -> None:
+    def release(self, reason: str | None = None) -> None:
         """Both connections are gone: hold nothing, be called no more. Only `connection` is there to be told of."""
-        self.closed = True
         try:
-            self._drop_runs()
+            self.close(reason)
         finally:
-            self.requests.splitter.close()
-            self.responses.splitter.close()
+            self._tasks.begins.clear()
             self.inflight.slots.clear()
             self.connection.notes.clear()
-            del self.connection.gate, self.gate, self.requests, self.responses, self.commands, self._asks
+            self.requests.splitter.close()
+            self.responses.splitter.close()
+            del self.requests.stranger, self.requests.answer
+            del self.connection.gate, self._gate, self.requests, self.responses
 
-    def _drop_runs(self) -> None:
-        asking = [slot[1].run for slot in self.inflight.slots if isinstance(slot[1], Question)]
-        runs = [*self._waiting.values(), *asking]
-        self._waiting.clear()
-        for run in runs:
-            run.drop()
-        self.gate.drop()
+    def _drop_tasks(self) -> None:
+        for slot in self.inflight.slots:
+            if isinstance(slot[1], PendingAsk):
+                slot[1].task.drop()
+        self._tasks.drop()
+        self._gate.drop()
 
     def _settle(self) -> None:
         """Do what became possible: answers that are due, requests that were held, questions of ours, the end."""
-        self.responses.settle()
-        self.requests.settle()
+        requests, responses = self.requests, self.responses
+        responses.settle()
+        if responses.state is State.ENDED:
+            self.close(responses.reason)
+        if self.closed:
+            return
+        self._gate.settle()
+        requests.settle()
         if self._asks:
-            self.to_broker(self._asks)
+            self.outbox.to_broker(self._asks)
             self._asks = []
-        if self._ending and not self.closed and self.requests.settled and self.responses.idle:
-            self.close(self._reason)
+        if requests.is_over and not self.closed and requests.settled and responses.idle:
+            self.close(requests.reason)

@@ -7,6 +7,13 @@
         @on_response(carrying(Meaning.HOST))
         def endpoints(self, ctx: Context, response: Response) -> Decision: ...
 
+    class Audit(Plugin):
+        @observe(ProduceRequest, fields="topic_data")
+        def produced(self, ctx: Context, request: ProduceRequest) -> None: ...
+
+        @on_outcome(PRODUCE, FETCH)
+        def ended(self, ctx: Context, outcome: Outcome) -> None: ...
+
 Rules:
 * `fields` names the top-level fields that the handler looks at; the others stay unread. Without it the whole message is
   decoded. In a version that has none of the fields the handler is not called; nor, where all fields that are wanted
@@ -15,10 +22,9 @@ Rules:
 * Handlers of one message share what is read of it: a handler may find more fields read than it asked for.
 * A misspelt class or field raises TypeError when the plugin's module is imported.
 * Handlers of one plugin on one message run in the order in which they are written.
-* A request handler with a `glance` is not called for what that knows.
-* A response handler with `needed` is asked only where that says so, when the response begins; a response that no other
-  handler wants then passes unread. Where all who would be asked have `settled` it for what a glance lets pass, nobody
-  is. A plugin that makes its handlers itself (`handlers`) may give them these.
+* An observer decides nothing. It is shown a request as it came, before any handler, and a response as it leaves, after
+  all of them. What became of a request is told once, to `on_outcome`, of every API unless some are named.
+* A plugin that makes its handlers itself (`handlers`) may give them what `fast_path.py` speaks of.
 """
 
 from __future__ import annotations
@@ -26,10 +32,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Steps
+from proxy.core.fast_path import FastPath
+from proxy.core.outcome import Observer
 from proxy.protocol.api import Api
 from proxy.protocol.schema import Message, Request, Response, Struct, structs
 from proxy.protocol.wire import Meaning
@@ -62,11 +70,12 @@ def carrying(*meanings: Meaning) -> Carrying:
 
 @dataclass(frozen=True)
 class Wish:
-    """What a handler wants to see. `names` None: everything."""
+    """What a handler wants to see. `names` None: everything. `observes`: it decides nothing."""
 
     side: type[Request] | type[Response]
     what: type[Message] | Carrying
     names: frozenset[str] | None
+    observes: bool = False
 
     def of(self, cls: type[Message]) -> frozenset[str] | None:
         """The fields wanted of this message, None for all of it, an empty set for nothing."""
@@ -75,32 +84,20 @@ class Wish:
         return self.names if self.what is cls else frozenset()
 
 
-class Glance(Protocol):
-    """Knows requests that are like one which was let pass as it came: they pass without being assembled or read.
-
-    It is asked only where no other handler wants the request.
-    """
-
-    def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
-        """The context of a request that may pass, for its answer; None: it must be read.
-
-        `api` is key << 16 | version, `length` that of the frame, of which `frame` may be but the beginning.
-        """
-
-    def passed(self, ctx: Context, frame: memoryview, body: int) -> None:
-        """This request was read and passes; its body begins at `body`. It has an answer."""
-
-
 @dataclass(frozen=True)
 class Handler:
-    """A handler, bound to its plugin. `position` is the plugin's place in the order of the configuration."""
+    """A handler, bound to its plugin. `position` is the plugin's place in the order of the configuration.
+
+    `needed` says whether it wants to see the response that begins now, `fast_path` which requests it need not see, and
+    `settled` whose requests have answers that it never needs.
+    """
 
     call: Callable[..., Any]
     wish: Wish
     position: int
     needed: Callable[[Context], bool] | None = None
-    glance: Glance | None = None
-    settled: Glance | None = None  # what this lets pass has an answer that is never needed
+    fast_path: FastPath | None = None
+    settled: FastPath | None = None
 
     def __str__(self) -> str:
         return getattr(self.call, "__qualname__", repr(self.call))
@@ -121,17 +118,15 @@ class Plugin:
     wishes: ClassVar[dict[str, list[Wish]]] = {}
     unsupported: ClassVar[dict[str, Api]] = {}
     unreadable: ClassVar[dict[str, Api]] = {}
+    outcomes: ClassVar[dict[str, tuple[Api, ...]]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         members = {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()}
-        cls.wishes = {name: list(member._wishes) for name, member in members.items() if hasattr(member, "_wishes")}
-        cls.unsupported = {
-            name: member._unsupported for name, member in members.items() if hasattr(member, "_unsupported")
-        }
-        cls.unreadable = {
-            name: member._unreadable for name, member in members.items() if hasattr(member, "_unreadable")
-        }
+        cls.wishes = _marked(members, "_wishes")
+        cls.unsupported = _marked(members, "_unsupported")
+        cls.outcomes = _marked(members, "_outcomes")
+        cls.unreadable = _marked(members, "_unreadable")
 
     def connected(self, connection: Connection) -> Steps | None:
         """A client came; nothing of it was read yet. Steps go on beside the conversation, until they or it end."""
@@ -151,15 +146,38 @@ class Plugin:
             for wish in wishes:
                 yield Handler(getattr(self, name), wish, position)
 
+    def observers(self, api: Api) -> Iterable[Observer]:
+        """Those that are told what becomes of requests of this API."""
+        return [getattr(self, name) for name, apis in self.outcomes.items() if not apis or api in apis]
+
+
+def _marked(members: Mapping[str, Any], mark: str) -> dict[str, Any]:
+    return {name: getattr(member, mark) for name, member in members.items() if hasattr(member, mark)}
+
 
 def on_request(what: type[Request] | Carrying, fields: str | Iterable[str] | None = None) -> Callable[[H], H]:
     """The handler looks at requests on their way to the broker."""
-    return _wish(Request, what, fields)
+    return _wish("@on_request", Request, what, fields)
 
 
 def on_response(what: type[Response] | Carrying, fields: str | Iterable[str] | None = None) -> Callable[[H], H]:
     """The handler looks at responses on their way to the client."""
-    return _wish(Response, what, fields)
+    return _wish("@on_response", Response, what, fields)
+
+
+def observe(what: type[Request] | type[Response], fields: str | Iterable[str] | None = None) -> Callable[[H], H]:
+    """The method is shown (ctx, message): requests as they come, responses as they leave. It decides nothing."""
+    return _wish("@observe", Request if issubclass(what, Request) else Response, what, fields, observes=True)
+
+
+def on_outcome(*apis: Api) -> Callable[[H], H]:
+    """The method is told (ctx, outcome) of each request of these APIs, of every API where none is named."""
+
+    def mark(observer: H) -> H:
+        observer._outcomes = apis  # type: ignore[attr-defined]
+        return observer
+
+    return mark
 
 
 def on_unsupported(request: type[Request]) -> Callable[[H], H]:
@@ -185,14 +203,15 @@ def on_unreadable(request: type[Request]) -> Callable[[H], H]:
     return mark
 
 
-def _wish(side: Any, what: Any, fields: str | Iterable[str] | None) -> Callable[[H], H]:
-    where = f"@on_{side.__name__.lower()}"
+def _wish(
+    where: str, side: Any, what: Any, fields: str | Iterable[str] | None, *, observes: bool = False
+) -> Callable[[H], H]:
     if isinstance(what, Carrying):
         if fields is not None:
             raise TypeError(f"{where}: carrying() says itself which fields; leave `fields` out")
         wish = Wish(side, what, None)
     else:
-        wish = Wish(side, what, _checked(where, side, what, fields))
+        wish = Wish(side, what, _checked(where, side, what, fields), observes)
 
     def mark(handler: H) -> H:
         vars(handler).setdefault("_wishes", []).insert(0, wish)  # decorators are applied from the last line up

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from proxy.core.context import DECODED, Context
-from proxy.core.decisions import Disconnect, Reply
-from proxy.core.events import HandlerFailed
-from proxy.core.failure import detached, raised_at
-from proxy.core.route import Route
-from proxy.protocol.api import APIS
-from proxy.protocol.frame import HOLD, NO_LIMIT, SIZE, Buffer
-from proxy.protocol.header import response_frame
-from proxy.protocol.problem import Fault, ProtocolError
+from proxy.core.filters import FilterChain
+from proxy.protocol.frame import NO_LIMIT, SIZE, Buffer
+from proxy.protocol.problem import ProtocolError
 from proxy.protocol.tail import Tail
-
-if TYPE_CHECKING:
-    from proxy.core.link import Link
-    from proxy.core.requests import Requests
 
 # Before the acks of a Produce request lie two strings of 32 KiB at the most; what is longer has tags that nobody sends.
 LONGEST_PREFIX = 80 << 10
@@ -29,7 +19,7 @@ LONGEST_PREFIX = 80 << 10
 class Wanted:
     """A frame that handlers look at: as it came, where its body begins, and the acks of a Produce request (1 else)."""
 
-    route: Route
+    chain: FilterChain
     ctx: Context
     frame: memoryview
     body: int
@@ -51,15 +41,20 @@ class Wanted:
         return self.ctx.correlation_id
 
 
-class Acks:
-    """Reads the acks of a Produce request whose beginning was cut, while it passes."""
+class AcksReader:
+    """Reads the acks of a Produce request whose beginning was cut, while it passes; `found` is told of them."""
 
     whole = False
 
-    def __init__(self, lane: Requests, route: Route, correlation_id: int) -> None:
-        self._lane = lane
-        self._route = route
-        self._correlation_id = correlation_id
+    def __init__(
+        self,
+        acks: Callable[[memoryview], int | None],
+        found: Callable[[int], None],
+        failed: Callable[[], Sequence[Buffer]],
+    ) -> None:
+        self._acks = acks
+        self._found = found
+        self._failed = failed
         self._seen = bytearray()
         self.blind = 0
 
@@ -68,58 +63,28 @@ class Acks:
         if self.blind:
             return None
         self._seen += span
-        acks = self._lane.acks(self._route, memoryview(bytes(self._seen)))
+        acks = self._acks(memoryview(bytes(self._seen)))
         if acks is not None:
             self.blind = NO_LIMIT
-            if acks != 0:
-                self._lane.expect(self._route, self._correlation_id)
+            self._found(acks)
         elif last or len(self._seen) > LONGEST_PREFIX:
-            api, version = self._route.api.name, self._route.version
-            problem = ProtocolError("ends before its acks", fault=Fault.CLIENT, api=api, version=version)
-            return self._lane.undecodable(self._route, problem)
+            return self._failed()
         return None
 
 
-class Stranger:
-    """A request for which there is no route: an unknown api or version, or none for clients."""
+class Passing:
+    """A response that passes, and of which somebody is told when its last byte does."""
 
-    whole, blind = True, 0
+    whole = False
+    blind = NO_LIMIT
 
-    def __init__(self, link: Link, key_and_version: int, correlation_id: int) -> None:
-        self._link = link
-        self._key = key_and_version >> 16
-        self._version = (key_and_version & 0xFFFF ^ 0x8000) - 0x8000
-        self._correlation_id = correlation_id
-        self._api = APIS.get(self._key)
-        self.handler: Callable[[Context], Any] | None = link.routes.unsupported.get(self._key)
+    def __init__(self, passed: Callable[[], None]) -> None:
+        self._passed = passed
 
-    def __str__(self) -> str:
-        if self._api is None:
-            return f"the unknown API {self._key}"
-        if self._api.inter_broker:
-            return f"{self._api.name} v{self._version}, which is for brokers only"
-        return f"{self._api.name} v{self._version}, a version that nobody knows"
-
-    def read(self, frame: memoryview, last: bool) -> Sequence[Buffer] | None:
-        """Let the plugin for such requests answer."""
-        assert self._api is not None
-        assert self.handler is not None
-        ctx = Context(self._link.connection, self._api, self._version, self._correlation_id)
-        try:
-            decision = self.handler(ctx)
-            if isinstance(decision, Reply) and decision.version is not None:
-                self._link.answer(response_frame(decision.message, decision.version, self._correlation_id))
-                return ()
-            if not isinstance(decision, Disconnect):
-                raise TypeError(f"{decision!r} is no answer to an unknown version")
-            reason = decision.reason
-        except Exception as error:  # whatever a plugin raises: fail closed
-            self._link.counters.failed_handlers += 1
-            at = raised_at(error)
-            self._link.emit(HandlerFailed(str(self.handler), self._api, self._version, detached(error), at))
-            reason = f"the client asked for {self}, and answering that failed"
-        self._link.requests.end(reason)
-        return HOLD
+    def read(self, span: memoryview, last: bool) -> None:
+        """The first span, or the last byte."""
+        if last:
+            self._passed()
 
 
 class Ending:
@@ -127,9 +92,16 @@ class Ending:
 
     whole = False
 
-    def __init__(self, route: Route, size: int, failed: Callable[[Route, ProtocolError], Sequence[Buffer]]) -> None:
-        self._route = route
+    def __init__(
+        self,
+        chain: FilterChain,
+        size: int,
+        passed: Callable[[], None],
+        failed: Callable[[ProtocolError], Sequence[Buffer]],
+    ) -> None:
+        self._chain = chain
         self._left = size
+        self._passed = passed
         self._failed = failed
         self._tail: Tail | None = None
         self._start = bytearray()  # until the header is whole
@@ -139,25 +111,31 @@ class Ending:
         """The next span; gives what may leave of it."""
         self._left -= self.blind + len(span)
         try:
-            if self._tail is not None:
-                if self.blind:
-                    self._tail.passed(self.blind)
-                return self._watch(span)
-            start = memoryview(self._start + span) if self._start else span
-            body = self._route.response_body(start)
-            if body is None:
-                self._start += span
-                return None
-            names = self._route.response.names if self._route.response else None
-            left = len(start) - body + self._left
-            self._tail = Tail(self._route.api.response, self._route.version, names or (), left)
-            header = len(span) - (len(start) - body)
-            return [span[:header], *self._watch(span[header:])]
+            out = self._take(span)
         except ProtocolError as error:
-            return self._failed(self._route, error)
+            return self._failed(error)
+        if last:
+            self._passed()
+        return out
 
-    def _watch(self, span: memoryview) -> Sequence[Buffer]:
-        assert self._tail is not None
-        out = self._tail.feed(span)
-        self.blind = max(min(self._tail.unread, self._left - 1), 0)
+    def _take(self, span: memoryview) -> Sequence[Buffer] | None:
+        if self._tail is not None:
+            if self.blind:
+                self._tail.passed(self.blind)
+            return self._watch(self._tail, span)
+        start = memoryview(self._start + span) if self._start else span
+        body = self._chain.response_body(start)
+        if body is None:
+            self._start += span
+            return None
+        assert self._chain.response is not None
+        left = len(start) - body + self._left
+        names = self._chain.response.names or ()
+        self._tail = Tail(self._chain.api.response, self._chain.version, names, left)
+        header = len(span) - (len(start) - body)
+        return [span[:header], *self._watch(self._tail, span[header:])]
+
+    def _watch(self, tail: Tail, span: memoryview) -> Sequence[Buffer]:
+        out = tail.feed(span)
+        self.blind = max(min(tail.unread, self._left - 1), 0)
         return out

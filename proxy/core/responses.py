@@ -5,58 +5,66 @@ Rules:
   cannot be trusted any more: the link closes.
 * An answer to a question of ours goes to the handler that asked, never to the client.
 * What a handler needs to see and cannot be read, or what a handler raised on, is withheld: the link closes.
-* While a handler waits, the broker is not read: at most the rest of one chunk is kept.
 * A large response is read, judged and written in slices; after much work in small ones the others have their turn.
 * Only the tagged fields at the very end of a response may be wanted of one too large to hold; see `Ending`.
+* Whatever answers a request leaves by `_left`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from proxy.core.commands import PauseBroker, ResumeBroker
-from proxy.core.context import Context
+from proxy.core.context import Connection, Context
 from proxy.core.decisions import TURN, Disconnect, Forward, Step
 from proxy.core.events import HandlerFailed, Undecodable
 from proxy.core.failure import detached
-from proxy.core.inflight import OURS, Slot
-from proxy.core.pipeline import HandlerError, response_pipeline
-from proxy.core.readers import Ending, Wanted
-from proxy.core.route import Route
-from proxy.core.run import WAITING, Outcome, Question, Run, Written
-from proxy.core.turn import Turn
+from proxy.core.filters import FilterChain
+from proxy.core.handling import HandlerError, response_steps
+from proxy.core.inflight import OURS, Answer, InFlight, Slot
+from proxy.core.lane import Lane, State
+from proxy.core.limits import Counters, Limits
+from proxy.core.outbox import Outbox
+from proxy.core.outcome import By, Outcomes
+from proxy.core.readers import Ending, Passing, Wanted
+from proxy.core.task import WAITING, PendingAsk, Result, Task, WaitingTasks, Written
 from proxy.protocol.codec import decode_ignoring_rest, slice_decode
-from proxy.protocol.frame import HOLD, RESPONSE_HEAD, SIZE, Buffer, Hold, Reader, Splitter
+from proxy.protocol.frame import HOLD, RESPONSE_HEAD, SIZE, Buffer, Hold, Reader
 from proxy.protocol.header import LONGEST, answered_version, framed, read_response_header
 from proxy.protocol.problem import Fault, ProtocolError, TooManyElementsError
 from proxy.protocol.slices import LARGE
 
-if TYPE_CHECKING:
-    from proxy.core.link import Link
-
 UNASSEMBLED = 64 << 10  # from here on a response whose last tags are wanted is not assembled any more
 
 
-class Responses:
+class Responses(Lane):
     """Pairs every response, and reads those that somebody wants."""
 
-    whole, blind = True, 0  # as a Reader
+    pauses, resumes = PauseBroker, ResumeBroker
 
-    def __init__(self, link: Link) -> None:
-        self._link = link
-        self._inflight = link.inflight
-        self._slots = link.inflight.slots
-        self.splitter = Splitter(RESPONSE_HEAD, self.meet, Fault.BROKER, longest=link.limits.frame)
-        self.feed = self.splitter.feed
-        self._slot: Slot | None = None  # of the frame to be read
-        self._cut = False
-        self._turn = Turn(link)
-        self._asked: tuple[Question, Buffer] | None = None  # a question of ours, and its answer
+    def __init__(
+        self,
+        connection: Connection,
+        inflight: InFlight,
+        outcomes: Outcomes,
+        tasks: WaitingTasks,
+        outbox: Outbox,
+        limits: Limits,
+        counters: Counters,
+    ) -> None:
+        super().__init__(tasks, outbox, RESPONSE_HEAD, self.meet, Fault.BROKER, limits.frame)
+        self._connection = connection
+        self._inflight = inflight
+        self._slots = inflight.slots
+        self._outcomes = outcomes
+        self._tasks = tasks
+        self._counters = counters
+        self._elements = limits.elements
+        self._met: tuple[FilterChain | PendingAsk, int, Context | None, bool]  # to be read; was it cut?
+        self._asked: tuple[PendingAsk, Buffer] | None = None  # a question of ours, and its answer
         self._waiting: Wanted | None = None  # for its handlers
-        self._broken = False  # nothing more is believed
-        self._reason = ""
-        self._paused = False
 
     @property
     def idle(self) -> bool:
@@ -80,168 +88,203 @@ class Responses:
         if slot[0] != head[1]:
             return self._unpaired(f"the broker answered {head[1]} where {slot[0]} was due")
         slots.popleft()
-        if slot[1].response is None:
+        if not slot[1].sees_response:
             return None
         return self._look(slot, data, pos, pos + SIZE.size + head[0])
 
     def _look(self, slot: Slot, data: memoryview, pos: int, stop: int) -> Reader | None:
-        """Something of this response is wanted."""
-        met, route = slot, slot[1]
-        if type(route) is Route and route.unneeded is not None:
-            route = route.of_response(slot[2])
-            if route.response is None:
-                return None
-            slot = (slot[0], route, slot[2])
-        if type(route) is Route and route.tail_only:
-            if stop <= len(data) and route.ends_bare(data, pos, stop):
-                return None
-            if stop - pos > UNASSEMBLED:
-                return Ending(route, stop - pos, self._undecodable)
-        if not self._turn.allows(stop - pos):
-            self._slots.appendleft(met)
-            return HOLD
-        self._slot, self._cut = slot, stop > len(data)
+        """There is more to do with this response than to pass it on."""
+        number, chain, ctx = slot
+        if type(chain) is FilterChain:
+            if chain.observers:
+                self._outcomes.answered(ctx)
+            if chain.unread is not None:
+                chain = chain.of_response(ctx)
+            if chain.response is None or (chain.tail_only and stop <= len(data) and chain.ends_bare(data, pos, stop)):
+                return self._pass(chain, ctx, stop - pos, stop <= len(data))
+            if chain.tail_only and stop - pos > UNASSEMBLED:
+                left = partial(self._left, ctx, stop - pos)
+                return Ending(chain, stop - pos, left, partial(self._undecodable, chain, ctx))
+        if not self.turn.allows(stop - pos):
+            self._slots.appendleft(slot)
+            return self.hold(State.TURN)
+        assert chain is not None
+        self._met = chain, number, ctx, stop > len(data)
         return self
 
+    def _pass(self, chain: FilterChain, ctx: Context | None, size: int, is_whole: bool) -> Reader | None:
+        """Nobody reads this response."""
+        if not chain.observers:
+            return None
+        if not is_whole:
+            return Passing(partial(self._left, ctx, size))
+        self._left(ctx, size)
+        return None
+
+    def _left(self, ctx: Context | None, size: int) -> None:
+        """The broker's answer, of so many bytes, goes to the client."""
+        if ctx is not None:
+            self._outcomes.end(ctx, By.BROKER, size=size)
+
     def _unpaired(self, reason: str) -> Hold:
-        self._link.counters.broken_pairs += 1
-        return self.distrust(reason)
+        self._counters.broken_pairs += 1
+        return self.end(reason)
 
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer] | None:
         """The whole of a response that somebody wants."""
-        assert self._slot is not None
-        correlation_id, route, ctx = self._slot
-        if isinstance(route, Question):
+        chain, correlation_id, ctx, was_cut = self._met
+        if isinstance(chain, PendingAsk):
             answer = frame[SIZE.size :]
-            self._asked = route, answer if self._cut else bytes(answer)
-            return HOLD  # its handler goes on in settle(), when what came before has left
-        assert route is not None
-        assert route.response is not None
+            self._asked = chain, answer if was_cut else bytes(answer)
+            return self.hold(State.WAITING)  # its handler goes on in settle(), when what came before has left
+        if ctx is None:
+            ctx = Context(self._connection, chain.api, chain.version, correlation_id)
+        elif ctx.sample:
+            ctx = ctx.of_like(correlation_id)
+        assert chain.response is not None
         try:
-            body = route.response_body(frame[:LONGEST])
+            body = chain.response_body(frame[:LONGEST])
             if body is None:
-                raise ProtocolError("ends within its header", fault=Fault.BROKER, api=route.api.name)
-            if ctx is None:
-                ctx = Context(self._link.connection, route.api, route.version, correlation_id)
-            wanted = Wanted(route, ctx, frame, body)
-            steps: Generator[Step, Any, Outcome]
+                raise ProtocolError("ends within its header", fault=Fault.BROKER, api=chain.api.name)
+            wanted = Wanted(chain, ctx, frame, body)
+            steps: Generator[Step, Any, Result]
             if len(frame) > LARGE:
                 steps = self._slice(wanted)
             else:
-                steps = response_pipeline(route.response.handlers, ctx, route.response.read(bytes(frame[body:])))
+                steps = response_steps(chain.response.handlers, ctx, chain.response.read(bytes(frame[body:])))
         except ProtocolError as error:
-            return self._undecodable(route, error)
-        outcome = Run(self._link, steps, self._decided, may_ask=False).start()
-        if outcome is WAITING:
-            if not self._cut:  # otherwise it was assembled, and is ours
+            return self._undecodable(chain, ctx, error)
+        result = Task(self._tasks, steps, self._decided, may_ask=False).start()
+        if result is WAITING:
+            if not was_cut:  # otherwise it was assembled, and is ours
                 wanted.frame = memoryview(bytes(frame))
             self._waiting = wanted
-            return HOLD
-        return self._carry_out(outcome, wanted)
+            return self.hold(State.WAITING)
+        return self._carry_out(result, wanted)
 
-    def _slice(self, wanted: Wanted) -> Generator[Step, Any, Outcome]:
+    def _slice(self, wanted: Wanted) -> Generator[Step, Any, Result]:
         """The same of a large response, in slices; and what leaves for it is written in slices."""
         yield TURN
-        interest = wanted.route.response
+        interest = wanted.chain.response
         assert interest is not None
         try:
-            message = yield from interest.slice_read(wanted.frame, wanted.body, self._link.limits.elements)
+            message = yield from interest.slice_read(wanted.frame, wanted.body, self._elements)
         except ProtocolError as error:
             return detached(error)
-        decision = yield from response_pipeline(interest.handlers, wanted.ctx, message)
-        if not isinstance(decision, Forward):
-            return decision
+        decision = yield from response_steps(interest.handlers, wanted.ctx, message)
         try:
-            return Written(decision, framed(wanted.header, (yield from interest.slice_write(decision.message))))
+            if isinstance(decision, Forward):
+                return Written(decision, framed(wanted.header, (yield from interest.slice_write(decision.message))))
+            if decision is None and interest.observers and interest.handlers:
+                # Handlers may have changed what was read and not sent it: then the message is read anew.
+                message = yield from interest.slice_read(wanted.frame, wanted.body, self._elements)
         except ProtocolError as error:
             return HandlerError("Forward", error)
+        if decision is None:
+            self._outcomes.show(wanted.ctx, interest.observers, message)
+        return decision
 
-    def _decided(self, outcome: Outcome) -> None:
+    def _decided(self, result: Result) -> None:
         """The handlers of the response that waited are done with it."""
         wanted, self._waiting = self._waiting, None
         assert wanted is not None
-        instead = self._carry_out(outcome, wanted)
+        self.state = State.OPEN
+        instead = self._carry_out(result, wanted)
         if instead is not HOLD:
-            self._link.to_client([wanted.frame] if instead is None else list(instead))
+            self._outbox.to_client([wanted.frame] if instead is None else list(instead))
 
-    def _carry_out(self, outcome: Outcome, wanted: Wanted) -> Sequence[Buffer] | None:
+    def _carry_out(self, result: Result, wanted: Wanted) -> Sequence[Buffer] | None:
         """What goes to the client: None for the frame as it came."""
-        route = wanted.route
-        if outcome is None:
-            return None
-        if isinstance(outcome, Written):
-            return outcome.frame
-        if isinstance(outcome, ProtocolError):
-            return self._undecodable(route, outcome)
+        chain, ctx, instead = wanted.chain, wanted.ctx, None
+        assert chain.response is not None
+        if isinstance(result, ProtocolError):
+            return self._undecodable(chain, ctx, result)
+        if isinstance(result, Disconnect):
+            return self._withhold(ctx, result.reason)
+        if isinstance(result, Written):
+            result, instead = result
         try:
-            if isinstance(outcome, HandlerError):
-                raise outcome
-            if isinstance(outcome, Forward):
-                assert route.response is not None
-                body = route.response.write(outcome.message)
-                return [SIZE.pack(len(wanted.header) + len(body)) + wanted.header + body]
+            if isinstance(result, HandlerError):
+                raise result
+            if isinstance(result, Forward) and instead is None:
+                body = chain.response.write(result.message)
+                instead = [SIZE.pack(len(wanted.header) + len(body)) + wanted.header + body]
         except (HandlerError, ProtocolError) as error:
             failed = detached(error) if isinstance(error, HandlerError) else HandlerError("Forward", error)
-            self._link.counters.failed_handlers += 1
-            self._link.emit(HandlerFailed(failed.handler, route.api, route.version, failed.cause, failed.at))
-            return self.distrust(f"{failed} failed on a {route.api.name} response")
-        assert isinstance(outcome, Disconnect)
-        return self.distrust(outcome.reason)
+            self._counters.failed_handlers += 1
+            self._outbox.emit(HandlerFailed(failed.handler, chain.api, chain.version, failed.cause, failed.at))
+            return self._withhold(ctx, f"{failed} failed on a {chain.api.name} response")
+        if isinstance(result, Forward):
+            self._outcomes.show(ctx, chain.response.observers, result.message)
+        elif chain.response.observers and len(wanted.frame) <= LARGE:
+            self._outcomes.show(ctx, chain.response.observers, chain.response.read(bytes(wanted.frame[wanted.body :])))
+        self._left(ctx, len(wanted.frame) if instead is None else sum(map(len, instead)))
+        return instead
 
-    def _undecodable(self, route: Route, error: ProtocolError) -> Sequence[Buffer]:
+    def _undecodable(self, chain: FilterChain, ctx: Context | None, error: ProtocolError) -> Sequence[Buffer]:
         """A response that somebody needs to know cannot be read: it is not passed on."""
         if isinstance(error, TooManyElementsError):
-            self._link.counters.too_many_elements += 1
-            return self.distrust(f"the broker sent a response that the proxy will not read: {error} (limits.elements)")
-        self._link.counters.undecodable += 1
-        self._link.emit(Undecodable(route.api, route.version, detached(error)))
-        return self.distrust(f"the broker sent a response that cannot be read: {error}")
+            self._counters.too_many_elements += 1
+            reason = f"the broker sent a response that the proxy will not read: {error} (limits.elements)"
+            return self._withhold(ctx, reason)
+        self._counters.undecodable += 1
+        self._outbox.emit(Undecodable(chain.api, chain.version, detached(error)))
+        return self._withhold(ctx, f"the broker sent a response that cannot be read: {error}")
 
-    def distrust(self, reason: str) -> Hold:
-        """Nothing more of this broker is believed."""
-        self._broken = True
-        self._reason = reason
-        return HOLD
+    def _withhold(self, ctx: Context | None, reason: str) -> Sequence[Buffer]:
+        """End the conversation instead of passing this response on."""
+        if ctx is not None:
+            self._outcomes.end(ctx, By.NOBODY, reason)
+        return self.end(reason)
+
+    def answer(self, answer: Answer) -> None:
+        """An answer of ours to the youngest request: it leaves when all older ones have."""
+        if self._slots or not self.idle:
+            self._inflight.answer(answer)
+        else:
+            self._let_out((answer,))
+
+    def _let_out(self, answers: Sequence[Answer]) -> None:
+        """Answers of ours that nothing holds up."""
+        for answer in answers:
+            self._outbox.to_client(answer.pieces)
+            if answer.ctx is not None:
+                self._outcomes.end(answer.ctx, answer.by, answer.why, answer.size)
 
     def settle(self) -> None:
         """Let out what is due, and go on with what was held, as far as it can."""
-        link, splitter = self._link, self.splitter
+        splitter = self.splitter
         while not self._stuck():
             if self._asked is not None:
-                self._answer(*self._asked)
+                self._give_answer(*self._asked)
             if self._inflight.ours and splitter.between:
-                link.to_client(self._inflight.due())
+                self._let_out(self._inflight.due())
             if splitter.held is None:
                 break
-            link.to_client(splitter.resume())
-        if self._broken:
-            link.close(self._reason)
-        elif splitter.held is not None and not self._paused:
-            self._paused = True
-            link.commands.append(PauseBroker())
-        elif splitter.held is None and self._paused:
-            self._paused = False
-            link.commands.append(ResumeBroker())
+            self.state = State.OPEN
+            self._outbox.to_client(splitter.resume())
+        if self.state is not State.ENDED:
+            self.pause()
 
     def _stuck(self) -> bool:
         problem = self.splitter.problem
-        if problem is not None and not self._broken:
-            self._link.counters.bad_frames += 1
-            self.distrust(f"the broker sent what is no response: {problem}")
-        return self._broken or self._turn.is_over or self._waiting is not None or self._link.closed
+        if problem is not None and self.state is not State.ENDED:
+            self._counters.bad_frames += 1
+            self.end(f"the broker sent what is no response: {problem}")
+        return self.state is State.ENDED or self.turn.is_over or self._waiting is not None or self._outbox.closed
 
-    def _answer(self, question: Question, frame: Buffer) -> None:
+    def _give_answer(self, pending: PendingAsk, frame: Buffer) -> None:
         """The broker answered a question of ours."""
         self._asked = None
-        api, version = question.ask.request.api, question.version
+        api, version = pending.ask.request.api, pending.version
         try:
             _, body = read_response_header(api, version, frame)
             version = answered_version(api, version, frame[body : body + 2])
             if len(frame) > LARGE:
-                question.run.read(slice_decode(api.response, version, frame, body, self._link.limits.elements))
+                pending.task.read(slice_decode(api.response, version, frame, body, self._elements))
                 return
             message = decode_ignoring_rest(api.response, version, bytes(frame[body:]))
         except ProtocolError as error:
-            question.run.fail(error)
+            pending.task.fail(error)
         else:
-            question.run.go_on(message)
+            pending.task.go_on(message)

@@ -6,12 +6,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from proxy.core.decisions import TURN, Steps
-
-if TYPE_CHECKING:
-    from proxy.core.link import Link
+from proxy.core.outbox import Outbox
+from proxy.core.task import WaitingTasks
 
 HANDLED = 500  # bytes that can be read while handlers look at a small message, about 40 us
 ENOUGH = 32 << 10  # bytes: about 2 ms
@@ -20,10 +16,11 @@ ENOUGH = 32 << 10  # bytes: about 2 ms
 class Turn:
     """What one lane did since the others had their turn. `is_over`: they have it now."""
 
-    __slots__ = ("_link", "_work", "is_over")
+    __slots__ = ("_outbox", "_tasks", "_work", "is_over")
 
-    def __init__(self, link: Link) -> None:
-        self._link = link
+    def __init__(self, tasks: WaitingTasks, outbox: Outbox) -> None:
+        self._tasks = tasks
+        self._outbox = outbox
         self._work = 0
         self.is_over = False
 
@@ -34,10 +31,12 @@ class Turn:
             return True
         self._work = 0
         self.is_over = True
-        self._link.run(self._end())
+        self._outbox.wake(self._tasks.token(self), 0)
         return False
 
-    def _end(self) -> Steps:
-        yield TURN
+    def go_on(self, value: object) -> None:
+        """The others had their turn."""
         self.is_over = False
-        return None
+
+    def drop(self) -> None:
+        """The link is closed."""

@@ -20,10 +20,10 @@ import trio
 from proxy.auth.identity import keep_up
 from proxy.config import Limits
 from proxy.core.context import Connection
+from proxy.core.filters import Filters
 from proxy.core.limits import Counters as LinkCounters
 from proxy.core.limits import Limits as LinkLimits
 from proxy.core.link import Link
-from proxy.core.route import Routes
 from proxy.core.topology import Endpoint
 from proxy.net.complaints import Complaints
 from proxy.net.dial import UnreachableError, plain_socket
@@ -70,7 +70,7 @@ class Arrivals:
         listener: str,
         exposure: Exposure,
         upstream: Upstream,
-        routes: Routes,
+        filters: Filters,
         worker: Worker,
         introduce_later: bool,
         tls: ClientTls | None,
@@ -81,7 +81,7 @@ class Arrivals:
         self._listener = listener
         self._topology = exposure.topologies[listener]
         self._upstream = upstream
-        self._routes = routes
+        self._filters = filters
         self._worker = worker
         self._limits = LinkLimits(worker.limits.frame, worker.limits.in_flight, worker.limits.elements)
 
@@ -142,7 +142,7 @@ class Arrivals:
     ) -> None:
         """Both sides are there: serve them, from what the handshake of TLS brought ahead on."""
         try:
-            link = Link(connection, self._routes, self._limits, self._worker.link_counters)
+            link = Link(connection, self._filters, self._limits, self._worker.link_counters, self._worker.reactor.clock)
             beginning = link.begin()
             if introduced is not None and introduced.lifetime is not None:
                 link.run(keep_up(connection, introduced.identity, introduced.versions, introduced.lifetime))

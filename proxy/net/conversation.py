@@ -252,7 +252,7 @@ class Conversation:
     def abort(self, reason: str | None = None) -> None:
         """End it now, whatever was still to be sent."""
         if self._reactor.forget(self):
-            self.closing = self.link.closed = True
+            self.closing = True
             self.reason = self.reason or reason
             self.client.close()
             self.broker.close()

@@ -27,6 +27,7 @@ from typing import Any
 import structlog
 import trio
 
+from proxy.core.clock import Clock
 from proxy.core.events import Event
 from proxy.core.failure import detached, raised_at
 from proxy.core.link import Link
@@ -70,6 +71,7 @@ class Reactor:
         self._ended = ended
         self._complaints = complaints
         self.emit = emit
+        self.clock = Clock()  # for links: set at each wake-up
         self._epoll = select.epoll()
         self._sides: dict[int, Side] = {}
         self._nursery: trio.Nursery | None = None
@@ -223,7 +225,7 @@ class Reactor:
     def ended(self, conversation: Conversation) -> None:
         """A link is over: it is told of, and then freed, with all that it holds."""
         self._ended(conversation, conversation.reason)
-        self._guard(conversation, conversation.link.release)
+        self._guard(conversation, partial(conversation.link.release, conversation.reason))
 
     # The loop.
 
@@ -233,7 +235,7 @@ class Reactor:
         deadline = clock() + BUDGET
         events = poll(0, EVENTS)
         while events or self.again or self.turns:
-            now = clock()
+            now = self.clock.now = clock()
             for fd, flags in events:
                 side = sides.get(fd)
                 if side is None:
@@ -271,6 +273,7 @@ class Reactor:
             os.eventfd_write(self._nudge, 1)
 
     def _guard(self, conversation: Conversation, step: Callable[[], None]) -> None:
+        self.clock.now = trio.current_time()
         try:
             step()
         except Exception as error:

@@ -21,8 +21,8 @@ from plugins.sasl_inspected import SaslInspected
 from plugins.sasl_terminated import SaslTerminated
 from proxy.auth.identity import Identities, introduce_later
 from proxy.config import Config
+from proxy.core.filters import Filters
 from proxy.core.plugin import Plugin
-from proxy.core.route import Routes
 from proxy.core.topology import Endpoint
 from proxy.net.arrivals import Arrivals, Worker
 from proxy.net.authorities import Authorities, Speakers
@@ -65,7 +65,7 @@ class Served:
         identities = speakers.by_cluster.get(name)
         self.upstream = self._upstream(identities)
         self.exposure.ask_again = self.upstream.ask_again
-        self._routes = [self._stand_in_front(each, authorities, identities, tell is not None) for each in listeners]
+        self._filters = [self._stand_in_front(each, authorities, identities, tell is not None) for each in listeners]
 
     def _names(self) -> list[str]:
         return [name for name, listener in self._config.listeners.items() if listener.cluster == self.name]
@@ -99,18 +99,18 @@ class Served:
 
     def _stand_in_front(
         self, listener: Listener, authorities: Authorities, identities: Identities | None, others: bool
-    ) -> Routes:
+    ) -> Filters:
         """What is done with the clients of a listener."""
         authority = authorities.by_listener.get(listener.name)
         later = authority is not None and identities is not None and identities.by_client
         steps = partial(introduce_later, identities) if later and identities else None
         inspected = SaslInspected(self._config.clusters[self.name].principal_claim)
         sasl = inspected if authority is None else SaslTerminated(authority, steps)
-        routes = Routes([sasl, Address(), ApiVersions(self._worker.mark), *self._plugins])
+        filters = Filters([sasl, Address(), ApiVersions(self._worker.mark), *self._plugins])
         tls = self._client_tls(listener.name, others)
-        arrivals = Arrivals(listener.name, self.exposure, self.upstream, routes, self._worker, later, tls)
+        arrivals = Arrivals(listener.name, self.exposure, self.upstream, filters, self._worker, later, tls)
         listener.accepted = arrivals.accepted
-        return routes
+        return filters
 
     def _client_tls(self, name: str, others: bool) -> ClientTls | None:
         listener = self._config.listeners[name]
@@ -147,8 +147,8 @@ class Served:
     def counted(self) -> Counter[str]:
         """Requests of each API, and what plugins counted."""
         counted: Counter[str] = Counter()
-        for routes in self._routes:
-            for (api, _), count in routes.counts().items():
+        for filters in self._filters:
+            for (api, _), count in filters.counts().items():
                 counted[f"requests_{api}"] += count
         for plugin in self._plugins:
             counted.update(plugin.counts())

@@ -20,6 +20,7 @@ from proxy.core.events import (
     Denied,
     Event,
     HandlerFailed,
+    ObserverFailed,
     Refused,
     StepsFailed,
     Undecodable,
@@ -62,6 +63,9 @@ class Telling:
             case HandlerFailed():
                 what = f"{event.handler} on {event.api.name} v{event.version}"
                 self._failed(what, _failure(event, _has_secrets(event.api)), facts)
+            case ObserverFailed():
+                what = f"{event.observer} on {event.api.name} v{event.version}"
+                self._failed(what, _failure(event, _has_secrets(event.api)), facts, "observer failed")
             case StepsFailed():
                 self._failed(event.steps, _failure(event, True), facts)
             case Undecodable():
@@ -80,10 +84,10 @@ class Telling:
             facts = {"api": event.api.name, **asked, "why": event.why, **rule, **conversation.link.connection.facts()}
             log.info(what, **short(facts), **left_out)
 
-    def _failed(self, what: str, failure: dict[str, str], facts: dict[str, object]) -> None:
-        self._tell(
-            log.error, "handler failed", (what, failure.get("at")), failure["error"], what=what, **failure, **facts
-        )
+    def _failed(
+        self, what: str, failure: dict[str, str], facts: dict[str, object], event: str = "handler failed"
+    ) -> None:
+        self._tell(log.error, event, (what, failure.get("at")), failure["error"], what=what, **failure, **facts)
 
 
 def whose(conversation: Conversation) -> str:
@@ -92,7 +96,7 @@ def whose(conversation: Conversation) -> str:
     return connection.principal or connection.client[0]
 
 
-def _failure(event: HandlerFailed | StepsFailed, secret: bool) -> dict[str, str]:
+def _failure(event: HandlerFailed | ObserverFailed | StepsFailed, secret: bool) -> dict[str, str]:
     """What was raised, and where."""
     kind = type(event.error).__name__
     told = {"error": kind if secret or not str(event.error) else f"{kind}: {event.error}"}
@@ -103,5 +107,7 @@ def _failure(event: HandlerFailed | StepsFailed, secret: bool) -> dict[str, str]
 def _has_secrets(api: Api) -> bool:
     if api in (ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS):  # passwords are among the configs of brokers
         return True
+    if not api.versions:
+        return False  # it is unknown
     every = (struct for message in (api.request, api.response) for struct in structs(message))
     return any(field.meaning is Meaning.SECRET for struct in every for field in struct.fields)

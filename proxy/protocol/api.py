@@ -36,7 +36,13 @@ class Api:
         self.newest = newest
         self.flexible = flexible
         self.inter_broker = inter_broker
-        APIS[key] = self
+        if newest >= 0:
+            APIS[key] = self
+
+    @classmethod
+    def unknown(cls, key: int) -> Api:
+        """An API that is not among `APIS`: it has no versions and no messages."""
+        return cls(key, f"Unknown({key})", -1)
 
     def __repr__(self) -> str:
         return self.name

@@ -71,6 +71,8 @@ class Reader(Protocol):
 
 
 Meet = Callable[[Any, memoryview, int], Reader | None]
+Head = tuple[int, int, int]  # of a request: length, api key << 16 | version, correlation id
+Stranger = Callable[[Head], Reader | None]
 
 
 def _nobody(head: Any, data: memoryview, pos: int) -> Hold:

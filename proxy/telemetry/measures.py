@@ -88,6 +88,7 @@ MEASURES = (
     Measure("broken_pairs", FAULTS, {"reason": "unasked_answer"}),
     Measure("undecodable", FAULTS, {"reason": "undecodable"}),
     Measure("failed_handlers", FAULTS, {"reason": "handler_failed"}),
+    Measure("failed_observers", FAULTS, {"reason": "observer_failed"}),
     Measure("failed_authentications", FAULTS, {"reason": "authentication_failed"}),
     Measure("log_lines_left_out", LOG_LINES, {"reason": "throttled"}),
     Measure("log_lines_not_taken", LOG_LINES, {"reason": "not_taken"}),

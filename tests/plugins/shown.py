@@ -3,7 +3,7 @@
 from plugins.address import Address
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Forward
-from proxy.core.route import Routes
+from proxy.core.filters import Filters
 from proxy.core.topology import Endpoint, Topology
 from proxy.protocol.codec import decode, encode
 
@@ -17,7 +17,7 @@ def rewritten(response, version):
     """What a client gets of a response, and the topology that learned from it."""
     ctx = context(response.api, version)
     body = encode(response, version)
-    route = Routes([Address()]).table[response.api.key << 16 | version]
+    route = Filters([Address()]).table[response.api.key << 16 | version]
     if route.response is None:
         return response, ctx.topology
     message = route.response.read(body)

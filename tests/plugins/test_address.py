@@ -5,7 +5,7 @@ import random
 import pytest
 
 from plugins.address import Address
-from proxy.core.route import Routes
+from proxy.core.filters import Filters
 from proxy.core.topology import Endpoint
 from proxy.protocol import messages  # noqa: F401  # makes every message known
 from proxy.protocol.api import ADD_RAFT_VOTER, APIS, DESCRIBE_QUORUM, METADATA
@@ -87,7 +87,7 @@ def test_what_is_no_address_stays(version):
 
 
 def test_a_metadata_response_of_ten_thousand_partitions_is_not_decoded():
-    interest = Routes([Address()]).table[METADATA.key << 16 | 12].response
+    interest = Filters([Address()]).table[METADATA.key << 16 | 12].response
     assert interest is not None
     assert interest.names == {"brokers"}
 

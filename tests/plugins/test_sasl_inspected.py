@@ -9,9 +9,9 @@ from plugins.sasl_inspected import SaslInspected
 from proxy.core.commands import Close, Command, Emit, PauseClient, ResumeClient, ToBroker, ToClient
 from proxy.core.context import Connection
 from proxy.core.events import Refused
+from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
-from proxy.core.route import Routes
 from proxy.protocol.errors import ErrorCode
 from tests.plugins.sasl import (
     SCRAM_FINAL,
@@ -508,7 +508,7 @@ def test_a_token_after_the_last_is_asked_of_the_broker_and_counts_for_nothing() 
 
 def facts(data: list[tuple[str, bytes]]) -> tuple[Connection, list[Command]]:
     one = connection()
-    link = Link(one, Routes([SaslInspected()]), Limits())
+    link = Link(one, Filters([SaslInspected()]), Limits())
     commands = link.begin()
     for side, chunk in data:
         commands, _ = with_turns(link, (from_client if side == "client" else from_broker)(link, bytearray(chunk)))

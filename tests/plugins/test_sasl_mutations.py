@@ -20,10 +20,10 @@ from proxy.core.commands import Close, Emit, ToBroker, Wake
 from proxy.core.context import Connection
 from proxy.core.decisions import Steps
 from proxy.core.events import Authenticated, HandlerFailed, Refused, StepsFailed, Undecodable
+from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
-from proxy.core.route import Routes
 from proxy.core.sasl import Exchange, Rejected
 from proxy.protocol import decode_request
 from proxy.protocol.api import SASL_AUTHENTICATE
@@ -93,7 +93,7 @@ def mutated(dice: Random, flight: list[bytes]) -> bytes:
 
 def fly(dice: Random, plugins: Callable[[], list[Plugin]], answer: Callable[[bytes], bytes]) -> list[object]:
     """What the link wants done about one flight, cut into pieces, with a broker that answers and time that passes."""
-    link = Link(connection(), ROUTES.setdefault(plugins, Routes(plugins())), Limits())
+    link = Link(connection(), ROUTES.setdefault(plugins, Filters(plugins())), Limits())
     done: list[object] = list(link.begin())
     data = mutated(dice, dice.choice(FLIGHTS))
     while data and not link.closed:
@@ -110,7 +110,7 @@ def fly(dice: Random, plugins: Callable[[], list[Plugin]], answer: Callable[[byt
     return done
 
 
-ROUTES: dict[Callable[[], list[Plugin]], Routes] = {}
+ROUTES: dict[Callable[[], list[Plugin]], Filters] = {}
 
 
 def terminated() -> list[Plugin]:
@@ -183,7 +183,7 @@ def test_no_changed_answers_make_the_proxy_fail_or_take_a_broker_for_another(cou
     for _ in range(count):
         mechanism = dice.choice(("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"))
         server: Exchange = Plain(lambda: USERS) if mechanism == "PLAIN" else Scram(lambda: USERS, mechanism, False)
-        link = Link(connection(), Routes([Introducing(mechanism)]), Limits())
+        link = Link(connection(), Filters([Introducing(mechanism)]), Limits())
         waiting, said = link.begin(), b""
         while not link.closed and any(isinstance(command, ToBroker) for command in waiting):
             (asked,) = (command for command in waiting if isinstance(command, ToBroker))

@@ -17,9 +17,9 @@ from proxy.auth.verifiers import verifiers
 from proxy.core.commands import Close, Command, Emit, PauseClient, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Connection
 from proxy.core.events import Refused
+from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
-from proxy.core.route import Routes
 from proxy.core.sasl import TABLE, Comes, Do, State
 from proxy.protocol.api import API_VERSIONS, HEARTBEAT, SASL_AUTHENTICATE
 from proxy.protocol.codec import decode
@@ -109,7 +109,7 @@ def test_a_wrong_password_and_an_unknown_user_look_the_same(token: bytes) -> Non
 @pytest.mark.parametrize("bare", [False, True])
 def test_scram_shows_the_password_to_nobody(mechanism: str, bare: bool) -> None:
     one = connection()
-    link = Link(one, Routes([Terminated()]), Limits())
+    link = Link(one, Filters([Terminated()]), Limits())
     link.begin()
     client = ScramClient([mechanism], "alice", "alice-secret")
     receive(link, handshake(1, mechanism, 0 if bare else 1))
@@ -270,7 +270,7 @@ UNSIGNED = ApiVersionsResponse(
 def reached(state: State) -> Link:
     """A link whose client is as far as this."""
     session = None if state is State.DONE else 5.0
-    link = Link(connection(), Routes([Terminated(session), ApiVersions()]), Limits())
+    link = Link(connection(), Filters([Terminated(session), ApiVersions()]), Limits())
     link.begin()
     path: dict[State, list[bytes]] = {
         State.FRESH: [],
@@ -331,7 +331,7 @@ def test_what_is_refused_after_the_handshake_is_told_why() -> None:
 
 
 def test_a_client_may_ask_for_the_versions_again_when_it_did_not_learn_them() -> None:
-    link = Link(connection(), Routes([Terminated(), ApiVersions()]), Limits())
+    link = Link(connection(), Filters([Terminated(), ApiVersions()]), Limits())
     link.begin()
     unknown = bytearray(VERSIONS)
     unknown[6:8] = (99).to_bytes(2, "big")
@@ -341,7 +341,7 @@ def test_a_client_may_ask_for_the_versions_again_when_it_did_not_learn_them() ->
 
 
 def test_our_versions_of_sasl_are_told_whatever_the_broker_speaks() -> None:
-    link = Link(connection(), Routes([Terminated(), ApiVersions()]), Limits())
+    link = Link(connection(), Filters([Terminated(), ApiVersions()]), Limits())
     link.begin()
     from_client(link, bytearray(VERSIONS))
     commands = from_broker(link, bytearray(answering(UNSIGNED, 0, 3)))
@@ -352,7 +352,7 @@ def test_our_versions_of_sasl_are_told_whatever_the_broker_speaks() -> None:
 
 @pytest.mark.parametrize(("mechanism", "token"), [case[:2] for case in ODD])
 def test_nobody_comes_in_with_an_odd_token(mechanism: str, token: bytes) -> None:
-    link = Link(connection(), Routes([Terminated()]), Limits())
+    link = Link(connection(), Filters([Terminated()]), Limits())
     link.begin()
     flight = handshake(1, mechanism) + authenticate(2, token) + authenticate(3, b"\x01")
     commands, _ = with_turns(link, from_client(link, bytearray(flight)))

@@ -10,8 +10,8 @@ from plugins.acl.law import Law
 from plugins.acl.managed import Managed
 from proxy.core.commands import Close, Emit, Perform, ToBroker, ToClient
 from proxy.core.events import Event
+from proxy.core.filters import Filters
 from proxy.core.link import Link
-from proxy.core.route import Routes
 from proxy.protocol.codec import decode
 from proxy.protocol.header import SIZE, read_response_header, request_frame
 from proxy.protocol.messages.create_acls import CreateAclsRequest
@@ -31,14 +31,14 @@ class Keeper:
     def __init__(self, file: Path, *, shadow: bool = False, principal: str = "User:admin") -> None:
         self.kept = Kept(file, {})
         self.events: list[Event] = []
-        self._routes = Routes([Managed(Law(self.kept, lambda: 0.0, shadow=shadow))])
+        self._filters = Filters([Managed(Law(self.kept, lambda: 0.0, shadow=shadow))])
         self._principal = principal
 
     def ask(self, request: Request, version: int = NEWEST) -> Response | None:
         """The answer; None where the connection is closed instead."""
         client = connection()
         client.principal = self._principal
-        link = Link(client, self._routes)
+        link = Link(client, self._filters)
         link.begin()
         commands = list(link.receive_client(memoryview(request_frame(request, version, 1, "test"))) or ())
         sent = b""

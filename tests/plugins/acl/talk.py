@@ -9,9 +9,9 @@ from typing import Any
 from plugins.acl import Acl
 from proxy.core.commands import Close, Command, Emit, ToBroker, ToClient, Wake
 from proxy.core.events import Denied, Event
+from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
-from proxy.core.route import Routes
 from proxy.protocol.api import APIS, Api
 from proxy.protocol.codec import decode
 from proxy.protocol.frame import REQUEST_HEAD, SIZE
@@ -58,7 +58,7 @@ class Talk:
     ) -> None:
         self.connection = connection()
         self.connection.principal, self.connection.mechanism = principal, "PLAIN"
-        self.link = Link(self.connection, Routes([*others, acl]))
+        self.link = Link(self.connection, Filters([*others, acl]))
         self.link.begin()
         self.broker = broker
         self.to_broker: list[Any] = []  # requests that reached the broker

@@ -18,9 +18,9 @@ import pytest
 import plugins.acl.subscriptions
 from plugins.acl import Acl
 from proxy.core.events import HandlerFailed, Undecodable
+from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
-from proxy.core.route import Routes
 from proxy.protocol.api import ELECT_LEADERS, METADATA, PRODUCE, SHARE_FETCH
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.frame import REQUEST_HEAD, SIZE
@@ -236,7 +236,7 @@ def the_clock_jumps_on_an_open_connection(rules: Making, patch: pytest.MonkeyPat
 def sends(acl: Acl, frame: bytes, longest: int = 1 << 20) -> str:
     """What becomes of bytes of a client."""
     talk = Talk(acl)
-    talk.link = Link(talk.connection, Routes([acl]), Limits(frame=longest))
+    talk.link = Link(talk.connection, Filters([acl]), Limits(frame=longest))
     talk.send(frame, PRODUCE, 9)
     return outcome(talk, None)
 

@@ -80,7 +80,7 @@ def test_a_refusal_is_told_with_the_rule_that_decided(rules: Making, shadow: boo
     )
     talk = Talk(own.acl)
     assert asked(own, talk).refuses(METADATA, READ, TOPIC, "t") is not shadow
-    (event,) = [command.event for command in talk.link.commands]  # type: ignore[union-attr]
+    (event,) = [command.event for command in talk.link.outbox.commands]  # type: ignore[union-attr]
     assert (event.operation, event.resource, event.name) == ("Read", "Topic", "t")  # type: ignore[union-attr]
     assert event.why == "a rule that denies"  # type: ignore[union-attr]
     assert event.place == f"{own.file}:3:3"  # type: ignore[union-attr]
@@ -92,7 +92,7 @@ def test_what_a_list_leaves_out_is_told_in_shadow_alone(rules: Making, shadow: b
     own = rules("acls: []", shadow=shadow)
     talk = Talk(own.acl)
     assert asked(own, talk).hides(METADATA, READ, TOPIC, "t") is not shadow
-    assert len(talk.link.commands) == shadow
+    assert len(talk.link.outbox.commands) == shadow
 
 
 def test_who_may_do_it_to_the_cluster_needs_no_right_to_the_topic(rules: Making) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from plugins.acl.table import FREE, OWN, checks
 from plugins.api_versions import common
-from proxy.core.route import Routes
+from proxy.core.filters import Filters
 from proxy.protocol.api import APIS, Api
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.api_versions import ApiVersionsResponse
@@ -31,7 +31,7 @@ def test_every_advertised_api_is_in_the_table() -> None:
 
 @pytest.mark.parametrize("api", advertised(), ids=str)
 def test_every_version_that_is_asked_about_is_looked_at(api: Api, rules: Callable[..., Rules]) -> None:
-    routes = Routes([rules("acls: []").acl]).table
+    routes = Filters([rules("acls: []").acl]).table
     seen = [version for version in api.versions if routes[api.key << 16 | version].request is not None]
     assert seen == ([] if TABLE.get(api) == FREE else [*api.versions])
 

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 from proxy.core.commands import Close, Command, ToBroker, ToClient, Wake
 from proxy.core.context import Connection
+from proxy.core.filters import Filters
 from proxy.core.limits import Counters, Limits
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
-from proxy.core.route import Routes
 from proxy.core.topology import Endpoint, Topology
 from proxy.protocol.api import APIS
 from proxy.protocol.frame import REQUEST_HEAD, RESPONSE_HEAD, SIZE
@@ -97,7 +97,7 @@ class Playbook:
 
     def _play(self, byte_by_byte: bool) -> None:
         self.counters, self.connection = Counters(), connection()
-        link = Link(self.connection, Routes(self._plugins), self._limits, self.counters)
+        link = Link(self.connection, Filters(self._plugins), self._limits, self.counters)
         player = _Player(link, byte_by_byte)
         position = 0
         told: list[str] = []

@@ -6,10 +6,10 @@ from proxy.core.commands import Close, Emit, PauseClient, ResumeClient, ToBroker
 from proxy.core.context import Connection
 from proxy.core.decisions import Alone, Ask, Disconnect, Sleep, Steps
 from proxy.core.events import StepsFailed
+from proxy.core.filters import Filters
 from proxy.core.gate import looks_like_kafka
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
-from proxy.core.route import Routes
 from proxy.protocol.api import METADATA
 from proxy.protocol.frame import HOLD, Reader
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
@@ -34,7 +34,7 @@ class Narrow(Plugin):
     """Lets only Metadata pass."""
 
     def connected(self, connection: Connection) -> None:
-        connection.gate.narrow([METADATA], lambda length, key, number: self.strange(connection))
+        connection.gate.narrow([METADATA], lambda head: self.strange(connection))
 
     def strange(self, connection: Connection) -> Reader | None:
         connection.gate.wait()
@@ -142,7 +142,7 @@ def test_the_reason_is_told() -> None:
 
 
 def test_a_plugin_that_fails_when_a_client_comes_ends_that_conversation() -> None:
-    link = Link(connection(), Routes([Fails()]))
+    link = Link(connection(), Filters([Fails()]))
     emit, close = link.begin()
     assert isinstance(emit, Emit)
     assert isinstance(emit.event, StepsFailed)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from proxy.core.context import Context
-from proxy.core.inflight import InFlight
+from proxy.core.inflight import Answer, InFlight
 from proxy.protocol.api import HEARTBEAT
 from tests.proxy.core.playbook import connection
 
@@ -13,24 +13,24 @@ ROUTE: Any = object()
 def test_answers_of_ours_wait_for_older_requests() -> None:
     inflight = InFlight()
     inflight.slots.append((1, ROUTE, None))
-    inflight.settle(b"a")
-    inflight.settle(b"b")
+    inflight.answer(Answer((b"a",)))
+    inflight.answer(Answer((b"b",)))
     inflight.slots.append((2, ROUTE, None))
-    inflight.settle(b"c")
+    inflight.answer(Answer((b"c",)))
     assert inflight.due() == []
     inflight.slots.popleft()
-    assert inflight.due() == [b"a", b"b"]
+    assert inflight.due() == [Answer((b"a",)), Answer((b"b",))]
     assert inflight.due() == []
     inflight.slots.popleft()
-    assert inflight.due() == [b"c"]
+    assert inflight.due() == [Answer((b"c",))]
     assert (inflight.ours, len(inflight.slots)) == (0, 0)
 
 
 def test_answers_that_wait_are_held_until_they_are_due() -> None:
     waiting = InFlight()
     waiting.slots.append((1, ROUTE, None))
-    waiting.settle(b"answer")
-    waiting.settle(b"another")
+    waiting.answer(Answer((b"answer",)))
+    waiting.answer(Answer((b"another",)))
     assert waiting.held == len(b"answer" + b"another")
     waiting.slots.popleft()
     assert waiting.due()
@@ -39,7 +39,7 @@ def test_answers_that_wait_are_held_until_they_are_due() -> None:
 
 def test_what_was_noted_of_a_request_is_held_until_its_answer_however_many_share_it() -> None:
     waiting = InFlight()
-    noted = Context(connection(), HEARTBEAT, 4, 1, size=1000)
+    noted = Context(connection(), HEARTBEAT, 4, 1, request_bytes=1000)
     waiting.slots += [(1, ROUTE, noted), (2, ROUTE, noted)]
     assert waiting.held == 0
     noted.notes["of a plugin"] = "the request"

@@ -5,10 +5,10 @@ import pytest
 from proxy.core.commands import Close, PauseClient, ResumeClient, ToBroker, ToClient
 from proxy.core.context import Context
 from proxy.core.decisions import Decision, Disconnect, Reply
+from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin, on_request
-from proxy.core.route import Routes
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from tests.proxy.core.frames import answering, heartbeat, heartbeat_answer, metadata, metadata_answer, produce
 from tests.proxy.core.playbook import ANY, Broker, BrokerCloses, Client, ClientCloses, Playbook, connection
@@ -45,7 +45,7 @@ def test_what_nobody_wants_passes() -> None:
 
 
 def test_a_chunk_that_nobody_wants_leaves_as_it_came_without_a_command() -> None:
-    link = Link(connection(), Routes())
+    link = Link(connection(), Filters())
     assert link.receive_client(memoryview(heartbeat(1) + heartbeat(2) + produce(3, acks=1)[:40])) is None
     assert link.receive_broker(memoryview(heartbeat_answer(1))) is None
     link.client_closed()

@@ -17,10 +17,10 @@ from proxy.core.commands import (
 )
 from proxy.core.context import Context
 from proxy.core.decisions import Ask, Forward, Reply, Sleep, Steps
+from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin, on_request, on_response
-from proxy.core.route import Routes
 from proxy.protocol.frame import REQUEST_HEAD, SIZE
 from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -68,7 +68,7 @@ class Simulation:
     """A link between a client that sends everything and a broker that answers everything."""
 
     def __init__(self, kinds: list[str]) -> None:
-        self.link = Link(connection(), Routes([Everything()]), Limits(in_flight=3))
+        self.link = Link(connection(), Filters([Everything()]), Limits(in_flight=3))
         self.from_client = b"".join(KINDS[kind](number) for number, kind in enumerate(kinds))
         self.from_broker = bytearray()
         self.arrived = bytearray()  # at the broker, not yet a whole frame

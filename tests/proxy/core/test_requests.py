@@ -9,9 +9,9 @@ from proxy.core.commands import Close, Emit, PauseClient, ResumeClient, ToBroker
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Decision, Forward, Reply, Sleep, Steps
 from proxy.core.events import HandlerFailed, Undecodable
+from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.plugin import Handler, Plugin, Wish, on_request, on_unreadable, on_unsupported
-from proxy.core.route import Routes
 from proxy.protocol.api import HEARTBEAT, PRODUCE
 from proxy.protocol.codec import decode
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -192,7 +192,7 @@ def test_what_cannot_be_read_is_not_passed_on() -> None:
     frame = bytearray(heartbeat(1))
     frame[18] = 200  # a group id longer than the frame
     plugin = Handling(None)
-    link = Link(connection(), Routes([plugin]))
+    link = Link(connection(), Filters([plugin]))
     first, *_, last = from_client(link, frame)
     assert isinstance(first, Emit)
     assert isinstance(first.event, Undecodable)
@@ -221,7 +221,7 @@ class Knowing(Plugin):
         self.known: dict[bytes, Context] = {}
 
     def handlers(self, position: int = 0) -> Iterator[Handler]:
-        yield Handler(self.heartbeat, Wish(Request, HeartbeatRequest, None), position, glance=self)
+        yield Handler(self.heartbeat, Wish(Request, HeartbeatRequest, None), position, fast_path=self)
 
     def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> None:
         self.called += 1
@@ -238,7 +238,7 @@ class Knowing(Plugin):
 
 def test_what_a_handler_knows_passes_without_being_read() -> None:
     plugin = Knowing()
-    link = Link(connection(), Routes([plugin]))
+    link = Link(connection(), Filters([plugin]))
     for number, group in enumerate("aabab", 1):
         assert from_client(link, heartbeat(number, group)) == [ToBroker(heartbeat(number, group))]
     assert plugin.called == 2
@@ -247,7 +247,7 @@ def test_what_a_handler_knows_passes_without_being_read() -> None:
 
 def test_what_came_in_pieces_is_known_when_it_is_whole() -> None:
     plugin = Knowing()
-    link = Link(connection(), Routes([plugin]))
+    link = Link(connection(), Filters([plugin]))
     from_client(link, heartbeat(1))
     frame = heartbeat(2)
     assert from_client(link, frame[:20]) == []
@@ -258,7 +258,7 @@ def test_what_came_in_pieces_is_known_when_it_is_whole() -> None:
 
 def test_who_cannot_say_whether_it_knows_a_request_is_called() -> None:
     plugin = Knowing(ValueError("boom"))
-    link = Link(connection(), Routes([plugin]))
+    link = Link(connection(), Filters([plugin]))
     for number in (1, 2):
         assert from_client(link, heartbeat(number)) == [ToBroker(heartbeat(number))]
     assert plugin.called == 2
@@ -266,7 +266,7 @@ def test_who_cannot_say_whether_it_knows_a_request_is_called() -> None:
 
 def test_what_another_handler_wants_to_see_is_read_whoever_knows_it() -> None:
     plugin, counting = Knowing(), Knowing()
-    link = Link(connection(), Routes([plugin, counting]))
+    link = Link(connection(), Filters([plugin, counting]))
     for number in (1, 2):
         from_client(link, heartbeat(number))
     assert (plugin.called, counting.called) == (2, 2)
@@ -297,7 +297,7 @@ class Answered(Knowing):
 @pytest.mark.parametrize(("settled", "asked"), [([False], [4]), ([True], [1]), ([True, False], [4, 4])])
 def test_nobody_is_asked_about_answers_that_are_settled_for_all(settled: list[bool], asked: list[int]) -> None:
     plugins = [Answered(settled=each) for each in settled]
-    link = Link(connection(), Routes(plugins))
+    link = Link(connection(), Filters(plugins))
     for number in range(4):
         from_client(link, heartbeat(number))
         assert from_broker(link, heartbeat_answer(number)) == [ToClient(heartbeat_answer(number))]
@@ -348,14 +348,14 @@ def test_a_request_may_be_the_last_that_passes() -> None:
 def test_acks_are_read_however_the_request_is_cut(acks: int, size: int) -> None:
     frame = produce(1, acks, b"r" * size)
     for at in (12, 13, 20, 22, 25, len(frame) - 1):
-        link = Link(connection(), Routes())
+        link = Link(connection(), Filters())
         given = [*from_client(link, frame[:at]), *from_client(link, frame[at:])]
         assert b"".join(bytes(command.data) for command in given if isinstance(command, ToBroker)) == frame
         assert len(link.inflight.slots) == (acks != 0)
 
 
 def test_a_request_that_begins_like_the_last_one_is_taken_for_no_other() -> None:
-    link = Link(connection(), Routes())
+    link = Link(connection(), Filters())
     stream = [
         produce(1, 1),
         produce(2, 1),
@@ -409,7 +409,7 @@ def test_what_cannot_be_read_may_be_answered_by_a_plugin_that_asked_the_broker(a
             return Reply(ApiVersionsResponse(error_code=35, api_keys=[]), version=0) if answered else None
 
     broken = b"\0\0\0\x0c\0\x12\0\x05\0\0\0\7\0\0\0\x7f"
-    link = Link(connection(), Routes([Unread()]))
+    link = Link(connection(), Filters([Unread()]))
     assert [type(one) for one in from_client(link, broken)] == [PauseClient, ToBroker]
     told = from_broker(link, heartbeat_answer(0))
     if answered:
@@ -420,7 +420,7 @@ def test_what_cannot_be_read_may_be_answered_by_a_plugin_that_asked_the_broker(a
 
 def test_the_header_of_a_client_is_kept_when_its_request_is_rewritten() -> None:
     frame = asking(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), 1, client_id=None)
-    (command,) = from_client(Link(connection(), Routes([Handling(renamed)])), frame)
+    (command,) = from_client(Link(connection(), Filters([Handling(renamed)])), frame)
     assert isinstance(command, ToBroker)
     assert bytes(command.data[4:15]) == frame[4:15]
     assert decode(HeartbeatRequest, 4, bytes(command.data[15:])).group_id == "another, longer one"

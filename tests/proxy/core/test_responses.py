@@ -9,9 +9,9 @@ from proxy.core.commands import Close, Emit, PauseBroker, ResumeBroker, ToBroker
 from proxy.core.context import Context
 from proxy.core.decisions import Ask, Decision, Disconnect, Forward, Reply, Sleep, Steps
 from proxy.core.events import HandlerFailed
+from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.plugin import Handler, Plugin, Wish, carrying, on_request, on_response
-from proxy.core.route import Routes
 from proxy.protocol.api import HEARTBEAT, METADATA
 from proxy.protocol.codec import decode
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
@@ -199,7 +199,7 @@ def test_an_answer_that_one_handler_needs_is_shown_to_the_others_that_see_all(se
     ],
 )
 def test_an_answer_on_which_a_handler_fails_is_withheld(do: Any, error: str) -> None:
-    link = Link(connection(), Routes([Doing(do)]))
+    link = Link(connection(), Filters([Doing(do)]))
     from_client(link, heartbeat(1))
     emit, close = from_broker(link, heartbeat_answer(1))
     assert isinstance(emit, Emit)
@@ -227,7 +227,7 @@ def test_a_response_handler_cannot_ask() -> None:
             yield Ask(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"))
             return None
 
-    link = Link(connection(), Routes([Curious()]))
+    link = Link(connection(), Filters([Curious()]))
     from_client(link, heartbeat(1))
     emit, _ = from_broker(link, heartbeat_answer(1))
     assert isinstance(emit, Emit)
@@ -238,7 +238,7 @@ def test_a_response_handler_cannot_ask() -> None:
 def test_an_answer_that_cannot_be_read_is_withheld() -> None:
     broken = bytearray(metadata_answer(1))
     broken[12:16] = b"\x7f\0\0\0"  # two billion brokers
-    link = Link(connection(), Routes([Advertising()]))
+    link = Link(connection(), Filters([Advertising()]))
     from_client(link, metadata(1))
     emit, close = from_broker(link, broken)
     assert isinstance(emit, Emit)
@@ -273,7 +273,7 @@ def test_a_small_answer_with_addresses_at_its_end_is_rewritten() -> None:
 @pytest.mark.parametrize("host", [None, "kafka-1"])
 @pytest.mark.parametrize("step", [1000, 65_536, 1 << 20])
 def test_a_large_answer_passes_and_the_addresses_at_its_end_are_blanked(host: str | None, step: int) -> None:
-    link = Link(connection(), Routes([Endpoints()]))
+    link = Link(connection(), Filters([Endpoints()]))
     from_client(link, fetch(1) + heartbeat(2))
     answer, out = fetch_answer(1, 300_000, host) + heartbeat_answer(2), b""
     pos = 0
@@ -296,6 +296,6 @@ def test_a_large_answer_passes_and_the_addresses_at_its_end_are_blanked(host: st
 
 
 def test_versions_without_the_wanted_fields_pass() -> None:
-    routes = Routes([Endpoints()])
+    routes = Filters([Endpoints()])
     assert routes.table[9].response is None, "Produce v9 has no endpoints"
     assert routes.table[10].response is not None

@@ -5,10 +5,10 @@ from typing import Any
 from proxy.core.commands import Close, Command, PauseClient, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Context
 from proxy.core.decisions import TURN, Ask, Decision, Forward, Reply, Steps
+from proxy.core.filters import Filters
 from proxy.core.limits import Counters, Limits
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin, on_request, on_response
-from proxy.core.route import Routes
 from proxy.core.turn import ENOUGH, HANDLED
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
@@ -112,14 +112,14 @@ def test_after_much_in_small_requests_the_others_have_their_turn() -> None:
 
 
 def test_what_nobody_wants_is_no_work() -> None:
-    link = Link(connection(), Routes())
+    link = Link(connection(), Filters())
     done, turns = with_turns(link, from_client(link, bytearray(b"".join(map(heartbeat, range(900))))))
     assert turns == 0
     assert len(sent(done, ToBroker)) == 900 * len(heartbeat(0))
 
 
 def test_a_request_is_counted_once_also_where_the_others_go_first() -> None:
-    routes = Routes([Refusing()])
+    routes = Filters([Refusing()])
     link = Link(connection(), routes)
     _, turns = with_turns(link, from_client(link, bytearray(b"".join(map(heartbeat, range(900))))))
     assert turns > 5
@@ -133,7 +133,7 @@ def test_after_much_in_small_answers_the_others_have_their_turn_and_none_is_lost
             response.error_code = 27
             return Forward(response)
 
-    link = Link(connection(), Routes([Answers()]))
+    link = Link(connection(), Filters([Answers()]))
     from_client(link, bytearray(b"".join(map(heartbeat, range(300)))))
     done, turns = with_turns(link, from_broker(link, bytearray(b"".join(map(heartbeat_answer, range(300))))))
     assert turns >= 4
@@ -148,7 +148,7 @@ def test_a_large_request_is_read_judged_and_rewritten_in_slices() -> None:
         return Forward(request)
 
     for do, passes in ((lambda request: None, large_request(1)), (halved, None)):
-        link = Link(connection(), Routes([Topics(do)]))
+        link = Link(connection(), Filters([Topics(do)]))
         done, turns = with_turns(link, from_client(link, bytearray(large_request(1) + heartbeat(2))))
         assert turns > 4
         wanted = passes or large_request(1, MANY // 2)
@@ -156,7 +156,7 @@ def test_a_large_request_is_read_judged_and_rewritten_in_slices() -> None:
 
 
 def test_a_large_request_in_pieces_is_assembled_without_another_copy() -> None:
-    link = Link(connection(), Routes([Topics(lambda request: None)]))
+    link = Link(connection(), Filters([Topics(lambda request: None)]))
     data = bytearray(large_request(1))
     from_client(link, data[:1000])
     done, turns = with_turns(link, from_client(link, data[1000:]))
@@ -171,7 +171,7 @@ def test_a_large_request_is_answered_in_slices() -> None:
         ]
         return Reply(MetadataResponse(brokers=[], topics=topics))
 
-    link = Link(connection(), Routes([Topics(all_refused)]))
+    link = Link(connection(), Filters([Topics(all_refused)]))
     done, turns = with_turns(link, from_client(link, bytearray(large_request(7))))
     assert turns > 5
     assert sent(done, ToClient)[:8] == (len(sent(done, ToClient)) - 4).to_bytes(4) + (7).to_bytes(4)
@@ -182,7 +182,7 @@ def test_what_a_handler_cannot_judge_is_refused_in_slices() -> None:
         raise ValueError("boom")
 
     counters = Counters()
-    link = Link(connection(), Routes([Topics(boom)]), counters=counters)
+    link = Link(connection(), Filters([Topics(boom)]), counters=counters)
     done, turns = with_turns(link, from_client(link, bytearray(large_request(1))))
     assert turns > 10
     assert counters.failed_handlers == 1
@@ -192,7 +192,7 @@ def test_what_a_handler_cannot_judge_is_refused_in_slices() -> None:
 
 def test_what_cannot_be_read_of_a_large_request_ends_it() -> None:
     counters = Counters()
-    link = Link(connection(), Routes([Topics(lambda request: None)]), counters=counters)
+    link = Link(connection(), Filters([Topics(lambda request: None)]), counters=counters)
     frame = bytearray(large_request(1)[:-10])
     frame[:4] = (len(frame) - 4).to_bytes(4)
     done, turns = with_turns(link, from_client(link, frame))
@@ -205,7 +205,7 @@ def test_what_cannot_be_read_of_a_large_request_ends_it() -> None:
 
 def test_more_elements_than_the_limit_end_the_connection_and_are_counted() -> None:
     counters = Counters()
-    link = Link(connection(), Routes([Topics(lambda request: None)]), Limits(elements=MANY - 1), counters)
+    link = Link(connection(), Filters([Topics(lambda request: None)]), Limits(elements=MANY - 1), counters)
     done, _ = with_turns(link, from_client(link, bytearray(large_request(1))))
     (close,) = [command for command in done if isinstance(command, Close)]
     assert close.reason == (
@@ -222,7 +222,7 @@ def test_a_large_answer_is_read_and_rewritten_in_slices() -> None:
         return Forward(response)
 
     for answer in (None, none):
-        link = Link(connection(), Routes([Topics(lambda request: None, answer)]))
+        link = Link(connection(), Filters([Topics(lambda request: None, answer)]))
         from_client(link, bytearray(metadata(1) + heartbeat(2)))
         done, turns = with_turns(link, from_broker(link, bytearray(large_answer(1) + heartbeat_answer(2))))
         assert turns > 1
@@ -233,7 +233,7 @@ def test_a_large_answer_is_read_and_rewritten_in_slices() -> None:
 
 def test_more_elements_of_an_answer_than_the_limit_end_the_connection() -> None:
     counters = Counters()
-    link = Link(connection(), Routes([Topics(lambda request: None)]), Limits(elements=MANY - 1), counters)
+    link = Link(connection(), Filters([Topics(lambda request: None)]), Limits(elements=MANY - 1), counters)
     from_client(link, bytearray(metadata(1)))
     done, _ = with_turns(link, from_broker(link, bytearray(large_answer(1))))
     assert [type(command) for command in done if not isinstance(command, ToClient)][-1] is Close
@@ -243,7 +243,7 @@ def test_more_elements_of_an_answer_than_the_limit_end_the_connection() -> None:
 
 def test_a_large_answer_to_a_question_of_ours_is_read_in_slices() -> None:
     looking = Looking()
-    link = Link(connection(), Routes([looking]))
+    link = Link(connection(), Filters([looking]))
     done, _ = with_turns(link, from_client(link, bytearray(heartbeat(1))))
     done, turns = with_turns(link, from_broker(link, bytearray(large_answer(0))))
     assert turns > 1
@@ -254,7 +254,7 @@ def test_a_large_answer_to_a_question_of_ours_is_read_in_slices() -> None:
 
 def test_a_client_that_is_gone_leaves_no_work_behind() -> None:
     judged: list[Any] = []
-    link = Link(connection(), Routes([Topics(judged.append)]))
+    link = Link(connection(), Filters([Topics(judged.append)]))
     commands = from_client(link, bytearray(large_request(1)))
     link.broker_closed()
     done, _ = with_turns(link, commands)

@@ -15,9 +15,9 @@ import trio.testing
 from proxy.core.context import Context
 from proxy.core.decisions import TURN, Call, Forward, Sleep, Steps
 from proxy.core.events import Event
+from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin, on_request
-from proxy.core.route import Routes
 from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.net.reactor import Reactor
@@ -74,7 +74,7 @@ class World:
         """The client's and the broker's end of a new link."""
         client, ours = pair(**options)
         broker, upstream = pair(**options)
-        self.reactor.adopt(ours, upstream, Link(connection(), Routes(plugins)), early)
+        self.reactor.adopt(ours, upstream, Link(connection(), Filters(plugins)), early)
         self.ends += stream(client), stream(broker)
         return self.ends[-2], self.ends[-1]
 

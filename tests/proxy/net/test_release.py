@@ -21,14 +21,14 @@ from trio.testing import wait_all_tasks_blocked
 from proxy import logs
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Call, Decision, Disconnect, Sleep, Steps
-from proxy.core.gate import Gate
+from proxy.core.gate import LinkGate
 from proxy.core.inflight import InFlight
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin, on_request, on_response
-from proxy.core.readers import Acks, Ending, Wanted
+from proxy.core.readers import AcksReader, Ending, Wanted
 from proxy.core.requests import Requests
 from proxy.core.responses import Responses
-from proxy.core.run import Run
+from proxy.core.task import Task
 from proxy.net.conversation import Conversation
 from proxy.net.side import Side
 from proxy.net.tls.sockets import TlsSocket
@@ -37,8 +37,8 @@ from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatRespons
 from tests.proxy.core.frames import heartbeat, heartbeat_answer, produce
 from tests.proxy.net.test_reactor import World, receive, world
 
-LIVING = (Acks, Conversation, Connection, Context, Ending, Gate, HeartbeatRequest, HeartbeatResponse, InFlight, Link)
-LIVING += (Requests, Responses, Run, Side, Splitter, TlsSocket, Wanted)
+LIVING = (AcksReader, Conversation, Connection, Context, Ending, HeartbeatRequest, HeartbeatResponse, InFlight, Link)
+LIVING += (LinkGate, Requests, Responses, Side, Splitter, Task, TlsSocket, Wanted)
 AT_ONCE = b"\1\0\0\0\0\0\0\0"  # SO_LINGER: a close is a reset
 HUGE = produce(1, acks=1, records=b"r" * (4 << 20))
 
@@ -278,7 +278,7 @@ async def test_what_a_thread_still_works_for_is_an_empty_shell(no_collector: Non
         await broker.aclose()
         await here.until_over()
         left = living() - before
-        assert not {"Requests", "Responses", "Context", "Gate", "Run", "Wanted"} & left.keys()
+        assert not {"Requests", "Responses", "Context", "LinkGate", "Task", "Wanted"} & left.keys()
         release.set()
         await wait_all_tasks_blocked(0.02)
         assert living() - before == Counter()

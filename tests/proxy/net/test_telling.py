@@ -14,13 +14,14 @@ from proxy.core.events import (
     Authenticated,
     Denied,
     HandlerFailed,
+    ObserverFailed,
     Refused,
     StepsFailed,
     Undecodable,
 )
 from proxy.net.complaints import EVERY, Complaints
 from proxy.net.telling import Telling
-from proxy.protocol.api import FETCH, INCREMENTAL_ALTER_CONFIGS, METADATA, SASL_AUTHENTICATE
+from proxy.protocol.api import FETCH, INCREMENTAL_ALTER_CONFIGS, METADATA, SASL_AUTHENTICATE, Api
 from proxy.protocol.problem import Fault, ProtocolError
 from tests.proxy.core.playbook import connection
 
@@ -55,6 +56,8 @@ def denied(name: str, enforced: bool = True) -> Denied:
         (Refused("SCRAM-SHA-256", "no such user"), {"event": "authentication failed", "mechanism": "SCRAM-SHA-256"}),
         (HandlerFailed("Rules.check", METADATA, 12, ValueError("boom")), {"error": "ValueError: boom"}),
         (HandlerFailed("Rules.check", METADATA, 12, ValueError("boom")), {"what": "Rules.check on Metadata v12"}),
+        (ObserverFailed("Audit.ended", METADATA, 12, ValueError("boom")), {"event": "observer failed"}),
+        (ObserverFailed("Audit.ended", Api.unknown(1000), 0, ValueError("boom")), {"error": "ValueError: boom"}),
         (HandlerFailed("Spy.look", SASL_AUTHENTICATE, 2, ValueError("hunter2")), {"error": "ValueError"}),
         (HandlerFailed("Spy.look", INCREMENTAL_ALTER_CONFIGS, 1, ValueError("hunter2")), {"error": "ValueError"}),
         (StepsFailed("renew", ValueError("boom")), {"what": "renew", "error": "ValueError"}),

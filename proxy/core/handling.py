@@ -1,4 +1,4 @@
-"""Pipelines: handlers in order, requests downwards, responses upwards.
+"""Handling: the handlers of a frame in order, requests downwards, responses upwards.
 
 Rules:
 * Every handler sees the message as the ones before it left it: the one that came, or the last one forwarded.
@@ -16,8 +16,8 @@ from typing import Any
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Call, Decision, Disconnect, Forward, Reply, Sleep, Step, Steps
 from proxy.core.failure import detached, raised_at
+from proxy.core.filters import FilterChain
 from proxy.core.plugin import Handler
-from proxy.core.route import Route
 from proxy.protocol.schema import Message, Response
 
 
@@ -31,14 +31,14 @@ class HandlerError(Exception):
         self.cause = detached(cause)
 
 
-def request_pipeline(route: Route, ctx: Context, message: Message) -> Generator[Step, Any, Decision]:
+def request_steps(chain: FilterChain, ctx: Context, message: Message) -> Generator[Step, Any, Decision]:
     """Show a request to its handlers, top to bottom."""
     forward: Forward | None = None
-    assert route.request is not None
-    for handler in route.request.handlers:
+    assert chain.request is not None
+    for handler in chain.request.handlers:
         decision = yield from _decide(handler, ctx, message)
         if isinstance(decision, Reply):
-            return (yield from _reply(route, ctx, decision, handler.position))
+            return (yield from _reply(chain, ctx, decision, handler.position))
         if isinstance(decision, Disconnect):
             return decision
         if decision is not None:
@@ -46,7 +46,7 @@ def request_pipeline(route: Route, ctx: Context, message: Message) -> Generator[
     return forward
 
 
-def response_pipeline(handlers: Iterable[Handler], ctx: Context, message: Message) -> Generator[Step, Any, Decision]:
+def response_steps(handlers: Iterable[Handler], ctx: Context, message: Message) -> Generator[Step, Any, Decision]:
     """Show a response to its handlers, bottom to top."""
     forward: Forward | None = None
     for handler in handlers:
@@ -60,9 +60,10 @@ def response_pipeline(handlers: Iterable[Handler], ctx: Context, message: Messag
     return forward
 
 
-def _reply(route: Route, ctx: Context, reply: Reply, position: int) -> Generator[Step, Any, Decision]:
-    passed = [handler for handler in route.response.handlers if handler.position < position] if route.response else []
-    decision = yield from response_pipeline(passed, ctx, reply.message)
+def _reply(chain: FilterChain, ctx: Context, reply: Reply, position: int) -> Generator[Step, Any, Decision]:
+    answering = chain.response.handlers if chain.response else ()
+    passed = [handler for handler in answering if handler.position < position]
+    decision = yield from response_steps(passed, ctx, reply.message)
     if isinstance(decision, Forward) and isinstance(decision.message, Response):
         return Reply(decision.message, reply.version, reply.end)
     return decision or reply
@@ -78,7 +79,10 @@ def _decide(handler: Handler, ctx: Context, message: Message) -> Generator[Step,
             decision = yield from _checked(decision)
     except Exception as error:
         raise HandlerError(handler, error) from None
-    if decision is None or isinstance(decision, Disconnect):
+    if decision is None:
+        return None
+    if isinstance(decision, Disconnect):
+        ctx.decided = str(handler)
         return decision
     if isinstance(decision, Forward):
         if type(decision.message) is not type(message):
@@ -87,6 +91,7 @@ def _decide(handler: Handler, ctx: Context, message: Message) -> Generator[Step,
     if isinstance(decision, Reply):
         if type(decision.message) is not ctx.api.response:
             raise HandlerError(handler, TypeError(f"{ctx.api.name} is not answered with {decision.message!r}"))
+        ctx.decided = str(handler)
         return decision
     raise HandlerError(handler, TypeError(f"{decision!r} is no decision"))
 

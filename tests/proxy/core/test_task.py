@@ -7,10 +7,10 @@ import pytest
 from proxy.core.commands import Close, Emit, PauseClient, Perform, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Context
 from proxy.core.decisions import Ask, Call, Reply, Sleep, Steps
+from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin, on_request
-from proxy.core.route import Routes
-from proxy.core.run import newest_common
+from proxy.core.task import newest_common
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.problem import ProtocolError
@@ -60,7 +60,7 @@ def test_steps_are_taken_one_after_the_other() -> None:
 
 
 def test_a_sleep_that_is_over_twice_wakes_once() -> None:
-    link = Link(connection(), Routes([Stepping(Sleep(1), Sleep(2))]))
+    link = Link(connection(), Filters([Stepping(Sleep(1), Sleep(2))]))
     wake = next(command for command in from_client(link, heartbeat(1)) if isinstance(command, Wake))
     assert link.wake(wake.token)
     assert not link.wake(wake.token)
@@ -69,7 +69,7 @@ def test_a_sleep_that_is_over_twice_wakes_once() -> None:
 def calling(*steps: Call) -> tuple[Link, Stepping, Perform]:
     """A link that waits for the first of these."""
     plugin = Stepping(*steps)
-    link = Link(connection(), Routes([plugin]))
+    link = Link(connection(), Filters([plugin]))
     (perform,) = (each for each in from_client(link, heartbeat(1)) if isinstance(each, Perform))
     return link, plugin, perform
 
@@ -118,7 +118,7 @@ def test_a_question_that_cannot_be_written_is_thrown_into_the_handler_that_asked
 
 
 def test_what_is_no_step_refuses_the_request() -> None:
-    link = Link(connection(), Routes([Stepping("wait")]))
+    link = Link(connection(), Filters([Stepping("wait")]))
     answer, emit = from_client(link, heartbeat(1))
     assert isinstance(answer, ToClient | Emit)
     assert isinstance(emit, ToClient | Emit)
@@ -128,7 +128,7 @@ def test_what_is_no_step_refuses_the_request() -> None:
 @pytest.mark.parametrize("step", [Sleep(1), ASK])
 def test_a_handler_that_waits_is_dropped_when_the_link_closes(step: Any) -> None:
     plugin = Stepping(step)
-    link = Link(connection(), Routes([plugin]))
+    link = Link(connection(), Filters([plugin]))
     from_client(link, heartbeat(1))
     (close,) = link.broker_closed()
     assert isinstance(close, Close)

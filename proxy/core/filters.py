@@ -1,9 +1,9 @@
-"""Routes: what is done with the frames of each (api, version), found with one look into a table.
+"""Filter chains: who looks at the frames of each (api, version), found with one look into a table.
 
 Rules:
-* A route never changes once it is built; a new configuration has new ones. A request keeps its route until it is
+* A chain never changes once it is built; a new configuration has new ones. A request keeps its chain until it is
   answered, so that what is in flight ends under the rules it began with.
-* There is no route for what clients have no business with: an unknown api or version, and what brokers say to brokers.
+* There is no chain for what clients have no business with: an unknown api or version, and what brokers say to brokers.
   Such a request closes its connection, as a broker would (hazard 8 of the wire).
 * Of a Produce request `acks` is always read: with acks 0 there is no answer to wait for.
 """
@@ -11,11 +11,13 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Steps
 from proxy.core.interest import Interest, interest
+from proxy.core.outcome import Observer
 from proxy.core.plugin import Handler, Plugin
 from proxy.protocol import messages as _messages  # noqa: F401 (each api learns its classes)
 from proxy.protocol.alike import Alike, Looked
@@ -29,27 +31,12 @@ from proxy.protocol.tail import ends_in_tags
 CORRELATION_ID = RESPONSE_HEAD.size - SIZE.size  # bytes
 
 
-class Route:
-    """One api in one version. `request` and `response` are None where the frame only passes."""
+class FilterChain:
+    """One api in one version. `request` and `response` are None where the frame only passes.
 
-    __slots__ = (
-        "_acks",
-        "_bare",
-        "_find_tags",
-        "_response_header",
-        "api",
-        "glance",
-        "header_version",
-        "needed",
-        "needs_look",
-        "passed",
-        "request",
-        "requests",
-        "response",
-        "tail_only",
-        "unneeded",
-        "version",
-    )
+    `observers` are told what became of each request. `sees_request` and `sees_response`: is there more to do than to
+    pass the frame on?
+    """
 
     def __init__(
         self,
@@ -57,46 +44,51 @@ class Route:
         version: int,
         request: Interest | None,
         response: Interest | None,
-        unneeded: Route | None = None,
+        observers: tuple[Observer, ...] = (),
+        unread: FilterChain | None = None,
+        unreadable: Callable[[Context], Steps] | None = None,
     ) -> None:
-        only = request.handlers[0] if request is not None and len(request.handlers) == 1 else None
-        self.glance = None if only is None else only.glance
-        self.unneeded = unneeded  # the route of a response that none of the handlers needs which can say so
-        answering = response.handlers if response else ()
-        self.needed = tuple(handler.needed for handler in answering if handler.needed)
-        settled = self.glance and all(handler.settled is self.glance for handler in answering if handler.needed)
-        self.passed = unneeded if settled and unneeded else self  # the route of an answer to what the glance let pass
         self.api = api
         self.version = version
         self.request = request
         self.response = response
+        self.observers = observers
+        self.unread = unread  # the chain of a response that none of the handlers needs which can say so
+        self.unreadable = unreadable  # is asked about a request that cannot be read
         self.header_version = api.request_header(version)
+        self.sees_request = bool(request or observers or api is PRODUCE)
+        self.sees_response = bool(response or observers)
+        self.requests = 0  # how many came; a plain number, read by whoever keeps the metrics
+        answering = response.handlers if response else ()
+        alone = request.handlers[0] if request and len(request.handlers) == 1 and not request.observers else None
+        self.fast_path = None if alone is None else alone.fast_path
+        self._needed = tuple(handler.needed for handler in answering if handler.needed)
+        settled = self.fast_path and all(handler.settled is self.fast_path for handler in answering if handler.needed)
+        self.passed = unread if settled and unread else self  # the chain of an answer to what the fast path let pass
         self.tail_only = (
             response is not None and response.names is not None and ends_in_tags(api.response, response.names)
         )
-        self.needs_look = request is not None or api is PRODUCE
-        self.requests = 0  # how many came; a plain number, read by whoever keeps the metrics
-        self._acks: Picker[Any] | None = None  # compiled when the first such request comes
-        self._find_tags: Callable[[memoryview, int], int] | None = None  # likewise
         self._bare = Alike()
         self._response_header = skipper(ResponseHeader, api.response_header(version))
 
-    def of_response(self, ctx: Context | None) -> Route:
-        """The route of the response that begins now."""
-        if self.unneeded is None or ctx is None:
+    def of_response(self, ctx: Context | None) -> FilterChain:
+        """The chain of the response that begins now."""
+        if self.unread is None or ctx is None:
             return self
         try:
-            for needed in self.needed:
+            for needed in self._needed:
                 if needed(ctx):
                     return self
         except Exception:
             return self  # its handler is asked now, and says what is wrong
-        return self.unneeded
+        return self.unread
+
+    @cached_property
+    def _acks(self) -> Picker[Any]:
+        return picker(self.api.request, self.version, "acks")
 
     def acks(self, frame: memoryview, body: int) -> int | None:
         """The acks of a Produce request, which may not be whole yet; None: more bytes are needed."""
-        if self._acks is None:
-            self._acks = picker(self.api.request, self.version, "acks")
         request = self._acks.prefix(frame, body)
         return None if request is None else int(request.acks)
 
@@ -121,12 +113,13 @@ class Route:
         self._bare.remember(data, body, stop, self._to_end)
         return True
 
+    @cached_property
+    def _find_tags(self) -> Callable[[bytes | memoryview, int], int]:
+        return tags_finder(self.api.response, self.version)
+
     def _to_tags(self, data: Any, after_head: int) -> int:
         """From the end of a response's head to where its own tagged fields begin."""
-        find = self._find_tags
-        if find is None:
-            find = self._find_tags = tags_finder(self.api.response, self.version)
-        return find(data, self._response_header(data, after_head - CORRELATION_ID))
+        return self._find_tags(data, self._response_header(data, after_head - CORRELATION_ID))
 
     def _to_end(self, data: Looked, after_head: int) -> int:
         """The same, and a look at how many they are."""
@@ -141,12 +134,14 @@ class Route:
         return body if body <= len(frame) else None
 
 
-class Routes:
-    """All routes of one snapshot. `table` is keyed by api key << 16 | version."""
+class Filters:
+    """All filter chains of one configuration. `table` is keyed by api key << 16 | version."""
 
     def __init__(self, plugins: Iterable[Plugin] = (), apis: Iterable[Api] | None = None) -> None:
+        self._plugins = plugins = tuple(plugins)
         handlers: list[Handler] = []
         self.unsupported: dict[int, Callable[..., Any]] = {}
+        unreadables: dict[int, Callable[[Context], Steps]] = {}
         self.unreadable: dict[int, Callable[[Context], Steps]] = {}
         self.connected: list[Callable[[Connection], Steps | None]] = []
         for position, plugin in enumerate(plugins):
@@ -155,25 +150,31 @@ class Routes:
                 self.connected.append(plugin.connected)
             for name, api in plugin.unsupported.items():
                 self.unsupported[api.key] = getattr(plugin, name)
-            for name, api in plugin.unreadable.items():
-                self.unreadable[api.key] = getattr(plugin, name)
-        self.table: dict[int, Route] = {}
+            unreadables |= {api.key: getattr(plugin, name) for name, api in plugin.unreadable.items()}
+        self.table: dict[int, FilterChain] = {}
         for api in APIS.values() if apis is None else apis:
             if api.inter_broker:
                 continue
             down = _wanting(api.request, handlers)
             up = _wanting(api.response, handlers)[::-1]
+            observers = self.observers(api)
+            unreadable = unreadables.get(api.key)
             for version in api.versions:
                 request, response = interest(api.request, version, down), interest(api.response, version, up)
-                unneeded = None
+                unread = None
                 if any(handler.needed for handler in up):
                     always = interest(api.response, version, [handler for handler in up if handler.needed is None])
-                    unneeded = Route(api, version, request, always)
-                self.table[api.key << 16 | version] = Route(api, version, request, response, unneeded)
+                    unread = FilterChain(api, version, request, always, observers)
+                chain = FilterChain(api, version, request, response, observers, unread, unreadable)
+                self.table[api.key << 16 | version] = chain
+
+    def observers(self, api: Api) -> tuple[Observer, ...]:
+        """Those that are told what becomes of requests of this API."""
+        return tuple(observer for plugin in self._plugins for observer in plugin.observers(api))
 
     def counts(self) -> Mapping[tuple[str, int], int]:
         """Requests seen so far by api name and version."""
-        return {(route.api.name, route.version): route.requests for route in self.table.values() if route.requests}
+        return {(chain.api.name, chain.version): chain.requests for chain in self.table.values() if chain.requests}
 
 
 def _wanting(cls: type[Message], handlers: Iterable[Handler]) -> list[Handler]:

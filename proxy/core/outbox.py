@@ -1,0 +1,60 @@
+"""Outbox: what one link wants done. Everything that becomes a command is said here.
+
+Rules:
+* Commands are given away with each call of the link; what was said before the call is not said again.
+* After `close` nothing is said any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from proxy.core.commands import Close, Command, Emit, Perform, ToBroker, ToClient, Wake
+from proxy.core.events import Event
+from proxy.protocol.frame import Buffer
+
+
+class Outbox:
+    """The commands of one link. `closed` is True once it said Close."""
+
+    __slots__ = ("closed", "commands")
+
+    def __init__(self) -> None:
+        self.commands: list[Command] = []
+        self.closed = False
+
+    def start(self) -> list[Command]:
+        """Begin a new list of commands; gives it."""
+        if self.commands:
+            self.commands = []
+        return self.commands
+
+    def to_broker(self, spans: Iterable[Buffer]) -> None:
+        """Send these to the broker."""
+        self.commands += map(ToBroker, spans)
+
+    def to_client(self, spans: Iterable[Buffer]) -> None:
+        """Send these to the client."""
+        self.commands += map(ToClient, spans)
+
+    def emit(self, event: Event) -> None:
+        """Tell those who watch."""
+        self.commands.append(Emit(event))
+
+    def wake(self, token: int, seconds: float) -> None:
+        """Go on with what has this token after so many seconds."""
+        self.commands.append(Wake(token, seconds))
+
+    def perform(self, token: int, work: Callable[[], Any]) -> None:
+        """Do this in a thread, and go on with what has this token."""
+        self.commands.append(Perform(token, work))
+
+    def say(self, command: Command) -> None:
+        """Stop or go on reading a side."""
+        self.commands.append(command)
+
+    def close(self, reason: str | None) -> None:
+        """End both connections."""
+        self.closed = True
+        self.commands.append(Close(reason))

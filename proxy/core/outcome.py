@@ -1,0 +1,116 @@
+"""Outcome: what became of one request of a client, told once to those who observe its API.
+
+    came        the request's head was read from the client
+    sent        the last of it went to the broker
+    answered    the broker's answer began, or the proxy made one
+    left        the last of the answer went to the client
+
+Rules:
+* A request that is observed is open from `begin` until `end`, and ends exactly once: by an answer, or without one.
+* What is open when the link closes ends then, and says why.
+* An observer changes nothing. One that raises is counted and told of, and stops nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from proxy.core.clock import Clock
+from proxy.core.context import Context
+from proxy.core.events import ObserverFailed
+from proxy.core.failure import detached, raised_at
+from proxy.core.limits import Counters
+from proxy.core.outbox import Outbox
+from proxy.protocol.schema import Message
+
+
+class By(Enum):
+    """Who answered a request."""
+
+    BROKER = "broker"
+    PLUGIN = "plugin"
+    PROXY = "proxy"
+    NOBODY = "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a request. Times are in seconds of the link's clock, None for what never happened.
+
+    `why` says which handler answered or ended it, or what else kept it from its answer; None where a broker answered.
+    Sizes are in bytes of whole frames.
+    """
+
+    by: By
+    why: str | None
+    came: float
+    sent: float | None
+    answered: float | None
+    left: float | None
+    request_bytes: int
+    response_bytes: int
+
+
+Observer = Callable[[Context, Outcome], None]
+Showing = Callable[[Context, Message], None]
+
+
+class Outcomes:
+    """The requests of one link that somebody observes and that have not ended."""
+
+    __slots__ = ("_clock", "_counters", "_open", "_outbox")
+
+    def __init__(self, clock: Clock, outbox: Outbox, counters: Counters) -> None:
+        self._clock = clock
+        self._outbox = outbox
+        self._counters = counters
+        self._open: dict[Context, tuple[Observer, ...]] = {}
+
+    def begin(self, ctx: Context, observers: tuple[Observer, ...]) -> None:
+        """A request came."""
+        ctx.came = self._clock.now
+        self._open[ctx] = observers
+
+    def sent(self, ctx: Context) -> None:
+        """It goes to the broker."""
+        ctx.sent = self._clock.now
+
+    def answered(self, ctx: Context) -> None:
+        """Its answer began."""
+        ctx.answered = self._clock.now
+
+    def end(self, ctx: Context, by: By, why: str | None = None, size: int = 0) -> None:
+        """It has its answer, of so many bytes, or gets none."""
+        observers = self._open.pop(ctx, None)
+        if observers is None:
+            return  # nobody observes it
+        left = None if by is By.NOBODY else self._clock.now
+        answered = None if by is By.NOBODY else (left if ctx.answered is None else ctx.answered)
+        assert ctx.came is not None
+        outcome = Outcome(by, why, ctx.came, ctx.sent, answered, left, ctx.request_bytes, size)
+        for observer in observers:
+            try:
+                observer(ctx, outcome)
+            except Exception as error:
+                self._failed(observer, ctx, error)
+
+    def show(self, ctx: Context, observers: Iterable[Showing], message: Message) -> None:
+        """Show a message to those who asked to read it."""
+        for observer in observers:
+            try:
+                observer(ctx, message)
+            except Exception as error:
+                self._failed(observer, ctx, error)
+
+    def close(self, why: str) -> None:
+        """The link is closed: whatever is open gets no answer any more."""
+        for ctx in tuple(self._open):
+            self.end(ctx, By.NOBODY, why)
+
+    def _failed(self, observer: object, ctx: Context, error: Exception) -> None:
+        self._counters.failed_observers += 1
+        at = raised_at(error)
+        name = getattr(observer, "__qualname__", repr(observer))
+        self._outbox.emit(ObserverFailed(name, ctx.api, ctx.version, detached(error), at))

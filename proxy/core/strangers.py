@@ -1,0 +1,162 @@
+"""Strangers: requests that have no filter chain, and those that are refused whoever would want to see them.
+
+Rules:
+* An unknown api or version, or one that is none of a client's business, ends the conversation, as at a broker.
+* A version of the future is answered where a plugin knows how (`@on_unsupported`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from proxy.core.context import Connection, Context
+from proxy.core.decisions import Disconnect, Reply
+from proxy.core.events import HandlerFailed
+from proxy.core.failure import detached, raised_at
+from proxy.core.filters import Filters
+from proxy.core.inflight import Answer
+from proxy.core.lane import State
+from proxy.core.limits import Counters
+from proxy.core.outbox import Outbox
+from proxy.core.outcome import By, Outcomes
+from proxy.core.requests import Requests
+from proxy.protocol.api import APIS, Api
+from proxy.protocol.codec import decode_ignoring_rest
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.frame import HOLD, SIZE, Buffer, Head, Reader
+from proxy.protocol.header import read_request_header, response_frame
+from proxy.protocol.problem import ProtocolError
+from proxy.protocol.refuse import refuse
+from proxy.protocol.schema import Response
+
+
+class Strangers:
+    """Sees to the strangers of one link."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        filters: Filters,
+        requests: Requests,
+        outcomes: Outcomes,
+        outbox: Outbox,
+        counters: Counters,
+    ) -> None:
+        self._connection = connection
+        self._filters = filters
+        self.requests = requests
+        self._outcomes = outcomes
+        self._outbox = outbox
+        self._counters = counters
+
+    def meet(self, head: Head) -> Reader | None:
+        """Nobody knows this request."""
+        handler = self._filters.unsupported.get(head[1] >> 16)
+        if handler is not None and not self.requests.turn.allows(head[0]):
+            return self.requests.hold(State.TURN)
+        ctx, name = self._begin(head)
+        if handler is not None:
+            return _Answered(self, ctx, name, handler)
+        self._counters.unknown_apis += 1
+        return self.give_up(ctx, f"the client asked for {name}")
+
+    def refuse(self, head: Head, error: ErrorCode, reason: str) -> Reader:
+        """Answer this request with an error, and end."""
+        ctx, _ = self._begin(head)
+        if head[1] not in self._filters.table:
+            return self.give_up(ctx, reason)
+        return _Refused(self, ctx, error, reason)
+
+    def end(self, head: Head, reason: str) -> Reader:
+        """End instead of answering."""
+        ctx, _ = self._begin(head)
+        return self.give_up(ctx, reason)
+
+    def _begin(self, head: Head) -> tuple[Context, str]:
+        """The context of a request, and what to call it."""
+        length, key_and_version, correlation_id = head
+        key, version = key_and_version >> 16, (key_and_version & 0xFFFF ^ 0x8000) - 0x8000
+        api = APIS.get(key) or Api.unknown(key)
+        ctx = Context(self._connection, api, version, correlation_id, request_bytes=SIZE.size + length)
+        observers = self._filters.observers(api)
+        if observers:
+            self._outcomes.begin(ctx, observers)
+        if key not in APIS:
+            return ctx, f"the unknown API {key}"
+        if api.inter_broker:
+            return ctx, f"{api.name} v{version}, which is for brokers only"
+        return ctx, f"{api.name} v{version}, a version that nobody knows"
+
+    def give_up(self, ctx: Context, reason: str) -> Reader:
+        """End the conversation instead of answering this request."""
+        self._outcomes.end(ctx, By.NOBODY, reason)
+        self.requests.give_up(reason)
+        return HOLD
+
+    def answer(self, ctx: Context, message: Response, version: int, by: By, why: str) -> None:
+        """Send this answer of ours. Raises ProtocolError."""
+        data = response_frame(message, version, ctx.correlation_id)
+        self._outcomes.answered(ctx)
+        self.requests.answer(Answer((data,), ctx, by, why))
+
+    def failed(self, ctx: Context, handler: object, error: Exception, reason: str) -> Reader:
+        """The plugin that was to answer did not."""
+        self._counters.failed_handlers += 1
+        at = raised_at(error)
+        self._outbox.emit(HandlerFailed(str(handler), ctx.api, ctx.version, detached(error), at))
+        return self.give_up(ctx, reason)
+
+
+class _Answered:
+    """A request of a version that a plugin answers."""
+
+    whole, blind = True, 0
+
+    def __init__(self, strangers: Strangers, ctx: Context, name: str, handler: Callable[[Context], Any]) -> None:
+        self._strangers = strangers
+        self._ctx = ctx
+        self._name = name
+        self._handler = handler
+
+    def read(self, frame: memoryview, last: bool) -> Sequence[Buffer]:
+        """Let the plugin answer."""
+        strangers, ctx = self._strangers, self._ctx
+        try:
+            decision = self._handler(ctx)
+            if isinstance(decision, Reply) and decision.version is not None:
+                strangers.answer(ctx, decision.message, decision.version, By.PLUGIN, self._handler.__qualname__)
+                return ()
+            if not isinstance(decision, Disconnect):
+                raise TypeError(f"{decision!r} is no answer to an unknown version")
+            strangers.give_up(ctx, decision.reason)
+        except Exception as error:  # whatever a plugin raises: fail closed
+            reason = f"the client asked for {self._name}, and answering that failed"
+            strangers.failed(ctx, self._handler, error, reason)
+        return HOLD
+
+
+class _Refused:
+    """A request that is answered with an error; then the connection ends."""
+
+    whole, blind = True, 0
+
+    def __init__(self, strangers: Strangers, ctx: Context, error: ErrorCode, reason: str) -> None:
+        self._strangers = strangers
+        self._ctx = ctx
+        self._error = error
+        self._reason = reason
+
+    def read(self, frame: memoryview, last: bool) -> Sequence[Buffer]:
+        """The whole request."""
+        strangers, ctx = self._strangers, self._ctx
+        try:
+            _, body = read_request_header(bytes(frame[SIZE.size :]))
+            request = decode_ignoring_rest(ctx.api.request, ctx.version, bytes(frame[SIZE.size + body :]))
+            answer = refuse(ctx.api, ctx.version, request, self._error)
+            if answer is not None:
+                strangers.answer(ctx, answer, ctx.version, By.PROXY, self._reason)
+        except ProtocolError:
+            pass  # what cannot be read cannot be answered: it ends without
+        strangers.give_up(ctx, self._reason)
+        return HOLD

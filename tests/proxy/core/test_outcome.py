@@ -1,0 +1,377 @@
+"""Outcomes: every request ends once, whoever answers it and also when nobody does, and observers are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proxy.core.clock import Clock
+from proxy.core.commands import Command, Emit, ToBroker, ToClient, Wake
+from proxy.core.context import Connection, Context
+from proxy.core.decisions import Ask, Decision, Disconnect, Forward, Reply, Sleep, Steps
+from proxy.core.events import ObserverFailed
+from proxy.core.filters import Filters
+from proxy.core.limits import Limits
+from proxy.core.link import Link
+from proxy.core.outcome import By, Outcome
+from proxy.core.plugin import Handler, Plugin, Wish, observe, on_outcome, on_request, on_response, on_unsupported
+from proxy.protocol.api import HEARTBEAT, METADATA, PRODUCE
+from proxy.protocol.frame import REQUEST_HEAD, RESPONSE_HEAD, SIZE
+from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
+from proxy.protocol.schema import Request
+from tests.proxy.core.frames import (
+    answering,
+    heartbeat,
+    heartbeat_answer,
+    metadata,
+    metadata_answer,
+    produce,
+    produce_answer,
+)
+from tests.proxy.core.lending import from_broker, from_client
+from tests.proxy.core.playbook import connection
+
+FUTURE = b"\0\0\0\x0c\0\x12\0\x63%b\0\0\0\0"  # ApiVersions v99
+UNKNOWN = b"\0\0\0\x0c\x03\xe8\0\0%b\0\0\0\0"  # an API that nobody knows
+
+
+class Watching(Plugin):
+    """Notes what it is told and shown."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[int, Outcome]] = []
+        self.asked: list[str] = []
+        self.answered: list[int] = []
+
+    @on_outcome()
+    def ended(self, ctx: Context, outcome: Outcome) -> None:
+        self.told.append((ctx.correlation_id, outcome))
+
+    @property
+    def by(self) -> list[tuple[int, By]]:
+        return [(number, outcome.by) for number, outcome in self.told]
+
+
+class Reading(Watching):
+    """Reads Heartbeats too, both ways."""
+
+    @observe(HeartbeatRequest, fields="group_id")
+    def request(self, ctx: Context, request: HeartbeatRequest) -> None:
+        self.asked.append(request.group_id)
+
+    @observe(HeartbeatResponse, fields="error_code")
+    def response(self, ctx: Context, response: HeartbeatResponse) -> None:
+        self.answered.append(response.error_code)
+
+
+class Doing(Plugin):
+    """Does with a Heartbeat what its group says."""
+
+    @on_request(HeartbeatRequest)
+    def down(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        match request.group_id:
+            case "forward":
+                request.group_id = "forwarded"
+                return Forward(request)
+            case "reply":
+                return Reply(HeartbeatResponse(error_code=27))
+            case "raise":
+                raise ValueError("boom")
+            case "disconnect":
+                return Disconnect("enough")
+            case "sleep":
+                yield Sleep(1)
+            case "ask":
+                yield Ask(FindCoordinatorRequest(coordinator_keys=["g"]), 4)
+        return None
+
+    @on_response(HeartbeatResponse)
+    def up(self, ctx: Context, response: HeartbeatResponse) -> Decision:
+        if response.error_code == 99:
+            raise ValueError("boom")
+        return None
+
+    @on_unsupported(ApiVersionsRequest)
+    def unknown(self, ctx: Context) -> Decision:
+        return Reply(ApiVersionsResponse(error_code=35, api_keys=[]), version=0)
+
+
+def play(link: Link, *frames: bytes) -> list[Command]:
+    return [command for frame in frames for command in from_client(link, frame)]
+
+
+@pytest.mark.parametrize("observer", [Watching, Reading])
+@pytest.mark.parametrize("first", [True, False])
+def test_an_observer_sees_all_answers_wherever_it_stands(observer: type[Watching], first: bool) -> None:
+    watching = observer()
+    plugins = [watching, Doing()] if first else [Doing(), watching]
+    link = Link(connection(), Filters(plugins))
+    play(link, heartbeat(1, "reply"), heartbeat(2, "raise"), heartbeat(3, "forward"), metadata(4))
+    from_broker(link, heartbeat_answer(3) + metadata_answer(4))
+    assert watching.by == [(1, By.PLUGIN), (2, By.PROXY), (3, By.BROKER), (4, By.BROKER)]
+    assert [outcome.why for _, outcome in watching.told] == [
+        "Doing.down",
+        "Doing.down failed on a Heartbeat request",
+        None,
+        None,
+    ]
+
+
+def test_an_observer_reads_requests_as_they_came_and_answers_as_they_left() -> None:
+    reading = Reading()
+    link = Link(connection(), Filters([Doing(), reading]))
+    play(link, heartbeat(1, "reply"), heartbeat(2, "raise"), heartbeat(3, "forward"))
+    from_broker(link, heartbeat_answer(3, 5))
+    assert reading.asked == ["reply", "raise", "forward"]
+    assert reading.answered == [27, -1, 5]
+
+
+def test_what_nobody_answers_says_why() -> None:
+    watching = Watching()
+    link = Link(connection(), Filters([watching, Doing()]))
+    play(link, produce(1, acks=0), metadata(2), heartbeat(3, "disconnect"))
+    link.broker_closed()
+    assert [(number, outcome.by, outcome.why) for number, outcome in watching.told] == [
+        (1, By.NOBODY, "acks 0 has no answer"),
+        (3, By.NOBODY, "enough"),
+        (2, By.NOBODY, "the broker closed the connection with requests in flight"),
+    ]
+
+
+def test_what_nobody_knows_has_an_outcome_too() -> None:
+    watching = Watching()
+    link = Link(connection(), Filters([watching, Doing()]))
+    play(link, FUTURE % b"\0\0\0\1", UNKNOWN % b"\0\0\0\2")
+    assert watching.by == [(1, By.PLUGIN), (2, By.NOBODY)]
+    assert watching.told[1][1].why == "the client asked for the unknown API 1000"
+
+
+def test_a_request_that_cannot_be_read_has_an_outcome() -> None:
+    frame = bytearray(heartbeat(1))
+    frame[18] = 200  # a group id longer than the frame
+    watching = Watching()
+    play(Link(connection(), Filters([watching, Doing()])), bytes(frame))
+    assert watching.by == [(1, By.NOBODY)]
+
+
+def test_moments_and_sizes_are_told() -> None:
+    watching, clock = Watching(), Clock(10.0)
+    link = Link(connection(), Filters([watching]), clock=clock)
+    request, answer = produce(1, acks=1, records=b"r" * 1000), produce_answer(1)
+    play(link, request[:500])
+    clock.now = 11.0
+    play(link, request[500:])
+    clock.now = 12.0
+    from_broker(link, answer[:9])
+    assert not watching.told
+    clock.now = 13.0
+    from_broker(link, answer[9:])
+    ((_, outcome),) = watching.told
+    assert outcome == Outcome(By.BROKER, None, 10.0, 10.0, 12.0, 13.0, len(request), len(answer))
+
+
+def test_an_answer_of_the_proxy_leaves_when_older_ones_have() -> None:
+    watching, clock = Watching(), Clock(1.0)
+    link = Link(connection(), Filters([watching, Doing()]), clock=clock)
+    play(link, metadata(1), heartbeat(2, "reply"))
+    clock.now = 5.0
+    from_broker(link, metadata_answer(1))
+    assert [(number, outcome.answered, outcome.left) for number, outcome in watching.told] == [(1, 5, 5), (2, 1, 5)]
+
+
+def test_an_observer_that_raises_stops_nothing() -> None:
+    class Broken(Watching):
+        @observe(HeartbeatRequest)
+        def request(self, ctx: Context, request: HeartbeatRequest) -> None:
+            raise ValueError("boom")
+
+        @on_outcome(HEARTBEAT)
+        def ended(self, ctx: Context, outcome: Outcome) -> None:
+            raise ValueError("boom")
+
+    watching = Watching()
+    link = Link(connection(), Filters([Broken(), watching]))
+    given = play(link, heartbeat(1)) + from_broker(link, heartbeat_answer(1))
+    assert [type(command) for command in given] == [Emit, ToBroker, ToClient, Emit] or [
+        type(command) for command in given
+    ] == [Emit, ToBroker, Emit, ToClient]
+    assert all(isinstance(command.event, ObserverFailed) for command in given if isinstance(command, Emit))
+    assert watching.by == [(1, By.BROKER)]
+    assert link.counters.failed_observers == 2
+
+
+def test_an_observer_of_some_apis_is_told_of_no_others() -> None:
+    class Some(Watching):
+        @on_outcome(METADATA)
+        def ended(self, ctx: Context, outcome: Outcome) -> None:
+            super().ended(ctx, outcome)
+
+    some = Some()
+    link = Link(connection(), Filters([some]))
+    play(link, metadata(1), heartbeat(2), produce(3, acks=1))
+    from_broker(link, metadata_answer(1) + heartbeat_answer(2) + produce_answer(3))
+    assert some.by == [(1, By.BROKER)]
+
+
+class Remembering(Plugin):
+    """Lets pass unread what is equal to a Produce request that it saw, as an ACL does."""
+
+    def __init__(self) -> None:
+        self.known: dict[bytes, Context] = {}
+
+    def handlers(self, position: int = 0) -> Iterator[Handler]:
+        yield Handler(self.produce, Wish(Request, ProduceRequest, None), position, fast_path=self)
+
+    def produce(self, ctx: Context, request: ProduceRequest) -> None:
+        ctx.notes[self] = "allowed"
+
+    def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
+        return self.known.get(bytes(frame[12:length]))
+
+    def passed(self, ctx: Context, frame: memoryview, body: int) -> None:
+        self.known[bytes(frame[12:])] = ctx.as_sample()
+
+
+class Answers(Plugin):
+    """Notes the contexts of the answers that it sees."""
+
+    def __init__(self) -> None:
+        self.seen: list[Context] = []
+
+    @on_response(ProduceResponse)
+    def answer(self, ctx: Context, response: ProduceResponse) -> None:
+        self.seen.append(ctx)
+
+
+@pytest.mark.parametrize("others", [[], [Watching()]])
+def test_each_request_has_a_context_of_its_own_also_where_it_passed_unread(others: list[Plugin]) -> None:
+    answers, remembering = Answers(), Remembering()
+    link = Link(connection(), Filters([remembering, answers, *others]))
+    for number in (101, 102, 103):
+        play(link, produce(number, acks=1))
+        from_broker(link, produce_answer(number))
+    assert len(remembering.known) == 1
+    assert [ctx.correlation_id for ctx in answers.seen] == [101, 102, 103]
+    assert [ctx.notes[remembering] for ctx in answers.seen] == ["allowed"] * 3
+    assert len({id(ctx.notes) for ctx in answers.seen}) == 3
+    assert not any(ctx.sample for ctx in answers.seen)
+
+
+KINDS: dict[str, Callable[[int], bytes]] = {
+    "metadata": metadata,
+    "produce": lambda n: produce(n, acks=1),
+    "acks 0": lambda n: produce(n, acks=0),
+    "future": lambda n: FUTURE % n.to_bytes(4, "big"),
+    "unknown": lambda n: UNKNOWN % n.to_bytes(4, "big"),
+    "unreadable": lambda n: heartbeat(n)[:18] + b"\xff" + heartbeat(n)[19:],
+    **{
+        kind: (lambda n, kind=kind: heartbeat(n, kind))  # type: ignore[misc]
+        for kind in ("pass", "forward", "reply", "raise", "disconnect", "sleep", "ask", "fails")
+    },
+}
+
+
+class Conversation:
+    """A link whose client sends everything and whose broker answers everything, until one of them dies."""
+
+    def __init__(self, kinds: list[str]) -> None:
+        self.watching, self.clock = Reading(), Clock()
+        filters = Filters([self.watching, Doing()])
+        self.link = Link(connection(), filters, Limits(in_flight=3), clock=self.clock)
+        self.kinds = kinds
+        self.from_client = b"".join(KINDS[kind](number) for number, kind in enumerate(kinds))
+        self.from_broker = b""
+        self.at_broker = b""
+        self.at_client = b""
+        self.taken: list[int] = []  # requests that reached the broker
+        self.tokens: list[int] = []
+
+    def step(self, what: str, size: int) -> None:
+        self.clock.now += 1
+        if self.link.closed:
+            return
+        if what == "client":
+            data, self.from_client = self.from_client[:size], self.from_client[size:]
+            self.do(from_client(self.link, data) if data else [])
+        elif what == "broker":
+            data, self.from_broker = self.from_broker[:size], self.from_broker[size:]
+            self.do(from_broker(self.link, data) if data else [])
+        elif what == "time" and self.tokens:
+            self.do(self.link.wake(self.tokens.pop(0)))
+        elif what == "client dies":
+            self.do(self.link.client_closed())
+        elif what == "broker dies":
+            self.do(self.link.broker_closed())
+
+    def do(self, commands: list[Any]) -> None:
+        for command in commands:
+            if isinstance(command, ToClient):
+                self.at_client += bytes(command.data)
+            elif isinstance(command, ToBroker):
+                self.at_broker += bytes(command.data)
+            elif isinstance(command, Wake):
+                self.tokens.append(command.token)
+        for number, key in frames(self.at_broker, REQUEST_HEAD):
+            self.answer(number, key)
+        self.at_broker = rest(self.at_broker)
+
+    def answer(self, number: int, key: int) -> None:
+        if key >> 16 == FindCoordinatorRequest.api.key:
+            self.from_broker += answering(FindCoordinatorResponse(coordinators=[]), number)
+            return
+        self.taken.append(number)
+        if key >> 16 == METADATA.key:
+            self.from_broker += metadata_answer(number)
+        elif key >> 16 == PRODUCE.key:
+            self.from_broker += b"" if self.kinds[number] == "acks 0" else produce_answer(number)
+        else:
+            self.from_broker += heartbeat_answer(number, 99 if self.kinds[number] == "fails" else 0)
+
+
+def frames(data: bytes, head: Any) -> Iterator[tuple[int, int]]:
+    """The correlation ids of whole frames, and the keys of requests."""
+    while len(data) >= SIZE.size and len(data) >= SIZE.size + SIZE.unpack_from(data)[0]:
+        fields = head.unpack_from(data)
+        yield fields[-1], fields[1]
+        data = data[SIZE.size + fields[0] :]
+
+
+def rest(data: bytes) -> bytes:
+    """What follows the whole frames."""
+    while len(data) >= SIZE.size and len(data) >= SIZE.size + SIZE.unpack_from(data)[0]:
+        data = data[SIZE.size + SIZE.unpack_from(data)[0] :]
+    return data
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    kinds=st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=10),
+    steps=st.lists(st.tuples(st.sampled_from(["client", "broker", "time"]), st.integers(1, 150)), max_size=80),
+    death=st.sampled_from(["client dies", "broker dies", "aborted"]),
+)
+def test_every_request_has_exactly_one_outcome_whenever_the_link_dies(
+    kinds: list[str], steps: list[tuple[str, int]], death: str
+) -> None:
+    conversation = Conversation(kinds)
+    for what, size in steps:
+        conversation.step(what, size)
+    answered = [number for number, _ in frames(conversation.at_client, RESPONSE_HEAD)]
+    conversation.step(death, 0)
+    conversation.link.release("over")
+    told = conversation.watching.told
+    numbers = [number for number, _ in told]
+    assert len(numbers) == len(set(numbers)), "one outcome each"
+    assert set(numbers) >= set(conversation.taken) | set(answered)
+    assert {number for number, outcome in told if outcome.by is not By.NOBODY} >= set(answered)
+    for _, outcome in told:
+        moments = [outcome.came, outcome.sent, outcome.answered, outcome.left]
+        known = [moment for moment in moments if moment is not None]
+        assert known == sorted(known)
+        assert (outcome.why is None) == (outcome.by is By.BROKER)
