@@ -33,7 +33,7 @@ class Case:
     """One request and what the rules made of it."""
 
     def __init__(self, ctx: Context, request: Any, rights: Rights, names: Names) -> None:
-        self.ctx = ctx
+        self.connection = ctx.connection  # and not `ctx`, whose notes may hold this
         self.api = ctx.api
         self.version = ctx.version
         self.request: Any = request

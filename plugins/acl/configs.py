@@ -101,5 +101,5 @@ def _wrong_broker(case: Case, name: str) -> str | None:
         return None
     if INTEGER.fullmatch(name) is None:
         return f"Node id must be an integer, but it is: {name}"
-    own = case.ctx.connection.broker_id
+    own = case.connection.broker_id
     return None if own is None or int(name) == own else f"Unexpected broker id, expected {own}, but received {name}"

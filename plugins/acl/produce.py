@@ -60,7 +60,7 @@ class Producing:
         for topic in request.topic_data:
             name = topic.name if ctx.version < WITH_IDS else self._names.get(topic.topic_id)
             if name is None or not granted.may(Operation.WRITE, TOPIC, name):
-                return self._take_out(Case(ctx, request, granted, self._names))
+                return self._take_out(ctx, Case(ctx, request, granted, self._names))
         # A plain batch needs no right to the transactional id that stands above it; the next batch may.
         whatever = identity is None or granted.may(Operation.WRITE, TRANSACTIONAL_ID, identity)
         ctx.notes[self._ALLOWED] = whatever and granted.recorded == before
@@ -70,7 +70,7 @@ class Producing:
         """Was all allowed, whatever the records are?"""
         return bool(ctx.notes.get(self._ALLOWED))
 
-    def _take_out(self, case: Case) -> Decision:
+    def _take_out(self, ctx: Context, case: Case) -> Decision:
         """Some topic is refused."""
         request = case.request
         if request.transactional_id is None and is_transactional(request) and not case.rights.is_shadow:
@@ -81,7 +81,7 @@ class Producing:
             return decision
         if request.acks == 0:
             return Forward(request, end="some of a Produce request was refused that wants no answer")
-        case.ctx.notes[self] = case
+        ctx.notes[self] = case
         return decision
 
     def is_needed(self, ctx: Context) -> bool:

@@ -71,7 +71,7 @@ class ShareFetched(Check):
 
     def sessions(self, case: Case) -> Sessions[Any]:
         """Those of this connection, by group and member."""
-        found: Sessions[Any] = case.ctx.connection.notes.setdefault(self, Sessions())
+        found: Sessions[Any] = case.connection.notes.setdefault(self, Sessions())
         return found
 
     def _session(self, case: Case) -> tuple[Session, ErrorCode | None]:

@@ -27,19 +27,19 @@ NOT_ALLOWED = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
 
 def own(case: Case) -> str | None:
     """Who asks; None where only the broker knows."""
-    who = client(case.ctx.connection)
+    who = client(case.connection)
     return None if who is None else who.principal
 
 
 def taken_for(case: Case) -> str | None:
     """As whom the broker takes who asks; None where only the broker knows."""
-    told = case.ctx.connection.taken_for
+    told = case.connection.taken_for
     return own(case) if told is None else told or None
 
 
 def is_anybody(case: Case) -> bool:
     """Did nobody ask who this is, while the proxy told the broker somebody?"""
-    connection = case.ctx.connection
+    connection = case.connection
     return connection.taken_for is not None and connection.principal is None
 
 
@@ -54,7 +54,7 @@ class TokenMade(Check):
             return self._refuse(case, NOT_ALLOWED)
         named = f"{request.owner_principal_type}:{request.owner_principal_name}"
         owner = named if request.owner_principal_name else taken_for(case)
-        known = owner is not None or case.ctx.connection.taken_for is None
+        known = owner is not None or case.connection.taken_for is None
         if not known or (owner is not None and self.refuses(case, owner)):
             return self._refuse(case, REFUSED)
         case.after.append(self.check)
@@ -84,7 +84,7 @@ class TokenUsed(Check):
     """RenewDelegationToken and ExpireDelegationToken: the owner and the renewers may, which brokers see to."""
 
     def judge(self, case: Case) -> Any:
-        if case.ctx.connection.taken_for in (None, own(case)) or case.rights.is_shadow:
+        if case.connection.taken_for in (None, own(case)) or case.rights.is_shadow:
             return None
         if is_anybody(case):
             return case.refuse(NOT_ALLOWED)

@@ -74,7 +74,7 @@ class Told(Check):
         doubtful = {
             t.name for t in case.request.topics if t.name is not None and not may(Operation.CREATE, TOPIC, t.name)
         }
-        if not doubtful or not (yield from case.names.are_made(case.ctx.connection, case.rights.now)):
+        if not doubtful or not (yield from case.names.are_made(case.connection, case.rights.now)):
             return
         gone = yield from missing(sorted(doubtful), max(case.version, CREATION_CAN_BE_DECLINED))
         (array,) = arrays("topics", case.version, case.request)

@@ -66,7 +66,7 @@ class Connection:
     cluster: str
     topology: Topology
     broker_id: int | None = None  # None on the bootstrap port
-    gate: Gate = field(init=False)  # the link's own
+    gate: Gate = field(init=False, repr=False)  # the link's own
     tls: Tls | None = None
     principal: str | None = None  # as Kafka writes it: "User:alice"; None also where only the broker knows
     mechanism: str | None = None  # of SASL, once the client is authenticated
