@@ -96,6 +96,8 @@ class Fetching:
                 for topic in request.forgotten_topics_data
             ]
         change = session.step(asked, forgotten, lambda topic: self._verdict(granted, topic), granted.edition)
+        if known is not None and not session.wanted:
+            sessions.close(request.session_id)  # brokers give up one that is empty
         refused = [(Asked(topic, {**session.wanted[topic]}), error) for topic, error in session.refused.items()]
         if change.restored and session.stale:
             # Where the client is by now is not known: it begins anew, and says so.

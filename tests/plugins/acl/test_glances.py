@@ -1,0 +1,106 @@
+"""Glances: what passes unread is what would pass as it came if it were read, however oddly it is written.
+
+Two connections with the same past get the same frame; one of them remembers nothing of what passed.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from plugins.acl.called import Calling
+from plugins.acl.repeated import RepeatedFetch
+from proxy.core.commands import Close, Emit, ToBroker, ToClient
+from proxy.core.events import Undecodable
+from proxy.protocol.api import FETCH, PRODUCE
+from proxy.protocol.frame import SIZE
+from proxy.protocol.header import request_frame
+from proxy.protocol.schema import Request
+from tests.plugins.acl.talk import Rules, Talk, topic_id
+from tests.plugins.acl.test_fetch import Consumer, fetch, records
+from tests.plugins.acl.test_produce import produce
+from tests.proxy.core.lending import from_client
+from tests.proxy.protocol.odd import Odd
+
+Making = Callable[..., Rules]
+OWN = "acls: [{allow: User:alice, to: [Read, Write], topics: [mine, 'more*'], transactional_ids: mine}]"
+NAMES = ("mine", "more", "more2", "theirs")
+TELLING = (0, 1, 2, 3, 5, 115, 127, 128, 255)
+
+rounds = pytest.mark.parametrize("rounds", [30, pytest.param(2_000, marks=pytest.mark.long)])
+
+
+def frame_of(request: Request, version: int, dice: random.Random) -> bytes:
+    """The request oddly written, with some bytes changed, or just so."""
+    frame = bytearray(request_frame(request, version, 1, "app"))
+    body = 17 + request.api.is_flexible(version)
+    how = dice.randrange(4)
+    if how < 2:
+        frame[body:] = Odd(dice, (0.02, 0.08)[how]).message(request, version)
+    elif how == 2:
+        for _ in range(dice.randint(1, 3)):
+            frame[dice.randrange(12, len(frame))] = dice.choice(TELLING)
+    return SIZE.pack(len(frame) - SIZE.size) + bytes(frame[SIZE.size :])
+
+
+def outcome(talk: Talk, frame: bytes) -> tuple[list[Any], list[Any]]:
+    """What leaves for the broker and for the client and whether the connection ends; and what is told."""
+    commands = from_client(talk.link, bytearray(frame))
+    left: list[Any] = [
+        (type(command), bytes(command.data)) for command in commands if isinstance(command, ToBroker | ToClient)
+    ]
+    left += [Close for command in commands if isinstance(command, Close)]
+    return left, [command.event for command in commands if isinstance(command, Emit)]
+
+
+def compare(knowing: Talk, forgetful: Talk, frame: bytes) -> bool:
+    """Both come to the same. Gives whether the frame passed."""
+    for note in [note for note in forgetful.connection.notes if isinstance(note, Calling | RepeatedFetch)]:
+        del forgetful.connection.notes[note]
+    left, told = outcome(knowing, frame)
+    if left == [(ToBroker, frame)] and not told:
+        others_left, others_told = outcome(forgetful, frame)
+        # What follows the last name of a Produce request may be anything: its broker refuses it, or serves no more.
+        is_bad = [*map(type, others_told)] == [Undecodable] and frame[4:6] == PRODUCE.key.to_bytes(2, "big")
+        assert is_bad or (others_left, others_told) == (left, told), frame.hex()
+        return True
+    return False
+
+
+@rounds
+@pytest.mark.parametrize(
+    ("api", "version"), [*((PRODUCE, v) for v in (3, 8, 9, 12, 13)), *((FETCH, v) for v in (4, 7, 11, 12, 13, 17, 18))]
+)
+def test_of_requests_without_a_session(rules: Making, api: Any, version: int, rounds: int) -> None:
+    own = rules(OWN)
+    own.acl.names.learn([type("T", (), {"name": name, "topic_id": topic_id(name)}) for name in NAMES])
+    dice, ask = random.Random(f"{api.name} {version}"), produce if api is PRODUCE else fetch
+    passed = 0
+    for _ in range(rounds):
+        talks = Talk(own.acl), Talk(own.acl)
+        for talk in talks:
+            talk.send(request_frame(ask(version, "mine"), version, 1, "app"), api, version)
+        names = dice.choices(NAMES, (6, 6, 3, 1), k=dice.randint(1, 3))
+        passed += compare(*talks, frame_of(ask(version, *names), version, dice))
+    assert rounds / 10 < passed < rounds
+
+
+@rounds
+@pytest.mark.parametrize("version", [7, 12, 13, 17, 18])
+def test_of_requests_in_a_session(rules: Making, version: int, rounds: int) -> None:
+    own, dice = rules(OWN), random.Random(version)
+    passed = 0
+    for _ in range(rounds):
+        talks = Consumer(own, *NAMES), Consumer(own, *NAMES)
+        for talk in talks:
+            talk.opened(version, "mine", "more")
+            for epoch in (1, 2):
+                talk.ask(fetch(version, "mine", session=(7, epoch), offset=epoch), version)
+                talk.answer(records(version))
+        epoch = dice.choice((3, 3, 3, 3, 2, 4, 0, -1))
+        request = fetch(version, "mine", session=(7, epoch), offset=dice.randrange(1 << 40))
+        passed += compare(*talks, frame_of(request, version, dice))
+    assert rounds / 10 < passed < rounds
