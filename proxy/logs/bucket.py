@@ -3,6 +3,8 @@
 It is one number, the moment when the bucket is full again (the generic cell rate algorithm): nothing has to refill it.
 """
 
+import time
+
 
 class Bucket:
     """Holds `most` tokens; a new one comes `every` seconds. Whoever asks has the clock."""
@@ -21,3 +23,21 @@ class Bucket:
     def take(self, now: float) -> None:
         """Take one, which is there."""
         self._full_at = max(now, self._full_at) + self._every
+
+
+class Throttle:
+    """Lines that are throttled as a whole: each says how many were left out before it."""
+
+    def __init__(self, most: int, every: float) -> None:
+        self._bucket = Bucket(most, every)
+        self._left_out = 0
+
+    def due(self) -> dict[str, int] | None:
+        """What to add to a line that is written now; None if it is left out."""
+        now = time.monotonic()
+        if not self._bucket.has(now):
+            self._left_out += 1
+            return None
+        self._bucket.take(now)
+        left_out, self._left_out = self._left_out, 0
+        return {"left_out": left_out} if left_out else {}

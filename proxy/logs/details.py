@@ -7,13 +7,12 @@ Rules:
 
 from __future__ import annotations
 
-import time
 from collections.abc import MutableMapping
 from typing import Any
 
 import structlog
 
-from proxy.logs.bucket import Bucket
+from proxy.logs.bucket import Throttle
 from proxy.logs.cut import short
 
 BURST = 1000
@@ -24,17 +23,13 @@ class Details:
     """Lets the debug lines of one process pass, as one of structlog's processors."""
 
     def __init__(self) -> None:
-        self._bucket = Bucket(BURST, PACE)
-        self._left_out = 0
+        self._throttle = Throttle(BURST, PACE)
 
     def __call__(self, logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
         """The event, unless it is left out."""
         if method != "debug":
             return event
-        now = time.monotonic()
-        if not self._bucket.has(now):
-            self._left_out += 1
+        left_out = self._throttle.due()
+        if left_out is None:
             raise structlog.DropEvent
-        self._bucket.take(now)
-        left_out, self._left_out = self._left_out, 0
-        return short(event) | ({"left_out": left_out} if left_out else {})
+        return short(event) | left_out

@@ -13,12 +13,11 @@ import io
 import logging
 import sys
 import threading
-import time
 from typing import Any
 
 import structlog
 
-from proxy.logs.bucket import Bucket
+from proxy.logs.bucket import Throttle
 from proxy.logs.cut import cut
 
 log = structlog.get_logger()
@@ -31,18 +30,13 @@ class Strays:
     """All that comes by itself."""
 
     def __init__(self) -> None:
-        self._bucket = Bucket(BURST, PACE)
-        self._left_out = 0
+        self._throttle = Throttle(BURST, PACE)
 
     def tell(self, level: int, event: str, **facts: Any) -> None:
         """Write this line, if it is due."""
-        now = time.monotonic()
-        if not self._bucket.has(now):
-            self._left_out += 1
-            return
-        self._bucket.take(now)
-        left_out, self._left_out = self._left_out, 0
-        log.log(level, event, **facts, **({"left_out": left_out} if left_out else {}))
+        left_out = self._throttle.due()
+        if left_out is not None:
+            log.log(level, event, **facts, **left_out)
 
 
 class Library(logging.Handler):

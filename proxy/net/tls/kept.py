@@ -52,7 +52,7 @@ class Kept(Generic[T]):
         try:
             self.current = self._make()
         except UnusableError as error:
-            log.error("changed files cannot be used", what=self._what, why=str(error), way_on="the old ones stay")
+            log.error("changed files cannot be used", what=self._what, why=str(error), still="what was read before")
         else:
             log.info("read again", what=self._what)
 

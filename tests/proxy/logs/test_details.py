@@ -14,7 +14,7 @@ from tests.proxy.logs.written import Written
 
 def test_very_many_are_left_out_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr("proxy.logs.details.time.monotonic", lambda: now)
+    monkeypatch.setattr("proxy.logs.bucket.time.monotonic", lambda: now)
     out, log = Written(verbose=True), structlog.get_logger()
     for _ in range(BURST + 20):
         log.debug("connection closed")

@@ -59,7 +59,7 @@ def test_the_last_line_is_written_before_the_process_ends() -> None:
 
 def test_a_library_that_says_too_much_is_throttled_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr("proxy.logs.strays.time.monotonic", lambda: now)
+    monkeypatch.setattr("proxy.logs.bucket.time.monotonic", lambda: now)
     out, strays = Written(), Strays()
     text, library = Text(strays), Library(strays)
     for number in range(500):

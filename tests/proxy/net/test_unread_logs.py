@@ -59,7 +59,7 @@ async def is_served(port: int) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "workers"),
-    [("full", 1), ("full", 2), ("broken", 1), ("unread", 1), ("unread", 2), ("closed", 1)],
+    [("full", 1), ("full", 2), ("broken", 1), ("unread", 1), ("unread", 2), ("closed", 1), ("closed", 2)],
 )
 async def test_it_serves_on_and_ends_cleanly(broker: Broker, tmp_path: Path, kind: str, workers: int) -> None:
     port, admin = free_block(4, LOOPBACK), free_port(LOOPBACK)
