@@ -18,6 +18,7 @@ from proxy.core.context import Context
 from proxy.core.decisions import Decision, Disconnect, Forward, Reply
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.fiber import turns
 from proxy.protocol.refuse import refuse
 from proxy.protocol.schema import Response
 
@@ -60,7 +61,8 @@ class Case:
             return
         elements = array.elements
         self.refused += (
-            Refused(array.path, array.link(elements[index]), index, *error, kept) for index, error in errors.items()
+            Refused(array.path, array.link(elements[index]), index, *error, kept)
+            for index, error in turns(errors.items())
         )
         left = [element for index, element in enumerate(elements) if index not in errors]
         setattr(array.chain[-1], array.field.name, left)

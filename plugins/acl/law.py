@@ -15,6 +15,7 @@ from collections.abc import Callable
 from proxy.core.context import Connection, Context
 from proxy.core.events import Denied
 from proxy.protocol.api import Api
+from proxy.protocol.fiber import turn
 from rules import Client, Decision, Kept, Operation, ResourceType, Snapshot, Why
 from rules.hosts import java_text
 from rules.vocabulary import CLUSTER_NAME
@@ -22,6 +23,7 @@ from rules.vocabulary import CLUSTER_NAME
 ANONYMOUS = "User:ANONYMOUS"
 UNKNOWN = Decision(False, Why.NOT_ALLOWED)
 MOST = 10_000  # answers kept for one connection
+TOLD = 100  # refusals of one request of which events tell; all are counted
 
 
 class Law:
@@ -57,6 +59,7 @@ class Rights:
         "_mechanism",
         "_principal",
         "_rules",
+        "_untold",
         "edition",
         "recorded",
     )
@@ -73,6 +76,13 @@ class Rights:
         self._known: dict[tuple[int, int], dict[str, Decision]] = {}
         self.edition: object = None
         self.recorded = 0  # refusals so far
+        self._untold = TOLD
+
+    def of_request(self) -> Rights:
+        """For another request: as they are now, and told of anew."""
+        self._untold = TOLD
+        self.current()
+        return self
 
     def current(self) -> object:
         """Go by the rules and the client as they are now. Gives the edition."""
@@ -100,6 +110,7 @@ class Rights:
 
     def decide(self, operation: Operation, kind: ResourceType, name: str) -> Decision:
         """The rules' answer. Whoever asks called `current` for this request."""
+        turn()
         known = self._known.get((operation, kind))
         if known is None:
             known = self._known[operation, kind] = {}
@@ -140,14 +151,17 @@ class Rights:
         return not decision.allowed and self.record(api, operation, kind, "any", decision)
 
     def record(self, api: Api, operation: Operation, kind: ResourceType, name: str, decision: Decision) -> bool:
-        """Tell of a refusal. Gives whether it is enforced."""
-        why = decision.why.value if self._client is not None else "only the broker knows who the client is"
-        place = "" if decision.place is None else f"{self._law.kept.file}:{decision.place.line}:{decision.place.column}"
+        """Count a refusal, and tell of it. Gives whether it is enforced."""
         enforced = not self._law.shadow
         self._law.refused[f"{'' if enforced else 'would_be_'}refused_{api.name}"] += 1
+        self.recorded += 1
+        self._untold -= 1
+        if self._untold < 0:
+            return enforced
+        why = decision.why.value if self._client is not None else "only the broker knows who the client is"
+        place = "" if decision.place is None else f"{self._law.kept.file}:{decision.place.line}:{decision.place.column}"
         told = Denied(api, operation.word, kind.word, name, why, place, enforced)
         self._connection.gate.tell(told)
-        self.recorded += 1
         return enforced
 
     @property
@@ -173,8 +187,7 @@ def rights(law: Law, ctx: Context) -> Rights:
     found: Rights | None = ctx.connection.notes.get(law)
     if found is None:
         found = ctx.connection.notes[law] = Rights(law, ctx.connection)
-    found.current()
-    return found
+    return found.of_request()
 
 
 def client(connection: Connection) -> Client | None:

@@ -2,19 +2,22 @@
 
 # A topic's id is never used again, and a topic never gets another name: what was learnt once stays true. A topic that
 # is deleted and made anew has another id, which is asked for when it comes.
-# What is not known is asked of the broker. What the broker does not know either has no name, and is refused.
+# What is not known is asked of the broker, some at a time, and so many for one request. What is beyond that, or not
+# known to the broker either, has no name and is not there: it is refused.
 # Shared by all connections to a cluster; the oldest are forgotten beyond a limit, and asked for again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, TypeVar
 
 from proxy.core.context import Connection
 from proxy.core.decisions import Ask, Steps
 from proxy.protocol.api import DESCRIBE_CONFIGS
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.fiber import turns
 from proxy.protocol.messages.describe_configs import DescribeConfigsRequest
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.wire import NO_UUID
@@ -24,6 +27,10 @@ BROKER = 4  # a type of config resources
 AUTO_CREATE = "auto.create.topics.enable"
 REMEMBERED = 60.0  # seconds for which brokers are believed to be configured as they were
 MOST = 200_000  # topics remembered
+AT_ONCE = 1_000  # topics in one question
+MOST_ASKED = 20_000  # topics that are asked about for one request
+
+T = TypeVar("T")
 
 
 class Names:
@@ -43,7 +50,7 @@ class Names:
 
     def learn(self, topics: Iterable[Any]) -> None:
         """What an answer says: anything with `topic_id` and `name`."""
-        for topic in topics:
+        for topic in turns(topics):
             if topic.name is not None and topic.topic_id != NO_UUID:
                 if len(self._known) >= MOST:
                     del self._known[next(iter(self._known))]
@@ -55,8 +62,8 @@ class Names:
 
     def ask(self, ids: Iterable[bytes]) -> Steps:
         """Learn what these are called."""
-        wanted = [MetadataRequest.Topic(topic_id=topic_id, name=None) for topic_id in ids]
-        yield from self._asked(wanted)
+        for some in _portions(ids):
+            yield from self._asked([MetadataRequest.Topic(topic_id=topic_id, name=None) for topic_id in some])
         return None
 
     def ask_all(self) -> Any:
@@ -89,18 +96,29 @@ class Names:
 
 def missing(topics: Iterable[str], version: int) -> Any:
     """Steps that give which of these topics there are not. `version`: in which to ask, at least 4."""
-    answer = yield from _described(topics, version)
+    topics = [*topics]
+    described = yield from _described(topics, version)
     gone = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.INVALID_TOPIC_EXCEPTION)
-    return {topic.name for topic in answer.topics if topic.error_code in gone}
+    return {topic.name for topic in described if topic.error_code in gone}.union(topics[MOST_ASKED:])
 
 
 def partitions(topics: Iterable[str], version: int) -> Any:
     """Steps that give which partitions each of these topics has; those that are missing have none."""
-    answer = yield from _described(topics, version)
-    return {topic.name: {one.partition_index for one in topic.partitions} for topic in answer.topics}
+    described = yield from _described(topics, version)
+    return {topic.name: {one.partition_index for one in topic.partitions} for topic in turns(described)}
 
 
 def _described(topics: Iterable[str], version: int) -> Any:
-    wanted = [MetadataRequest.Topic(name=name) for name in topics]
-    answer: MetadataResponse = yield Ask(MetadataRequest(topics=wanted, allow_auto_topic_creation=False), version)
-    return answer
+    described: list[MetadataResponse.Topic] = []
+    for some in _portions(topics):
+        wanted = [MetadataRequest.Topic(name=name) for name in some]
+        answer: MetadataResponse = yield Ask(MetadataRequest(topics=wanted, allow_auto_topic_creation=False), version)
+        described += answer.topics
+    return described
+
+
+def _portions(topics: Iterable[T]) -> Iterator[list[T]]:
+    """So many as are asked about in one question, and all that are asked about for one request."""
+    asked = islice(topics, MOST_ASKED)
+    while some := list(islice(asked, AT_ONCE)):
+        yield some

@@ -10,10 +10,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from functools import cache
+from itertools import islice
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from proxy.protocol import api
 from proxy.protocol.api import Api
+from proxy.protocol.fiber import turns
 from proxy.protocol.mirror import Chain, identity
 from proxy.protocol.refuse import Refusal
 from proxy.protocol.schema import Field, Response, Struct, StructType
@@ -52,22 +56,25 @@ class Placing:
         self.api, self.version, self.response = api, version, response
         self._answers: dict[tuple[int, str], dict[int, Any]] = {}  # by what was asked, of each array
         self._said: dict[tuple[Any, ...], Any] = {}
+        self._ordered: dict[int, tuple[list[Any], list[tuple[int, Any]]]] = {}  # where brokers keep the order
 
     def place(self, some: Iterable[Refused]) -> None:
         """All of them. Raises ValueError where the answer has no place for one."""
         if failed(self.response):
             return
-        for refused in sorted(some, key=lambda refused: refused.place):
+        for refused in turns(sorted(some, key=attrgetter("place"))):
             home = self._home(refused)
             if home is not None:
                 self._put(refused, *home)
+        for answered, ordered in self._ordered.values():
+            answered[:] = _merged(answered, ordered)
 
     def join(self) -> None:
         """Say once, or in one place, what is said twice in an answer that is all refusals."""
         for field in self.response.fields:
             if field.mirrors:
                 elements, joined = getattr(self.response, field.name), list[Any]()
-                for element in elements:
+                for element in turns(elements):
                     self._join(joined, element, (id(self.response),))
                 setattr(self.response, field.name, joined)
 
@@ -77,8 +84,10 @@ class Placing:
         answered = getattr(holder, field.name)
         if self.api in ONCE or self.api in JOINED:
             self._join(answered, element, (id(holder),))
+        elif refused.kept:
+            self._ordered.setdefault(id(answered), (answered, []))[1].append((refused.place, element))
         else:
-            answered.insert(refused.place if refused.kept else len(answered), element)
+            answered.append(element)
 
     def _join(self, answered: list[Any], element: Any, around: tuple[Any, ...]) -> None:
         """Add it to what was said of the same already, if anything was."""
@@ -99,7 +108,7 @@ class Placing:
 
     def _home(self, refused: Refused) -> tuple[Any, Field] | None:
         """In whose array of the answer a refusal stands; None where what is around it failed as a whole."""
-        holder: Any = self.response
+        holder: Struct = self.response
         for depth, name in enumerate(refused.path, 1):
             field = mirror(type(holder), name, self.version)
             if field is None:
@@ -126,10 +135,10 @@ class Placing:
         inner = [one for one in field.kind.fields if one.present(self.version)]  # type: ignore[union-attr]
         found: dict[tuple[Any, ...], deque[Any]] = {}
         named = [one for one in inner if identity(one, self.version, chain) is not None]
-        for child in answered:
+        for child in turns(answered):
             found.setdefault(tuple(getattr(child, one.name) for one in named), deque()).append(child)
         pairs = {}
-        for element in getattr(parent, name):
+        for element in turns(getattr(parent, name)):
             said = (identity(one, self.version, (*chain[:-1], element)) for one in named)
             answers = found.get(tuple(each.value for each in said if each is not None))
             if answers:
@@ -137,17 +146,38 @@ class Placing:
         return pairs
 
 
+@cache
 def mirror(cls: type[Struct], name: str, version: int) -> Field | None:
     """The field of an answer that answers the array `name` of what was asked."""
     return next((field for field in cls.fields if name in field.mirrors and field.present(version)), None)
 
 
-def failed(struct: Any) -> bool:
+def failed(struct: Struct) -> bool:
     """Is there an error for all of it?"""
-    return any(getattr(struct, field.name) for field in struct.fields if field.meaning is Meaning.ERROR)
+    return any(getattr(struct, name) for name in _errors(type(struct)))
 
 
-def _scalars(struct: Any) -> tuple[Any, ...]:
+@cache
+def _errors(cls: type[Struct]) -> tuple[str, ...]:
+    return tuple(field.name for field in cls.fields if field.meaning is Meaning.ERROR)
+
+
+def _merged(answered: list[Any], ordered: list[tuple[int, Any]]) -> list[Any]:
+    """What was answered, and elements at their places, ascending; at the end where there are not so many."""
+    merged: list[Any] = []
+    served = iter(answered)
+    for place, element in turns(ordered):
+        merged += islice(served, max(place - len(merged), 0))
+        merged.append(element)
+    return [*merged, *served]
+
+
+def _scalars(struct: Struct) -> tuple[Any, ...]:
     """What a struct says itself."""
-    own = (field for field in struct.fields if not field.is_array and not isinstance(field.kind, StructType))
-    return tuple(getattr(struct, field.name) for field in own)
+    return tuple([getattr(struct, name) for name in _own(type(struct))])
+
+
+@cache
+def _own(cls: type[Struct]) -> tuple[str, ...]:
+    own = (field for field in cls.fields if not field.is_array and not isinstance(field.kind, StructType))
+    return tuple(field.name for field in own)

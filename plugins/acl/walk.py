@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
+from proxy.protocol.fiber import turn, turns
 from proxy.protocol.mirror import Asked, Chain
 from proxy.protocol.schema import Field, Struct, structs
 from proxy.protocol.wire import NO_UUID, Meaning
@@ -47,6 +48,7 @@ def arrays(path: str, version: int, message: Struct) -> Iterator[Array]:
 
 
 def _arrays(path: list[str], version: int, chain: Chain, above: tuple[str, ...]) -> Iterator[Array]:
+    turn()
     name, *rest = path
     field = chain[-1].field[name]
     value = getattr(chain[-1], name) if field.present(version) else None
@@ -66,7 +68,7 @@ def values(path: str, version: int, message: Struct) -> Iterator[Any]:
     *way, last = path.split(".")
     for name in (*way, last):
         found: list[Any] = []
-        for struct in structs:
+        for struct in turns(structs):
             field = struct.field[name]
             value = getattr(struct, name) if field.present(version) else None
             if value is not None:
@@ -88,6 +90,7 @@ def naming(cls: type[Struct], kind: ResourceType, version: int) -> tuple[str, ..
 
 def subjects(element: Any, kind: ResourceType, version: int) -> list[str | bytes]:
     """What an element of an array is about: a name, or a topic's id; both where a client says both."""
+    turn()
     if not isinstance(element, Struct):
         return [element]
     said = [getattr(element, name) for name in naming(type(element), kind, version)]
@@ -110,6 +113,7 @@ def carriers(root: type[Struct], meaning: Meaning) -> tuple[type[Struct], ...]:
 
 def found(message: Struct, wanted: tuple[type[Struct], ...], version: int) -> Iterator[Any]:
     """Every struct of these classes in a message."""
+    turn()
     if isinstance(message, wanted):
         yield message
     for field in message.fields:

@@ -115,6 +115,7 @@ class Context:
     answered: float | None = None
     request_bytes: int = 0
     sample: bool = False
+    is_large: bool = False  # something was read for it that handlers had better go over in slices
 
     @property
     def held(self) -> int:

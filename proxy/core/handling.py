@@ -5,6 +5,7 @@ Rules:
 * A `Reply` ends the way down. It goes up through the response handlers of the plugins that the request had passed, as
   the broker's answer would have.
 * Both are generators: they yield the steps of the handlers that wait, and return what is to be done.
+* Handlers of what is large are called in a fiber: wherever they are, the others have their turn now and then.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from proxy.core.decisions import Ask, Call, Decision, Disconnect, Forward, Reply
 from proxy.core.failure import detached, raised_at
 from proxy.core.filters import FilterChain
 from proxy.core.plugin import Handler
+from proxy.protocol.fiber import in_slices
 from proxy.protocol.schema import Message, Response
 
 
@@ -74,9 +76,12 @@ def _decide(handler: Handler, ctx: Context, message: Message) -> Generator[Step,
     try:
         if handler.needed is not None and not handler.needed(ctx):
             return None
-        decision = handler.call(ctx, message)
+        if ctx.is_large:
+            decision = yield from in_slices(handler.call, ctx, message)
+        else:
+            decision = handler.call(ctx, message)
         if type(decision) is GeneratorType:
-            decision = yield from _checked(decision)
+            decision = yield from _checked(decision, ctx)
     except Exception as error:
         raise HandlerError(handler, error) from None
     if decision is None:
@@ -96,25 +101,33 @@ def _decide(handler: Handler, ctx: Context, message: Message) -> Generator[Step,
     raise HandlerError(handler, TypeError(f"{decision!r} is no decision"))
 
 
-def _checked(steps: Generator[Any, Any, Decision]) -> Generator[Step, Any, Decision]:
+def _checked(steps: Generator[Any, Any, Decision], ctx: Context) -> Generator[Step, Any, Decision]:
     """The steps of one handler, each of which must be one. What is sent or thrown in reaches the handler."""
     resume, value = steps.send, None
     try:
         while True:
-            try:
-                step = resume(value)
-            except StopIteration as done:
-                decision: Decision = done.value
+            ended, step = (yield from in_slices(_taken, resume, value)) if ctx.is_large else _taken(resume, value)
+            if ended:
+                decision: Decision = step
                 return decision
             if not isinstance(step, Sleep | Ask | Call | None):
                 raise TypeError(f"{step!r} is no step")
             try:
                 resume, value = steps.send, (yield step)
+                ctx.is_large = ctx.is_large or (isinstance(value, Message) and value.is_large)
             except Exception as error:
                 resume, value = steps.throw, error
     finally:
         steps.close()
         value = None  # an error whose traceback has this frame would hold itself
+
+
+def _taken(resume: Callable[[Any], Any], value: Any) -> tuple[bool, Any]:
+    """The next step of a handler; or that there is none, and its decision."""
+    try:
+        return False, resume(value)
+    except StopIteration as end:
+        return True, end.value
 
 
 def failing_closed(steps: Generator[Step, Any, Decision]) -> Generator[Step, Any, Decision]:

@@ -36,12 +36,13 @@ from proxy.core.task import WAITING, Result, Task, WaitingTasks, Written
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.codec import slice_decode
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.fiber import at_once
 from proxy.protocol.frame import HOLD, REQUEST_HEAD, SIZE, Buffer, Head, Reader, Stranger
 from proxy.protocol.header import framed, response_frame, slice_response_frame
 from proxy.protocol.problem import Fault, ProtocolError, TooManyElementsError
 from proxy.protocol.refuse import slice_refuse
 from proxy.protocol.schema import Message, Response
-from proxy.protocol.slices import LARGE, Sliced, at_once
+from proxy.protocol.slices import LARGE, Sliced
 
 
 class Requests(Lane):
@@ -224,6 +225,7 @@ class Requests(Lane):
         """The same of a large request, in slices; and what leaves for it is written in slices."""
         yield TURN
         interest, ctx = wanted.chain.request, wanted.ctx
+        ctx.is_large = True
         assert interest is not None
         try:
             message = yield from interest.slice_read(wanted.frame, wanted.body, self._elements)

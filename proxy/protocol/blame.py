@@ -10,10 +10,11 @@ import struct
 from typing import Any
 
 from proxy.protocol.emit.source import length_letter
+from proxy.protocol.fiber import at_once
 from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying, plan
 from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.schema import Message, Struct
-from proxy.protocol.slices import Pace, Sliced, at_once
+from proxy.protocol.slices import Pace, Sliced
 from proxy.protocol.varint import Short, read_uvarint
 from proxy.protocol.wire import BYTES, RECORDS
 

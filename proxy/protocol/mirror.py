@@ -12,8 +12,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
+from proxy.protocol.fiber import at_once
 from proxy.protocol.schema import Field, Struct
-from proxy.protocol.slices import Pace, Sliced, at_once
+from proxy.protocol.slices import Pace, Sliced
 from proxy.protocol.wire import Meaning
 
 TOPIC = frozenset({Meaning.TOPIC_NAME, Meaning.TOPIC_ID, Meaning.PARTITION})

@@ -37,11 +37,12 @@ from proxy.protocol.api import (
     Api,
 )
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.fiber import at_once
 from proxy.protocol.messages.api_versions import ApiVersionsResponse
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.mirror import TOPIC, Asked, Chain, Place, counterpart, slice_mirrored
 from proxy.protocol.schema import Field, Request, Response, Struct, StructType, blank
-from proxy.protocol.slices import Pace, Sliced, at_once
+from proxy.protocol.slices import Pace, Sliced
 from proxy.protocol.wire import Meaning
 
 ABOUT_TOPICS = frozenset(

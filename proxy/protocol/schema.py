@@ -235,6 +235,8 @@ class Struct(metaclass=StructType):
         # Only reached where the slot is empty: most messages never set most fields.
         if name == "unknown_tags":
             return ()
+        if name == "is_large":
+            return False
         field = self.field.get(name)
         if field is None:
             raise AttributeError(f"{type(self).__qualname__} has no field {name!r}")
@@ -282,14 +284,18 @@ def blank(cls: type[S]) -> S:
 
 
 class Message(Struct):
-    """A request, a response, or data that Kafka embeds in them. `opaque` is for `Picker`: what it left unread."""
+    """A request, a response, or data that Kafka embeds in them. `opaque` is for `Picker`: what it left unread.
 
-    __slots__ = ("opaque",)
+    `is_large`: it was read in slices, and whatever goes over its elements should be too.
+    """
+
+    __slots__ = ("is_large", "opaque")
 
     api: ClassVar[Api | None] = None
     side: ClassVar[str] = "data"
     if TYPE_CHECKING:
         opaque: tuple[bytes | memoryview, ...] = ()
+        is_large: bool = False
 
     @classmethod
     def is_flexible(cls, version: int) -> bool:

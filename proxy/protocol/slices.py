@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from typing import TypeVar
 
-LARGE = 32 << 10  # bytes; 10,000 elements of three bytes take 10 ms
+LARGE = 8 << 10  # bytes; judging as many elements as fit in these takes up to 30 ms
 BYTES = 16 << 10  # of a message that are read in one slice, unless one of its values is longer
 ELEMENTS = 300  # that are judged in one slice, at up to 10 us each
 WRITTEN = 1_000  # that are written in one slice
@@ -56,13 +56,3 @@ class Pace:
             if self.is_due():
                 yield
         return found
-
-
-def at_once(work: Sliced[T]) -> T:
-    """What this gives, where nobody else waits."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            value: T = end.value
-            return value

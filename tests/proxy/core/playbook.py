@@ -114,7 +114,7 @@ class Playbook:
             wanted = list(_joined(expected))
             told += [f"<< {_tell(command)}" for command in wanted]
             if not _same(given, wanted):
-                told += ["   but it gave:", *(f"!! {_tell(command)}" for command in given or ["nothing"])]
+                told += ["   but it gave:", *(f"!! {_tell(command)}" for command in given or ("nothing",))]
                 how = " (byte by byte)" if byte_by_byte else ""
                 raise AssertionError(f"the conversation took another way{how}:\n" + "\n".join(told))
 

@@ -5,11 +5,12 @@ import random
 import pytest
 
 from proxy.protocol.codec import decode, encode, picker, slice_decode, slice_encode
+from proxy.protocol.fiber import at_once
 from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.messages.offset_commit import OffsetCommitRequest
 from proxy.protocol.problem import ProtocolError, TooManyElementsError
-from proxy.protocol.slices import ELEMENTS, NUMBERS, WRITTEN, Pace, Sliced, at_once
+from proxy.protocol.slices import ELEMENTS, NUMBERS, WRITTEN, Pace, Sliced
 from tests.proxy.protocol.generate import EVERY, make
 
 PLENTY = 1_000_000

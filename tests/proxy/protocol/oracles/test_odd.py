@@ -15,13 +15,13 @@ import pytest
 from plugins.acl.fetch import Fetching
 from plugins.acl.produce import Producing
 from proxy.protocol.codec import BAD_BYTES, decode, decode_prefix, encode, picker, slice_decode
+from proxy.protocol.fiber import at_once
 from proxy.protocol.header import RequestHeader
 from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.rollcall import nobody, rollcall
 from proxy.protocol.schema import Message, Request
-from proxy.protocol.slices import at_once
 from tests.proxy.protocol.generate import EVERY, make
 from tests.proxy.protocol.odd import Odd
 from tests.proxy.protocol.oracles.kafka import Kafka, KafkaRefusedError
