@@ -40,8 +40,9 @@ class Kept:
         """Take the file as it is now, and leave it to the next `refresh` to tell what is wrong with it."""
         with self._looking:
             if stamp(self.file) != self._stamp:
-                now = self._stamp = settled(self.file)
+                now = settled(self.file)
                 snapshot, self._untold = examine(self.file, self.environment)
+                self._stamp = now  # not before: where there is no descriptor left to read it, it is read later
                 if snapshot is not None:
                     self.snapshot, self._said = snapshot, now
             return self.snapshot

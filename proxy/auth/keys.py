@@ -8,6 +8,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
 from proxy.text.problems import BadFileError, Problem
+from proxy.text.scarce import is_scarce
 
 LARGEST = 1 << 20
 
@@ -29,6 +30,8 @@ def load_keys(file: str) -> KeySet:
         with open(file, encoding="utf-8") as opened:
             return keys_in(opened.read(LARGEST))
     except OSError as error:
+        if is_scarce(error):
+            raise
         raise BadFileError([Problem(file, None, f"cannot be read ({error.strerror}); check the path")]) from None
     except ValueError as error:
         raise BadFileError([Problem(file, None, f"{error}; give what the issuer publishes")]) from None

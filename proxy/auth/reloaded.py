@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from proxy.text.problems import BadFileError
 from proxy.text.stamp import stamp
 
 T = TypeVar("T")
@@ -29,6 +30,10 @@ class Reloaded(Generic[T]):
         now = stamp(self.file)
         if now == self._seen:
             return False
+        try:
+            self.value = self._load(self.file)
+        except BadFileError:
+            self._seen = now
+            raise
         self._seen = now
-        self.value = self._load(self.file)
         return True

@@ -28,6 +28,7 @@ from cryptography.x509.oid import NameOID
 
 from proxy.config.sasl import Elsewhere
 from proxy.config.tls import Pair, Trusting, UnusableError
+from proxy.text.scarce import is_scarce
 
 LARGEST = 4 << 20
 JKS = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")  # Java's own stores, JKS and JCEKS
@@ -96,6 +97,8 @@ def content(path: str, option: str) -> bytes:
     except FileNotFoundError:
         raise UnusableError(option, f'there is no file "{path}"', "check the path") from None
     except OSError as error:
+        if is_scarce(error):
+            raise
         raise UnusableError(option, f'"{path}" cannot be read ({error.strerror})', "check its permissions") from None
 
 

@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from proxy.core.topology import Endpoint
+from proxy.text.scarce import MORE_DESCRIPTORS, SCARCE
 
 BACKLOG = 1024  # clients come back all at once after a broker died
-OUT_OF_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
-MORE_DESCRIPTORS = "raise the limit of open files (ulimit -n)"
 LISTEN = "0A"  # the kernel's number for the state in /proc/net/tcp
 
 
@@ -83,7 +82,7 @@ def _refused(endpoint: Endpoint, number: int | None, option: str) -> str:
         return f"{endpoint}: this machine has no such address; change {option}"
     if number == errno.EACCES:
         return f"{endpoint}: this user may not use the port; change {option} to 1024 or above"
-    if number in OUT_OF_DESCRIPTORS:
+    if number in SCARCE:
         return f"{endpoint}: {os.strerror(number or 0).lower()}; {MORE_DESCRIPTORS}"
     return f"{endpoint}: {os.strerror(number or 0).lower()}; change {option}"
 

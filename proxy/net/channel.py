@@ -93,7 +93,7 @@ class Lines:
 
     async def _send(self, data: bytes) -> None:
         async with self._sending:
-            with suppress(trio.BrokenResourceError):
+            with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
                 await self._stream.send_all(data)
 
     async def receive(self) -> dict[str, Any] | None:

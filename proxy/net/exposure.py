@@ -6,13 +6,15 @@ Rules:
   another worker. What one listener of a cluster learns, all of them do, in all workers: a client that was told of a
   broker by one may come to another. What another worker told is not told again.
 * A port that cannot be had is an error in the log, and tried again: it holds up no other.
+* A port is given back when discovery did not find its broker for ten minutes and no client is there. The broker has the
+  same one when it comes back.
 * What cannot be a broker is a line in the log, throttled: a broker that goes mad can invent as many as it likes.
 * What brokers and workers say is never a reason to end: nothing here raises for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 
 import structlog
@@ -29,6 +31,7 @@ log = structlog.get_logger()
 
 FIRST_RETRY = 0.5
 LAST_RETRY = 15.0
+GIVE_BACK_AFTER = 600.0  # seconds
 WAY_OUT = "correct its advertised.listeners; until then clients are told nobody's address"
 
 Tell = Callable[[Learned], None]
@@ -50,6 +53,8 @@ class Exposure:
         self.topologies = {each.name: self._topology(each, most) for each in self.listeners}
         self.waiting = {each.name: trio.lowlevel.ParkingLot() for each in self.listeners}  # clients of brokers to come
         self.ask_again: Callable[[], None] = lambda: None  # called where discovery has something to find out
+        self.in_use: Callable[[], Container[int | None]] = lambda: ()  # brokers that clients are connected to
+        self._gone: dict[int, float] = {}  # since when discovery does not find a broker
         self.closing = False  # no port is opened any more
         self._most = most
         self._counters = tasks.counters
@@ -69,6 +74,8 @@ class Exposure:
 
     def discovered(self, brokers: Mapping[int, Endpoint]) -> dict[int, Endpoint]:
         """Discovery found these. Gives those that can be reached by clients."""
+        if brokers:  # none: they answer only whom they know
+            self._give_back(brokers)
         for node_id, real in brokers.items():
             if self._learn(node_id, real):
                 self._spread(node_id, real)
@@ -125,6 +132,25 @@ class Exposure:
             self._say(_error, "broker cannot be used", refused.node_id, why=refused.why, way_out=WAY_OUT)
 
     # Ports.
+
+    def _give_back(self, brokers: Container[int]) -> None:
+        """Close the ports of those that discovery did not find for a while, if no client is there."""
+        now = trio.current_time()
+        known = {node_id for topology in self.topologies.values() for node_id in topology.brokers}
+        self._gone = {node_id: self._gone.get(node_id, now) for node_id in known if node_id not in brokers}
+        due = [node_id for node_id, since in self._gone.items() if now - since >= GIVE_BACK_AFTER]
+        in_use = self.in_use() if due else ()
+        for node_id in due:
+            if node_id not in in_use:
+                self._forget(node_id)
+
+    def _forget(self, node_id: int) -> None:
+        del self._gone[node_id]
+        for listener in self.listeners:
+            listener.close(node_id)
+            if node_id in self.topologies[listener.name].brokers:
+                self.topologies[listener.name].forget(node_id)
+        self._say(_info, "port given back", node_id, why=f"discovery found no such broker for {GIVE_BACK_AFTER:g} s")
 
     async def open(self) -> None:
         """Open the ports where clients begin; those that cannot be had are tried until they can."""

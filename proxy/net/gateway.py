@@ -30,6 +30,7 @@ from proxy.net.limits import enforce
 from proxy.net.machine import memory_of_worker
 from proxy.net.process import Ending, Started
 from proxy.net.reactor import Reactor
+from proxy.net.resolving import Resolver
 from proxy.net.served import Served
 from proxy.net.tasks import Tasks
 from proxy.net.telling import Telling, whose
@@ -79,6 +80,7 @@ class Gateway:
     async def run(self, started: Started) -> None:
         """Serve until `stop`; `started` is called when all ports are open."""
         keep = self.tasks.keep
+        trio.socket.set_custom_hostname_resolver(Resolver())
         async with trio.open_nursery() as nursery:
             await nursery.start(self._reactor.run)
             nursery.start_soon(keep, "watching credentials", partial(self._authorities.watch, self.tasks))

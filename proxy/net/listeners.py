@@ -21,8 +21,9 @@ import trio
 from proxy.config.tls import ID
 from proxy.core.addresses import LAST_PORT
 from proxy.core.topology import NOWHERE, Endpoint
-from proxy.net.bind import MORE_DESCRIPTORS, OUT_OF_DESCRIPTORS, BindError, listen
+from proxy.net.bind import BindError, listen
 from proxy.net.tasks import Tasks
+from proxy.text.scarce import MORE_DESCRIPTORS, is_scarce
 
 log = structlog.get_logger()
 
@@ -133,7 +134,7 @@ class Listener:
             except BlockingIOError:
                 return True
             except OSError as error:
-                if error.errno not in OUT_OF_DESCRIPTORS:
+                if not is_scarce(error):
                     return True  # that one connection was gone before it was accepted
                 self._tasks.counters.failed_accepts += 1
                 facts = {"listener": self.name, "why": error.strerror, "way_out": MORE_DESCRIPTORS}

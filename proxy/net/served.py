@@ -65,6 +65,7 @@ class Served:
         identities = speakers.by_cluster.get(name)
         self.upstream = self._upstream(identities)
         self.exposure.ask_again = self.upstream.ask_again
+        self.exposure.in_use = self._in_use
         self._filters = [self._stand_in_front(each, authorities, identities, tell is not None) for each in listeners]
 
     def _names(self) -> list[str]:
@@ -87,6 +88,10 @@ class Served:
         loops = Loops(self.name, worker.mark, worker.listeners, worker.tasks)
         discovered, counters = self.exposure.discovered, worker.counters
         return Upstream(self.name, bootstrap, discovered, seconds, counters, identities, tls, loops, self._beside)
+
+    def _in_use(self) -> set[int | None]:
+        links = (conversation.link for conversation in self._worker.reactor.conversations)
+        return {link.connection.broker_id for link in links if link.connection.cluster == self.name}
 
     def _beside(self, do: Callable[[], Awaitable[None]]) -> None:
         """Have this done beside what goes on."""

@@ -18,6 +18,7 @@ from proxy.text.environment import Environment, hidden
 from proxy.text.explain import explained
 from proxy.text.places import Place, Reading, read
 from proxy.text.problems import BadFileError, Finding, Problem
+from proxy.text.scarce import is_scarce
 
 
 class Section(BaseModel):
@@ -73,7 +74,7 @@ class Form(Generic[Root]):
     secret: bool = False
 
     def text(self, name: str) -> str:
-        """The text of a file. Raises BadFileError with the one reason why there is none."""
+        """The text of a file. Raises BadFileError with the one reason why there is none, OSError if that may pass."""
         try:
             with open(name, "rb") as opened:
                 content = opened.read(self.largest + 1)
@@ -84,6 +85,8 @@ class Form(Generic[Root]):
             way_out = f'did you mean "{FilePath(name) / inside[0]}"?' if inside else "give the path of a YAML file"
             raise _refused(name, None, f"this is a folder; {way_out}") from None
         except OSError as error:
+            if is_scarce(error):
+                raise
             raise _refused(name, None, f"cannot be read ({error.strerror}); check its permissions") from None
         if len(content) > self.largest:
             fact = f"larger than {self.largest >> 20} MiB"

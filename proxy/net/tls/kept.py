@@ -48,12 +48,13 @@ class Kept(Generic[T]):
         last, self._seen = self._seen, self._look()
         if self._seen == self._read or self._seen != last:
             return
-        self._read = self._seen
         try:
             self.current = self._make()
         except UnusableError as error:
+            self._read = self._seen
             log.error("changed files cannot be used", what=self._what, why=str(error), still="what was read before")
         else:
+            self._read = self._seen
             log.info("read again", what=self._what)
 
     def _look(self) -> Look:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,9 +15,11 @@ from tests.real.ports import free_block
 CANARY = "canary"
 
 
-def beside(bad: Endpoint, canary: Broker, **more: Any) -> Config:
+def beside(bad: Endpoint, canary: Broker, plugins: Sequence[Any] = (), **more: Any) -> Config:
     """The cluster `main` of this broker, and the cluster of the canary."""
     config = configuration(bad, **more).model_dump(exclude_unset=True)
+    if plugins:
+        config["plugins"] = plugins
     config["clusters"][CANARY] = {"bootstrap": [str(canary.endpoint)]}
     config["listeners"][CANARY] = {"cluster": CANARY, "bind": f"{LOOPBACK}:{free_block(8, LOOPBACK)}"}
     return Config.model_validate(config)

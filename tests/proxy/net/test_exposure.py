@@ -8,11 +8,12 @@ from collections.abc import Awaitable, Callable
 import pytest
 import trio
 from structlog.testing import capture_logs
+from trio.testing import MockClock
 
 from proxy.core.topology import MOST, NOWHERE, Endpoint
 from proxy.net.channel import Learned
 from proxy.net.complaints import Complaints
-from proxy.net.exposure import Exposure
+from proxy.net.exposure import GIVE_BACK_AFTER, Exposure
 from proxy.net.listeners import Listener
 from proxy.net.tasks import Tasks
 from proxy.telemetry.counters import Counters
@@ -157,3 +158,58 @@ async def test_a_taken_port_to_begin_at_is_waited_for(make: Make, nursery: trio.
     assert "has the port" in lines[0]["why"]
     with trio.fail_after(PATIENCE):
         await opening.wait()
+
+
+async def test_the_port_of_a_broker_that_is_gone_is_given_back_and_had_again(make: Make, mock_clock: MockClock) -> None:
+    exposure = await make(listeners=2)
+    both, one = {1: KAFKA, 2: KAFKA}, {1: KAFKA}
+    exposure.discovered(both)
+    ports = [listener.bind.port + 1 + 2 for listener in exposure.listeners]
+    exposure.discovered(one)
+    mock_clock.jump(GIVE_BACK_AFTER - 1)
+    exposure.discovered(one)
+    assert not any(is_free(LOOPBACK, port) for port in ports)
+    mock_clock.jump(1)
+    with capture_logs() as lines:
+        exposure.discovered(one)
+    assert [(line["event"], line["broker"]) for line in lines] == [("port given back", 2)]
+    assert all(is_free(LOOPBACK, port) for port in ports)
+    assert exposure.topologies["clients-0"].brokers.keys() == {1}
+    assert exposure.topologies["clients-0"].learn(2, *KAFKA) == Endpoint(LOOPBACK, ports[0])
+    assert not any(is_free(LOOPBACK, port) for port in ports)
+
+
+async def test_a_port_stays_while_a_client_is_there_or_the_broker_came_back_meanwhile(
+    make: Make, mock_clock: MockClock
+) -> None:
+    exposure = await make()
+    exposure.in_use = lambda: {2}
+    exposure.discovered({1: KAFKA, 2: KAFKA, 3: KAFKA})
+    exposure.discovered({1: KAFKA})
+    mock_clock.jump(GIVE_BACK_AFTER - 1)
+    exposure.discovered({1: KAFKA, 3: KAFKA})
+    mock_clock.jump(GIVE_BACK_AFTER - 1)
+    exposure.discovered({1: KAFKA})
+    assert exposure.listeners[0].ports.keys() == {1, 2, 3}
+    exposure.in_use = lambda: set()
+    exposure.discovered({1: KAFKA})
+    assert exposure.listeners[0].ports.keys() == {1, 3}
+
+
+async def test_brokers_of_which_discovery_may_not_know_keep_their_ports(make: Make, mock_clock: MockClock) -> None:
+    exposure = await make()
+    exposure.topologies["clients-0"].learn(2, *KAFKA)
+    for _ in range(3):
+        exposure.discovered({})  # as where brokers answer only whom they know
+        mock_clock.jump(GIVE_BACK_AFTER)
+    assert exposure.listeners[0].ports.keys() == {2}
+
+
+async def test_invented_brokers_make_room_for_real_ones_in_time(make: Make, mock_clock: MockClock) -> None:
+    exposure = await make(most=3)
+    exposure.discovered({1: KAFKA})
+    for node_id in range(2, 6):
+        exposure.topologies["clients-0"].learn(node_id, *KAFKA)
+    assert exposure.discovered({1: KAFKA, 7: KAFKA}) == {1: KAFKA}
+    mock_clock.jump(GIVE_BACK_AFTER)
+    assert exposure.discovered({1: KAFKA, 7: KAFKA}) == {1: KAFKA, 7: KAFKA}
