@@ -12,6 +12,7 @@ import base64
 import hmac
 import secrets
 from collections.abc import Callable
+from functools import partial
 
 from proxy.auth.users import Users
 from proxy.auth.verifiers import HASHES, Verifier, fits, nobodys
@@ -55,34 +56,33 @@ class Scram:
         self._users = users
         self._mechanism = mechanism
         self._again = again
-        self._begun: tuple[scram.First, bytes] | None = None  # the client's first message, and our answer
-        self._verifier: Verifier | None = None
+        self._step: Callable[[bytes], Outcome] = self._first
         self._known = False
 
     def step(self, token: bytes) -> Outcome:
         """The client's first message, and its final one."""
+        step, self._step = self._step, self._no_more
         try:
-            return self._first(token) if self._begun is None else self._final(token, *self._begun)
+            return step(token)
         except ClaimError as error:
             return rejected(error, self._mechanism, self._again)
 
-    def _first(self, token: bytes) -> Challenge:
+    def _no_more(self, token: bytes) -> Outcome:
+        raise ClaimError("a token after the last")
+
+    def _first(self, token: bytes) -> Outcome:
         first = scram.first(token)
         if first.is_token:
             raise ClaimError("a delegation token, which only brokers know")
         known = self._users().get(first.user)
         self._known = known is not None
-        self._verifier = nobodys(first.user, self._mechanism) if known is None else known[self._mechanism]
+        verifier = nobodys(first.user, self._mechanism) if known is None else known[self._mechanism]
         nonce = first.nonce + base64.b64encode(secrets.token_bytes(NONCE_BYTES))
-        salt = base64.b64encode(self._verifier.salt)
-        answer = b"r=%b,s=%b,i=%d" % (nonce, salt, self._verifier.iterations)
-        self._begun = first, answer
+        answer = b"r=%b,s=%b,i=%d" % (nonce, base64.b64encode(verifier.salt), verifier.iterations)
+        self._step = partial(self._final, first, answer, verifier)
         return Challenge(answer)
 
-    def _final(self, token: bytes, first: scram.First, answer: bytes) -> Accepted:
-        verifier, self._verifier = self._verifier, None
-        if verifier is None:
-            raise ClaimError("a token after the last")
+    def _final(self, first: scram.First, answer: bytes, verifier: Verifier, token: bytes) -> Outcome:
         final = scram.final(token, first, self._mechanism)
         if not answer.startswith(b"r=%b," % final.nonce):
             raise ClaimError("another nonce than ours")

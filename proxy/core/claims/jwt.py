@@ -14,7 +14,7 @@ import base64
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple, NoReturn, TypeGuard
+from typing import Any, NamedTuple, NoReturn
 
 from proxy.core.claims.name import ClaimError, name
 
@@ -52,7 +52,7 @@ def jwt(token: str) -> Jwt:
         if not isinstance(claims[claim], str):
             raise ClaimError(f'a token whose claim "{claim}" is no text')
     for claim in TIMES & claims.keys():
-        if not is_time(claims[claim]):
+        if not _is_time(claims[claim]):
             raise ClaimError(f'a token whose claim "{claim}" is no time')
     audience = claims.get("aud", [])
     if not isinstance(audience, str | list) or not all(isinstance(each, str) for each in audience):
@@ -69,11 +69,6 @@ def subject(claims: Mapping[str, Any], claim: str) -> str:
         return name(found.encode())
     except UnicodeEncodeError:
         raise ClaimError("a token with half a character in its name") from None
-
-
-def is_time(value: object) -> TypeGuard[float]:
-    """Seconds since 1970."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < FURTHEST
 
 
 def _decoded(part: str) -> bytes:
@@ -104,3 +99,8 @@ def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(constant: str) -> NoReturn:
     raise ClaimError("a token with a number that is none")
+
+
+def _is_time(value: object) -> bool:
+    """Seconds since 1970."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < FURTHEST

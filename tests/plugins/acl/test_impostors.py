@@ -1,6 +1,6 @@
 """Nobody gets the rights of another by what it says of itself, before a broker that reads it as Kafka does.
 
-The broker here takes what Kafka's own takes: the last of two `auth` fields, and another token in place of one it refused.
+The broker here takes what Kafka's own takes: the last of two `auth` fields, another token in place of one it refused.
 """
 
 from __future__ import annotations
