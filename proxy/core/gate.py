@@ -164,16 +164,12 @@ class LinkGate:
         if self._is_between:
             return True
         self._alone = task
+        self._requests.unsettled = True
         return False
 
     @property
     def _is_between(self) -> bool:
         return self._requests.splitter.between and not self.raw
-
-    @property
-    def pending(self) -> bool:
-        """Is there a task that waits to be alone?"""
-        return self._alone is not None
 
     def drop(self) -> None:
         """The link is closed."""
@@ -185,6 +181,7 @@ class LinkGate:
         """Do what became possible."""
         if self._alone is not None and self._is_between:
             task, self._alone = self._alone, None
+            self._requests.unsettled = self._requests.is_over
             task.go_on(None)
         if self._again and not self._admission.is_closed:
             splitter = self._requests.splitter

@@ -39,6 +39,7 @@ from proxy.protocol.frame import Buffer
 from proxy.protocol.header import request_frame
 
 NO_LIMITS_SET = Limits()
+OPEN = State.OPEN
 
 
 class Link:
@@ -112,34 +113,36 @@ class Link:
 
     def receive_client(self, data: memoryview) -> list[Command] | None:
         """Bytes from the client. They are only lent: send or copy what the commands refer to before the next call."""
-        commands = self.outbox.start()
-        requests = self.requests
+        outbox, requests = self.outbox, self.requests
+        if outbox.commands:
+            outbox.start()
         spans = requests.feed(data)
-        unsettled = requests.is_over or self._gate.pending
-        if len(spans) == 1 and spans[0] is data and not (unsettled or commands):
+        if len(spans) == 1 and spans[0] is data and not (requests.unsettled or outbox.commands):
             return None
-        self.outbox.to_broker(spans)
-        if unsettled or requests.splitter.held is not None:
+        outbox.to_broker(spans)
+        if requests.unsettled or requests.splitter.held is not None:
             requests.stop()
             self._settle()
-        return commands
+        return outbox.commands
 
     def receive_broker(self, data: memoryview) -> list[Command] | None:
         """Bytes from the broker, lent likewise."""
-        commands = self.outbox.start()
+        outbox, requests = self.outbox, self.requests
+        if outbox.commands:
+            outbox.start()
         spans = self.responses.feed(data)
-        waiting = self.inflight.ours or self.requests.state is not State.OPEN or self.requests.is_over
-        if len(spans) == 1 and spans[0] is data and not (waiting or commands):
+        waiting = requests.unsettled or self.inflight.ours or requests.state is not OPEN
+        if len(spans) == 1 and spans[0] is data and not (waiting or outbox.commands):
             return None
-        self.outbox.to_client(spans)
+        outbox.to_client(spans)
         if waiting or self.responses.splitter.held is not None:
             self._settle()
-        return commands
+        return outbox.commands
 
     def client_closed(self) -> list[Command]:
         """The client will send nothing more. It may still read, unless it left in the middle of a request."""
         commands = self.outbox.start()
-        self.requests.is_over = True
+        self.requests.be_over()
         if not self.requests.splitter.between:
             self.close(None)
         self._settle()

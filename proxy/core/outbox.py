@@ -26,8 +26,7 @@ class Outbox:
 
     def start(self) -> list[Command]:
         """Begin a new list of commands; gives it."""
-        if self.commands:
-            self.commands = []
+        self.commands = []
         return self.commands
 
     def to_broker(self, spans: Iterable[Buffer]) -> None:

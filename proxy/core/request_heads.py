@@ -19,15 +19,15 @@ HEAD = REQUEST_HEAD.size
 class RequestHeads:
     """Those of one connection, whose client id they tell."""
 
-    __slots__ = ("_acks_end", "_begun", "_begun_chain", "_connection", "_header", "_header_version")
+    __slots__ = ("_connection", "_header", "_header_version", "acks_end", "begun", "chain")
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._header = b""
         self._header_version = -1
-        self._begun_chain: FilterChain | None = None
-        self._begun = b""  # how the last Produce request with an answer began, up to where its acks ended
-        self._acks_end = 0
+        self.chain: FilterChain | None = None  # of the last Produce request that had an answer and that nobody saw
+        self.begun = b""  # how it began after its head, up to where its acks ended
+        self.acks_end = 0
 
     def body(self, chain: FilterChain, frame: memoryview) -> int | None:
         """Where the body begins of the request that `frame` begins; None: more bytes are needed."""
@@ -42,16 +42,12 @@ class RequestHeads:
         self._header, self._header_version = bytes(frame[HEAD:found]), chain.header_version
         return found
 
-    def begins_alike(self, chain: FilterChain, data: memoryview, pos: int, size: int) -> bool:
-        """Does the Produce request of so many bytes at `pos` begin like the last one that had an answer?"""
-        end = self._acks_end
-        return chain is self._begun_chain and data[pos + HEAD : pos + end] == self._begun and end <= size
-
     def acks(self, chain: FilterChain, frame: memoryview) -> int | None:
         """The acks of the Produce request that `frame` begins; None: more bytes are needed."""
         body = self.body(chain, frame)
-        acks = None if body is None else chain.acks(frame, body)
-        if acks and body is not None:
-            self._acks_end = chain.acks_end(frame, body)
-            self._begun_chain, self._begun = chain, bytes(frame[HEAD : self._acks_end])
-        return acks
+        return None if body is None else chain.acks(frame, body)
+
+    def remember(self, chain: FilterChain, frame: memoryview) -> None:
+        """Requests that begin like this one, whose acks were read, need no look."""
+        self.acks_end = chain.acks_end(frame, HEAD + len(self._header))
+        self.chain, self.begun = chain, bytes(frame[HEAD : self.acks_end])

@@ -31,7 +31,7 @@ from proxy.core.limits import Counters, Limits
 from proxy.core.outbox import Outbox
 from proxy.core.outcome import By, Outcomes
 from proxy.core.readers import AcksReader, Wanted
-from proxy.core.request_heads import RequestHeads
+from proxy.core.request_heads import HEAD, RequestHeads
 from proxy.core.task import WAITING, Result, Task, WaitingTasks, Written
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.codec import slice_decode
@@ -79,6 +79,7 @@ class Requests(Lane):
         self._met: tuple[FilterChain, Head, Context, bool]  # to be read; was it cut?
         self._waiting: Wanted | None = None  # for its handlers
         self.is_over = False  # nothing more comes
+        self.unsettled = False  # there may be something to settle whatever comes
 
     @property
     def settled(self) -> bool:
@@ -99,14 +100,14 @@ class Requests(Lane):
         if not chain.sees_request:
             self._slots.append((head[2], chain, None))
             return None
-        size = SIZE.size + head[0]
+        size, heads = SIZE.size + head[0], self._heads
+        if chain is heads.chain and data[pos + HEAD : pos + heads.acks_end] == heads.begun and heads.acks_end <= size:
+            self._slots.append((head[2], chain, None))  # 0.3 us, where looking takes 1.2
+            return None
         if chain.request is not None:
             return self._want(chain, head, data[pos : pos + size], size)
         if chain.observers:
             return self._watch(chain, head, data[pos : pos + size], size)
-        if self._heads.begins_alike(chain, data, pos, size):
-            self._slots.append((head[2], chain, None))
-            return None
         return self._look_for_acks(chain, head, None, data[pos : pos + size])
 
     def _meet_no_chain(self, head: Head) -> Reader | None:
@@ -142,6 +143,8 @@ class Requests(Lane):
         found = partial(self._sent, chain, head[2], ctx)
         acks = self._heads.acks(chain, frame)
         if acks is not None:
+            if acks and ctx is None:
+                self._heads.remember(chain, frame)
             found(acks)
             return None
         return AcksReader(partial(self._heads.acks, chain), found, partial(self._without_acks, chain, ctx))
@@ -380,8 +383,12 @@ class Requests(Lane):
             return False
         return len(self._slots) < self._most and not self._admission.is_closed
 
+    def be_over(self) -> None:
+        """Nothing more comes from this client."""
+        self.is_over = self.unsettled = True
+
     def give_up(self, reason: str | None) -> Sequence[Buffer]:
         """Take nothing more from this client; what is asked is answered before the link closes."""
-        self.is_over = True
+        self.be_over()
         self._admission.end()
         return self.end(reason)

@@ -55,11 +55,30 @@ class Doorkeeper(Contender):
             f"listeners:\n  clients:\n    cluster: main\n    bind: {HOST}:{port}\n    advertise: {HOST}\n"
             f"{self.listener(folder)}"
         )
-        return [sys.executable, "-m", "proxy", "run", str(file)]
+        return [*self.python(), "-m", "proxy", "run", str(file)]
+
+    def python(self) -> Sequence[str]:
+        """The interpreter that runs it, and where it finds the modules."""
+        return [sys.executable]
 
     def listener(self, folder: Path) -> str:
         """More options of the listener."""
         return ""
+
+
+class Before(Doorkeeper):
+    """The same as it was: another commit of it, checked out elsewhere."""
+
+    name = "before"
+    CHECKOUT = "DOORKEEPER_BEFORE"
+
+    def missing(self) -> str | None:
+        if Path(os.environ.get(self.CHECKOUT, ""), "proxy", "__main__.py").is_file() and os.environ.get(self.CHECKOUT):
+            return None
+        return f"check another commit out (`git worktree add`) and set {self.CHECKOUT} to that folder"
+
+    def python(self) -> Sequence[str]:
+        return ["env", f"PYTHONPATH={os.environ[self.CHECKOUT]}", sys.executable, "-P"]
 
 
 def listens(upstream: Upstream, port: int) -> dict[int, Address]:
@@ -163,6 +182,7 @@ class Kroxylicious(Contender):
 CONTENDERS: tuple[Contender, ...] = (
     Direct(),
     Doorkeeper(),
+    Before(),
     Relay(),
     HAProxy(),
     HAProxySplice(),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tests.bench.contenders import Doorkeeper, HAProxy
+from tests.bench.contenders import Before, Doorkeeper, HAProxy
 from tests.bench.rig import HOST, lacking
 from tests.bench.workloads import WORKLOADS, Target, Workload, share
 from tests.certificates import Authority
@@ -29,6 +29,11 @@ class SealedDoorkeeper(Doorkeeper):
         return f"    tls: {{certificate: {certificate}, key: {key}, versions: [TLSv1.3]}}\n"
 
 
+class SealedBefore(Before, SealedDoorkeeper):
+    def missing(self) -> str | None:
+        return lacking(tls=True) or Before.missing(self)
+
+
 class SealedHAProxy(HAProxy):
     options = OVER_TLS
     tuning = "  tune.bufsize 65536\n"
@@ -42,7 +47,7 @@ class SealedHAProxy(HAProxy):
         return f" ssl crt {both} ssl-min-ver TLSv1.3"
 
 
-SEALED_CONTENDERS = (SealedDoorkeeper(), SealedHAProxy())
+SEALED_CONTENDERS = (SealedDoorkeeper(), SealedBefore(), SealedHAProxy())
 
 
 def sealed(name: str, target: Target | None) -> Workload:
