@@ -20,7 +20,7 @@ from typing import NamedTuple
 from plugins.acl.checks import TOPIC
 from plugins.acl.fetch import WITH_IDS as FETCHED_BY_ID
 from plugins.acl.fetch import Fetching
-from plugins.acl.law import Law, Rights
+from plugins.acl.law import ANSWER, LONGEST, Law, Rights
 from plugins.acl.names import Names
 from plugins.acl.produce import WITH_IDS as PRODUCED_BY_ID
 from plugins.acl.produce import Producing
@@ -68,6 +68,15 @@ class Called:
         )
         self.known = nobody()
 
+    @property
+    def held(self) -> int:
+        """Bytes that the names take, at a guess."""
+        return len(self.known) * ANSWER
+
+    def let_go(self) -> None:
+        """Forget the names: they can be asked about again."""
+        self.known.clear()
+
 
 class Calling:
     """What passed on each connection: a FastPath."""
@@ -98,7 +107,8 @@ class Calling:
                 return False
             if len(called.known) >= MOST:
                 called.known.clear()
-            called.known.add(said)
+            if len(said) <= LONGEST:
+                called.known.add(said)
         return True
 
     def _may(self, called: Called, said: bytes) -> bool:

@@ -23,6 +23,8 @@ from rules.vocabulary import CLUSTER_NAME
 ANONYMOUS = "User:ANONYMOUS"
 UNKNOWN = Decision(False, Why.NOT_ALLOWED)
 MOST = 10_000  # answers kept for one connection
+ANSWER = 200  # bytes that one takes, with its name
+LONGEST = 249  # characters of a name whose answer is kept: Kafka's longest name of a topic
 TOLD = 100  # refusals of one request of which events tell; all are counted
 
 
@@ -121,8 +123,18 @@ class Rights:
             decision = self._rules.decide(self._client, operation, kind, name, self._law.now())
             if len(known) >= MOST:
                 known.clear()
-            known[name] = decision
+            if len(name) <= LONGEST:
+                known[name] = decision
         return decision
+
+    @property
+    def held(self) -> int:
+        """Bytes that the answers take, at a guess."""
+        return ANSWER * sum(map(len, self._known.values()))
+
+    def let_go(self) -> None:
+        """Forget the answers: they can be had again."""
+        self._known = {}
 
     def may(self, operation: Operation, kind: ResourceType, name: str = CLUSTER_NAME) -> bool:
         """Whether the rules allow it, whatever is enforced; nothing is recorded."""

@@ -21,6 +21,7 @@ Topic = str | bytes  # a name, or an id
 Verdict = Callable[[Topic], int | None]  # the error with which a topic is refused; None: it may be served
 FIRST, LAST = 1, 0x7FFFFFFF  # epochs of requests that go on with a session
 MOST = 64  # sessions of one connection; the oldest is forgotten, and its client begins anew
+PARTITION = 300  # bytes that one takes, with its share of the topic
 
 K = TypeVar("K", bound=Hashable)
 
@@ -55,6 +56,7 @@ class Session:
         self.is_open = True
         self.wanted: dict[Topic, dict[int, Any]] = {}
         self.refused: dict[Topic, int] = {}
+        self.size = 0  # partitions
         self._edition: object = None
 
     def advance(self) -> None:
@@ -65,7 +67,10 @@ class Session:
         """Take what a request says. Gives what the broker's session needs to be told."""
         had = self._had(asked, edition)
         for topic, partitions in asked:
-            self.wanted.setdefault(topic, {}).update(partitions)
+            wanted = self.wanted.setdefault(topic, {})
+            before_these = len(wanted)
+            wanted.update(partitions)
+            self.size += len(wanted) - before_these
         for topic, partitions in forgotten:  # what is asked for and forgotten is forgotten, as brokers do it
             self._forget(topic, partitions)
         before = set(self.refused)
@@ -97,8 +102,10 @@ class Session:
 
     def _forget(self, topic: Topic, partitions: Iterable[int]) -> None:
         left = self.wanted.get(topic, {})
+        before = len(left)
         for partition in partitions:
             left.pop(partition, None)
+        self.size -= before - len(left)
         if not left:
             self.wanted.pop(topic, None)
             self.refused.pop(topic, None)
@@ -127,6 +134,11 @@ class Sessions(Generic[K]):
 
     def __init__(self) -> None:
         self._open: OrderedDict[K, Session] = OrderedDict()
+
+    @property
+    def held(self) -> int:
+        """Bytes that they take, at a guess."""
+        return PARTITION * sum(session.size for session in self._open.values())
 
     def get(self, key: K) -> Session | None:
         return self._open.get(key)

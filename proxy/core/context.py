@@ -78,6 +78,17 @@ class Connection:
     broker_versions: Mapping[int, tuple[int, int]] = field(default_factory=dict)  # api key -> lowest, highest
     notes: dict[Any, Any] = field(default_factory=dict)  # for plugins: what they keep of this connection
 
+    @property
+    def held(self) -> int:
+        """Bytes that plugins keep of it, as far as they say so: by `held` of what they noted."""
+        return sum(getattr(note, "held", 0) for note in self.notes.values())
+
+    def let_go(self) -> None:
+        """Memory is short: what plugins keep and can have again is forgotten, by `let_go()` of what they noted."""
+        for note in self.notes.values():
+            if hasattr(note, "let_go"):
+                note.let_go()
+
     def facts(self) -> dict[str, object]:
         """What is known, for a line in the log."""
         host, port = self.client

@@ -173,7 +173,7 @@ class Link:
     @property
     def held(self) -> int:
         """Bytes that wait in here, with what handlers make of them."""
-        return self.requests.held + self.responses.held + self.inflight.held
+        return self.requests.held + self.responses.held + self.inflight.held + self.connection.held
 
     # What goes on beside the conversation, and the steps of tasks.
 

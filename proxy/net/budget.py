@@ -1,11 +1,12 @@
 """Budget: bytes that all connections of a worker may hold together, so that none takes the memory of the others.
 
 Counted is what grows with what is sent: frames that are assembled or wait for their handlers (with what those make of
-them), answers that wait for older ones, and what a socket has not taken. What passes is not held.
+them), answers that wait for older ones, what a socket has not taken, and what plugins note. What passes is not held.
 
 Rules:
-* From three quarters of the budget on, a connection that holds more than the average of those that hold anything is
-  not read. It is read again when others have let go of enough.
+* From three quarters of the budget on, all connections forget what they can have again.
+* Where that is not enough, a connection that holds more than the average of those that hold anything is not read. It is
+  read again when others have let go of enough.
 * Where that has not helped for 5 seconds, or the budget is spent, the connection that holds most is ended, then the
   next.
 * Connections that hold less than the average are never stopped.
@@ -33,6 +34,9 @@ class Holder(Protocol):
     @property
     def held(self) -> int:
         """How many."""
+
+    def let_go(self) -> None:
+        """Forget what can be had again."""
 
     def pause(self) -> None:
         """Do not read it."""
@@ -67,8 +71,11 @@ class Budget:
 
     def look(self) -> None:
         """Look at all connections, and do what must be done."""
-        self._holding = {holder: held for holder in self._holders if (held := holder.held)}
-        self.held = sum(self._holding.values())
+        self._count()
+        if self.held > self._enough:
+            for holder in self._holding:
+                holder.let_go()
+            self._count()
         if self.held > self._enough:
             self._relieve()
         if self.held <= self._enough:
@@ -76,6 +83,10 @@ class Budget:
             paused, self._paused = self._paused, set()
             for holder in paused:
                 holder.resume()
+
+    def _count(self) -> None:
+        self._holding = {holder: held for holder in self._holders if (held := holder.held)}
+        self.held = sum(self._holding.values())
 
     def kept(self, holder: Holder) -> None:
         """This connection kept all that was read of it."""

@@ -82,6 +82,10 @@ class Conversation:
         """Bytes of it that take memory."""
         return self.link.held + self.client.held + self.broker.held
 
+    def let_go(self) -> None:
+        """Forget what can be had again."""
+        self.link.connection.let_go()
+
     def pause(self) -> None:
         """Do not read it."""
         self.client.block()

@@ -36,6 +36,7 @@ LIMITS = {
     "first_frame": "1s",
     "frame_time": "1s",
     "take_time": "1s",
+    "memory": "160 MiB",
     "handshake": "1s",
     "dial": "2s",
     "drain": "1s",

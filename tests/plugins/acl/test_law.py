@@ -73,6 +73,19 @@ def test_answers_are_kept_but_not_without_end(rules: Making) -> None:
     assert len(granted._known[READ, TOPIC]) == 10
 
 
+def test_answers_are_let_go_where_memory_is_short_and_no_long_name_is_kept(rules: Making) -> None:
+    own = rules("acls: []")
+    talk = Talk(own.acl)
+    asking = asked(own, talk)
+    assert not asking.may(READ, TOPIC, "x" * 30_000)
+    assert talk.connection.held == 0
+    assert not asking.may(READ, TOPIC, "orders")
+    assert talk.connection.held > 0
+    talk.connection.let_go()
+    assert talk.connection.held == 0
+    assert not asking.may(READ, TOPIC, "orders")
+
+
 @pytest.mark.parametrize("shadow", [False, True])
 def test_a_refusal_is_told_with_the_rule_that_decided(rules: Making, shadow: bool) -> None:
     own = rules(

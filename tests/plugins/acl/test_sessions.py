@@ -42,6 +42,7 @@ def test_the_brokers_session_has_what_is_allowed(steps: list[tuple[dict[str, set
                 del broker[str(topic), partition]
         assert broker == {at: offset for at, offset in wanted.items() if at[0] not in refused}
         assert session.refused == {topic: REFUSED for topic, _ in wanted if topic in refused}
+        assert session.size == len(wanted)
         if not change.changed:
             assert change.topics == [Asked(topic, dict.fromkeys(each, number)) for topic, each in asked.items()]
             assert not change.forgotten

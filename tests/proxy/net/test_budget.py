@@ -28,9 +28,14 @@ class Holder:
     held: int = 0
     paused: bool = False
     reason: str | None = None
+    spare: int = 0  # of what it holds, what it can have again
 
     def __post_init__(self) -> None:
         self.among.add(self)
+
+    def let_go(self) -> None:
+        self.held -= self.spare
+        self.spare = 0
 
     def pause(self) -> None:
         self.paused = True
@@ -64,6 +69,15 @@ async def test_while_enough_is_left_nobody_is_stopped(
     assert budget.held == 70 * MIB
     assert not any(holder.paused or holder.reason for holder in holders)
     assert budget.pauses == budget.ends == 0
+
+
+async def test_what_can_be_had_again_is_let_go_first(
+    budget: Budget, among: set[Holder], autojump_clock: MockClock
+) -> None:
+    holders = [Holder(among, 40 * MIB, spare=20 * MIB) for _ in range(2)]
+    await trio.sleep(1)
+    assert [holder.held for holder in holders] == [20 * MIB, 20 * MIB]
+    assert budget.pauses == 0
 
 
 async def test_those_that_hold_most_are_not_read_until_others_let_go(
