@@ -6,6 +6,7 @@ comes first, so a megabyte of records would have to be held back until its last 
 Rules:
 * Small frames are picked and rewritten as any other. This is for those that are too large to hold.
 * What comes before the last tagged fields passes as it came; of records not even the bytes are looked at.
+* What cannot be read to its end does not pass to its end: an address may be in it.
 * The unwanted fields are blanked: another tag number, zeros for content, the same length. To a client that is a field
   from the future, which it skips; it then asks for metadata, as before KIP-951.
 """
@@ -21,9 +22,10 @@ from proxy.protocol.blame import FAULT
 from proxy.protocol.plan import plan
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.schema import Message
-from proxy.protocol.varint import Short, read_uvarint, uvarint
+from proxy.protocol.varint import Short, read_uvarint
 
 LONGEST = 64 << 10  # bytes that the last tagged fields may take
+MOST = 64  # of them; Kafka has three
 FUTURE = 127  # tag numbers from here down are written over blanked fields: one byte each, and far from Kafka's
 
 Walk = Generator[int, tuple[bytes | memoryview, int, int], int]
@@ -105,15 +107,22 @@ class Tail:
         tail, out = bytes(self._held), bytearray()
         try:
             count, p = read_uvarint(tail, 0)
+            if count > MOST:
+                raise self._wrong(f"ends in {count} tagged fields")
             out += tail[:p]
             for number in range(count):
-                tag, after_tag = read_uvarint(tail, p)
+                begin = p
+                tag, after_tag = read_uvarint(tail, begin)
                 size, start = read_uvarint(tail, after_tag)
                 p = start + size
-                if tag in self._blank and after_tag == start - len(uvarint(size)):
+                if p > len(tail):
+                    raise Short
+                if tag not in self._blank:
+                    out += tail[begin:p]
+                elif after_tag - begin == 1:
                     out += bytes([FUTURE - number]) + tail[after_tag:start] + bytes(size)
                 else:
-                    out += tail[len(out) : p]
+                    raise self._wrong(f"spells tag {tag} out in {after_tag - begin} bytes")
         except (Short, IndexError):
             raise self._wrong("ends in tagged fields that cannot be read") from None
         if len(out) != len(tail):

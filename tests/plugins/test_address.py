@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from plugins.address import Address
+from plugins.address import ENDLESS, Address
+from proxy.core.decisions import Disconnect
 from proxy.core.filters import Filters
 from proxy.core.topology import Endpoint
 from proxy.protocol import messages  # noqa: F401  # makes every message known
@@ -14,6 +15,7 @@ from proxy.protocol.messages.add_raft_voter import AddRaftVoterRequest
 from proxy.protocol.messages.describe_quorum import DescribeQuorumResponse
 from proxy.protocol.messages.find_coordinator import FindCoordinatorResponse
 from proxy.protocol.messages.metadata import MetadataResponse
+from proxy.protocol.problem import ProtocolError
 from proxy.protocol.schema import structs
 from proxy.protocol.wire import Meaning
 from tests.plugins.shown import context, rewritten
@@ -108,3 +110,39 @@ def test_a_voter_that_is_added_as_it_was_shown_gets_its_real_address_back():
         )
         address.voter(context(ADD_RAFT_VOTER, 0), request)
         assert [(listener.host, listener.port) for listener in request.listeners] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("node_id", "host", "port"),
+    [(-1, "inside", 9092), (-7, "inside", -1), (-1, "", 9092), (1, "", 9092), (1, "inside..", 9092), (1, "inside", -1)],
+)
+@pytest.mark.parametrize("version", range(7))
+def test_an_address_of_what_cannot_be_a_broker_is_never_told(version, node_id, host, port):
+    odd = {"node_id": node_id, "host": host, "port": port, "error_code": 0}
+    if version < 4:
+        seen, topology = rewritten(FindCoordinatorResponse(**odd), version)
+    else:
+        one = FindCoordinatorResponse.Coordinator(key="g", error_message=None, **odd)
+        whole, topology = rewritten(FindCoordinatorResponse(coordinators=[one]), version)
+        (seen,) = whole.coordinators
+    assert (seen.node_id, seen.host, seen.port) == (node_id, "outside", 0)
+    assert topology.brokers == {}
+
+
+@pytest.mark.parametrize("version", range(14))
+def test_metadata_that_breaks_off_among_its_brokers_is_not_read(version):
+    """Who reads it raises, and the connection ends: see `Responses`."""
+    brokers = [MetadataResponse.Broker(node_id=n, host="inside", port=9092 + n) for n in range(3)]
+    body = encode(MetadataResponse(brokers=brokers, topics=[]), version)
+    response = Filters([Address()]).table[METADATA.key << 16 | version].response
+    last = body.rindex(b"inside")
+    for end in range(last + 6):
+        with pytest.raises(ProtocolError):
+            response.read(body[:end])
+
+
+def test_brokers_without_end_are_withheld():
+    brokers = [MetadataResponse.Broker(node_id=n, host="inside", port=9092) for n in range(ENDLESS + 1)]
+    decision = Address().endpoints(context(METADATA, 12), MetadataResponse(brokers=brokers, topics=[]))
+    assert isinstance(decision, Disconnect)
+    assert "in one answer" in decision.reason

@@ -11,6 +11,7 @@ from proxy.protocol.messages.produce import ProduceResponse
 from proxy.protocol.messages.share_fetch import ShareFetchResponse
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.tail import LONGEST, Tail, ends_in_tags
+from proxy.protocol.varint import uvarint
 from tests.proxy.protocol.generate import make
 
 NAMES = ["node_endpoints"]
@@ -101,3 +102,60 @@ def test_mutated_bodies_pass_or_are_refused():
 def test_only_fields_behind_all_others_can_be_seen_to_in_passing():
     assert ends_in_tags(FetchResponse, NAMES)
     assert not ends_in_tags(ShareFetchResponse, NAMES)
+
+
+INSIDE = uvarint(2) + uvarint(1) + uvarint(7) + b"inside" + bytes(4)  # about what a field of addresses holds
+
+
+def ending(*tags: bytes, count: int | None = None) -> bytes:
+    """A Fetch response of no topics, with these tagged fields."""
+    body = encode(FetchResponse(responses=[]), 17)
+    assert body.endswith(b"\0")
+    return body[:-1] + uvarint(len(tags) if count is None else count) + b"".join(tags)
+
+
+def overlong(number: int, size: int) -> bytes:
+    """A number in more bytes than it needs, which Kafka's clients read all the same."""
+    return uvarint(number)[:-1] + bytes([uvarint(number)[-1] | 0x80]) + b"\x80" * (size - 2) + b"\0"
+
+
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_a_size_in_more_bytes_than_it_needs_hides_nothing(size):
+    body = ending(uvarint(0) + overlong(len(INSIDE), size) + INSIDE, uvarint(9) + uvarint(4) + b"kept")
+    out = through(Tail(FetchResponse, 17, NAMES, len(body)), body, iter([len(body)]))
+    assert b"inside" not in out
+    assert out.endswith(b"kept")
+    assert len(out) == len(body)
+
+
+def test_addresses_that_are_there_twice_are_blanked_twice():
+    body = ending(*[uvarint(0) + uvarint(len(INSIDE)) + INSIDE] * 2)
+    out = through(Tail(FetchResponse, 17, NAMES, len(body)), body, iter([len(body)]))
+    assert b"inside" not in out
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        ending(overlong(0, 2) + uvarint(len(INSIDE)) + INSIDE, uvarint(9) + uvarint(4) + b"kept"),
+        ending(overlong(0, 5) + uvarint(len(INSIDE)) + INSIDE),
+        ending(uvarint(0) + uvarint(2**31) + INSIDE),
+        ending(uvarint(0) + uvarint(len(INSIDE) + 1) + INSIDE),
+        ending(uvarint(0) + uvarint(len(INSIDE) - 1) + INSIDE),
+        ending(uvarint(0) + uvarint(len(INSIDE)) + INSIDE, count=2),
+        ending(uvarint(0) + uvarint(len(INSIDE)) + INSIDE, count=0),
+        ending(*[uvarint(0) + uvarint(0)] * 200),
+        ending(uvarint(0) + uvarint(len(INSIDE)) + INSIDE, count=2**31),
+    ],
+)
+def test_tagged_fields_that_cannot_be_read_do_not_pass(body):
+    tail, out = Tail(FetchResponse, 17, NAMES, len(body)), bytearray()
+
+    def pass_through() -> None:
+        for position in range(len(body)):
+            for piece in tail.feed(memoryview(body)[position : position + 1]):
+                out.extend(piece)
+
+    with pytest.raises(ProtocolError, match="Fetch response v17"):
+        pass_through()
+    assert b"inside" not in out
