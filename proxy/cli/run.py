@@ -34,7 +34,7 @@ It ends on SIGTERM or Ctrl-C, after the requests in flight are answered. README.
     show_default=True,
     help="How to log: text for people, JSON for machines; auto is text on a terminal, JSON elsewhere.",
 )
-@click.option("-v", "--verbose", is_flag=True, help="Log every connection too.")
+@click.option("-v", "--verbose", is_flag=True, help="Log every connection too, up to 100 lines a second.")
 def command(file: str, form: logs.Format, verbose: bool) -> None:
     """Stand between clients and brokers, as the configuration FILE says."""
     config, problems = examine(file)

@@ -25,7 +25,7 @@ from proxy.text.words import printable
 
 Event = MutableMapping[str, Any]
 
-MOST = 100  # items of a list
+MOST = 50  # items of a list
 FRAMES = 20  # of a traceback
 LONGEST = 20_000  # characters of a traceback
 
@@ -80,7 +80,8 @@ def _within(value: object) -> object:
     if isinstance(value, Mapping):
         return {cut(_said(key)): _within(item) for key, item in islice(value.items(), MOST)}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_within(item) for item in islice(value, MOST)]
+        more = [f"… ({len(value)} items)"] if len(value) > MOST else []
+        return [_within(item) for item in islice(value, MOST)] + more
     return cut(_said(value), LONG)
 
 

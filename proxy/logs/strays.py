@@ -18,7 +18,7 @@ from typing import Any
 import structlog
 
 from proxy.logs.bucket import Throttle
-from proxy.logs.cut import cut
+from proxy.logs.cut import LONG, cut
 
 log = structlog.get_logger()
 
@@ -73,7 +73,8 @@ class Text(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """A line of the log for each line; what has no end yet waits for it."""
-        *lines, self._rest = (self._rest + text).split("\n")
+        *lines, rest = (self._rest + text).split("\n")
+        self._rest = rest[:LONG]
         for line in filter(str.strip, lines):
             self._strays.tell(logging.WARNING, "written to standard error", said=cut(line))
         return len(text)
@@ -87,8 +88,8 @@ def take_over() -> None:
         log.critical("ended by an error that nobody handled: a bug of the proxy", exc_info=(kind, error, at))
 
     def unraisable(raised: sys.UnraisableHookArgs) -> None:
-        where = cut(f"{raised.err_msg or 'Exception ignored in'}: {raised.object!r}")
-        strays.tell(logging.ERROR, "an error that nobody can handle", where=where, exc_info=raised.exc_value)
+        facts = {"what": raised.err_msg or "Exception ignored in", "where": raised.object}
+        strays.tell(logging.ERROR, "an error that nobody can handle", **facts, exc_info=raised.exc_value)
 
     def thread_ended(raised: threading.ExceptHookArgs) -> None:
         name = raised.thread.name if raised.thread else None

@@ -107,6 +107,7 @@ def test_a_line_is_bounded_whatever_is_in_it(form: logs.Format) -> None:
         structlog.get_logger().exception("x", name="x" * 1_000_000, names=["x"] * 1_000_000)
     assert len(out.text) < LONG + LONGEST + 200 * FRAMES + 2000
     assert "(1000000 characters)" in out.text
+    assert "(1000000 items)" in out.text.encode().decode("unicode_escape")
 
 
 def test_debug_lines_are_for_those_who_ask() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from proxy.logs.cut import LONG
 from proxy.logs.strays import BURST, Library, Strays, Text
 from tests.proxy.logs.written import Written
 
@@ -55,6 +56,15 @@ def test_it_is_one_line_with_what_stands_in_all_lines(code: str, event: str, lev
 def test_the_last_line_is_written_before_the_process_ends() -> None:
     lines = said("import structlog\nfor n in range(500): structlog.get_logger().info('x', n=n)")
     assert [line["n"] for line in lines] == list(range(500))
+
+
+def test_a_text_without_an_end_does_not_fill_the_memory() -> None:
+    out, text = Written(), Text(Strays())
+    for _ in range(100):
+        text.write("x" * 1000)
+    text.write("\n")
+    (line,) = out.lines
+    assert json.loads(line)["said"].endswith(f"({LONG} characters)")
 
 
 def test_a_library_that_says_too_much_is_throttled_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
