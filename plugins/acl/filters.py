@@ -1,6 +1,7 @@
 """Filters: which ACLs a client means when it asks for some, or wants some deleted.
 
 # What a filter leaves open (null, ANY) every ACL has. A word that is newer than ours no ACL has.
+# A 0 (UNKNOWN) where a word must be is none: brokers close the connection before they ask who speaks, and so do we.
 # A name with ANY, LITERAL or PREFIXED is that of the pattern itself; with MATCH it is that of a resource, and means
 # every pattern that holds for it, the `*` too.
 
@@ -10,7 +11,11 @@ Source: AclBindingFilter, ResourcePatternFilter and AccessControlEntryFilter of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
+from plugins.acl.case import Case
+from plugins.acl.checks import Check
+from proxy.core.decisions import Decision, Disconnect
 from proxy.protocol.messages.create_acls import CreateAclsRequest
 from proxy.protocol.messages.delete_acls import DeleteAclsRequest
 from proxy.protocol.messages.describe_acls import DescribeAclsRequest
@@ -29,6 +34,19 @@ def words(of: Filter | CreateAclsRequest.Creation) -> Words:
     if isinstance(of, CreateAclsRequest.Creation):
         return of.resource_type, of.resource_pattern_type, of.operation, of.permission_type
     return of.resource_type_filter, of.pattern_type_filter, of.operation, of.permission_type
+
+
+class Spelled(Check):
+    """DescribeAcls, CreateAcls and DeleteAcls: every word in them is one."""
+
+    def judge(self, case: Case) -> Decision:
+        request = case.request
+        if isinstance(request, DescribeAclsRequest):
+            said: list[Any] = [request]
+        else:
+            said = request.creations if isinstance(request, CreateAclsRequest) else request.filters
+        unknown = any(UNKNOWN in words(each) for each in said)
+        return Disconnect(f"a {case.api.name} request with an UNKNOWN in it") if unknown else None
 
 
 def too_new(pattern: Words) -> tuple[bool, bool]:

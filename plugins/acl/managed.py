@@ -9,7 +9,6 @@ see nothing of them.
 # (UNKNOWN_SERVER_ERROR) with the reason, and a line in the log.
 # A rule with a condition that Kafka's ACLs lack is none of them: it is not described, and not deleted. A filter that
 # would mean it but for that gets POLICY_VIOLATION with its place, beside what was deleted: nobody takes it for gone.
-# A 0 (UNKNOWN) where a word must be closes the connection.
 
 Source: AclApis and AclControlManager of Kafka 4.3, and what a 4.3.1 broker answered.
 """
@@ -21,10 +20,10 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from plugins.acl.filters import ANY, MATCH, UNKNOWN, Filter, acls, conditioned, matching, too_new, words
+from plugins.acl.filters import ANY, MATCH, Filter, acls, conditioned, matching, too_new, words
 from plugins.acl.law import Law, rights
 from proxy.core.context import Context
-from proxy.core.decisions import Call, Decision, Disconnect, Reply, Step, Steps
+from proxy.core.decisions import Call, Decision, Reply, Step, Steps
 from proxy.core.events import AclsChanged, AclsNotChanged
 from proxy.core.plugin import Plugin, on_request
 from proxy.protocol.errors import ErrorCode
@@ -55,8 +54,6 @@ class Managed(Plugin):
     @on_request(DescribeAclsRequest)
     def describe(self, ctx: Context, request: DescribeAclsRequest) -> Steps:
         """The ACLs that match a filter."""
-        if UNKNOWN in words(request):
-            return Disconnect("a filter for ACLs with an UNKNOWN in it")
         if (no := self._refused(ctx, request, Operation.DESCRIBE)) is not None:
             return no
         resources = yield Call(lambda: _described(request, self._law.kept.look()))
@@ -65,8 +62,6 @@ class Managed(Plugin):
     @on_request(CreateAclsRequest)
     def create(self, ctx: Context, request: CreateAclsRequest) -> Steps:
         """New ACLs, each with its own outcome."""
-        if any(UNKNOWN in words(creation) for creation in request.creations):
-            return Disconnect("an ACL with an UNKNOWN in it is to be created")
         if (no := self._refused(ctx, request, Operation.ALTER)) is not None:
             return no
         if any(ANY in words(creation) or creation.resource_pattern_type == MATCH for creation in request.creations):
@@ -84,8 +79,6 @@ class Managed(Plugin):
     @on_request(DeleteAclsRequest)
     def delete(self, ctx: Context, request: DeleteAclsRequest) -> Steps:
         """No ACLs any more that match one of these filters."""
-        if any(UNKNOWN in words(one) for one in request.filters):
-            return Disconnect("a filter for ACLs with an UNKNOWN in it")
         if (no := self._refused(ctx, request, Operation.ALTER)) is not None:
             return no
         known = [one for one in request.filters if not any(too_new(words(one)))]

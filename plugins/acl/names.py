@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, TypeVar
@@ -29,6 +30,9 @@ REMEMBERED = 60.0  # seconds for which brokers are believed to be configured as 
 MOST = 200_000  # topics remembered
 AT_ONCE = 1_000  # topics in one question
 MOST_ASKED = 20_000  # topics that are asked about for one request
+INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})  # brokers' own topics
+LONGEST_NAME = 249
+NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 T = TypeVar("T")
 
@@ -92,6 +96,20 @@ class Names:
         answer = yield Ask(MetadataRequest(topics=topics, allow_auto_topic_creation=False), BY_ID)
         self.learn(answer.topics)
         return answer
+
+
+def misnamed(name: str) -> str | None:
+    """Why no topic can have this name, in Kafka's words."""
+    reason = None
+    if not name:
+        reason = "the empty string is not allowed"
+    elif name in (".", ".."):
+        reason = f"'{name}' is not allowed"
+    elif len(name) > LONGEST_NAME:
+        reason = f"the length of '{name}' is longer than the max allowed length {LONGEST_NAME}"
+    elif NAME.fullmatch(name) is None:
+        reason = f"'{name}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
+    return None if reason is None else f"Topic name is invalid: {reason}"
 
 
 def missing(topics: Iterable[str], version: int) -> Any:

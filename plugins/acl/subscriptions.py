@@ -15,7 +15,10 @@ from typing import Any
 
 from plugins.acl.case import Case
 from plugins.acl.checks import CLUSTER, TOPIC, Check
+from plugins.acl.names import INTERNAL, misnamed
 from plugins.acl.regex import BadExpressionError, matching
+from plugins.acl.walk import values
+from proxy.core.decisions import Decision
 from proxy.protocol.errors import ErrorCode
 from rules import Operation
 
@@ -85,6 +88,32 @@ class Subscribed(Check):
         request.subscribed_topic_regex = None
         member.told, member.edition, member.looked = told, case.rights.edition, now
         case.changed = True
+        return None
+
+
+TOPOLOGY = (
+    "topology.subtopologies.source_topics",
+    "topology.subtopologies.repartition_sink_topics",
+    "topology.subtopologies.repartition_source_topics.name",
+    "topology.subtopologies.state_changelog_topics.name",
+)
+
+
+class Wellformed(Check):
+    """The names in the topology of a StreamsGroupHeartbeat, before anybody asks who may see them."""
+
+    def judge(self, case: Case) -> Decision:
+        parts = case.request.topology.subtopologies if case.request.topology is not None else ()
+        paths = [path.removeprefix("topology.subtopologies.") for path in TOPOLOGY]
+        named = list(dict.fromkeys(n for part in parts for path in paths for n in values(path, case.version, part)))
+        inside = ",".join(name for name in named if name in INTERNAL)
+        if inside:
+            said = f"Use of Kafka internal topics {inside} in a Kafka Streams topology is prohibited."
+            return case.refuse(ErrorCode.STREAMS_INVALID_TOPOLOGY, said)
+        wrong = ",".join(name for name in named if misnamed(name) is not None)
+        if wrong or "" in named:
+            said = f"Topic names {wrong} are not valid topic names."
+            return case.refuse(ErrorCode.STREAMS_INVALID_TOPOLOGY, said)
         return None
 
 

@@ -12,10 +12,11 @@ from plugins.acl.answers import Assigned, Listed, ListedOfAll, Operations
 from plugins.acl.checks import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID, Check, Each, Every, Required, Whole
 from plugins.acl.configs import Altered, Shown
 from plugins.acl.coordinators import Coordinated
+from plugins.acl.filters import Spelled
 from plugins.acl.share import ShareAcknowledged, ShareFetched
-from plugins.acl.subscriptions import Streams, Subscribed
+from plugins.acl.subscriptions import TOPOLOGY, Streams, Subscribed, Wellformed
 from plugins.acl.tokens import TokenMade, TokensShown, TokenUsed
-from plugins.acl.topics import Deleted, Described, Grown, Made, Told
+from plugins.acl.topics import Deleted, Described, Grown, Made, Produced, Told
 from plugins.acl.transactions import Added, Initialized
 from proxy.protocol import api
 from proxy.protocol.api import Api
@@ -34,11 +35,11 @@ WRITE = Operation.WRITE
 FREE: tuple[Check, ...] = ()
 READS_GROUP = Whole(READ, GROUP, "group_id")
 NAMES_PROTOCOL = Required(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, ("protocol_type", "protocol_name"), since=5)
+NAMES_GROUP = Required(ErrorCode.INVALID_REQUEST, ("group_id",), since=0)
 WRITES_TRANSACTION = Whole(WRITE, TRANSACTIONAL_ID, "transactional_id")
 ALTERS = (Whole(ALTER, CLUSTER),)
 DESCRIBES = (Whole(DESCRIBE, CLUSTER),)
 SUBSCRIBES = Every(DESCRIBE, TOPIC, ("subscribed_topic_names",))
-TOPOLOGY = "topology.subtopologies."
 ASSIGNED = "members.assignment.topic_partitions.topic_name"
 DESCRIBED_TOPOLOGY = (
     "topology.subtopologies.source_topics",
@@ -82,9 +83,9 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.ADD_OFFSETS_TO_TXN: (WRITES_TRANSACTION, READS_GROUP),
         api.END_TXN: (WRITES_TRANSACTION,),
         api.TXN_OFFSET_COMMIT: (WRITES_TRANSACTION, READS_GROUP, Each(READ, TOPIC, "topics")),
-        api.DESCRIBE_ACLS: DESCRIBES,
-        api.CREATE_ACLS: ALTERS,
-        api.DELETE_ACLS: ALTERS,
+        api.DESCRIBE_ACLS: (Spelled(), *DESCRIBES),
+        api.CREATE_ACLS: (Spelled(), *ALTERS),
+        api.DELETE_ACLS: (Spelled(), *ALTERS),
         api.DESCRIBE_CONFIGS: (Shown(),),
         api.ALTER_CONFIGS: (Altered(),),
         api.ALTER_REPLICA_LOG_DIRS: ALTERS,
@@ -108,7 +109,7 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.DESCRIBE_QUORUM: DESCRIBES,
         api.UPDATE_FEATURES: ALTERS,
         api.DESCRIBE_CLUSTER: (Operations(),),
-        api.DESCRIBE_PRODUCERS: (Each(READ, TOPIC, "topics", kept=True, says=True),),
+        api.DESCRIBE_PRODUCERS: (Produced(),),
         api.UNREGISTER_BROKER: ALTERS,
         api.DESCRIBE_TRANSACTIONS: (
             Each(DESCRIBE, TRANSACTIONAL_ID, "transactional_ids", kept=True),
@@ -127,22 +128,19 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.DESCRIBE_TOPIC_PARTITIONS: (Described(), Operations()),
         api.SHARE_GROUP_HEARTBEAT: (READS_GROUP, SUBSCRIBES),
         api.SHARE_GROUP_DESCRIBE: (Each(DESCRIBE, GROUP, "group_ids"), Assigned((ASSIGNED,)), Operations()),
-        api.SHARE_FETCH: (READS_GROUP, shared),
-        api.SHARE_ACKNOWLEDGE: (READS_GROUP, ShareAcknowledged(shared), Each(READ, TOPIC, "topics", anyway=True)),
+        api.SHARE_FETCH: (NAMES_GROUP, READS_GROUP, shared),
+        api.SHARE_ACKNOWLEDGE: (
+            NAMES_GROUP,
+            READS_GROUP,
+            ShareAcknowledged(shared),
+            Each(READ, TOPIC, "topics", anyway=True),
+        ),
         api.ADD_RAFT_VOTER: ALTERS,
         api.REMOVE_RAFT_VOTER: ALTERS,
         api.STREAMS_GROUP_HEARTBEAT: (
             READS_GROUP,
-            Every(
-                DESCRIBE,
-                TOPIC,
-                (
-                    TOPOLOGY + "source_topics",
-                    TOPOLOGY + "repartition_sink_topics",
-                    TOPOLOGY + "repartition_source_topics.name",
-                    TOPOLOGY + "state_changelog_topics.name",
-                ),
-            ),
+            Wellformed(),
+            Every(DESCRIBE, TOPIC, TOPOLOGY),
             Streams(),
         ),
         api.STREAMS_GROUP_DESCRIBE: (

@@ -15,7 +15,7 @@ from typing import Any
 from plugins.acl.answers import Listed
 from plugins.acl.case import ApiError, Case
 from plugins.acl.checks import CLUSTER, TOPIC, Check, Each
-from plugins.acl.names import missing
+from plugins.acl.names import misnamed, missing
 from plugins.acl.walk import arrays
 from proxy.core.decisions import Reply
 from proxy.protocol.errors import ErrorCode
@@ -151,6 +151,17 @@ def hide_settings(case: Case, response: Any) -> None:
             topic.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
             topic.num_partitions = topic.replication_factor = -1
             topic.configs = []
+
+
+class Produced(Each):
+    """DescribeProducers. A name that no topic can have is wrong, whoever asks."""
+
+    def __init__(self) -> None:
+        super().__init__(Operation.READ, TOPIC, "topics", kept=True, says=True)
+
+    def verdict(self, case: Case, element: Any) -> ApiError | None:
+        wrong = misnamed(element.name)
+        return super().verdict(case, element) if wrong is None else ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, wrong)
 
 
 class Grown(Each):

@@ -32,6 +32,7 @@ acls:
 - {{allow: User:alice, to: All, topics: {MINE}, groups: {MINE}, transactional_ids: {MINE}}}
 """
 TABLE = checks()
+WORDS, ANY = ("resource_type_filter", "pattern_type_filter", "operation", "permission_type"), 1  # of a filter for ACLs
 NEVER_TWICE = (CREATE_PARTITIONS, DELETE_TOPICS)  # there a topic that stands twice is wrong, whoever asks
 
 
@@ -71,6 +72,8 @@ def fill(struct: Any, version: int) -> None:
             setattr(struct, field.name, MINE)
         elif field.meaning is Meaning.TOPIC_ID and not named:
             setattr(struct, field.name, TOPICS[MINE])
+        elif field.name in WORDS:
+            setattr(struct, field.name, ANY)
 
 
 def put(struct: Any, version: int, path: list[str], kind: Any, names: list[str]) -> None:

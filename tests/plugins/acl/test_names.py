@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import pytest
 
-from plugins.acl.names import Names, missing
+from plugins.acl.names import Names, misnamed, missing
 from proxy.core.decisions import Ask
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.wire import NO_UUID
 from tests.plugins.acl.talk import metadata_of, topic_id
 
 KNOWN = {name: topic_id(name) for name in ("a", "b")}
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("orders.v1_x-Y", None),
+        ("a" * 249, None),
+        ("", "the empty string is not allowed"),
+        (".", "'.' is not allowed"),
+        ("..", "'..' is not allowed"),
+        ("a" * 250, f"the length of '{'a' * 250}' is longer than the max allowed length 249"),
+        ("ä", "'ä' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"),
+        ("a\n", "'a\n' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"),
+    ],
+)
+def test_why_no_topic_can_be_called_so_is_said_in_kafkas_words(name: str, why: str | None) -> None:
+    assert misnamed(name) == (None if why is None else f"Topic name is invalid: {why}")
 
 
 def test_what_is_asked_for_is_learnt_and_what_nobody_knows_is_not() -> None:

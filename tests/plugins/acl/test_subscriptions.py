@@ -180,6 +180,24 @@ def test_a_topology_names_what_may_be_seen_and_what_is_missing_may_be_made(
     assert fine or answer.error_code == REFUSED
 
 
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        (streams(source="a secret"), "Topic names a secret are not valid topic names."),
+        (streams(source="", changelog="b/1"), "Topic names ,b/1 are not valid topic names."),
+        (
+            streams(source="__consumer_offsets", changelog="b/1"),
+            "Use of Kafka internal topics __consumer_offsets in a Kafka Streams topology is prohibited.",
+        ),
+    ],
+)
+def test_names_that_no_topic_of_a_topology_can_have_are_told_to_everybody(
+    rules: Making, request_: StreamsGroupHeartbeatRequest, said: str
+) -> None:
+    answer = Group(rules("acls: [{allow: User:alice, to: Read, groups: g}]")).ask(request_, 1)
+    assert (answer.error_code, answer.error_message) == (ErrorCode.STREAMS_INVALID_TOPOLOGY, said)
+
+
 def test_expressions_match_whole_names_in_linear_time() -> None:
     assert matching("a-\\d|b", ["a-1", "a-12", "b", "bb", "xa-1"]) == ["a-1", "b"]
     assert matching("(a*)*b", ["a" * 10_000]) == []
