@@ -88,7 +88,7 @@ class TokenUsed(Check):
             return None
         if is_anybody(case):
             return case.refuse(NOT_ALLOWED)
-        answer = yield Ask(DescribeDelegationTokenRequest(owners=None))
+        answer = yield Ask(DescribeDelegationTokenRequest(owners=None), case.version)
         if answer.error_code:
             return case.refuse(answer.error_code)
         meant = [token for token in answer.tokens if bytes(token.hmac) == bytes(case.request.hmac)]

@@ -107,7 +107,9 @@ class Described(Check):
         if cursor is not None and (cursor.partition_index < 0 or (named and first not in named)):
             return case.refuse(ErrorCode.INVALID_REQUEST)
         if named:
-            request.topics = [topic for topic in request.topics if topic.name >= first]  # the others were told already
+            left = [topic for topic in request.topics if topic.name >= first]  # the others were told already
+            case.changed = len(left) < len(request.topics)
+            request.topics = left
             self._each.judge(case)
         elif not case.rights.is_shadow:
             everything = yield from case.names.ask_all()

@@ -211,6 +211,58 @@ def test_who_may_see_nothing_gets_no_page(rules: Making) -> None:
     assert [type(each) for each in talk.to_broker] == [MetadataRequest]
 
 
+def at(name: str, partition: int, *names: str) -> DescribeTopicPartitionsRequest:
+    request = describe(*names)
+    request.cursor = DescribeTopicPartitionsRequest.Cursor(topic_name=name, partition_index=partition)
+    return request
+
+
+@pytest.mark.parametrize(
+    ("request_", "reached", "refused"),
+    [
+        (at("mine", 2), at("mine", 2, "mine", "seen"), []),
+        (at("nobodys", 2), describe("seen"), []),
+        (at("", 0), describe("mine", "seen"), []),
+        (at("zzz", 0), None, []),
+        (at("seen", 1, "mine", "nobodys", "seen", "theirs"), at("seen", 1, "seen"), ["theirs"]),
+        (at("nobodys", 1, "mine", "nobodys", "seen"), describe("seen"), ["nobodys"]),
+        (at("theirs", 1, "mine", "theirs"), None, ["theirs"]),
+    ],
+)
+def test_a_description_goes_on_where_its_cursor_stands_also_where_nothing_may_be_seen(
+    rules: Making, request_: Any, reached: Any, refused: list[str]
+) -> None:
+    talk = Talk(rules(DESCRIBES).acl, "User:alice", broker)
+    answer = talk.ask(request_, 0)
+    asked = [each for each in talk.to_broker if not isinstance(each, MetadataRequest)]
+    assert asked == ([] if reached is None else [reached])
+    if reached is not None:
+        answer = talk.answer(described())
+    assert [(topic.name, topic.error_code) for topic in answer.topics] == [(name, NOBODYS) for name in refused]
+
+
+@pytest.mark.parametrize("request_", [at("other", 0, "mine", "theirs"), at("mine", -1, "mine", "theirs")])
+def test_a_cursor_that_stands_nowhere_is_an_error_of_all_that_is_asked_for(rules: Making, request_: Any) -> None:
+    answer = Talk(rules(DESCRIBES).acl, "User:alice", broker).ask(request_, 0)
+    assert [(topic.name, topic.error_code) for topic in answer.topics] == [
+        ("mine", ErrorCode.INVALID_REQUEST),
+        ("theirs", ErrorCode.INVALID_REQUEST),
+    ]
+
+
+@pytest.mark.parametrize("version", range(7))
+def test_what_is_wrong_with_topics_to_delete_comes_before_who_may(rules: Making, version: int) -> None:
+    cls = DeleteTopicsRequest
+    names = ["theirs", "seen", "new", "seen2", "theirs"]
+    by_name = {"topic_names": names, "topics": [cls.Topic(name=name, topic_id=NO_UUID) for name in names]}
+    request = cls(timeout_ms=1, **by_name)  # type: ignore[arg-type]
+    answer = Talk(rules("acls: [{allow: User:alice, to: Describe, topics: [mine, seen, new]}]").acl, broker=broker).ask(
+        request, version
+    )
+    told = [(each.name, each.error_code) for each in answer.responses]
+    assert told == [("theirs", ErrorCode.INVALID_REQUEST), ("seen", NOBODYS), ("new", MISSING), ("seen2", NOBODYS)]
+
+
 def create(*names: str) -> CreateTopicsRequest:
     topic = CreateTopicsRequest.Topic
     return CreateTopicsRequest(
