@@ -3,6 +3,7 @@
 # A refusal stands in the array that answers the one its element was taken from: after what was served, or in its place
 # where brokers keep the order. Where what is around it failed as a whole, nothing is said of what is in it.
 # What a client asks twice some brokers' answers hold once (`ONCE`), or one after the other in one place (`JOINED`).
+# Where they hold it once, by partition, a topic without partitions is not in them.
 # A group that is asked about twice has two answers: the first is the first one's.
 """
 
@@ -92,6 +93,8 @@ class Placing:
     def _join(self, answered: list[Any], element: Any, around: tuple[Any, ...]) -> None:
         """Add it to what was said of the same already, if anything was."""
         key = (*around, *_scalars(element))
+        if self.api in ONCE and _is_empty(element):
+            return
         arrays = [(field.name, getattr(element, field.name)) for field in element.fields if field.is_array]
         said = self._said.get(key)
         if said is None:
@@ -170,6 +173,17 @@ def _merged(answered: list[Any], ordered: list[tuple[int, Any]]) -> list[Any]:
         merged += islice(served, max(place - len(merged), 0))
         merged.append(element)
     return [*merged, *served]
+
+
+def _is_empty(struct: Struct) -> bool:
+    """Does it answer partitions, and none was asked about?"""
+    answering = _answering(type(struct))
+    return bool(answering) and not any(getattr(struct, name) for name in answering)
+
+
+@cache
+def _answering(cls: type[Struct]) -> tuple[str, ...]:
+    return tuple(field.name for field in cls.fields if field.mirrors)
 
 
 def _scalars(struct: Struct) -> tuple[Any, ...]:

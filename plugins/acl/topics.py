@@ -54,7 +54,7 @@ class Told(Check):
         if any(topic.topic_id != NO_UUID for topic in request.topics):
             if case.version < HEEDS_IDS:
                 return case.refuse(ErrorCode.INVALID_REQUEST)
-            if any(topic.name is not None for topic in request.topics):
+            if any(topic.name is not None or topic.topic_id == NO_UUID for topic in request.topics):
                 request.topics = [topic for topic in request.topics if topic.topic_id != NO_UUID]
                 for topic in request.topics:
                     topic.name = None
