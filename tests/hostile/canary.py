@@ -61,6 +61,7 @@ class Flight:
     late: list[float] = field(default_factory=list)  # seconds, one for each answer
     faults: list[str] = field(default_factory=list)
     answered: trio.Event = field(default_factory=trio.Event)
+    due: float = 0.0  # when the next request is
 
     def saw(self, seconds: float) -> None:
         self.late.append(seconds)
@@ -72,6 +73,7 @@ class Flight:
         p99 = late[math.ceil(len(late) * 0.99) - 1] if late else math.inf
         told = {"pairs": len(late), "p99": p99, "worst": late[-1] if late else math.inf, "faults": self.faults[:5]}
         self.late, self.faults = [], []
+        self.due = max(self.due, trio.current_time() - self.every)  # what was late is told, and counts no more
         return told
 
 
@@ -128,10 +130,11 @@ class Canary:
                 await trio.sleep(flight.every)  # a client's own retry backoff
 
     async def _fly(self, flight: Flight) -> None:
-        due, stream = trio.current_time(), None
+        flight.due, stream = trio.current_time(), None
         try:
             for number in range(1 << 30):
-                due += flight.every
+                flight.due += flight.every
+                due = flight.due
                 await trio.sleep_until(due)
                 with trio.fail_after(PATIENCE):
                     if stream is None or flight is self._anew:

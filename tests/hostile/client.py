@@ -152,11 +152,13 @@ def patiently(what: str, within: float = PATIENCE) -> Iterator[None]:
     raise NotHeldError(f"not within {within:g} s: {what}")
 
 
-def connect(port: int, **options: int) -> socket.socket:
-    """A connection to the proxy; `receive=` sets a small receive buffer."""
+def connect(port: int, receive: int = 0, source: str = "") -> socket.socket:
+    """A connection to the proxy, with a receive buffer of so many bytes, from that address."""
     sock = socket.socket()
-    if "receive" in options:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, options["receive"])
+    if receive:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)
+    if source:
+        sock.bind((source, 0))
     sock.settimeout(PATIENCE)
     sock.connect((HOST, port))
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tests.hostile.client import Client, connect, patiently, settled
 from tests.hostile.ground import LIMITS, Ground
-from tests.hostile.logins import plain
+from tests.hostile.logins import PASSWORDS, plain
 from tests.hostile.requests import BEAT, beat, fetch, metadata, produce
-from tests.hostile.settings import OPEN, PASSWORDS, RULED, SASL, TLS, TWO
+from tests.hostile.settings import OPEN, RULED, SASL, TLS, TWO
 from tests.hostile.stage import Peer, silent
 from tests.hostile.trial import case, cases
 

@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[2]
 START = 20.0  # seconds
 BLOCK = 8  # ports of one listener
 WARM, CALM = 20, 60  # pairs of the canary: before anything is measured, and for what it sees without attacks
-LIMITS = {
+LIMITS: dict[str, Any] = {
     "first_frame": "1s",
     "frame_time": "1s",
     "take_time": "1s",
@@ -42,6 +42,7 @@ LIMITS = {
     "drain": "1s",
     "connections": 400,
     "handshakes": 100,
+    "brokers": 50,
 }
 
 
@@ -71,6 +72,7 @@ class Ground:
         self.unused: list[tuple[str, Stage]] = []  # clusters of one scripted broker: the listener, and the broker
         self.kept: dict[str, Any] = {}  # what a setting made that its cases need
         self.clients: list[Client] = []
+        self._strangers = 0
         self.calm: dict[str, Any] = {}
 
     def __enter__(self) -> Ground:
@@ -151,11 +153,16 @@ class Ground:
         self.ports[name] = port or free_block(BLOCK, HOST)
         return {name: {"cluster": cluster, "bind": f"{HOST}:{self.ports[name]}", **options}}
 
-    def client(self, listener: str = "clients", node: int | None = NODE, **options: int) -> Client:
+    def client(self, listener: str = "clients", node: int | None = NODE, receive: int = 0, source: str = "") -> Client:
         """A connection; it is closed at the end of the case."""
-        client = Client(connect(self.port(listener, node), **options))
+        client = Client(connect(self.port(listener, node), receive, source))
         self.clients.append(client)
         return client
+
+    def stranger(self, listener: str) -> Client:
+        """A connection from an address that never failed to authenticate: refusals come at once."""
+        self._strangers += 1
+        return self.client(listener, source=f"127.1.{self._strangers >> 8}.{self._strangers & 255}")
 
     def cluster(self, play: Play) -> str:
         """The listener of a cluster that no case used yet; its broker, which is `stage` from now on, does that."""

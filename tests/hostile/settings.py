@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from proxy.auth.users import save
-from proxy.auth.verifiers import verifiers
 from tests.certificates import Authority
 from tests.hostile.canary import HOST, REAL
 from tests.hostile.ground import BLOCK, Ground, Setting
+from tests.hostile.logins import KNOWN, PASSWORDS
 from tests.hostile.stage import Play, Stage, brief, silent
+from tests.proxy.auth.issuer import Issuer
 from tests.real.ports import free_block
 
 RULES = """\
@@ -19,8 +20,6 @@ acls:
   - {allow: [User:ANONYMOUS, User:alice], to: [Read, Write, Describe], topics: [orders, open-*], groups: open-*}
   - {allow: User:ANONYMOUS, to: [Describe, Alter], cluster: true}
 """
-PASSWORDS = {"canary": "of-the-canary", "alice": "of-alice", "admin": "of-admin"}
-ITERATIONS = 4096
 CLUSTERS = 100
 SEALED_NAMES = ("kafka.example", "broker-1.kafka.example", "broker-2.kafka.example")
 
@@ -64,9 +63,14 @@ def _starts(ground: Ground) -> dict[str, Any]:
 
 
 def _users(ground: Ground) -> dict[str, Any]:
-    save(ground.folder / "users.yaml", {name: verifiers(word, ITERATIONS) for name, word in PASSWORDS.items()})
+    save(ground.folder / "users.yaml", KNOWN)
+    (ground.folder / "keys.json").write_text(Issuer().jwks)
     mechanisms = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"]
-    sasl = {"mechanisms": mechanisms, "credentials": "users.yaml", "oauthbearer": {"unsecured": True}}
+    sasl = {
+        "mechanisms": mechanisms,
+        "credentials": "users.yaml",
+        "oauthbearer": {"jwks": "keys.json", "audience": "kafka"},
+    }
     passed = ground.listener("passed")
     return {"listeners": {"clients": {"sasl": sasl}, **passed}, **_rules(ground)}
 

@@ -19,7 +19,7 @@ from tests.hostile.ground import Ground, Setting
 from tests.hostile.watch import MIB, Reading
 
 BACK = 5.0  # seconds
-PAIRS = 20  # that the canary must see with each attack, or behind it
+PAIRS = 10  # that the canary must see with each attack, or behind it
 LATER = 0.1  # seconds by which the canary's p99 may grow; a goal
 BUGS = ("a bug of the proxy", "handler failed")
 

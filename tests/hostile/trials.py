@@ -11,7 +11,19 @@ from tests.hostile.client import NotHeldError
 from tests.hostile.ground import Ground, Setting
 from tests.hostile.trial import CASES, Case, Row, attempt
 
-CLASSES = ("frames", "lengths", "mutated", "slow", "floods", "work", "memory", "sealed", "brokers", "lies")
+CLASSES = (
+    "frames",
+    "lengths",
+    "mutated",
+    "slow",
+    "floods",
+    "work",
+    "memory",
+    "sealed",
+    "identities",
+    "brokers",
+    "lies",
+)
 ATTEMPTS = 3  # at starting a ground
 for name in CLASSES:
     import_module(f"tests.hostile.{name}")

@@ -1,0 +1,247 @@
+"""SASL: clients that try to be somebody else. `admin` may do everything; nobody here knows that, or may be admin.
+
+Each is tried on a listener where the proxy is the authority, and on one where SASL passes to a broker that judges.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from proxy.protocol.header import request_frame
+from proxy.protocol.messages.api_versions import ApiVersionsRequest
+from tests.hostile.client import Client
+from tests.hostile.ground import Ground
+from tests.hostile.logins import PASSWORDS, agree, handshake, judging, plain, raw, scram, show, token
+from tests.hostile.requests import metadata, produce
+from tests.hostile.settings import SASL
+from tests.hostile.trial import cases
+from tests.plugins.sasl import bearer, jwt
+
+WANTED = metadata(["secrets"], 9) + produce(["secrets"], 10)
+VERSIONS = request_frame(ApiVersionsRequest(client_software_name="h", client_software_version="1"), 3, 1, "hostile")
+ALICE = b"\0alice\0" + PASSWORDS["alice"].encode()
+ADMIN = b"\0admin\0" + PASSWORDS["alice"].encode()
+BOTH = {"the proxy judges": "clients", "a broker judges": "passed"}
+
+
+def unsigned(claims: str) -> bytes:
+    """A token whose claims are these characters."""
+    parts = [base64.urlsafe_b64encode(part.encode()).rstrip(b"=") for part in ('{"alg":"none"}', claims)]
+    return b".".join(parts) + b"."
+
+
+FLIGHTS = {
+    "no word of who it is": [],
+    "versions, then a request": [VERSIONS],
+    "a token before a mechanism": [token(ADMIN)],
+    "two handshakes": [handshake(), handshake(), token(ADMIN)],
+    "a wrong password": [handshake(), token(ADMIN)],
+    "no password": [handshake(), token(b"\0admin\0")],
+    "no name": [handshake(), token(b"\0\0" + PASSWORDS["admin"].encode())],
+    "four fields": [handshake(), token(ALICE + b"\0admin")],
+    "two fields": [handshake(), token(b"admin\0" + PASSWORDS["alice"].encode())],
+    "acting for admin": [handshake(), token(b"admin" + ALICE)],
+    "a name that is not UTF-8": [handshake(), token(b"\0admin\xff\0" + PASSWORDS["alice"].encode())],
+    "wide letters": [handshake(), token("\0\uff41dmin\0of-admin".encode())],
+    "a name of 400 KB": [handshake(), token(b"\0" + b"a" * 400_000 + b"\0x")],
+    "an empty token": [handshake(), token(b"")],
+    "alice, then admin without a handshake": [handshake(), token(ALICE), token(ADMIN)],
+    "alice, then a handshake alone": [handshake(), token(ALICE), handshake()],
+    "alice, then admin's handshake and a wrong password": [handshake(), token(ALICE), handshake(), token(ADMIN)],
+    "alice, then admin with the right password": [
+        handshake(), token(ALICE), handshake(), token(b"\0admin\0" + PASSWORDS["admin"].encode()),
+    ],
+    "alice, then another mechanism": [handshake(), token(ALICE), handshake("SCRAM-SHA-256"), token(b"n,,n=admin,r=a")],
+    "admin's claim, then alice's token": [handshake(), token(ADMIN), handshake(), token(ALICE)],
+    "bare tokens, with a wrong password": [handshake(version=0), raw(ADMIN)],
+    "bare tokens, alice's, with a request behind": [handshake(version=0), raw(ALICE)],
+    "bare tokens, two of them": [handshake(version=0), raw(ADMIN), raw(ALICE)],
+    "a bare token after a handshake that knows better": [handshake(), raw(ADMIN)],
+    "a bare token of GSSAPI first": [raw(b"\x60\x10" + b"admin" * 4)],
+    "a mechanism in small letters": [handshake("plain"), token(ADMIN)],
+    "a mechanism of 30,000 letters": [handshake("PLAIN" * 6_000), token(ADMIN)],
+    "channel binding": [handshake("SCRAM-SHA-256-PLUS"), token(b"p=tls-unique,,n=admin,r=abc")],
+    "a final message first": [handshake("SCRAM-SHA-256"), token(b"c=biws,r=abc,p=AAAA")],
+    "two first messages": [handshake("SCRAM-SHA-256"), token(b"n,,n=alice,r=abc"), token(b"n,,n=admin,r=abc")],
+    "100,000 attributes": [handshake("SCRAM-SHA-256"), token(b"n,,n=admin" + b",x=y" * 100_000)],
+}  # fmt: skip
+
+
+@cases({f"{name}: {who}": (BOTH[who], flight) for name, flight in FLIGHTS.items() for who in BOTH}, on=SASL)
+def flights(ground: Ground, said: tuple[str, list[bytes]]) -> str:
+    """All at once, and one after the other: in no way is it served as admin."""
+    listener, flight = said
+    ground.stage.play = judging
+    at_once, in_turn = ground.stranger(listener), ground.stranger(listener)
+    at_once.send(b"".join(flight) + WANTED)
+    at_once.half_close()
+    with ThreadPoolExecutor(1) as pool:
+        one = pool.submit(_in_turn, in_turn, flight)
+        at_once.ends()
+        one.result()
+    return _not_served(ground, listener)
+
+
+def _in_turn(client: Client, flight: list[bytes]) -> None:
+    for part in flight:
+        if not client.ask_quietly(part):
+            return
+    client.send(WANTED)
+    client.half_close()
+    client.ends()
+
+
+def _not_served(ground: Ground, listener: str) -> str:
+    """What is admin's alone came to no broker."""
+    assert b"secrets" not in ground.stage.heard, "it was served as admin"
+    told = f"{len(ground.stage.heard)} bytes came to the broker"
+    return told if listener == "passed" else f"{told}, none of them about secrets"
+
+
+FIRST = {
+    "an authorization id": "n,a=admin,n=alice,r=abcdef",
+    "two names": "n,,n=admin,n=alice,r=abcdef",
+    "an extension before the name": "n,,m=x,n=alice,r=abcdef",
+    "an extension behind the nonce": "n,,n=alice,r=abcdef,n=admin",
+    "a token's extension": "n,,n=alice,r=abcdef,tokenauth=true",
+    "a name with an escape": "n,,n=alic=65,r=abcdef",
+    "a claim of channel binding": "y,,n=alice,r=abcdef",
+    "no nonce": "n,,n=alice,r=",
+}
+
+
+@cases({f"SCRAM with {what}: {who}": (BOTH[who], first) for what, first in FIRST.items() for who in BOTH}, on=SASL)
+def scrams(ground: Ground, said: tuple[str, str]) -> str:
+    """alice, who proves herself, in words that may mean somebody else."""
+    listener, first = said
+    ground.stage.play = judging
+    client = ground.stranger(listener)
+    came = scram(client, first)
+    client.send(WANTED)
+    client.half_close()
+    client.ends()
+    return f"came in: {came}; {_not_served(ground, listener)}"
+
+
+HERS = "n,,n=alice,r=abcdef"
+FINAL = {"another nonce": ("", "{}0"), "an extension": ("", "x=y,{}"), "another header": ("n,a=admin,", "{}")}
+
+
+@cases({f"SCRAM's proof with {what}: {who}": (BOTH[who], *how) for what, how in FINAL.items() for who in BOTH}, on=SASL)
+def proofs(ground: Ground, said: tuple[str, str, str]) -> str:
+    listener, binding, final = said
+    ground.stage.play = judging
+    client = ground.stranger(listener)
+    came = scram(client, HERS, binding=binding, final=final)
+    client.send(WANTED)
+    client.half_close()
+    client.ends()
+    return f"came in: {came}; {_not_served(ground, listener)}"
+
+
+@cases({f"SCRAM with the wrong password: {who}": listener for who, listener in BOTH.items()}, on=SASL)
+def wrong_proof(ground: Ground, listener: str) -> str:
+    ground.stage.play = judging
+    client = ground.stranger(listener)
+    assert not scram(client, "n,,n=admin,r=abcdef"), "it came in"
+    client.send(WANTED)
+    client.half_close()
+    client.ends()
+    return _not_served(ground, listener)
+
+
+ALICES, ADMINS = jwt(sub="alice"), jwt(sub="admin")
+BEARERS = {
+    "two auth fields": f"n,,\x01auth=Bearer {ADMINS}\x01auth=Bearer {ALICES}\x01\x01".encode(),
+    "two auth fields, the other way": f"n,,\x01auth=Bearer {ALICES}\x01auth=Bearer {ADMINS}\x01\x01".encode(),
+    "an authorization id": f"n,a=admin,\x01auth=Bearer {ALICES}\x01\x01".encode(),
+    "AUTH in capitals": f"n,,\x01AUTH=Bearer {ADMINS}\x01auth=Bearer {ALICES}\x01\x01".encode(),
+    "two subjects": bearer(unsigned('{"sub":"admin","sub":"alice"}').decode()),
+    "two subjects, the other way": bearer(unsigned('{"sub":"alice","sub":"admin"}').decode()),
+    "a subject that is a list": bearer(unsigned('{"sub":["admin"]}').decode()),
+    "a subject that is an object": bearer(unsigned('{"sub":{"admin":1}}').decode()),
+    "a subject with an escape": bearer(unsigned('{"sub":"alice\\u0000"}').decode()),
+    "four parts": bearer(ALICES + "." + ADMINS),
+    "five parts": bearer("a.b.c.d.e"),
+    "no parts": bearer("admin"),
+    "a part that is no base64": bearer("e30.*admin*."),
+    "something behind its end": bearer(ALICES) + b"\x01auth=Bearer " + ADMINS.encode() + b"\x01\x01",
+    "a newline": bearer(ALICES).replace(b"\x01\x01", b"\nauth=Bearer " + ADMINS.encode() + b"\x01\x01"),
+}
+
+
+@cases({f"a bearer token with {what}: a broker judges": said for what, said in BEARERS.items()}, on=SASL)
+def bearers(ground: Ground, said: bytes) -> str:
+    """The broker takes any token. Whom it takes the client for is not clear: so it is not admin."""
+    ground.stage.play = judging
+    client = ground.stranger("passed")
+    agree(client, "OAUTHBEARER")
+    answer = show(client, said)
+    client.send(WANTED)
+    client.half_close()
+    client.ends()
+    came = answer is not None and answer.error_code == 0
+    return f"came in: {came}; {_not_served(ground, 'passed')}"
+
+
+def _forged(header: dict[str, object], claims: dict[str, object], signature: bytes = b"x" * 64) -> str:
+    parts = (json.dumps(header).encode(), json.dumps(claims).encode(), signature)
+    return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts)
+
+
+FORGED: dict[str, tuple[dict[str, object], dict[str, object]]] = {
+    "no signature": ({"alg": "none"}, {}),
+    "no signature, in capitals": ({"alg": "NONE"}, {}),
+    "a signature of nothing": ({"alg": "ES256", "kid": "k1"}, {}),
+    "the public key as a secret": ({"alg": "HS256", "kid": "k1"}, {}),
+    "a key of its own": ({"alg": "ES256", "jwk": {"kty": "EC"}}, {}),
+    "a key from elsewhere": ({"alg": "ES256", "jku": "http://127.0.0.1:9/keys", "kid": "k1"}, {}),
+    "the path of a key": ({"alg": "HS256", "kid": "../../../../dev/null"}, {}),
+    "a header that must be understood": ({"alg": "ES256", "kid": "k1", "crit": ["b64"], "b64": False}, {}),
+    "a lifetime that is no number": ({"alg": "none"}, {"exp": "never"}),
+    "a lifetime without end": ({"alg": "none"}, {"exp": 1e400}),
+}
+
+
+@cases({f"a forged token with {what}: the proxy judges": said for what, said in FORGED.items()}, on=SASL)
+def forged(ground: Ground, said: tuple[dict[str, object], dict[str, object]]) -> str:
+    header, more = said
+    now = time.time()
+    claims = {"sub": "admin", "iat": now, "exp": now + 3_600, "aud": "kafka", "iss": "https://issuer"} | more
+    client = ground.stranger("clients")
+    agree(client, "OAUTHBEARER")
+    answer = show(client, bearer(_forged(header, claims)))
+    assert answer is None or answer.error_code or answer.auth_bytes, "it came in"
+    client.send(WANTED)
+    client.half_close()
+    client.ends()
+    return _not_served(ground, "clients")
+
+
+@cases({f"alice asks for what is admin's: {who}": listener for who, listener in BOTH.items()}, on=SASL)
+def alice(ground: Ground, listener: str) -> str:
+    """The same requests, of somebody who is served: what is hers passes."""
+    ground.stage.play = judging
+    for enter in (lambda client: plain(client, "alice", PASSWORDS["alice"]), lambda client: scram(client, HERS)):
+        client = ground.stranger(listener)
+        assert enter(client), "alice did not come in"
+        client.send(metadata(["orders"], 9) + WANTED)
+        for _ in range(3):
+            client.frame()
+    assert ground.stage.heard.count(b"orders") == 2, "what she may was not passed"
+    return _not_served(ground, listener)
+
+
+@cases({f"admin is served, which shows that it would be seen: {who}": where for who, where in BOTH.items()}, on=SASL)
+def admin(ground: Ground, listener: str) -> str:
+    ground.stage.play = judging
+    client = ground.stranger(listener)
+    assert plain(client, "admin", PASSWORDS["admin"]), "admin did not come in"
+    client.send(WANTED)
+    for _ in range(2):
+        client.frame()
+    assert ground.stage.heard.count(b"secrets") == 2, "what only admin may did not pass"
+    return "served"
