@@ -225,13 +225,15 @@ def forged(ground: Ground, said: tuple[dict[str, object], dict[str, object]]) ->
 def alice(ground: Ground, listener: str) -> str:
     """The same requests, of somebody who is served: what is hers passes."""
     ground.stage.play = judging
-    for enter in (lambda client: plain(client, "alice", PASSWORDS["alice"]), lambda client: scram(client, HERS)):
+    for mechanism in ("PLAIN", "SCRAM"):
         client = ground.stranger(listener)
-        assert enter(client), "alice did not come in"
+        came = scram(client, HERS) if mechanism == "SCRAM" else plain(client, "alice", PASSWORDS["alice"])
+        assert came, f"alice did not come in by {mechanism}"
         client.send(metadata(["orders"], 9) + WANTED)
         for _ in range(3):
             client.frame()
-    assert ground.stage.heard.count(b"orders") == 2, "what she may was not passed"
+    passed = ground.stage.heard.count(b"orders")
+    assert passed >= 2, f"what she may was passed {passed} times"
     return _not_served(ground, listener)
 
 

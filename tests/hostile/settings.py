@@ -18,7 +18,6 @@ super_users: [User:admin]
 acls:
   - {allow: User:*, to: All, topics: canary}
   - {allow: [User:ANONYMOUS, User:alice], to: [Read, Write, Describe], topics: [orders, open-*], groups: open-*}
-  - {allow: User:ANONYMOUS, to: [Describe, Alter], cluster: true}
 """
 CLUSTERS = 100
 SEALED_NAMES = ("kafka.example", "broker-1.kafka.example", "broker-2.kafka.example")

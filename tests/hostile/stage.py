@@ -32,6 +32,8 @@ class Peer:
     def frames(self) -> Iterator[bytes]:
         """Each request, without its size, until the proxy closes."""
         while (head := self._exactly(SIZE.size)) and (frame := self._exactly(SIZE.unpack(head)[0])):
+            if len(self.stage.heard) < KEPT:
+                self.stage.asked.append(frame)
             yield frame
 
     def _exactly(self, size: int) -> bytes:
@@ -110,6 +112,7 @@ class Stage:
         self.play: Play = honest
         self.told: Told = {self.node_id: (REAL, self.port)}
         self.heard = bytearray()
+        self.asked: list[bytes] = []  # its requests
         self.came = 0  # connections
         self.sent = 0  # bytes
         self.over = threading.Event()

@@ -21,6 +21,7 @@ CLASSES = (
     "memory",
     "sealed",
     "identities",
+    "evasion",
     "brokers",
     "lies",
 )

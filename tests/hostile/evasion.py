@@ -1,0 +1,247 @@
+"""Evasion: requests about what is denied, said in ways that the rules might not see.
+
+Nobody here may do anything with topics, groups or transactions whose names begin with `secret`. So no such name, and no
+id of such a topic, may reach the broker; and no answer may tell that the topic is there.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from proxy.protocol.api import APIS, PRODUCE, Api
+from proxy.protocol.header import request_frame
+from proxy.protocol.messages.fetch import FetchRequest
+from proxy.protocol.messages.metadata import MetadataRequest
+from proxy.protocol.schema import Struct, StructType
+from proxy.protocol.wire import Meaning
+from tests.hostile.answers import topic_id
+from tests.hostile.client import NotHeldError
+from tests.hostile.ground import Ground
+from tests.hostile.requests import any_request, beat, by_id, fetch, metadata, produce, resized
+from tests.hostile.settings import RULED
+from tests.hostile.trial import case, cases
+
+SECRET = "secret"  # as long as "orders", which is allowed
+NEVER = (b"secret", topic_id("secrets"), topic_id(SECRET))
+OURS = bytes(4)
+NAMES = {
+    Meaning.TOPIC_NAME: "secrets",
+    Meaning.TOPIC_ID: topic_id("secrets"),
+    Meaning.GROUP_ID: "secret-g",
+    Meaning.TRANSACTIONAL_ID: "secret-t",
+    Meaning.COORDINATOR_KEY: "secret-g",
+    Meaning.RESOURCE_NAME: "secrets",
+}
+
+
+def _nothing_passed(ground: Ground) -> None:
+    """The proxy itself asks the broker which topic has an id; its questions have number 0."""
+    for frame in ground.stage.asked:
+        for name in NEVER:
+            if name in frame and frame[4:8] != OURS:
+                raise NotHeldError(f"what is denied reached the broker: {frame[:100]!r}")
+
+
+def _tries(ground: Ground, *frames: bytes) -> str:
+    """All of them on one connection."""
+    client = ground.client()
+    client.send(b"".join(frames))
+    client.half_close()
+    client.ends()
+    _nothing_passed(ground)
+    return f"{len(frames)} requests, {len(client.told)} bytes of answers"
+
+
+def _named(request: Struct, version: int) -> None:
+    """Every place for a name has what is denied in it. Each array has one element: what stands twice in some is refused
+    by brokers whoever asks, and passes to them.
+    """
+    for field in type(request).fields:
+        if not request.has(field.name) or not field.present(version):
+            continue
+        value: Any = getattr(request, field.name)
+        if field.is_array and value:
+            del value[1:]
+        if isinstance(field.kind, StructType):
+            for each in value if field.is_array and value else [value]:
+                if isinstance(each, Struct):
+                    _named(each, version)
+        elif field.meaning in NAMES:
+            name = NAMES[field.meaning]
+            setattr(request, field.name, [name] if field.is_array else name)
+
+
+def _about_secrets(api: Api, version: int, dice: random.Random) -> bytes:
+    request: Any = any_request(api, version, dice)
+    _named(request, version)
+    if api is PRODUCE:  # brokers ask about transactions only where there are records of one
+        request.transactional_id = None
+    return request_frame(request, version, 1, "hostile")
+
+
+def _every(least: bool) -> Iterator[tuple[Api, int]]:
+    for each in APIS.values():
+        for version in each.versions if not least else {each.versions[0], each.newest}:
+            yield each, version
+
+
+@cases(
+    {
+        "the oldest and newest version of every API, about what is denied": True,
+        "every version, about what is denied": False,
+    },
+    on=RULED,
+    log=200,
+)
+def everywhere(ground: Ground, least: bool) -> str:
+    """Every API, with what is denied in every place for a name; some values are odd, too."""
+    dice, count = random.Random(7), 0
+    for each, version in _every(least):
+        for _ in range(ground.times(1, 10)):
+            client = ground.client()
+            client.send(_about_secrets(each, version, dice))
+            client.half_close()
+            client.ends()
+            client.close()
+            count += 1
+        _nothing_passed(ground)
+    return f"{count} requests"
+
+
+BY_ID = by_id(["secrets"], 3)
+HIDDEN: dict[str, Callable[[], list[bytes]]] = {
+    "between allowed ones in Produce": lambda: [produce(["orders", "secrets", "orders"])],
+    "between allowed ones in Fetch": lambda: [fetch(["orders", "secrets", "orders"])],
+    "between allowed ones in Metadata": lambda: [metadata(["orders", "secrets", "orders"])],
+    "behind 1,000 times the same allowed one": lambda: [metadata(["orders"] * 1_000 + ["secrets"])],
+    "in Produce without acknowledgement": lambda: [produce(["secrets"], acks=0), beat()],
+    "in Produce without acknowledgement, in part": lambda: [produce(["orders", "secrets"], acks=0), beat()],
+    "in Produce with acks 17": lambda: [produce(["secrets"], acks=17)],
+    "by its id in Fetch": lambda: [by_id(["secrets"])],
+    "by its id in Fetch, learnt before": lambda: [metadata(["secrets"], 1, 12), metadata(None, 2, 12), BY_ID],
+    "by its id in Metadata": lambda: [_told("secrets", None)],
+    "by its id in Metadata, beside an allowed name": lambda: [_told("secrets", "orders")],
+    "by its name in Metadata, beside an allowed id": lambda: [_told("orders", "secrets")],
+    "by its id in Metadata v10": lambda: [_told("secrets", "orders", 10)],
+    "with a NUL behind an allowed name": lambda: [metadata(["orders\0secrets"]), produce(["orders\0secrets"])],
+    "in a session, added later": lambda: [fetch(["orders"], 1, 0, 0), fetch(["secrets"], 2, 1, 1), fetch([], 3, 1, 2)],
+    "in a session of another": lambda: [fetch(["secrets"], n, session, 1) for n, session in enumerate(range(1, 30))],
+    "in a session, out of turn": lambda: [fetch(["orders"], 1, 0, 0), fetch(["secrets"], 2, 1, 7), fetch([], 3, 1, 8)],
+    "in a session that ends": lambda: [fetch(["orders"], 1, 0, 0), fetch(["secrets"], 2, 1, -1)],
+    "in a full request of a session": lambda: [fetch(["orders"], 1, 0, 0), fetch(["secrets"], 2, 1, 0)],
+    "forgotten and asked for at once": lambda: [fetch(["orders"], 1, 0, 0), _forgets("secrets", "secrets")],
+    "forgotten alone": lambda: [fetch(["orders"], 1, 0, 0), _forgets("secrets")],
+    "in a name of 32,000 letters": lambda: [metadata(["secret" * 5_300]), produce(["secret" * 5_300])],
+    "as a name within an allowed prefix, and beside it": lambda: [metadata(["open-secrets"[5:], "open-"])],
+}  # fmt: skip
+
+
+@cases({f"what is denied {where}": frames for where, frames in HIDDEN.items()}, on=RULED)
+def hidden(ground: Ground, frames: Callable[[], list[bytes]]) -> str:
+    return _tries(ground, *frames())
+
+
+def _told(by: str, name: str | None, version: int = 12) -> bytes:
+    asked = MetadataRequest.Topic(topic_id=topic_id(by), name=name)
+    return request_frame(MetadataRequest(topics=[asked]), version, 1, "hostile")
+
+
+def _forgets(name: str, *asked: str) -> bytes:
+    topic = FetchRequest.Topic
+    partition = topic.Partition(partition=0, fetch_offset=0, partition_max_bytes=1)
+    request = FetchRequest(
+        max_wait_ms=0,
+        min_bytes=0,
+        session_id=1,
+        session_epoch=1,
+        topics=[topic(topic=each, partitions=[partition]) for each in asked],
+        forgotten_topics_data=[FetchRequest.ForgottenTopic(topic=name, partitions=[0])],
+    )
+    return request_frame(request, 11, 9, "hostile")
+
+
+WARM: dict[str, Callable[[list[str]], bytes]] = {
+    "Produce": lambda names: produce(names),
+    "Produce without acknowledgement": lambda names: produce(names, acks=0),
+    "Produce v3": lambda names: produce(names, version=3),
+    "Fetch": lambda names: fetch(names),
+    "Fetch v4": lambda names: fetch(names, version=4),
+    "Metadata": lambda names: metadata(names),
+}
+
+
+@cases({f"{what}, again and again, then with another name": of for what, of in WARM.items()}, on=RULED)
+def warmed(ground: Ground, of: Callable[[list[str]], bytes]) -> str:
+    """What passed a hundred times is known by its looks; one name less, more or other is not."""
+    usual = of(["orders", "open-1", "orders"])
+    frames = [usual] * 100
+    for names in (["orders", SECRET, "orders"], [SECRET, "open-1", "orders"], ["orders", "open-1", SECRET], [SECRET]):
+        frames += [of(names), usual]
+    return _tries(ground, *frames)
+
+
+@cases(
+    {f"a session used 100 times, then {what}": how for what, how in {"another name": 0, "one more": 1}.items()},
+    on=RULED,
+)
+def repeated(ground: Ground, more: int) -> str:
+    client = ground.client()
+    client.send(fetch(["orders", "open-1"], 1, 0, 0))
+    client.frame()
+    names = ["orders", SECRET] if not more else ["orders", "open-1", SECRET]
+    for epoch in range(1, 100):
+        client.send(fetch(["orders", "open-1"], epoch, 1, epoch))
+    client.send(fetch(names, 100, 1, 100))
+    client.half_close()
+    client.ends()
+    _nothing_passed(ground)
+    return f"{len(client.told)} bytes of answers"
+
+
+SHOWN = {f"Metadata v{version} for all topics": metadata_all for version, metadata_all in (
+    (version, request_frame(MetadataRequest(topics=None if version else []), version, 1, "hostile"))
+    for version in (0, 1, 4, 9, 12, 13)
+)}  # fmt: skip
+
+
+@cases(SHOWN, on=RULED)
+def shown(ground: Ground, frame: bytes) -> str:
+    """Nobody is told of a topic that may not be described."""
+    client = ground.client()
+    told = client.ask_quietly(frame)
+    assert b"orders" in told, "what is allowed is not told"
+    assert b"secrets" not in told, "what is denied is told"
+    assert topic_id("secrets") not in told, "the id of what is denied is told"
+    return f"{len(told)} bytes"
+
+
+@case("a request within the bytes that are left over of another", on=RULED)
+def left_over(ground: Ground) -> str:
+    """Bytes behind a message in its frame are no request."""
+    frame = resized(metadata(["orders"]) + metadata([SECRET]))
+    client = ground.client()
+    client.send(frame + beat(2))
+    client.half_close()
+    client.ends()
+    answers = ground.stage.heard.count(b"hostile")
+    return f"{len(client.told)} bytes of answers; the broker was asked by {answers} names"
+
+
+INTERNAL = [api for api in APIS.values() if api.inter_broker]
+
+
+@case("what only brokers and controllers say to each other", on=RULED)
+def internal(ground: Ground) -> str:
+    """No client has business with it."""
+    dice = random.Random(9)
+    for each in INTERNAL:
+        for version in each.versions:
+            client = ground.client()
+            client.send(_about_secrets(each, version, dice))
+            client.half_close()
+            client.ends()
+            client.close()
+    _nothing_passed(ground)
+    return f"{len(INTERNAL)} APIs"
