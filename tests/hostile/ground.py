@@ -43,6 +43,7 @@ LIMITS: dict[str, Any] = {
     "connections": 400,
     "handshakes": 100,
     "brokers": 50,
+    "memory": "128 MiB",
 }
 
 

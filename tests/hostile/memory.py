@@ -16,7 +16,7 @@ from tests.hostile.trial import case, cases
 
 MIB = 1 << 20
 PIPES = 24  # descriptors: pipes are kept for the next large frames
-PEAK = 250  # MiB, for all connections together
+PEAK = 220  # MiB, for all connections together
 
 
 def _half(frame: bytes, size: int) -> bytes:

@@ -58,6 +58,8 @@ def _starts(ground: Ground) -> dict[str, Any]:
     both = _clusters(ground, len(STARTING))
     for (_, stage), play in zip(ground.unused, STARTING.values(), strict=True):
         stage.play = play
+    both["clusters"]["nowhere"] = {"bootstrap": ["no-such-host.invalid:9092"]}
+    both["listeners"] |= ground.listener("nowhere", "nowhere")
     return both
 
 

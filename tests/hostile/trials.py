@@ -24,6 +24,8 @@ CLASSES = (
     "evasion",
     "brokers",
     "lies",
+    "files",
+    "surroundings",
 )
 ATTEMPTS = 3  # at starting a ground
 for name in CLASSES:

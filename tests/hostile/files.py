@@ -1,0 +1,163 @@
+"""Hostile files: rules, users and certificates that are replaced by what is none, and disks that are full.
+
+Whatever a file is replaced by: what was in force stays in force, and a good file is taken again afterwards.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from proxy.protocol.header import request_frame
+from proxy.protocol.messages.create_acls import CreateAclsRequest
+from tests.hostile.client import NotHeldError, patiently
+from tests.hostile.ground import Ground
+from tests.hostile.logins import PASSWORDS, plain
+from tests.hostile.requests import BEAT, metadata
+from tests.hostile.sealed import sealed, trusting
+from tests.hostile.settings import RULED, SASL, TLS
+from tests.hostile.trial import case, cases
+
+Put = Callable[[Path], object]  # in the place of a file
+
+
+def _laughs() -> str:
+    """Each line ten times the one before (a billion in the end)."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
+    return "\n".join(lines)
+
+
+INSTEAD: dict[str, Put] = {
+    "garbage": lambda file: file.write_bytes(os.urandom(10_000)),
+    "nothing": lambda file: file.write_bytes(b""),
+    "half of itself": lambda file: file.write_bytes(file.with_suffix(".good").read_bytes()[:-20]),
+    "zeros": lambda file: file.write_bytes(bytes(100_000)),
+    "brackets": lambda file: file.write_bytes(b"[" * 100_000),
+    "a billion laughs": lambda file: file.write_text(_laughs()),
+    "10 MB of one line": lambda file: file.write_bytes(b"x" * 10_000_000),
+    "a directory": lambda file: file.mkdir(),
+    "a pipe": os.mkfifo,
+    "no file at all": lambda file: None,
+    "/dev/zero": lambda file: file.symlink_to("/dev/zero"),
+    "a link to itself": lambda file: file.symlink_to(file),
+}
+
+
+def _replaced(file: Path, put: Put, holds: Callable[[], object]) -> None:
+    """In its place for some rounds of looking at it, and then it is back."""
+    good = file.with_suffix(".good")
+    shutil.copy2(file, good)
+    file.unlink()
+    try:
+        put(file)
+        for _ in range(5):
+            holds()
+        with suppress(NotHeldError):  # files are looked at every second, or more often
+            for _ in patiently("files are looked at", 1.0):
+                holds()
+    finally:
+        shutil.rmtree(file) if file.is_dir() and not file.is_symlink() else file.unlink(missing_ok=True)
+        good.rename(file)
+    holds()
+
+
+@cases({f"rules replaced by {what}": put for what, put in INSTEAD.items()}, on=RULED)
+def rules(ground: Ground, put: Put) -> str:
+    def holds() -> None:
+        with ground.client() as client:
+            client.send(metadata(["secrets"], 1) + metadata(["orders"], 2))
+            client.frame()
+            assert b"orders" in client.frame(), "what is allowed was refused"
+        ground.clients.pop()
+
+    _replaced(ground.folder / "acl.yaml", put, holds)
+    assert not any(b"secrets" in frame for frame in ground.stage.asked), "what is denied reached the broker"
+    return "the old ones stay in force"
+
+
+@cases({f"users replaced by {what}": INSTEAD[what] for what in INSTEAD}, on=SASL)
+def users(ground: Ground, put: Put) -> str:
+    def holds() -> None:
+        with ground.stranger("clients") as client:
+            assert plain(client, "alice", PASSWORDS["alice"]), "alice was refused"
+        ground.clients.pop()
+
+    _replaced(ground.folder / "users.yaml", put, holds)
+    return "the old ones stay in force"
+
+
+@cases({f"the key replaced by {what}": INSTEAD[what] for what in INSTEAD}, on=TLS)
+def keys(ground: Ground, put: Put) -> str:
+    context = trusting(ground)
+
+    def holds() -> None:
+        with sealed(ground, context) as client:
+            client.ask(BEAT, 4)
+        ground.clients.pop()
+
+    _replaced(ground.folder / "server.key", put, holds)
+    return "the old one stays in force"
+
+
+@case("the certificate replaced by another's, without its key", on=TLS)
+def mismatched(ground: Ground) -> str:
+    context = trusting(ground)
+    ground.kept["authority"].issue("other", "127.0.0.1")
+    other = (ground.folder / "other.pem").read_bytes()
+
+    def holds() -> None:
+        with sealed(ground, context) as client:
+            client.ask(BEAT, 4)
+        ground.clients.pop()
+
+    _replaced(ground.folder / "server.pem", lambda file: file.write_bytes(other), holds)
+    return "the old one stays in force"
+
+
+@case("rules rewritten all the time", on=RULED)
+def rewritten(ground: Ground) -> str:
+    """By whoever cannot decide: clients are served meanwhile."""
+    file, good = ground.folder / "acl.yaml", (ground.folder / "acl.yaml").read_text()
+    times = ground.times(500, 5_000)
+    for number in range(times):
+        file.write_text(f"{good}# {number}\n")
+        with ground.client() as client:
+            client.send(metadata(["orders"]))
+            assert b"orders" in client.frame()
+        ground.clients.pop()
+    file.write_text(good)
+    return f"{times} times"
+
+
+@case("a disk that is full when rules are to be changed", on=SASL, log=200)
+def full(ground: Ground) -> str:
+    """As `kafka-acls` changes them: the answer is an error, and the file is whole."""
+    file = ground.folder / "acl.yaml"
+    before = file.read_bytes()
+    creation = CreateAclsRequest.Creation(
+        resource_type=2,
+        resource_name="x" * 30_000,
+        resource_pattern_type=3,
+        principal="User:bob",
+        host="*",
+        operation=3,
+        permission_type=3,
+    )
+    client = ground.stranger("clients")
+    assert plain(client, "admin", PASSWORDS["admin"]), "admin did not come in"
+    limits = resource.prlimit(ground.proxy.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(ground.proxy.pid, resource.RLIMIT_FSIZE, (20_000, limits[1]))
+    try:
+        request = CreateAclsRequest(creations=[creation])
+        client.send(request_frame(request, 3, 3, "hostile"))
+        answer = client.answer(request, 3, 3)
+    finally:
+        resource.prlimit(ground.proxy.pid, resource.RLIMIT_FSIZE, limits)
+    assert answer.results[0].error_code, "it was told that all is well"
+    assert file.read_bytes() == before, "the file is not what it was"
+    return "an error, and the file as it was"
