@@ -8,6 +8,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
 from proxy.text.problems import BadFileError, Problem
+from proxy.text.regular import open_regular
 from proxy.text.scarce import is_scarce
 
 LARGEST = 1 << 20
@@ -27,8 +28,8 @@ def keys_in(text: str) -> KeySet:
 def load_keys(file: str) -> KeySet:
     """The keys of a file. Raises BadFileError."""
     try:
-        with open(file, encoding="utf-8") as opened:
-            return keys_in(opened.read(LARGEST))
+        with open_regular(file) as opened:
+            return keys_in(opened.read(LARGEST).decode())
     except OSError as error:
         if is_scarce(error):
             raise

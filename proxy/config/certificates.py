@@ -28,6 +28,7 @@ from cryptography.x509.oid import NameOID
 
 from proxy.config.sasl import Elsewhere
 from proxy.config.tls import Pair, Trusting, UnusableError
+from proxy.text.regular import open_regular
 from proxy.text.scarce import is_scarce
 
 LARGEST = 4 << 20
@@ -92,7 +93,7 @@ def exposed(path: str) -> bool:
 def content(path: str, option: str) -> bytes:
     """The bytes of a file. Raises UnusableError."""
     try:
-        with open(path, "rb") as opened:
+        with open_regular(path) as opened:
             return opened.read(LARGEST)
     except FileNotFoundError:
         raise UnusableError(option, f'there is no file "{path}"', "check the path") from None

@@ -18,6 +18,7 @@ from proxy.text.environment import Environment, hidden
 from proxy.text.explain import explained
 from proxy.text.places import Place, Reading, read
 from proxy.text.problems import BadFileError, Finding, Problem
+from proxy.text.regular import open_regular
 from proxy.text.scarce import is_scarce
 
 
@@ -76,7 +77,7 @@ class Form(Generic[Root]):
     def text(self, name: str) -> str:
         """The text of a file. Raises BadFileError with the one reason why there is none, OSError if that may pass."""
         try:
-            with open(name, "rb") as opened:
+            with open_regular(name) as opened:
                 content = opened.read(self.largest + 1)
         except FileNotFoundError:
             raise _refused(name, None, "there is no such file; check the path") from None

@@ -15,7 +15,7 @@ def test_a_file_for_which_there_is_no_descriptor_is_not_called_bad(
     def refuse(*args: object) -> None:
         raise OSError(number, "none left")
 
-    monkeypatch.setattr("builtins.open", refuse)
+    monkeypatch.setattr("os.open", refuse)
     with pytest.raises(OSError, match="none left") as raised:
         Form(object, "file", "begin", largest=1).text("gateway.yaml")
     assert is_scarce(raised.value)

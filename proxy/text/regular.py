@@ -1,0 +1,24 @@
+"""Regular files: what is read whole must be one.
+
+A pipe in the place of a file would have its reader wait for ever, and all clients of a worker with it; a device may
+never come to an end.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import BinaryIO
+
+
+def open_regular(name: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file to read it. Raises OSError, also where it is no regular file."""
+    descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    raise OSError(errno.EINVAL, "no regular file")

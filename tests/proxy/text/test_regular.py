@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from proxy.text.regular import open_regular
+
+
+def test_a_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"what it says")
+    with open_regular(tmp_path / "file") as opened:
+        assert opened.read() == b"what it says"
+
+
+def listening(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.bind(os.fspath(path))
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero"), listening])
+def test_what_might_never_end_is_refused_at_once(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(tmp_path / "file")
+    with pytest.raises(OSError, match=r"no regular file|No such device"):
+        open_regular(tmp_path / "file")
+
+
+def test_a_folder_and_what_is_not_there_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError):
+        open_regular(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        open_regular(tmp_path / "nothing")
+
+
+def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        with pytest.raises(OSError, match="no regular file"):
+            open_regular(tmp_path / "pipe")
+    assert len(os.listdir("/proc/self/fd")) == before
