@@ -12,11 +12,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from proxy.auth.users import save
 from proxy.protocol.header import request_frame
 from proxy.protocol.messages.create_acls import CreateAclsRequest
 from tests.hostile.client import NotHeldError, patiently
 from tests.hostile.ground import Ground
-from tests.hostile.logins import PASSWORDS, plain
+from tests.hostile.logins import KNOWN, PASSWORDS, plain
 from tests.hostile.requests import BEAT, metadata
 from tests.hostile.sealed import sealed, trusting
 from tests.hostile.settings import RULED, SASL, TLS
@@ -47,75 +48,108 @@ INSTEAD: dict[str, Put] = {
     "a link to itself": lambda file: file.symlink_to(file),
 }
 
+SOME = ("garbage", "a directory", "a pipe", "no file at all", "/dev/zero")
+LOOKED_AT = 0.7  # seconds
 
-def _replaced(file: Path, put: Put, holds: Callable[[], object]) -> None:
-    """In its place for some rounds of looking at it, and then it is back."""
-    good = file.with_suffix(".good")
+
+def _replaced(ground: Ground, name: str, put: Put, holds: Callable[[], object], anew: Callable[[], bool]) -> None:
+    """`holds` while it is replaced and afterwards; then what is good is taken: `anew` comes true."""
+    file = ground.folder / name
+    good, before = file.with_suffix(".good"), ground.watch.log_size()
     shutil.copy2(file, good)
     file.unlink()
     try:
         put(file)
-        for _ in range(5):
-            holds()
-        with suppress(NotHeldError):  # files are looked at every second, or more often
-            for _ in patiently("files are looked at", 1.0):
-                holds()
+        holds()
+        with suppress(NotHeldError):  # of some it is told; of all it is seen within that time
+            for _ in patiently("it is told", LOOKED_AT):
+                if ground.watch.log_size() > before:
+                    break
+        holds()
     finally:
         shutil.rmtree(file) if file.is_dir() and not file.is_symlink() else file.unlink(missing_ok=True)
         good.rename(file)
     holds()
+    for _ in patiently(f"a good {name} is taken again"):
+        if anew():
+            break
 
 
 @cases({f"rules replaced by {what}": put for what, put in INSTEAD.items()}, on=RULED)
 def rules(ground: Ground, put: Put) -> str:
-    def holds() -> None:
-        with ground.client() as client:
-            client.send(metadata(["secrets"], 1) + metadata(["orders"], 2))
-            client.frame()
-            assert b"orders" in client.frame(), "what is allowed was refused"
-        ground.clients.pop()
+    file = ground.folder / "acl.yaml"
+    good, name = file.read_text(), f"again-{ground.number()}"
 
-    _replaced(ground.folder / "acl.yaml", put, holds)
+    def told(topic: str) -> bytes:
+        with ground.client() as client:
+            client.send(metadata(["secrets"], 1) + metadata([topic], 2))
+            client.frame()
+            client.frame()
+        return bytes(ground.stage.heard)
+
+    def anew() -> bool:
+        return name.encode() in told(name)
+
+    def holds() -> None:
+        before = told("orders").count(b"orders")
+        assert told("orders").count(b"orders") > before, "what is allowed was refused"
+
+    def taken() -> bool:
+        file.write_text(f"{good}  - {{allow: User:ANONYMOUS, to: Describe, topics: {name}}}\n")
+        return any(anew() for _ in patiently("they are in force"))
+
+    _replaced(ground, "acl.yaml", put, holds, taken)
+    file.write_text(good)
     assert not any(b"secrets" in frame for frame in ground.stage.asked), "what is denied reached the broker"
     return "the old ones stay in force"
 
 
-@cases({f"users replaced by {what}": INSTEAD[what] for what in INSTEAD}, on=SASL)
+@cases({f"users replaced by {what}": INSTEAD[what] for what in SOME}, on=SASL)
 def users(ground: Ground, put: Put) -> str:
-    def holds() -> None:
-        with ground.stranger("clients") as client:
-            assert plain(client, "alice", PASSWORDS["alice"]), "alice was refused"
-        ground.clients.pop()
+    name = f"again-{ground.number()}"
 
-    _replaced(ground.folder / "users.yaml", put, holds)
+    def enters(user: str) -> bool:
+        with ground.stranger("clients") as client:
+            return plain(client, user, PASSWORDS["alice"])
+
+    def holds() -> None:
+        assert enters("alice"), "alice was refused"
+
+    def taken() -> bool:
+        save(ground.folder / "users.yaml", KNOWN | {name: KNOWN["alice"]})
+        return any(enters(name) for _ in patiently("they are in force"))
+
+    _replaced(ground, "users.yaml", put, holds, taken)
     return "the old ones stay in force"
 
 
-@cases({f"the key replaced by {what}": INSTEAD[what] for what in INSTEAD}, on=TLS)
-def keys(ground: Ground, put: Put) -> str:
+def _sealed_still(ground: Ground) -> Callable[[], None]:
     context = trusting(ground)
 
     def holds() -> None:
         with sealed(ground, context) as client:
             client.ask(BEAT, 4)
-        ground.clients.pop()
 
-    _replaced(ground.folder / "server.key", put, holds)
+    return holds
+
+
+def _read_again(ground: Ground) -> Callable[[], bool]:
+    start = ground.watch.log_size()
+    return lambda: bool(ground.lines("read again", start))
+
+
+@cases({f"the key replaced by {what}": INSTEAD[what] for what in SOME}, on=TLS)
+def keys(ground: Ground, put: Put) -> str:
+    _replaced(ground, "server.key", put, _sealed_still(ground), _read_again(ground))
     return "the old one stays in force"
 
 
 @case("the certificate replaced by another's, without its key", on=TLS)
 def mismatched(ground: Ground) -> str:
-    context = trusting(ground)
     ground.kept["authority"].issue("other", "127.0.0.1")
     other = (ground.folder / "other.pem").read_bytes()
-
-    def holds() -> None:
-        with sealed(ground, context) as client:
-            client.ask(BEAT, 4)
-        ground.clients.pop()
-
-    _replaced(ground.folder / "server.pem", lambda file: file.write_bytes(other), holds)
+    put: Put = lambda file: file.write_bytes(other)  # noqa: E731
+    _replaced(ground, "server.pem", put, _sealed_still(ground), _read_again(ground))
     return "the old one stays in force"
 
 

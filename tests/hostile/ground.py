@@ -56,6 +56,7 @@ class Setting:
     way: Callable[[Ground], dict[str, Any]] = lambda ground: {}
     workers: int = 1
     alone: bool = False
+    waits: bool = False  # some of its clusters never answer: the proxy never says that all is open
     log: Callable[[Path], int] | None = None  # where its lines go instead of a file: a descriptor
 
 
@@ -73,7 +74,7 @@ class Ground:
         self.unused: list[tuple[str, Stage]] = []  # clusters of one scripted broker: the listener, and the broker
         self.kept: dict[str, Any] = {}  # what a setting made that its cases need
         self.clients: list[Client] = []
-        self._strangers = 0
+        self._numbers = 0
         self.calm: dict[str, Any] = {}
 
     def __enter__(self) -> Ground:
@@ -126,7 +127,8 @@ class Ground:
         for _ in patiently("the proxy listens", START):
             if self.proxy.poll() is not None:
                 raise NotHeldError(f"the proxy ended with {self.proxy.returncode}: {self.tail()}")
-            if accepts(places) and (self.setting.log is not None or b'"listening"' in log.read_bytes()):
+            says = self.setting.log is None and not self.setting.waits
+            if accepts(places) and (not says or b'"listening"' in log.read_bytes()):
                 break
 
     def close(self) -> None:
@@ -162,8 +164,13 @@ class Ground:
 
     def stranger(self, listener: str) -> Client:
         """A connection from an address that never failed to authenticate: refusals come at once."""
-        self._strangers += 1
-        return self.client(listener, source=f"127.1.{self._strangers >> 8}.{self._strangers & 255}")
+        number = self.number()
+        return self.client(listener, source=f"127.1.{number >> 8}.{number & 255}")
+
+    def number(self) -> int:
+        """Another one each time."""
+        self._numbers += 1
+        return self._numbers
 
     def cluster(self, play: Play) -> str:
         """The listener of a cluster that no case used yet; its broker, which is `stage` from now on, does that."""

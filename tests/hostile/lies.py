@@ -83,8 +83,8 @@ def wrong(ground: Ground, said: tuple[Lie, bytes]) -> str:
 
 def _backwards(peer: Peer) -> None:
     frames = peer.frames()
-    first, second = next(frames), next(frames)
-    peer.send(peer.answer(second) + peer.answer(first))
+    for first, second in zip(frames, frames, strict=False):
+        peer.send(peer.answer(second) + peer.answer(first))
     peer.wait()
 
 
@@ -92,7 +92,7 @@ BEHAVIOUR: dict[str, Callable[[Peer], object]] = {
     "speaks before it is asked": lambda peer: [peer.send(beat()), peer.wait()],
     "speaks before it is asked, of 2 GiB": lambda peer: [peer.send(b"\x7f\xff\xff\xff" + bytes(100)), peer.wait()],
     "never answers": silent,
-    "closes when it is asked": lambda peer: next(peer.frames()),
+    "closes when it is asked": lambda peer: next(peer.frames(), None),
     "dies in the middle of its answer": lambda peer: peer.send(peer.answer(next(peer.frames()))[:-5]),
     "resets in the middle of its answer": lambda peer: peer.reset_after(peer.answer(next(peer.frames()))[:-5]),
     "answers a byte at a time": _slowly,

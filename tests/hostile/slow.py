@@ -39,10 +39,11 @@ def first(ground: Ground, data: bytes) -> str:
 @cases({f"{name}, then silence, after a good request": HALVES[name] for name in list(HALVES)[1:]}, on=OPEN)
 def later(ground: Ground, data: bytes) -> str:
     """A frame that began must come to an end, also behind others."""
-    clients = [ground.client() for _ in range(ground.times(20, 200))]
-    for client in clients:
-        client.ask(BEAT, 4)
-        client.send(data)
+    clients = []
+    for _ in range(ground.times(20, 200)):
+        clients.append(ground.client())
+        clients[-1].ask(BEAT, 4)
+        clients[-1].send(data)
     return _all_end(clients)
 
 

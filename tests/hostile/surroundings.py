@@ -20,7 +20,6 @@ from tests.hostile.client import Client, NotHeldError, connect, patiently
 from tests.hostile.ground import BLOCK, ROOT, Ground, Setting
 from tests.hostile.requests import BEAT, beat, metadata
 from tests.hostile.settings import OPEN
-from tests.hostile.stage import silent
 from tests.hostile.trial import case, cases
 from tests.real.ports import free_block, free_port
 
@@ -29,6 +28,7 @@ def _served(ground: Ground, what: str) -> None:
     """A client is answered, sooner or later."""
     for _ in patiently(what):
         with suppress(OSError, EOFError), Client(connect(ground.port())) as client:
+            client.sock.settimeout(0.5)
             client.ask(BEAT, 4)
             return
 
@@ -108,7 +108,6 @@ STUCK_TWO = Setting("a log of two workers that nobody reads", log=_stuck, worker
 @case("2,000 lines to say", on=STUCK_TWO)
 def no_log(ground: Ground) -> str:
     """Lines are lost; nothing else is, and how many is counted."""
-    ground.stage.play = silent
     _angry(ground, ground.times(300, 2_000))
     for number in range(100):  # names of topics and clients that are long
         with suppress(OSError), Client(connect(ground.port())) as client:
@@ -235,7 +234,7 @@ ADMIN = {
 }
 
 
-@cases({f"the admin side is told: {what}": said for what, said in ADMIN.items()}, on=OPEN, descriptors=120)
+@cases({f"the admin side is told: {what}": said for what, said in ADMIN.items()}, on=OPEN)
 def admin(ground: Ground, said: bytes) -> str:
     """Fifty times at once; it answers others, and clients of Kafka do not notice."""
     many = []
