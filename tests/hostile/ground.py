@@ -43,7 +43,6 @@ LIMITS: dict[str, Any] = {
     "connections": 400,
     "handshakes": 100,
     "brokers": 50,
-    "memory": "128 MiB",
 }
 
 
