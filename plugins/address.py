@@ -22,6 +22,7 @@ from proxy.core.context import Context
 from proxy.core.decisions import Decision, Disconnect, Forward
 from proxy.core.plugin import Plugin, carrying, on_request, on_response
 from proxy.core.topology import MOST, Endpoint, Topology
+from proxy.protocol.fiber import turn, turns
 from proxy.protocol.messages.add_raft_voter import AddRaftVoterRequest
 from proxy.protocol.messages.describe_configs import DescribeConfigsResponse
 from proxy.protocol.messages.describe_quorum import DescribeQuorumResponse
@@ -44,16 +45,16 @@ class Address(Plugin):
             return self._hide_quorum(ctx.topology, response)
         changed = 0
         told: dict[int, Endpoint] = {}
-        for struct, place in places(response):
+        for struct, place in turns(places(response)):
             changed += replace(ctx.topology, struct, place, told)
             if len(told) > ENDLESS:
                 return Disconnect(f"the broker names more than {ENDLESS:,} brokers in one answer")
         return Forward(response) if changed else None
 
     def _hide_quorum(self, topology: Topology, response: DescribeQuorumResponse) -> Decision:
-        for node in response.nodes:
+        for node in turns(response.nodes):
             shown = topology.place(node.node_id)
-            for listener in node.listeners:
+            for listener in turns(node.listeners):
                 if unusable(node.node_id, listener.host, listener.port) is None:
                     self._quorum[node.node_id, listener.name[:LONGEST]] = Endpoint(listener.host, listener.port)
                 listener.host, listener.port = shown
@@ -75,10 +76,10 @@ class Address(Plugin):
     def configs(self, ctx: Context, response: DescribeConfigsResponse) -> Decision:
         """Replace the addresses that brokers' configurations spell out."""
         changed = False
-        for result in response.results:
+        for result in turns(response.results):
             if result.resource_type == BROKER and NODE_ID.fullmatch(result.resource_name):
                 shown = ctx.topology.place(int(result.resource_name))
-                for config in result.configs:
+                for config in turns(result.configs):
                     changed |= advertise_in(config, shown, ctx.topology)
         return Forward(response) if changed else None
 
@@ -117,6 +118,7 @@ def carries_address(cls: type[Struct]) -> bool:
 
 def places(struct: Any) -> list[tuple[Any, Place]]:
     """Every struct that says where a broker listens, from this one on down."""
+    turn()
     own, inner = _look(type(struct))
     found = [(struct, own)] if own else []
     for name, is_array in inner:

@@ -18,6 +18,7 @@ from plugins.acl.checks import CLUSTER, GROUP, TOPIC, Check
 from plugins.acl.walk import arrays, carriers, found, naming, subject, values
 from proxy.core.decisions import Decision
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.fiber import turns
 from proxy.protocol.schema import NEWEST, Response, Struct
 from proxy.protocol.wire import Meaning
 from rules import Operation, ResourceType
@@ -81,7 +82,7 @@ class Assigned(Check):
         return None
 
     def check(self, case: Case, response: Any) -> None:
-        for group in response.groups:
+        for group in turns(response.groups):
             if not group.error_code and self.shows_refused(case, group):
                 group.error_code, group.error_message = ErrorCode.TOPIC_AUTHORIZATION_FAILED, self.message
                 for field in group.fields:
@@ -89,7 +90,7 @@ class Assigned(Check):
                         setattr(group, field.name, field.default())
 
     def shows_refused(self, case: Case, group: Struct) -> bool:
-        names = {name for path in self.paths for name in values(path, case.version, group)}
+        names = {name for path in self.paths for name in turns(values(path, case.version, group))}
         return any(case.rights.refuses(case.api, Operation.DESCRIBE, TOPIC, name) for name in sorted(names))
 
 

@@ -64,7 +64,7 @@ class Case:
             Refused(array.path, array.link(elements[index]), index, *error, kept)
             for index, error in turns(errors.items())
         )
-        left = [element for index, element in enumerate(elements) if index not in errors]
+        left = [element for index, element in enumerate(turns(elements)) if index not in errors]
         setattr(array.chain[-1], array.field.name, left)
         self.changed = True
         self.empty |= not left and len(array.path) == 1 and not anyway

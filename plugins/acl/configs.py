@@ -18,6 +18,7 @@ from plugins.acl.case import ApiError, Case
 from plugins.acl.checks import CLUSTER, ERRORS, GROUP, TOPIC, Each, refusal
 from proxy.protocol.api import ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.fiber import turns
 from rules import Operation
 
 BROKER, BROKER_LOGGER = 4, 8
@@ -34,7 +35,7 @@ class Shown(Each):
         super().__init__(operation, CLUSTER, "resources", kept=kept, says=True)
 
     def judge(self, case: Case) -> Any:
-        if any(resource.resource_type not in KINDS for resource in case.request.resources):
+        if any(resource.resource_type not in KINDS for resource in turns(case.request.resources)):
             return refusal(case, ErrorCode.INVALID_REQUEST)
         return super().judge(case)
 
@@ -54,9 +55,9 @@ class Altered(Shown):
         return Each.judge(self, case)
 
     def errors(self, case: Case, elements: Sequence[Any]) -> dict[int, ApiError]:
-        times = Counter((element.resource_type, element.resource_name) for element in elements)
+        times = Counter((element.resource_type, element.resource_name) for element in turns(elements))
         errors = super().errors(case, elements)
-        for index in errors:
+        for index in turns(errors):
             element = elements[index]
             twice = times[element.resource_type, element.resource_name] > 1
             fact = "Each resource must appear at most once." if twice else _wrong(case, element)
@@ -78,12 +79,12 @@ class Altered(Shown):
 def _wrong(case: Case, resource: Any) -> str | None:
     """What a broker says is wrong with a change before it asks who makes it."""
     incremental = case.api is INCREMENTAL_ALTER_CONFIGS
-    names = [config.name for config in resource.configs]
+    names = [config.name for config in turns(resource.configs)]
     if len(set(names)) < len(names):
         return "Error due to duplicate config keys"
     nulls = [
         config.name
-        for config in resource.configs
+        for config in turns(resource.configs)
         if config.value is None and not (incremental and config.config_operation == DELETE)
     ]
     if nulls:

@@ -21,6 +21,7 @@ from proxy.core.context import Context
 from proxy.core.decisions import Decision, Forward, Reply, Steps
 from proxy.protocol.api import FETCH
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.fiber import turns
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.refuse import Refusal, refuse
 from rules import Operation, ResourceType
@@ -62,7 +63,7 @@ class Fetching:
                 return Reply(refuse(FETCH, ctx.version, request, REFUSED))  # type: ignore[arg-type]
             return None
         if ctx.version >= WITH_IDS:
-            unknown = self._names.unknown(topic.topic_id for topic in request.topics)
+            unknown = self._names.unknown(topic.topic_id for topic in turns(request.topics))
             if unknown:
                 return self._ask(ctx, request, granted, unknown)
         return self._judge(ctx, request, granted)
@@ -74,7 +75,10 @@ class Fetching:
 
     def _judge(self, ctx: Context, request: FetchRequest, granted: Rights) -> Decision:
         sessions, before = self._sessions(ctx), granted.recorded
-        asked = [Asked(key(topic, ctx.version), {p.partition: p for p in topic.partitions}) for topic in request.topics]
+        asked = [
+            Asked(key(topic, ctx.version), {p.partition: p for p in turns(topic.partitions)})
+            for topic in turns(request.topics)
+        ]
         by_id = ctx.version >= WITH_IDS
         session, new, known = Session(by_id=by_id), None, None
         forgotten: list[Asked] = []
@@ -93,12 +97,14 @@ class Fetching:
                 session.advance()
             forgotten = [
                 Asked(key(topic, ctx.version), dict.fromkeys(topic.partitions))
-                for topic in request.forgotten_topics_data
+                for topic in turns(request.forgotten_topics_data)
             ]
         change = session.step(asked, forgotten, lambda topic: self._verdict(granted, topic), granted.edition)
         if known is not None and not session.wanted:
             sessions.close(request.session_id)  # brokers give up one that is empty
-        refused = [(Asked(topic, {**session.wanted[topic]}), error) for topic, error in session.refused.items()]
+        refused = [
+            (Asked(topic, {**session.wanted[topic]}), error) for topic, error in turns([*session.refused.items()])
+        ]
         if change.restored and session.stale:
             # Where the client is by now is not known: it begins anew, and says so.
             sessions.close(request.session_id)
@@ -106,8 +112,8 @@ class Fetching:
         ctx.notes[self] = Watch(granted, granted.edition, refused, new, known, granted.recorded == before)
         if not change.changed:
             return None
-        request.topics = [_topic(one, ctx.version) for one in change.topics]
-        request.forgotten_topics_data += (_forgotten(one, ctx.version) for one in change.forgotten)
+        request.topics = [_topic(one, ctx.version) for one in turns(change.topics)]
+        request.forgotten_topics_data += (_forgotten(one, ctx.version) for one in turns(change.forgotten))
         if new is None and ctx.version < WITH_SESSIONS and not request.topics:
             answer = FetchResponse(responses=[])
             self._refuse(answer, ctx.version, refused)
@@ -171,12 +177,14 @@ class Fetching:
         error = self._verdict(granted, key(topic, version))
         if error is None:
             return False
-        asked = Asked(key(topic, version), {p.partition_index: _partition(p.partition_index) for p in topic.partitions})
+        asked = Asked(
+            key(topic, version), {p.partition_index: _partition(p.partition_index) for p in turns(topic.partitions)}
+        )
         topic.partitions = _refusal(asked, error, version).partitions
         return True
 
     def _refuse(self, response: FetchResponse, version: int, refused: Iterable[tuple[Asked, int]]) -> None:
-        response.responses += (_refusal(asked, error, version) for asked, error in refused)
+        response.responses += (_refusal(asked, error, version) for asked, error in turns(refused))
 
 
 def _turned_away(session: Session | None, epoch: int, *, by_id: bool) -> ErrorCode | None:

@@ -27,6 +27,7 @@ from proxy.core.decisions import Call, Decision, Reply, Step, Steps
 from proxy.core.events import AclsChanged, AclsNotChanged
 from proxy.core.plugin import Plugin, on_request
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.fiber import turns
 from proxy.protocol.messages.create_acls import CreateAclsRequest, CreateAclsResponse
 from proxy.protocol.messages.delete_acls import DeleteAclsRequest, DeleteAclsResponse
 from proxy.protocol.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
@@ -64,15 +65,19 @@ class Managed(Plugin):
         """New ACLs, each with its own outcome."""
         if (no := self._refused(ctx, request, Operation.ALTER)) is not None:
             return no
-        if any(ANY in words(creation) or creation.resource_pattern_type == MATCH for creation in request.creations):
+        if any(
+            ANY in words(creation) or creation.resource_pattern_type == MATCH for creation in turns(request.creations)
+        ):
             failed = Created(error_code=ErrorCode.UNKNOWN_SERVER_ERROR, error_message=None)
             return Reply(CreateAclsResponse(throttle_time_ms=0, results=[failed] * len(request.creations)))
-        wrong = [_wrong(creation) for creation in request.creations]
-        new = [_binding(creation) for creation, fact in zip(request.creations, wrong, strict=True) if fact is None]
+        wrong = [_wrong(creation) for creation in turns(request.creations)]
+        new = [
+            _binding(creation) for creation, fact in zip(turns(request.creations), wrong, strict=True) if fact is None
+        ]
         outcome = yield from self._changed(ctx, lambda there: Change(added=new))
         results = [
             _created(outcome) if fact is None else Created(error_code=ErrorCode.INVALID_REQUEST, error_message=fact)
-            for fact in wrong
+            for fact in turns(wrong)
         ]
         return Reply(CreateAclsResponse(throttle_time_ms=0, results=results))
 
@@ -81,7 +86,7 @@ class Managed(Plugin):
         """No ACLs any more that match one of these filters."""
         if (no := self._refused(ctx, request, Operation.ALTER)) is not None:
             return no
-        known = [one for one in request.filters if not any(too_new(words(one)))]
+        known = [one for one in turns(request.filters) if not any(too_new(words(one)))]
 
         def decide(there: Snapshot) -> Change:
             every = acls(there)

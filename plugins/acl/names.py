@@ -62,7 +62,11 @@ class Names:
 
     def unknown(self, ids: Iterable[bytes]) -> list[bytes]:
         """Those that have to be asked for, each once."""
-        return [topic_id for topic_id in dict.fromkeys(ids) if topic_id not in self._known and topic_id != NO_UUID]
+        return [
+            topic_id
+            for topic_id in turns(dict.fromkeys(turns(ids)))
+            if topic_id not in self._known and topic_id != NO_UUID
+        ]
 
     def ask(self, ids: Iterable[bytes]) -> Steps:
         """Learn what these are called."""
@@ -73,7 +77,7 @@ class Names:
     def ask_all(self) -> Any:
         """Learn what all topics are called. Gives the names."""
         answer = yield from self._asked(None)
-        return [topic.name for topic in answer.topics if topic.name is not None and not topic.error_code]
+        return [topic.name for topic in turns(answer.topics) if topic.name is not None and not topic.error_code]
 
     def are_made(self, connection: Connection, now: float) -> Any:
         """Steps that give whether brokers make topics that are missing; where nobody knows, they do.
@@ -117,13 +121,13 @@ def missing(topics: Iterable[str], version: int) -> Any:
     topics = [*topics]
     described = yield from _described(topics, version)
     gone = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.INVALID_TOPIC_EXCEPTION)
-    return {topic.name for topic in described if topic.error_code in gone}.union(topics[MOST_ASKED:])
+    return {topic.name for topic in turns(described) if topic.error_code in gone}.union(topics[MOST_ASKED:])
 
 
 def partitions(topics: Iterable[str], version: int) -> Any:
     """Steps that give which partitions each of these topics has; those that are missing have none."""
     described = yield from _described(topics, version)
-    return {topic.name: {one.partition_index for one in topic.partitions} for topic in turns(described)}
+    return {topic.name: {one.partition_index for one in turns(topic.partitions)} for topic in turns(described)}
 
 
 def _described(topics: Iterable[str], version: int) -> Any:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from proxy.protocol import api
 from proxy.protocol.api import Api
-from proxy.protocol.fiber import turns
+from proxy.protocol.fiber import turn, turns
 from proxy.protocol.mirror import Chain, identity
 from proxy.protocol.refuse import Refusal
 from proxy.protocol.schema import Field, Response, Struct, StructType
@@ -92,6 +92,7 @@ class Placing:
 
     def _join(self, answered: list[Any], element: Any, around: tuple[Any, ...]) -> None:
         """Add it to what was said of the same already, if anything was."""
+        turn()
         key = (*around, *_scalars(element))
         if self.api in ONCE and _is_empty(element):
             return
@@ -107,6 +108,7 @@ class Placing:
                 if self.api in ONCE:
                     self._join(getattr(said, name), child, key)
                 else:
+                    turn()
                     getattr(said, name).append(child)
 
     def _home(self, refused: Refused) -> tuple[Any, Field] | None:

@@ -17,6 +17,7 @@ from proxy.core.context import Context
 from proxy.core.decisions import Decision, Forward, Steps
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.fiber import turns
 from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
 from proxy.protocol.records.batch import HEADER, MAGIC, MAGIC_AT, TRANSACTIONAL
 from rules import Operation
@@ -41,7 +42,7 @@ class Producing:
     def request(self, ctx: Context, request: ProduceRequest) -> Decision | Steps:
         """Judge it, after asking for the names that are not known."""
         if ctx.version >= WITH_IDS:
-            unknown = self._names.unknown(topic.topic_id for topic in request.topic_data)
+            unknown = self._names.unknown(topic.topic_id for topic in turns(request.topic_data))
             if unknown:
                 return self._ask(ctx, request, unknown)
         return self._judge(ctx, request)
@@ -97,7 +98,9 @@ class Producing:
 
 def is_transactional(request: ProduceRequest) -> bool:
     """Does any batch belong to a transaction? What is no batch might: it takes the right too."""
-    return any(_may_be_transactional(part.records) for topic in request.topic_data for part in topic.partition_data)
+    return any(
+        _may_be_transactional(part.records) for topic in request.topic_data for part in turns(topic.partition_data)
+    )
 
 
 def _may_be_transactional(records: Any) -> bool:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.fiber import turns
 
 Topic = str | bytes  # a name, or an id
 Verdict = Callable[[Topic], int | None]  # the error with which a topic is refused; None: it may be served
@@ -66,44 +67,46 @@ class Session:
     def step(self, asked: list[Asked], forgotten: Iterable[Asked], verdict: Verdict, edition: object) -> Change:
         """Take what a request says. Gives what the broker's session needs to be told."""
         had = self._had(asked, edition)
-        for topic, partitions in asked:
+        for topic, partitions in turns(asked):
             wanted = self.wanted.setdefault(topic, {})
             before_these = len(wanted)
             wanted.update(partitions)
             self.size += len(wanted) - before_these
-        for topic, partitions in forgotten:  # what is asked for and forgotten is forgotten, as brokers do it
+        for topic, partitions in turns(forgotten):  # what is asked for and forgotten is forgotten, as brokers do it
             self._forget(topic, partitions)
         before = set(self.refused)
         named: dict[Topic, dict[int, Any]] = {}
-        for topic, partitions in asked:
+        for topic, partitions in turns(asked):
             named.setdefault(topic, {}).update(partitions)
         refused = self._judge(named, verdict, edition)
         if not before and not self.refused and not refused:
             return Change(asked, [], changed=False, restored=False, refused=refused)
         back = before - self.refused.keys()
-        topics = [one for one in asked if one.topic not in refused]
-        for topic in back:
+        topics = [one for one in turns(asked) if one.topic not in refused]
+        for topic in turns(back):
             unasked = {index: it for index, it in self.wanted[topic].items() if index not in named.get(topic, ())}
             topics += [Asked(topic, unasked)] * bool(unasked)
-        out = [Asked(topic, left) for topic in self.refused.keys() - before if (left := self._left(topic, had))]
+        out = [Asked(topic, left) for topic in turns(self.refused.keys() - before) if (left := self._left(topic, had))]
         return Change(topics, out, changed=bool(back or out or refused), restored=bool(back), refused=refused)
 
     def _had(self, asked: list[Asked], edition: object) -> dict[Topic, dict[int, Any]]:
         """What is in the broker's session of the topics that may be refused now."""
         judged = self.wanted if edition is not self._edition else {one.topic: None for one in asked}
         return {
-            topic: dict(self.wanted[topic]) for topic in judged if topic in self.wanted and topic not in self.refused
+            topic: dict(self.wanted[topic])
+            for topic in turns([*judged])
+            if topic in self.wanted and topic not in self.refused
         }
 
     def _left(self, topic: Topic, had: dict[Topic, dict[int, Any]]) -> dict[int, Any]:
         """What is still in the broker's session of a topic."""
         wanted = self.wanted[topic]
-        return {partition: asked for partition, asked in had.get(topic, {}).items() if partition in wanted}
+        return {partition: asked for partition, asked in turns(had.get(topic, {}).items()) if partition in wanted}
 
     def _forget(self, topic: Topic, partitions: Iterable[int]) -> None:
         left = self.wanted.get(topic, {})
         before = len(left)
-        for partition in partitions:
+        for partition in turns(partitions):
             left.pop(partition, None)
         self.size -= before - len(left)
         if not left:

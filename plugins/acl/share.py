@@ -17,6 +17,7 @@ from plugins.acl.checks import TOPIC, Check
 from plugins.acl.sessions import Asked, Change, Session, Sessions, Topic
 from proxy.core.decisions import Decision
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.fiber import turns
 from proxy.protocol.messages.share_fetch import ShareFetchRequest, ShareFetchResponse
 from proxy.protocol.refuse import Refusal
 from rules import Operation
@@ -33,20 +34,23 @@ class ShareFetched(Check):
     answers = True
 
     def ids(self, case: Case) -> Any:
-        return (topic.topic_id for topic in case.request.topics)
+        return (topic.topic_id for topic in turns(case.request.topics))
 
     def judge(self, case: Case) -> Decision:
         request, epoch = case.request, case.request.share_session_epoch
         if any(case.names.get(topic.topic_id) is None for topic in request.topics):
             return case.refuse(ErrorCode.UNKNOWN_SERVER_ERROR)
-        asked = [Asked(topic.topic_id, {p.partition_index: p for p in topic.partitions}) for topic in request.topics]
+        asked = [
+            Asked(topic.topic_id, {p.partition_index: p for p in turns(topic.partitions)})
+            for topic in turns(request.topics)
+        ]
         acknowledges = any(map(_acknowledged, asked))
         if epoch == OPEN and acknowledges:
             return case.refuse(ErrorCode.INVALID_REQUEST)
         session, error = self._session(case)
         if error is not None and not case.rights.is_shadow:
             return case.refuse(error)
-        forgotten = [Asked(t.topic_id, dict.fromkeys(t.partitions)) for t in request.forgotten_topics_data]
+        forgotten = [Asked(t.topic_id, dict.fromkeys(t.partitions)) for t in turns(request.forgotten_topics_data)]
         if epoch in (OPEN, CLOSE):
             forgotten = []  # is not heeded there
         change = session.step(asked, forgotten, lambda topic: self._verdict(case, topic), case.rights.edition)
@@ -58,14 +62,14 @@ class ShareFetched(Check):
             if response.error_code:
                 return
             if case.rights.current() is not edition or not case.rights.is_shadow:
-                for topic in response.responses:
+                for topic in turns(response.responses):
                     self._withhold(case, topic)
-            response.responses += (_refusal(case.version, topic, errors) for topic, errors in refusals.items())
+            response.responses += (_refusal(case.version, topic, errors) for topic, errors in turns(refusals.items()))
 
         case.after.append(finish)
         if change.changed and (acknowledges or epoch != CLOSE):
-            request.topics = [_topic(one) for one in change.topics if epoch != CLOSE or _acknowledged(one)]
-            request.forgotten_topics_data += map(_forgotten, change.forgotten)
+            request.topics = [_topic(one) for one in turns(change.topics) if epoch != CLOSE or _acknowledged(one)]
+            request.forgotten_topics_data += map(_forgotten, turns(change.forgotten))
             case.changed = True
         return None
 
@@ -127,7 +131,7 @@ def key(request: Any) -> tuple[str | None, str | None]:
 
 
 def _acknowledged(asked: Asked) -> list[int]:
-    return [index for index, partition in asked.partitions.items() if partition.acknowledgement_batches]
+    return [index for index, partition in turns(asked.partitions.items()) if partition.acknowledgement_batches]
 
 
 def _refusals(asked: Iterable[Asked], change: Change, kept: dict[Topic, int], session: Session) -> dict[Topic, Errors]:
@@ -135,7 +139,7 @@ def _refusals(asked: Iterable[Asked], change: Change, kept: dict[Topic, int], se
     refusals: dict[Topic, Errors] = {
         topic: dict.fromkeys(session.wanted[topic], (error, 0)) for topic, error in kept.items()
     }
-    for one in asked:
+    for one in turns(asked):
         error = change.refused.get(one.topic)
         if error is None:
             continue
@@ -146,9 +150,11 @@ def _refusals(asked: Iterable[Asked], change: Change, kept: dict[Topic, int], se
 
 def _forget_acknowledged(session: Session, asked: Iterable[Asked]) -> None:
     """What was acknowledged is so once only."""
-    for one in asked:
+    for one in turns(asked):
         wanted = session.wanted.get(one.topic, {})
-        wanted.update((index, _blank(partition)) for index, partition in one.partitions.items() if index in wanted)
+        wanted.update(
+            (index, _blank(partition)) for index, partition in turns(one.partitions.items()) if index in wanted
+        )
 
 
 def _bare(index: int) -> Partition:
@@ -172,10 +178,10 @@ def _forgotten(asked: Asked) -> ShareFetchRequest.ForgottenTopic:
 
 
 def _refusal(version: int, topic: Topic, errors: Errors) -> ShareFetchResponse.Topic:
-    named = _topic(Asked(topic, {index: _bare(index) for index in errors}))
+    named = _topic(Asked(topic, {index: _bare(index) for index in turns(errors)}))
     refused: ShareFetchResponse.Topic = Refusal(ShareFetchRequest.api, version, REFUSED, None).of(
         ShareFetchResponse.Topic, (named, named)
     )
-    for answer in refused.partitions:
+    for answer in turns(refused.partitions):
         answer.error_code, answer.acknowledge_error_code = errors[answer.partition_index]
     return refused

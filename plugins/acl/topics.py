@@ -19,6 +19,7 @@ from plugins.acl.names import misnamed, missing
 from plugins.acl.walk import arrays
 from proxy.core.decisions import Reply
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.fiber import turns
 from proxy.protocol.refuse import refuse
 from proxy.protocol.wire import NO_UUID
 from rules import Operation
@@ -51,12 +52,12 @@ class Told(Check):
         request = case.request
         if request.topics is None or (case.version == 0 and not request.topics):
             return self._listed.judge(case)
-        if any(topic.topic_id != NO_UUID for topic in request.topics):
+        if any(topic.topic_id != NO_UUID for topic in turns(request.topics)):
             if case.version < HEEDS_IDS:
                 return case.refuse(ErrorCode.INVALID_REQUEST)
-            if any(topic.name is not None or topic.topic_id == NO_UUID for topic in request.topics):
-                request.topics = [topic for topic in request.topics if topic.topic_id != NO_UUID]
-                for topic in request.topics:
+            if any(topic.name is not None or topic.topic_id == NO_UUID for topic in turns(request.topics)):
+                request.topics = [topic for topic in turns(request.topics) if topic.topic_id != NO_UUID]
+                for topic in turns(request.topics):
                     topic.name = None
                 case.changed = True
         self._each.judge(case)
@@ -72,7 +73,9 @@ class Told(Check):
         if may(Operation.CREATE, CLUSTER):
             return
         doubtful = {
-            t.name for t in case.request.topics if t.name is not None and not may(Operation.CREATE, TOPIC, t.name)
+            t.name
+            for t in turns(case.request.topics)
+            if t.name is not None and not may(Operation.CREATE, TOPIC, t.name)
         }
         if not doubtful or not (yield from case.names.are_made(case.connection, case.rights.now)):
             return
@@ -80,7 +83,7 @@ class Told(Check):
         (array,) = arrays("topics", case.version, case.request)
         refused = {
             index: ApiError(NOT_MADE)
-            for index, topic in enumerate(array.elements)
+            for index, topic in enumerate(turns(array.elements))
             if topic.name in gone and case.rights.refuses(case.api, Operation.CREATE, TOPIC, topic.name)
         }
         case.take_out(array, refused, anyway=True)
@@ -103,23 +106,23 @@ class Described(Check):
     def judge(self, case: Case) -> Any:
         request, cursor = case.request, case.request.cursor
         first = "" if cursor is None else cursor.topic_name
-        named = {topic.name for topic in request.topics}
+        named = {topic.name for topic in turns(request.topics)}
         if cursor is not None and (cursor.partition_index < 0 or (named and first not in named)):
             return case.refuse(ErrorCode.INVALID_REQUEST)
         if named:
-            left = [topic for topic in request.topics if topic.name >= first]  # the others were told already
+            left = [topic for topic in turns(request.topics) if topic.name >= first]  # the others were told already
             case.changed = len(left) < len(request.topics)
             request.topics = left
             self._each.judge(case)
         elif not case.rights.is_shadow:
             everything = yield from case.names.ask_all()
             may = case.rights.may
-            seen = sorted(name for name in everything if name >= first and may(Operation.DESCRIBE, TOPIC, name))
+            seen = sorted(name for name in turns(everything) if name >= first and may(Operation.DESCRIBE, TOPIC, name))
             if not seen:
                 return Reply(refuse(case.api, case.version, request, ErrorCode.NONE))  # type: ignore[arg-type]
             request.topics = [type(request).Topic(name=name) for name in seen]
             case.changed = True
-        if cursor is not None and first not in {topic.name for topic in request.topics} and request.topics:
+        if cursor is not None and first not in {topic.name for topic in turns(request.topics)} and request.topics:
             request.cursor, case.changed = None, True
         return None
 
@@ -130,16 +133,16 @@ class Made(Check):
     answers = True
 
     def judge(self, case: Case) -> Any:
-        names = Counter(topic.name for topic in case.request.topics)
+        names = Counter(topic.name for topic in turns(case.request.topics))
         (array,) = arrays("topics", case.version, case.request)
         refused = {
             index: ApiError(NOT_MADE, "Authorization failed.")
-            for index, topic in enumerate(array.elements)
+            for index, topic in enumerate(turns(array.elements))
             if names[topic.name] == 1
             and case.rights.refuses(case.api, Operation.CREATE, TOPIC, topic.name, or_cluster=Operation.CREATE)
         }
         case.take_out(array, refused)
-        hidden = {topic.name for topic in case.request.topics}
+        hidden = {topic.name for topic in turns(case.request.topics)}
         hidden = {name for name in hidden if not case.rights.may(Operation.DESCRIBE_CONFIGS, TOPIC, name)}
         if hidden and case.version >= 5 and not case.rights.is_shadow:
             case.after.append(hide_settings)
@@ -148,7 +151,7 @@ class Made(Check):
 
 def hide_settings(case: Case, response: Any) -> None:
     """The topic was made; what it is like is not told."""
-    for topic in response.topics:
+    for topic in turns(response.topics):
         if not topic.error_code and not case.rights.may(Operation.DESCRIBE_CONFIGS, TOPIC, topic.name):
             topic.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
             topic.num_partitions = topic.replication_factor = -1
@@ -173,9 +176,9 @@ class Grown(Each):
         super().__init__(Operation.ALTER, TOPIC, "topics")
 
     def errors(self, case: Case, elements: Sequence[Any]) -> dict[int, ApiError]:
-        times = Counter(topic.name for topic in elements)
+        times = Counter(topic.name for topic in turns(elements))
         errors = super().errors(case, elements)
-        return errors | {index: NAME_TWICE for index in errors if times[elements[index].name] > 1}
+        return errors | {index: NAME_TWICE for index in turns(errors) if times[elements[index].name] > 1}
 
 
 class Deleted(Each):
@@ -194,29 +197,29 @@ class Deleted(Each):
                 errors = self.errors(case, array.elements)
                 yield from self._look_for(case, array.elements, errors)
                 case.take_out(array, errors)
-        if any(self.is_named(case, refused) for refused in case.refused):
+        if any(self.is_named(case, refused) for refused in turns(case.refused)):
             case.after.append(self.expect)
         return None
 
     def errors(self, case: Case, elements: Sequence[Any]) -> dict[int, ApiError]:
-        named = [(it, NO_UUID) if case.version < BY_ID else (it.name, it.topic_id) for it in elements]
-        times = Counter(named)
-        wrong = {index: error for index, it in enumerate(named) if (error := _wrong(it[0], it[1], times[it]))}
-        judged = {index: self.verdict(case, it) for index, it in enumerate(elements) if index not in wrong}
+        named = [(it, NO_UUID) if case.version < BY_ID else (it.name, it.topic_id) for it in turns(elements)]
+        times = Counter(turns(named))
+        wrong = {index: error for index, it in enumerate(turns(named)) if (error := _wrong(it[0], it[1], times[it]))}
+        judged = {index: self.verdict(case, it) for index, it in enumerate(turns(elements)) if index not in wrong}
         return wrong | {index: error for index, error in judged.items() if error is not None}
 
     def _look_for(self, case: Case, elements: Sequence[Any], errors: dict[int, ApiError]) -> Any:
         """Say of those that the client may see whether they are missing."""
-        named = {index: elements[index] if case.version < BY_ID else elements[index].name for index in errors}
+        named = {index: elements[index] if case.version < BY_ID else elements[index].name for index in turns(errors)}
         refused = self.said(NOT_MADE)
         seen = {
             index: name
-            for index, name in named.items()
+            for index, name in turns(named.items())
             if errors[index] == refused and name is not None and case.rights.may(Operation.DESCRIBE, TOPIC, name)
         }
         if seen:
             gone = yield from missing(sorted(set(seen.values())), ASK_METADATA)
-            errors |= {index: MISSING for index, name in seen.items() if name in gone}
+            errors |= {index: MISSING for index, name in turns(seen.items()) if name in gone}
 
     def is_named(self, case: Case, refused: Any) -> bool:
         """Is this a topic by id whose name the client may know?"""
@@ -228,7 +231,7 @@ class Deleted(Each):
 
     def expect(self, case: Case, response: Any) -> None:
         """Name it: the refusal repeats what was asked."""
-        for refused in case.refused:
+        for refused in turns(case.refused):
             if self.is_named(case, refused):
                 refused.chain[-1].name = case.names.get(refused.chain[-1].topic_id)
 

@@ -15,6 +15,7 @@ from plugins.acl.names import partitions
 from plugins.acl.walk import arrays
 from proxy.core.decisions import Decision
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.fiber import turns
 from rules import Operation
 
 BY_CLIENTS = 3  # the newest version of AddPartitionsToTxn that clients send; later ones are brokers'
@@ -56,14 +57,14 @@ class Added(Check):
             return None
         if rights.refuses(case.api, Operation.WRITE, TRANSACTIONAL_ID, request.v3_and_below_transactional_id):
             return case.refuse(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-        named = [topic.name for topic in request.v3_and_below_topics]
+        named = [topic.name for topic in turns(request.v3_and_below_topics)]
         refused = {name for name in dict.fromkeys(named) if rights.refuses(case.api, Operation.WRITE, TOPIC, name)}
         if not refused:
             return None
         others = sorted(set(named) - refused)
         there = (yield from partitions(others, ASK_METADATA)) if others else {}
         topics, errors = [], []
-        for topic in request.v3_and_below_topics:
+        for topic in turns(request.v3_and_below_topics):
             for error, some in _sorted(topic, None if topic.name in refused else there.get(topic.name, set())):
                 topics.append(type(topic)(name=topic.name, partitions=some))
                 errors.append(ApiError(error))
@@ -79,6 +80,6 @@ def _sorted(topic: Any, there: set[int] | None) -> Iterator[tuple[ErrorCode, lis
         yield ErrorCode.TOPIC_AUTHORIZATION_FAILED, topic.partitions
         return
     for error, exists in ((ErrorCode.OPERATION_NOT_ATTEMPTED, True), (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, False)):
-        some = [partition for partition in topic.partitions if (partition in there) is exists]
+        some = [partition for partition in turns(topic.partitions) if (partition in there) is exists]
         if some:
             yield error, some

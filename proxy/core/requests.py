@@ -202,10 +202,8 @@ class Requests(Lane):
             if body is None or acks is None:
                 raise ProtocolError("ends too early", fault=Fault.CLIENT, api=chain.api.name, version=chain.version)
             wanted = Wanted(chain, ctx, frame, body, acks)
-            if len(frame) > LARGE:
-                steps = self._slice(wanted)
-            else:
-                steps = self._steps(wanted, chain.request.read(bytes(frame[body:])))
+            message = None if len(frame) > LARGE else chain.request.read(bytes(frame[body:]))
+            steps = self._handle(wanted, message)
         except ProtocolError as error:
             if wanted is None:
                 return self._undecodable(chain, ctx, error)
@@ -224,18 +222,21 @@ class Requests(Lane):
         self._outcomes.show(wanted.ctx, wanted.chain.request.observers, message)
         return request_steps(wanted.chain, wanted.ctx, message)
 
-    def _slice(self, wanted: Wanted) -> Generator[Step, Any, Result]:
-        """The same of a large request, in slices; and what leaves for it is written in slices."""
-        yield TURN
+    def _handle(self, wanted: Wanted, message: Message | None) -> Generator[Step, Any, Result]:
+        """What becomes of a request; without its message it is large, and read and written in slices."""
         interest, ctx = wanted.chain.request, wanted.ctx
-        ctx.is_large = True
         assert interest is not None
-        try:
-            message = yield from interest.slice_read(wanted.frame, wanted.body, self._elements)
-        except ProtocolError as error:
-            return (yield from self._unread(wanted, detached(error)))
+        if message is None:
+            yield TURN
+            ctx.is_large = True
+            try:
+                message = yield from interest.slice_read(wanted.frame, wanted.body, self._elements)
+            except ProtocolError as error:
+                return (yield from self._unread(wanted, detached(error)))
         try:
             decision = yield from self._steps(wanted, message)
+            if not ctx.is_large:
+                return decision
             if isinstance(decision, Reply):
                 version = ctx.version if decision.version is None else decision.version
                 return Written(decision, (yield from slice_response_frame(decision.message, version, wanted.number)))
@@ -244,6 +245,8 @@ class Requests(Lane):
             return decision
         except HandlerError as error:
             failed = detached(error)
+            if not ctx.is_large:
+                return failed
         except ProtocolError as error:
             failed = HandlerError(type(decision).__name__, error)
         return Written(failed, (yield from self._slice_failure(wanted)))

@@ -148,7 +148,7 @@ class Responses(Lane):
                 raise ProtocolError("ends within its header", fault=Fault.BROKER, api=chain.api.name)
             wanted = Wanted(chain, ctx, frame, body)
             steps: Generator[Step, Any, Result]
-            if len(frame) > LARGE:
+            if len(frame) > LARGE or ctx.is_large:
                 steps = self._slice(wanted)
             else:
                 steps = response_steps(chain.response.handlers, ctx, chain.response.read(bytes(frame[body:])))

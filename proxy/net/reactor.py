@@ -95,7 +95,7 @@ class Reactor:
         """Serve until cancelled; then every link is closed."""
         gc.collect()
         gc.freeze()  # what start-up made stays: the collector need not walk it again and again
-        gc.set_threshold(GARBAGE, 20, 100)
+        gc.set_threshold(GARBAGE, 4, 1000)
         try:
             async with trio.open_nursery() as nursery:
                 self._nursery = nursery
