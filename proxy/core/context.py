@@ -81,7 +81,7 @@ class Connection:
     @property
     def held(self) -> int:
         """Bytes that plugins keep of it, as far as they say so: by `held` of what they noted."""
-        return sum(getattr(note, "held", 0) for note in self.notes.values())
+        return sum([getattr(note, "held", 0) for note in self.notes.values()]) if self.notes else 0
 
     def let_go(self) -> None:
         """Memory is short: what plugins keep and can have again is forgotten, by `let_go()` of what they noted."""

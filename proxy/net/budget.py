@@ -10,6 +10,7 @@ Rules:
 * Where that has not helped for 5 seconds, or the budget is spent, the connection that holds most is ended, then the
   next.
 * Connections that hold less than the average are never stopped.
+* When much was let go, the C library is told to give it back to the system.
 * Nothing is counted where bytes pass: connections are looked at a few times a second, for a hundredth of the time at
   the most, and one that kept all of a chunk is looked at then.
 """
@@ -22,9 +23,12 @@ from typing import Protocol
 
 import trio
 
+from proxy.net.machine import give_back
+
 QUICKEST = 0.1  # seconds between two looks, at the least
 SHARE = 100  # one in so many seconds goes into looking
 PATIENCE = 5.0  # seconds
+MUCH = 16 << 20  # bytes; less is not worth giving back
 MIB = 1 << 20
 
 
@@ -58,6 +62,7 @@ class Budget:
         self._holding: dict[Holder, int] = {}
         self._paused: set[Holder] = set()
         self._exceeded_since: float | None = None  # more than enough is held
+        self._most_lately = 0  # held since memory was given back
         self.held = 0
         self.pauses = 0
         self.ends = 0
@@ -78,6 +83,10 @@ class Budget:
             self._count()
         if self.held > self._enough:
             self._relieve()
+        self._most_lately = max(self._most_lately, self.held)
+        if self._most_lately > MUCH and self.held < self._most_lately // 2:
+            self._most_lately = self.held
+            give_back()
         if self.held <= self._enough:
             self._exceeded_since = None
             paused, self._paused = self._paused, set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,6 +19,13 @@ MOST = 1 << 30  # bytes for each worker, unless the configuration says more
 def memory_of_worker(config: Config) -> int:
     """Bytes that the connections of one worker may hold."""
     return config.limits.memory or min(memory() // PART // config.workers, MOST)
+
+
+def give_back() -> None:
+    """Give memory that is free back to the system, where the C library keeps it for later."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's
+    if trim is not None:
+        trim(0)
 
 
 def memory(root: Path = SYSTEM) -> int:

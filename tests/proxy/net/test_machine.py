@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from proxy.config import Config
-from proxy.net.machine import MOST, memory, memory_of_worker
+from proxy.net.machine import MOST, give_back, memory, memory_of_worker
 from tests.proxy.config.test_model import SMALL
 
 MIB = 1 << 20
@@ -47,3 +47,10 @@ def test_workers_share_a_quarter_and_the_configuration_has_the_last_word() -> No
     assert memory_of_worker(one) == min(memory() // 4, MOST)
     assert memory_of_worker(many) == min(memory() // 4000, MOST)
     assert memory_of_worker(Config.model_validate({**SMALL, "limits": {"memory": "2 GiB"}})) == 2 << 30
+
+
+def test_what_is_free_can_be_given_back_at_any_time() -> None:
+    kept = [bytes(1000) for _ in range(10_000)]
+    del kept[::2]
+    give_back()
+    assert kept.count(bytes(1000)) == 5_000
