@@ -401,17 +401,20 @@ def test_a_client_whose_token_was_refused_cannot_offer_another(version: int) -> 
     assert book << told << PauseClient() << Close("authentication failed")
 
 
-def test_a_refused_token_is_not_believed_later() -> None:
+@pytest.mark.parametrize("version", [0, 1])
+def test_a_refused_token_is_not_believed_later(version: int) -> None:
     token, invalid = bearer(ADMIN), b'{"status":"invalid_token"}'
+    sent = raw if version == 0 else partial(authenticate, 2)
+    answered = raw if version == 0 else partial(yes, 2)
     assert (
-        greeting("OAUTHBEARER")
-        >> Client(authenticate(2, token))
-        << ToBroker(authenticate(2, token))
-        >> Broker(yes(2, invalid))
-        << ToClient(yes(2, invalid))
-        >> Client(authenticate(3, b"\x01"))
-        << ToBroker(authenticate(3, b"\x01"))
-        >> Broker(yes(3))
+        greeting("OAUTHBEARER", version)
+        >> Client(sent(token))
+        << ToBroker(sent(token))
+        >> Broker(answered(invalid))
+        << ToClient(answered(invalid))
+        >> Client(sent(b"\x01"))
+        << ToBroker(sent(b"\x01"))
+        >> Broker(answered(b""))
         << Close("the broker takes the client for somebody, and it is not known whom")
     )
 

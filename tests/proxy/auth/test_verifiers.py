@@ -33,3 +33,14 @@ def test_nobody_is_like_somebody(mechanism: str) -> None:
 def test_a_password_that_no_client_can_send_is_refused() -> None:
     with pytest.raises(ValueError, match=r"."):
         verifiers("a\u0007b")
+
+
+@pytest.mark.parametrize("password", ["\ufdfa" * 300, "\u0007", "a\u0627"])
+def test_what_no_client_can_send_fits_nothing(password: str) -> None:
+    assert not fits(password, verifiers("x")[MECHANISMS[0]], MECHANISMS[0])
+
+
+def test_a_password_is_prepared_as_rfc_4013_has_it() -> None:
+    kept = verifiers("IX\u00aa")[MECHANISMS[0]]
+    assert fits("I\u00adX\u00aa", kept, MECHANISMS[0])
+    assert fits("IXa", kept, MECHANISMS[0])

@@ -74,6 +74,7 @@ def test_a_list_of_rules_is_one_list() -> None:
     assert [mapping.principal(name) for name in ("CN=a,O=x", "CN=b,O=x", "O=x")] == ["first", "b", "O=x"]
 
 
-def test_a_pattern_that_only_java_knows_is_refused() -> None:
+@pytest.mark.parametrize("pattern", [r"(\p{L}+)", "([a-z&&[^b]]+)", "([[a-c]x]+)", r"(\Qa\E)", "(?iu)(a)"])
+def test_a_pattern_that_only_java_knows_is_refused(pattern: str) -> None:
     with pytest.raises(BadRuleError, match="pattern"):
-        Mapping([r"RULE:^CN=(\p{L}+)$/$1/"])
+        Mapping([f"RULE:^CN={pattern}$/$1/"])
