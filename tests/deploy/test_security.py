@@ -1,0 +1,46 @@
+"""The page about security says what is so: each limit, its default, and that there is a metric for it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from deploy.environment import ROOT
+from proxy.config.model import Limits
+from proxy.telemetry.measures import LIMITS, MEASURES
+
+PAGE = (ROOT / "deploy" / "SECURITY.md").read_text(encoding="utf-8")
+ROW = re.compile(r"^\| `([a-z_]+)` \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+ROWS = {name: default for name, default, _, _ in ROW.findall(PAGE)}
+
+
+def test_it_has_all_limits_in_their_order() -> None:
+    assert list(ROWS) == list(Limits.model_fields)
+
+
+@pytest.mark.parametrize("name", Limits.model_fields)
+def test_it_says_their_defaults(name: str) -> None:
+    said = re.search(rf"^\| `limits\.{name}` \| (.+?) \|", README, re.MULTILINE)
+    assert said is not None
+    assert ROWS[name] == said[1]
+    if ROWS[name].startswith("`"):
+        assert getattr(Limits.model_validate({name: ROWS[name].strip("`")}, strict=False), name) == getattr(
+            Limits(), name
+        )
+
+
+@pytest.mark.parametrize("name", Limits.model_fields)
+def test_each_has_a_metric(name: str) -> None:
+    assert [measure for measure in MEASURES if measure.instrument == LIMITS and measure.attributes == {"limit": name}]
+
+
+def test_what_it_calls_metrics_is_published() -> None:
+    published = {measure.instrument.replace(".", "_") for measure in MEASURES}
+    for name in re.findall(r"`(doorkeeper_[a-z_]+)", PAGE):
+        assert re.sub(r"_(total|bytes)$", "", name) in published, name
+
+
+def test_the_readme_leads_to_it() -> None:
+    assert "(deploy/SECURITY.md)" in README
