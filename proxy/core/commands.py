@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from proxy.core.events import Event
+from proxy.core.signal import Signal
 from proxy.protocol.frame import Buffer
 
 
@@ -30,9 +31,18 @@ class ToClient:
 
 @dataclass(slots=True)
 class Close:
-    """End both connections. `reason` is None where everything went well, otherwise a line for people."""
+    """End both connections. `reason` is None where everything went well, otherwise a line for people.
+
+    `reset`: the client's by a TCP reset, which may overtake what was sent before it.
+    """
 
     reason: str | None = None
+    reset: bool = False
+
+
+@dataclass(slots=True)
+class HalfClose:
+    """Tell the client the end, after all that was sent before it. It may go on sending."""
 
 
 @dataclass(slots=True)
@@ -49,6 +59,14 @@ class Perform:
 
     token: int
     work: Callable[[], Any]
+
+
+@dataclass(slots=True)
+class Await:
+    """Call `link.wake(token)` once this is released."""
+
+    token: int
+    signal: Signal
 
 
 @dataclass(slots=True)
@@ -78,4 +96,17 @@ class Emit:
     event: Event
 
 
-Command = ToBroker | ToClient | Close | Wake | Perform | PauseClient | ResumeClient | PauseBroker | ResumeBroker | Emit
+Command = (
+    ToBroker
+    | ToClient
+    | Close
+    | HalfClose
+    | Wake
+    | Await
+    | Perform
+    | PauseClient
+    | ResumeClient
+    | PauseBroker
+    | ResumeBroker
+    | Emit
+)

@@ -17,9 +17,19 @@ message.
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
+from proxy.core.signal import Signal
 from proxy.protocol.schema import Message, Request, Response
+
+
+class How(Enum):
+    """How a client's connection ends."""
+
+    CLOSE = "close"  # older answers leave first
+    RESET = "reset"  # at once, by a TCP reset
+    HALF_CLOSE = "half close"  # older answers leave first; the client is told the end and may go on sending
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +57,23 @@ class Disconnect:
     """End the connection. `reason` is a line for people."""
 
     reason: str
+    how: How = How.CLOSE
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Send these bytes in place of the frame, whatever they are. No other handler sees them."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Send so many bytes of the frame, and end the connection in the middle of it."""
+
+    after: int
+    reason: str
+    how: How = How.CLOSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +102,13 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Wait:
+    """Go on when this is released."""
+
+    signal: Signal
+
+
+@dataclass(frozen=True, slots=True)
 class Alone:
     """Go on when no request of the client is under way, and let none begin before `gate.leave()`.
 
@@ -83,6 +117,6 @@ class Alone:
 
 
 TURN = None
-Decision = Forward | Reply | Disconnect | None
-Step = Sleep | Ask | Call | Alone | None
+Decision = Forward | Reply | Raw | Cut | Disconnect | None
+Step = Sleep | Ask | Call | Wait | Alone | None
 Steps = Generator[Step, Any, Decision]

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
 from types import GeneratorType
-from typing import Any
+from typing import Any, NamedTuple
 
 from proxy.core.context import Connection, Context
-from proxy.core.decisions import Ask, Call, Decision, Disconnect, Forward, Reply, Sleep, Step, Steps
+from proxy.core.decisions import Ask, Call, Cut, Decision, Disconnect, Forward, Raw, Reply, Sleep, Step, Steps, Wait
 from proxy.core.failure import detached, raised_at
 from proxy.core.filters import FilterChain
 from proxy.core.plugin import Handler
@@ -33,7 +33,7 @@ class HandlerError(Exception):
         self.cause = detached(cause)
 
 
-def request_steps(chain: FilterChain, ctx: Context, message: Message) -> Generator[Step, Any, Decision]:
+def request_steps(chain: FilterChain, ctx: Context, message: Message) -> Generator[Step, Any, Decision | Replied]:
     """Show a request to its handlers, top to bottom."""
     forward: Forward | None = None
     assert chain.request is not None
@@ -41,7 +41,7 @@ def request_steps(chain: FilterChain, ctx: Context, message: Message) -> Generat
         decision = yield from _decide(handler, ctx, message)
         if isinstance(decision, Reply):
             return (yield from _reply(chain, ctx, decision, handler.position))
-        if isinstance(decision, Disconnect):
+        if isinstance(decision, Raw | Cut | Disconnect):
             return decision
         if decision is not None:
             forward, message = decision, decision.message
@@ -53,7 +53,7 @@ def response_steps(handlers: Iterable[Handler], ctx: Context, message: Message) 
     forward: Forward | None = None
     for handler in handlers:
         decision = yield from _decide(handler, ctx, message)
-        if isinstance(decision, Disconnect):
+        if isinstance(decision, Raw | Cut | Disconnect):
             return decision
         if isinstance(decision, Reply):
             raise HandlerError(handler, TypeError("a response is changed with Forward, not with Reply"))
@@ -62,12 +62,21 @@ def response_steps(handlers: Iterable[Handler], ctx: Context, message: Message) 
     return forward
 
 
-def _reply(chain: FilterChain, ctx: Context, reply: Reply, position: int) -> Generator[Step, Any, Decision]:
+class Replied(NamedTuple):
+    """A reply, in whose place a response handler has other bytes sent."""
+
+    reply: Reply
+    instead: Raw | Cut
+
+
+def _reply(chain: FilterChain, ctx: Context, reply: Reply, position: int) -> Generator[Step, Any, Decision | Replied]:
     answering = chain.response.handlers if chain.response else ()
     passed = [handler for handler in answering if handler.position < position]
     decision = yield from response_steps(passed, ctx, reply.message)
     if isinstance(decision, Forward) and isinstance(decision.message, Response):
         return Reply(decision.message, reply.version, reply.end)
+    if isinstance(decision, Raw | Cut):
+        return Replied(reply, decision)
     return decision or reply
 
 
@@ -86,7 +95,7 @@ def _decide(handler: Handler, ctx: Context, message: Message) -> Generator[Step,
         raise HandlerError(handler, error) from None
     if decision is None:
         return None
-    if isinstance(decision, Disconnect):
+    if isinstance(decision, Raw | Cut | Disconnect):
         ctx.decided = str(handler)
         return decision
     if isinstance(decision, Forward):
@@ -110,7 +119,7 @@ def _checked(steps: Generator[Any, Any, Decision], ctx: Context) -> Generator[St
             if ended:
                 decision: Decision = step
                 return decision
-            if not isinstance(step, Sleep | Ask | Call | None):
+            if not isinstance(step, Sleep | Ask | Call | Wait | None):
                 raise TypeError(f"{step!r} is no step")
             try:
                 resume, value = steps.send, (yield step)

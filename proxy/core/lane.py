@@ -18,6 +18,7 @@ from enum import Enum, auto
 from struct import Struct
 
 from proxy.core.commands import PauseBroker, PauseClient, ResumeBroker, ResumeClient
+from proxy.core.decisions import How
 from proxy.core.outbox import Outbox
 from proxy.core.task import WaitingTasks
 from proxy.core.turn import Turn
@@ -37,7 +38,7 @@ class State(Enum):
 
 
 class Lane:
-    """One direction. `reason` says why it ended; None where nothing was wrong."""
+    """One direction. `reason` says why it ended, None where nothing was wrong; `how` in what way it does."""
 
     pauses: type[PauseClient] | type[PauseBroker]
     resumes: type[ResumeClient] | type[ResumeBroker]
@@ -51,6 +52,7 @@ class Lane:
         self.feed = self.splitter.feed
         self.state = State.OPEN
         self.reason: str | None = None
+        self.how = How.CLOSE
         self.turn = Turn(tasks, outbox)
         self._paused = False
 
@@ -60,11 +62,11 @@ class Lane:
             self.state = state
         return HOLD
 
-    def end(self, reason: str | None) -> Hold:
-        """Take nothing more. The first reason counts."""
+    def end(self, reason: str | None, how: How = How.CLOSE) -> Hold:
+        """Take nothing more. The first reason counts, and how the connection ends by it."""
         if self.state is not State.ENDED:
             self.state = State.ENDED
-            self.reason = reason
+            self.reason, self.how = reason, how
         return HOLD
 
     def pause(self) -> None:

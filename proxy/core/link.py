@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from proxy.core.admission import Admission
 from proxy.core.clock import Clock
-from proxy.core.commands import Command
+from proxy.core.commands import Await, Command, HalfClose
 from proxy.core.context import Connection
-from proxy.core.decisions import TURN, Alone, Ask, Call, Disconnect, Sleep, Steps
+from proxy.core.decisions import TURN, Alone, Ask, Call, Disconnect, How, Sleep, Steps, Wait
 from proxy.core.events import StepsFailed
 from proxy.core.filters import Filters
 from proxy.core.gate import LinkGate
@@ -49,6 +49,7 @@ class Link:
         "_asks",
         "_beside",
         "_gate",
+        "_is_half_closed",
         "_outcomes",
         "_tasks",
         "connection",
@@ -73,6 +74,7 @@ class Link:
         self.outbox = outbox = Outbox()
         self._outcomes = outcomes = Outcomes(clock or Clock(), outbox, counters)
         self._tasks = tasks = WaitingTasks()
+        self._is_half_closed = False
         self._asks: list[Buffer] = []  # questions of ours that leave behind what was read so far
         admission = Admission(filters)
         shared = outcomes, tasks, outbox, limits, counters
@@ -89,6 +91,7 @@ class Link:
             Sleep: self._sleep,
             type(TURN): self._let_others,
             Call: self._call,
+            Wait: self._wait,
             Ask: self._ask,
             Alone: self._gate.alone,
         }
@@ -143,7 +146,7 @@ class Link:
         """The client will send nothing more. It may still read, unless it left in the middle of a request."""
         commands = self.outbox.start()
         self.requests.be_over()
-        if not self.requests.splitter.between:
+        if self._is_half_closed or not self.requests.splitter.between:
             self.close(None)
         self._settle()
         return commands
@@ -185,7 +188,7 @@ class Link:
 
     def _ran(self, result: Result) -> None:
         if isinstance(result, Disconnect):
-            self.close(result.reason)
+            self._end(result.reason, result.how)
         elif isinstance(result, HandlerError):
             self.counters.failed_handlers += 1
             self.outbox.emit(StepsFailed(result.handler, result.cause, result.at))
@@ -197,6 +200,12 @@ class Link:
 
     def _let_others(self, task: Task, step: None) -> bool:
         self.outbox.wake(self._tasks.token(task), 0)
+        return False
+
+    def _wait(self, task: Task, step: Wait) -> bool:
+        if step.signal.is_released:
+            return True
+        self.outbox.say(Await(self._tasks.token(task), step.signal))
         return False
 
     def _call(self, task: Task, step: Call) -> bool:
@@ -214,12 +223,20 @@ class Link:
 
     # Ending.
 
-    def close(self, reason: str | None) -> None:
+    def _end(self, reason: str | None, how: How) -> None:
+        """End the connection in this way."""
+        if how is not How.HALF_CLOSE:
+            self.close(reason, reset=how is How.RESET)
+        elif not self._is_half_closed:
+            self._is_half_closed = True
+            self.outbox.say(HalfClose())
+
+    def close(self, reason: str | None, *, reset: bool = False) -> None:
         """Close now."""
         if self.closed:
             return
         self._outcomes.close(reason or "the client closed the connection")
-        self.outbox.close(reason)
+        self.outbox.close(reason, reset=reset)
         self._drop_tasks()
 
     def release(self, reason: str | None = None) -> None:
@@ -247,7 +264,7 @@ class Link:
         requests, responses = self.requests, self.responses
         responses.settle()
         if responses.state is State.ENDED:
-            self.close(responses.reason)
+            self._end(responses.reason, responses.how)
         if self.closed:
             return
         self._gate.settle()
@@ -255,5 +272,6 @@ class Link:
         if self._asks:
             self.outbox.to_broker(self._asks)
             self._asks = []
-        if requests.is_over and not self.closed and requests.settled and responses.idle:
-            self.close(requests.reason)
+        is_done = requests.settled and responses.idle
+        if requests.is_over and not self.closed and (is_done or requests.how is How.RESET):
+            self._end(requests.reason, requests.how)

@@ -53,7 +53,7 @@ class Outbox:
         """Stop or go on reading a side."""
         self.commands.append(command)
 
-    def close(self, reason: str | None) -> None:
+    def close(self, reason: str | None, *, reset: bool = False) -> None:
         """End both connections."""
         self.closed = True
-        self.commands.append(Close(reason))
+        self.commands.append(Close(reason, reset))

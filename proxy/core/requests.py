@@ -20,11 +20,11 @@ from typing import Any
 from proxy.core.admission import Admission
 from proxy.core.commands import PauseClient, ResumeClient
 from proxy.core.context import Connection, Context
-from proxy.core.decisions import TURN, Decision, Disconnect, Forward, Reply, Step
+from proxy.core.decisions import TURN, Cut, Decision, Disconnect, Forward, How, Raw, Reply, Step
 from proxy.core.events import HandlerFailed, Undecodable
 from proxy.core.failure import detached
 from proxy.core.filters import FilterChain
-from proxy.core.handling import HandlerError, failing_closed, request_steps
+from proxy.core.handling import HandlerError, Replied, failing_closed, request_steps
 from proxy.core.inflight import Answer, InFlight
 from proxy.core.lane import Lane, State
 from proxy.core.limits import Counters, Limits
@@ -37,7 +37,7 @@ from proxy.protocol.api import PRODUCE
 from proxy.protocol.codec import slice_decode
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import at_once
-from proxy.protocol.frame import HOLD, REQUEST_HEAD, SIZE, Buffer, Head, Reader, Stranger
+from proxy.protocol.frame import HOLD, REQUEST_HEAD, SIZE, Buffer, Head, Hold, Reader, Stranger
 from proxy.protocol.header import framed, response_frame, slice_response_frame
 from proxy.protocol.problem import Fault, ProtocolError, TooManyElementsError
 from proxy.protocol.refuse import slice_refuse
@@ -216,7 +216,7 @@ class Requests(Lane):
             return self.hold(State.WAITING)
         return self._carry_out(result, wanted)
 
-    def _steps(self, wanted: Wanted, message: Message) -> Generator[Step, Any, Decision]:
+    def _steps(self, wanted: Wanted, message: Message) -> Generator[Step, Any, Decision | Replied]:
         """Show a request to its observers, then to its handlers."""
         assert wanted.chain.request is not None
         self._outcomes.show(wanted.ctx, wanted.chain.request.observers, message)
@@ -284,7 +284,9 @@ class Requests(Lane):
         assert wanted is not None
         self.state = State.OPEN
         instead = self._carry_out(result, wanted)
-        if instead is not HOLD:
+        if isinstance(instead, Hold):
+            self._outbox.to_broker(instead)
+        else:
             self._outbox.to_broker(self.splitter.resume([wanted.frame] if instead is None else instead))
 
     def _carry_out(self, result: Result, wanted: Wanted) -> Sequence[Buffer] | None:
@@ -297,10 +299,15 @@ class Requests(Lane):
         if isinstance(result, HandlerError):
             return self._failed(result, wanted, written)
         if isinstance(result, Disconnect):
-            return self._give_up(ctx, result.reason)
+            return self._give_up(ctx, result.reason, result.how)
         if isinstance(result, Reply):
             return self._reply(result, wanted, written)
-        instead = written
+        if isinstance(result, Replied):
+            return self._reply_with(result.instead, result.reply, wanted)
+        if isinstance(result, Cut):
+            self._give_up(ctx, result.reason, result.how)
+            return Hold((wanted.frame[: result.after],))
+        instead = [result.data] if isinstance(result, Raw) else written
         if isinstance(result, Forward) and written is None:
             assert chain.request is not None
             try:
@@ -331,6 +338,18 @@ class Requests(Lane):
         self._answer(wanted.ctx, pieces, By.PLUGIN, wanted.ctx.decided)
         return () if reply.end is None else self.give_up(reply.end)
 
+    def _reply_with(self, instead: Raw | Cut, reply: Reply, wanted: Wanted) -> Sequence[Buffer]:
+        """A plugin answers, and another has other bytes sent for it."""
+        if isinstance(instead, Raw):
+            return self._reply(reply, wanted, [instead.data])
+        version = wanted.chain.version if reply.version is None else reply.version
+        try:
+            frame = response_frame(reply.message, version, wanted.number)
+        except ProtocolError as error:
+            return self._failed(HandlerError("Reply", error), wanted)
+        self._answer(wanted.ctx, [frame[: instead.after]], By.PLUGIN, wanted.ctx.decided)
+        return self.give_up(instead.reason, instead.how)
+
     def _failed(self, error: HandlerError, wanted: Wanted, written: list[Buffer] | None = None) -> Sequence[Buffer]:
         """A handler raised: refuse the request as a broker would that failed, or close where that cannot be said."""
         chain, ctx = wanted.chain, wanted.ctx
@@ -360,11 +379,11 @@ class Requests(Lane):
         self._outbox.emit(Undecodable(chain.api, chain.version, detached(error)))
         return self._give_up(ctx, f"the client sent a request that cannot be read: {error}")
 
-    def _give_up(self, ctx: Context | None, reason: str) -> Sequence[Buffer]:
+    def _give_up(self, ctx: Context | None, reason: str, how: How = How.CLOSE) -> Sequence[Buffer]:
         """End the conversation instead of answering this request."""
         if ctx is not None:
             self._outcomes.end(ctx, By.NOBODY, reason)
-        return self.give_up(reason)
+        return self.give_up(reason, how)
 
     def stop(self) -> None:
         """The lane holds something back: the client is not read until it goes on."""
@@ -390,8 +409,8 @@ class Requests(Lane):
         """Nothing more comes from this client."""
         self.is_over = self.unsettled = True
 
-    def give_up(self, reason: str | None) -> Sequence[Buffer]:
+    def give_up(self, reason: str | None, how: How = How.CLOSE) -> Sequence[Buffer]:
         """Take nothing more from this client; what is asked is answered before the link closes."""
         self.be_over()
         self._admission.end()
-        return self.end(reason)
+        return self.end(reason, how)

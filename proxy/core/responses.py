@@ -18,7 +18,7 @@ from typing import Any
 
 from proxy.core.commands import PauseBroker, ResumeBroker
 from proxy.core.context import Connection, Context
-from proxy.core.decisions import TURN, Disconnect, Forward, Step
+from proxy.core.decisions import TURN, Cut, Disconnect, Forward, How, Raw, Step
 from proxy.core.events import HandlerFailed, Undecodable
 from proxy.core.failure import detached
 from proxy.core.filters import FilterChain
@@ -190,17 +190,22 @@ class Responses(Lane):
         assert wanted is not None
         self.state = State.OPEN
         instead = self._carry_out(result, wanted)
-        if instead is not HOLD:
-            self._outbox.to_client([wanted.frame] if instead is None else list(instead))
+        self._outbox.to_client([wanted.frame] if instead is None else instead)
 
     def _carry_out(self, result: Result, wanted: Wanted) -> Sequence[Buffer] | None:
         """What goes to the client: None for the frame as it came."""
-        chain, ctx, instead = wanted.chain, wanted.ctx, None
+        chain, ctx = wanted.chain, wanted.ctx
+        instead: list[Buffer] | None = None
         assert chain.response is not None
         if isinstance(result, ProtocolError):
             return self._undecodable(chain, ctx, result)
         if isinstance(result, Disconnect):
-            return self._withhold(ctx, result.reason)
+            return self._withhold(ctx, result.reason, result.how)
+        if isinstance(result, Cut):
+            self._withhold(ctx, result.reason, result.how)
+            return Hold((wanted.frame[: result.after],))
+        if isinstance(result, Raw):
+            instead = [result.data]
         if isinstance(result, Written):
             result, instead = result
         try:
@@ -216,7 +221,7 @@ class Responses(Lane):
             return self._withhold(ctx, f"{failed} failed on a {chain.api.name} response")
         if isinstance(result, Forward):
             self._outcomes.show(ctx, chain.response.observers, result.message)
-        elif chain.response.observers and len(wanted.frame) <= LARGE:
+        elif chain.response.observers and result is None and len(wanted.frame) <= LARGE:
             self._outcomes.show(ctx, chain.response.observers, chain.response.read(bytes(wanted.frame[wanted.body :])))
         self._left(ctx, len(wanted.frame) if instead is None else sum(map(len, instead)))
         return instead
@@ -231,11 +236,11 @@ class Responses(Lane):
         self._outbox.emit(Undecodable(chain.api, chain.version, detached(error)))
         return self._withhold(ctx, f"the broker sent a response that cannot be read: {error}")
 
-    def _withhold(self, ctx: Context | None, reason: str) -> Sequence[Buffer]:
+    def _withhold(self, ctx: Context | None, reason: str, how: How = How.CLOSE) -> Sequence[Buffer]:
         """End the conversation instead of passing this response on."""
         if ctx is not None:
             self._outcomes.end(ctx, By.NOBODY, reason)
-        return self.end(reason)
+        return self.end(reason, how)
 
     def answer(self, answer: Answer) -> None:
         """An answer of ours to the youngest request: it leaves when all older ones have."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 from proxy.core.decisions import TURN, Ask, Decision, Step
 from proxy.core.failure import detached
-from proxy.core.handling import HandlerError
+from proxy.core.handling import HandlerError, Replied
 from proxy.protocol.frame import Buffer
 from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.slices import Sliced
@@ -23,11 +23,11 @@ from proxy.protocol.slices import Sliced
 class Written(NamedTuple):
     """What became of a large frame, and the frame that leaves for it, in pieces."""
 
-    result: Decision | HandlerError
+    result: Decision | Replied | HandlerError
     frame: list[Buffer]
 
 
-Result = Decision | HandlerError | ProtocolError | Written
+Result = Decision | Replied | HandlerError | ProtocolError | Written
 WAITING: Any = object()
 Begin = Callable[["Task", Any], bool]  # begins what a step waits for. True: there is nothing to wait for
 

@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING
 import trio
 
 from proxy.core.commands import (
+    Await,
     Close,
     Command,
     Emit,
+    HalfClose,
     PauseBroker,
     PauseClient,
     Perform,
@@ -49,7 +51,19 @@ HEAD_ONLY = 4 << 10  # what is read at a time where large frames pass: enough fo
 class Conversation:
     """One link, its client and its broker. `active` is when bytes were last seen to have moved; times are trio's."""
 
-    __slots__ = ("_plain", "_reactor", "active", "broker", "client", "closing", "link", "opened", "reason", "seen")
+    __slots__ = (
+        "__weakref__",
+        "_plain",
+        "_reactor",
+        "active",
+        "broker",
+        "client",
+        "closing",
+        "link",
+        "opened",
+        "reason",
+        "seen",
+    )
 
     def __init__(self, reactor: Reactor, client: AnySocket, broker: AnySocket, link: Link) -> None:
         self._reactor = reactor
@@ -214,7 +228,13 @@ class Conversation:
 
     def _do(self, command: Command) -> None:
         if isinstance(command, Close):
+            if command.reset:
+                self.client.reset()
             self.close(command.reason)
+        elif isinstance(command, HalfClose):
+            self.client.finish()
+        elif isinstance(command, Await):
+            command.signal.on_release(self._reactor.waker(self, command.token))
         elif isinstance(command, Wake):
             self._reactor.wake_later(self, command.token, command.seconds)
         elif isinstance(command, Perform):

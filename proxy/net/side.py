@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from contextlib import suppress
+from struct import Struct
 from typing import TYPE_CHECKING
 
 from proxy.core.commands import Command
@@ -28,12 +30,14 @@ Take = Callable[[memoryview], list[Command] | None]
 
 BUFFER = 256 << 10
 PIECES = 64  # in one sendmsg
+AT_ONCE = Struct("ii").pack(1, 0)  # SO_LINGER: on, for 0 seconds
 
 
 class Side:
     """One socket. `take` is told what came from it, `splitter` has cut it into frames."""
 
     __slots__ = (
+        "_finishes",
         "_reactor",
         "_sendmsg",
         "_tls",
@@ -83,6 +87,7 @@ class Side:
         self.pipe: Pipe | None = None  # leaves before the backlog
         self.stalled = False  # has a backlog or a pipe
         self.stalls = 0  # how often it began to
+        self._finishes = False  # nothing is sent after the backlog
 
     @property
     def lacking(self) -> int:
@@ -174,9 +179,22 @@ class Side:
             self.conversation.lost(self, error)
             return
         self.stalled = False
+        if self._finishes:
+            self.finish()
         self.peer.unblock()
         if self.is_client:
             self.unblock()
+
+    def finish(self) -> None:
+        """Send nothing more after what was sent: the other end is told."""
+        self._finishes = True
+        if not self.stalled:
+            with suppress(OSError):  # it is gone
+                self.sock.shutdown(socket.SHUT_WR)
+
+    def reset(self) -> None:
+        """Have the kernel drop what it has not sent, and tell the other end so, when the socket is closed."""
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
 
     def _stall(self) -> None:
         """Read nothing that would have to be sent here."""

@@ -49,7 +49,7 @@ FOREIGN = {
 
 
 class Hold(tuple[Buffer, ...]):
-    """The class of HOLD, which stands where a reader or an outcome could."""
+    """The class of HOLD, which stands where a reader or an outcome could. With bytes in it: these leave first."""
 
     whole, blind = True, 0
 
@@ -249,7 +249,8 @@ class Splitter:
                 self.begun = True
             if instead is not None:
                 start = self._flush(data, start, pos, out, stop)
-                if instead is HOLD:
+                if isinstance(instead, Hold):
+                    out.extend(instead)
                     self.held = bytearray(data[stop:])
                     return end, end
                 out.extend(instead)

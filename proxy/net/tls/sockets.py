@@ -51,9 +51,13 @@ class TlsSocket:
         """As a socket's; it never blocks."""
         self._sock.setblocking(flag)
 
-    def setsockopt(self, level: int, option: int, value: int) -> None:
+    def setsockopt(self, level: int, option: int, value: int | bytes) -> None:
         """As a socket's."""
         self._sock.setsockopt(level, option, value)
+
+    def shutdown(self, how: int) -> None:
+        """As a socket's, without the goodbye of TLS."""
+        self._sock.shutdown(how)
 
     @property
     def ahead(self) -> bool:

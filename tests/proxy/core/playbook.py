@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from proxy.core.commands import Close, Command, ToBroker, ToClient, Wake
+from proxy.core.commands import Await, Close, Command, ToBroker, ToClient, Wake
 from proxy.core.context import Connection
 from proxy.core.filters import Filters
 from proxy.core.limits import Counters, Limits
@@ -55,7 +55,7 @@ class BrokerCloses:
 
 @dataclass
 class Time:
-    """So much that a Sleep is over: the last that began, or the one with this index of all that began."""
+    """So much that a Sleep is over, or a signal released: the last that began, or the one with this index of all."""
 
     which: int = -1
 
@@ -128,7 +128,7 @@ class _Player:
     def happens(self, event: Event) -> list[Command]:
         commands = list(self._commands(event))
         for command in commands:
-            if isinstance(command, Wake):
+            if isinstance(command, Wake | Await):
                 self._tokens.append(command.token)
                 command.token = 0
         return commands

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -13,11 +14,12 @@ import trio
 import trio.testing
 
 from proxy.core.context import Context
-from proxy.core.decisions import TURN, Call, Forward, Sleep, Steps
+from proxy.core.decisions import TURN, Call, Decision, Disconnect, Forward, How, Sleep, Steps, Wait
 from proxy.core.events import Event
 from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin, on_request
+from proxy.core.signal import Signal
 from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.net.reactor import Reactor
@@ -157,12 +159,16 @@ async def test_large_frames_pass_without_splice(monkeypatch: pytest.MonkeyPatch)
     await test_large_frames_pass_whole_through_a_pipe_or_not(0)
 
 
-async def test_a_large_answer_whose_end_is_wanted_passes_whole() -> None:
+def fetch() -> tuple[bytes, bytes]:
+    """A fetch and its answer, a large one."""
     partition = FetchResponse.Topic.Partition(partition_index=0, error_code=0, high_watermark=1, records=b"x" * MIB)
-    answer = answering(
-        FetchResponse(responses=[FetchResponse.Topic(topic_id=bytes(16), partitions=[partition])]), 1, 16
-    )
-    request = asking(FetchRequest(max_wait_ms=1, min_bytes=1, topics=[]), 1, 16)
+    responses = [FetchResponse.Topic(topic_id=bytes(16), partitions=[partition])]
+    request = FetchRequest(max_wait_ms=1, min_bytes=1, topics=[])
+    return asking(request, 1, 16), answering(FetchResponse(responses=responses), 1, 16)
+
+
+async def test_a_large_answer_whose_end_is_wanted_passes_whole() -> None:
+    request, answer = fetch()
     async with world() as here:
         client, broker = here.link(Endpoints())
         for _ in range(3):
@@ -417,3 +423,66 @@ async def test_other_tasks_have_their_turn_under_load() -> None:
                 await receive(client, len(heartbeat_answer(1)) * 900)
             nursery.cancel_scope.cancel()
         assert turns > 20
+
+
+class Deciding(Plugin):
+    """Ends the connection in its own way when a Heartbeat comes, or first waits for a signal."""
+
+    def __init__(self, decision: Decision, signal: Signal | None = None) -> None:
+        self.decision, self.signal = decision, signal
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        if self.signal is not None:
+            yield Wait(self.signal)
+        return self.decision
+
+
+async def test_a_connection_may_be_reset() -> None:
+    async with world() as here:
+        client, broker = here.link(Deciding(Disconnect("a fault", How.RESET)))
+        await client.send_all(heartbeat(1))
+        with pytest.raises(trio.BrokenResourceError) as broken:
+            await client.receive_some(1)
+        assert isinstance(broken.value.__cause__, ConnectionResetError)
+        assert await broker.receive_some(1) == b"", "the broker's connection is closed as ever"
+        assert here.over == ["a fault"]
+
+
+async def test_half_a_close_is_told_after_what_was_sent_and_the_client_may_close_then() -> None:
+    async with world() as here:
+        client, broker = here.link(Deciding(Disconnect("a fault", How.HALF_CLOSE)), buffers=10_000)
+        request, answer = fetch()
+        await client.send_all(request + heartbeat(2))
+        await receive(broker, len(request))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(broker.send_all, answer)
+            assert await receive(client, len(answer)) == answer
+        assert await client.receive_some(1) == b""
+        assert not here.over
+        await client.aclose()
+        await here.until_over()
+        assert here.over == [None]
+
+
+async def test_a_request_is_held_until_its_signal_is_released() -> None:
+    async with world() as here:
+        signal = Signal()
+        client, broker = here.link(Deciding(None, signal))
+        await client.send_all(heartbeat(1))
+        await trio.testing.wait_all_tasks_blocked()
+        signal.release()
+        assert await receive(broker, len(heartbeat(1))) == heartbeat(1)
+
+
+async def test_a_signal_does_not_keep_a_link_that_is_over() -> None:
+    async with world() as here:
+        signal = Signal()
+        client, broker = here.link(Deciding(None, signal))
+        await client.send_all(heartbeat(1))
+        await trio.testing.wait_all_tasks_blocked()
+        (gone,) = map(weakref.ref, here.reactor.conversations)
+        await broker.aclose()
+        await here.until_over()
+        assert gone() is None
+        signal.release()

@@ -1,0 +1,203 @@
+"""What no message can say: bytes as they are, a cut in the middle, resets, half a close, and waiting for a signal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from proxy.core.commands import Await, Close, HalfClose, PauseClient, ResumeClient, ToBroker, ToClient
+from proxy.core.context import Context
+from proxy.core.decisions import Cut, Decision, Disconnect, How, Raw, Reply, Steps, Wait
+from proxy.core.filters import Filters
+from proxy.core.link import Link
+from proxy.core.outcome import By
+from proxy.core.plugin import Plugin, on_request, on_response
+from proxy.core.signal import Signal
+from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from tests.proxy.core.frames import heartbeat, heartbeat_answer, metadata, metadata_answer
+from tests.proxy.core.lending import from_broker, from_client
+from tests.proxy.core.playbook import Broker, Client, ClientCloses, Playbook, Time, connection
+from tests.proxy.core.test_outcome import Watching
+
+ODD = b"not at all a frame"
+
+
+class Down(Plugin):
+    """Decides this about Heartbeats."""
+
+    def __init__(self, decision: Decision) -> None:
+        self.decision = decision
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Decision:
+        return self.decision
+
+
+class Up(Plugin):
+    """Decides this about answers to Heartbeats."""
+
+    def __init__(self, decision: Decision) -> None:
+        self.decision = decision
+
+    @on_response(HeartbeatResponse)
+    def heartbeat(self, ctx: Context, response: HeartbeatResponse) -> Decision:
+        return self.decision
+
+
+class Holding(Plugin):
+    """Holds Heartbeats, or their answers, until the signal."""
+
+    def __init__(self, signal: Signal) -> None:
+        self.signal = signal
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        yield Wait(self.signal)
+        return None
+
+
+def test_bytes_may_take_the_place_of_a_request_and_its_answer_is_waited_for() -> None:
+    assert (
+        Playbook(Down(Raw(ODD)))
+        >> Client(heartbeat(1) + metadata(2))
+        << ToBroker(ODD + metadata(2))
+        >> Broker(heartbeat_answer(1) + metadata_answer(2))
+        << ToClient(heartbeat_answer(1) + metadata_answer(2))
+    )
+
+
+def test_bytes_may_take_the_place_of_an_answer() -> None:
+    assert (
+        Playbook(Up(Raw(ODD)))
+        >> Client(metadata(1) + heartbeat(2) + metadata(3))
+        << ToBroker(metadata(1) + heartbeat(2) + metadata(3))
+        >> Broker(metadata_answer(1) + heartbeat_answer(2) + metadata_answer(3))
+        << ToClient(metadata_answer(1) + ODD + metadata_answer(3))
+    )
+
+
+def test_bytes_may_take_the_place_of_a_reply() -> None:
+    reply = Reply(HeartbeatResponse(error_code=1))
+    assert (
+        Playbook(Up(Raw(ODD)), Down(reply))
+        >> Client(heartbeat(1) + metadata(2))
+        << ToBroker(metadata(2))
+        << ToClient(ODD)
+    )
+
+
+@pytest.mark.parametrize("how", [How.CLOSE, How.RESET])
+def test_a_request_may_be_cut_in_the_middle(how: How) -> None:
+    assert (
+        Playbook(Down(Cut(7, "a fault", how)), byte_by_byte=False)
+        >> Client(metadata(1))
+        << ToBroker(metadata(1))
+        >> Broker(metadata_answer(1))
+        << ToClient(metadata_answer(1))
+        >> Client(heartbeat(2))
+        << ToBroker(heartbeat(2)[:7])
+        << PauseClient()
+        << Close("a fault", how is How.RESET)
+    )
+
+
+@pytest.mark.parametrize("how", [How.CLOSE, How.RESET])
+def test_an_answer_may_be_cut_in_the_middle(how: How) -> None:
+    assert (
+        Playbook(Up(Cut(9, "a fault", how)))
+        >> Client(metadata(1) + heartbeat(2))
+        << ToBroker(metadata(1) + heartbeat(2))
+        >> Broker(metadata_answer(1) + heartbeat_answer(2))
+        << ToClient(metadata_answer(1) + heartbeat_answer(2)[:9])
+        << Close("a fault", how is How.RESET)
+    )
+
+
+def test_a_reply_may_be_cut_in_the_middle() -> None:
+    reply = Reply(HeartbeatResponse(error_code=1))
+    assert (
+        Playbook(Up(Cut(9, "a fault")), Down(reply))
+        >> Client(heartbeat(1))
+        << ToClient(heartbeat_answer(1, 1)[:9])
+        << PauseClient()
+        << Close("a fault")
+    )
+
+
+def test_a_reset_does_not_wait_for_older_answers() -> None:
+    assert (
+        Playbook(Down(Disconnect("a fault", How.RESET)))
+        >> Client(metadata(1) + heartbeat(2))
+        << ToBroker(metadata(1))
+        << PauseClient()
+        << Close("a fault", reset=True)
+    )
+
+
+@pytest.mark.parametrize("plugin", [Down, Up])
+def test_half_a_close_lets_the_client_go_on_sending(plugin: type[Any]) -> None:
+    link = Link(connection(), Filters([plugin(Disconnect("a fault", How.HALF_CLOSE))]))
+    commands = from_client(link, heartbeat(1))
+    if plugin is Up:
+        commands = from_broker(link, heartbeat_answer(1))
+    assert HalfClose() in commands
+    assert not any(isinstance(command, Close | ToClient) for command in commands)
+    assert not any(isinstance(command, ToClient) for command in from_client(link, metadata(2)))
+    assert link.client_closed()[-1] == Close(None)
+
+
+def test_half_a_close_lets_older_answers_out_first() -> None:
+    assert (
+        Playbook(Down(Disconnect("a fault", How.HALF_CLOSE)))
+        >> Client(metadata(1) + heartbeat(2))
+        << ToBroker(metadata(1))
+        << PauseClient()
+        >> Broker(metadata_answer(1))
+        << ToClient(metadata_answer(1))
+        << HalfClose()
+        >> ClientCloses()
+        << Close(None)
+    )
+
+
+def test_a_handler_may_wait_for_a_signal() -> None:
+    signal = Signal()
+    assert (
+        Playbook(Holding(signal))
+        >> Client(heartbeat(1) + metadata(2))
+        << Await(0, signal)
+        << PauseClient()
+        >> Time()
+        << ToBroker(heartbeat(1) + metadata(2))
+        << ResumeClient()
+    )
+
+
+def test_a_signal_that_was_released_holds_nobody() -> None:
+    signal = Signal()
+    signal.release()
+    assert Playbook(Holding(signal)) >> Client(heartbeat(1)) << ToBroker(heartbeat(1))
+
+
+def test_whoever_waits_for_a_signal_is_told_once() -> None:
+    signal, told = Signal(), []
+    signal.on_release(lambda: told.append(1))
+    assert not told
+    signal.release()
+    signal.release()
+    signal.on_release(lambda: told.append(2))
+    assert told == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("decision", "by"), [(Raw(ODD), By.BROKER), (Cut(3, "a fault"), By.NOBODY), (Disconnect("a fault"), By.NOBODY)]
+)
+@pytest.mark.parametrize("plugin", [Down, Up])
+def test_each_has_one_outcome(plugin: type[Any], decision: Decision, by: By) -> None:
+    watching = Watching()
+    link = Link(connection(), Filters([plugin(decision), watching]))
+    from_client(link, heartbeat(1))
+    if not link.closed:
+        from_broker(link, heartbeat_answer(1))
+    assert watching.by == [(1, by)]
