@@ -6,6 +6,7 @@ Rules:
 * A range is the broker's, cut at the newest version that the proxy can read. Its beginning stays: brokers 4.x advertise
   Produce from 0 on although 3 is their oldest, since librdkafka stops compressing otherwise (KAFKA-18659).
 * What brokers and controllers say among themselves is not advertised.
+* It stands last: a plugin that cannot honour a range narrows it with `@on_response(ApiVersionsResponse)`.
 * A question of the proxy itself that comes in from outside went in a circle: it is told so, and asked no further.
 * A version that nobody here knows is answered in v0 with UNSUPPORTED_VERSION and the range of this one API (KIP-511).
   So is a request that cannot be read in a version that the broker does not know: it would not read it either.

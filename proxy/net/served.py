@@ -111,7 +111,7 @@ class Served:
         steps = partial(introduce_later, identities) if later and identities else None
         inspected = SaslInspected(self._config.clusters[self.name].principal_claim)
         sasl = inspected if authority is None else SaslTerminated(authority, steps)
-        filters = Filters([sasl, Address(), ApiVersions(self._worker.mark), *self._plugins])
+        filters = Filters([sasl, Address(), *self._plugins, ApiVersions(self._worker.mark)])
         tls = self._client_tls(listener.name, others)
         arrivals = Arrivals(listener.name, self.exposure, self.upstream, filters, self._worker, later, tls)
         listener.accepted = arrivals.accepted

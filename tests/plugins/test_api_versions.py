@@ -3,12 +3,16 @@
 import pytest
 
 from plugins.api_versions import ApiVersions, common
+from proxy.core.commands import PauseClient, ResumeClient, ToBroker, ToClient
 from proxy.core.context import Connection, Context
-from proxy.core.decisions import Reply
+from proxy.core.decisions import Forward, Reply
+from proxy.core.plugin import Plugin, on_response
 from proxy.core.topology import Endpoint, Topology
 from proxy.protocol.api import API_VERSIONS, APIS, ENVELOPE, FETCH, PRODUCE, VOTE
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.problem import ProtocolError
+from tests.proxy.core.frames import answering, asking
+from tests.proxy.core.playbook import Broker, Client, Playbook
 
 Entry = ApiVersionsResponse.ApiVersion
 
@@ -99,6 +103,31 @@ def test_what_cannot_be_read_is_answered_where_the_broker_does_not_know_the_vers
     with pytest.raises(StopIteration) as end:
         steps.send(answer)
     assert end.value.value == (Reply(answer, version=0) if answered else None)
+
+
+class Narrowing(Plugin):
+    """Cannot honour Fetch beyond version 11."""
+
+    @on_response(ApiVersionsResponse, fields="api_keys")
+    def narrow(self, ctx, response):
+        for each in response.api_keys:
+            if each.api_key == FETCH.key:
+                each.max_version = min(each.max_version, 11)
+        return Forward(response)
+
+
+def test_a_plugin_has_a_say_in_what_is_advertised():
+    request = ApiVersionsRequest(client_software_name="test", client_software_version="1")
+    told, narrowed = (ApiVersionsResponse(error_code=0, api_keys=[entry(1, 0, newest)]) for newest in (17, 11))
+    assert (
+        Playbook(Narrowing(), ApiVersions(), byte_by_byte=False)
+        >> Client(asking(request, 1, 3))
+        << ToBroker(asking(request, 0, 3))
+        << PauseClient()
+        >> Broker(answering(told, 0, 3))
+        << ToClient(answering(narrowed, 1, 3))
+        << ResumeClient()
+    )
 
 
 def test_every_api_for_clients_is_advertised_if_the_broker_has_it():
