@@ -42,6 +42,7 @@ class Watch:
     session: Session | None  # a new one, if the broker makes it
     of: Session | None = None  # the one that it goes on with
     allowed: bool = False  # nothing was refused, in shadow neither
+    content: object = None  # what its session had after it
 
 
 class Fetching:
@@ -74,7 +75,8 @@ class Fetching:
         return self._judge(ctx, request, granted)
 
     def _judge(self, ctx: Context, request: FetchRequest, granted: Rights) -> Decision:
-        sessions, before = self._sessions(ctx), granted.recorded
+        # The edition by which it is judged: what takes its turns may meet another one on the way.
+        sessions, before, edition = self._sessions(ctx), granted.recorded, granted.edition
         asked = [
             Asked(key(topic, ctx.version), {p.partition: p for p in turns(topic.partitions)})
             for topic in turns(request.topics)
@@ -99,17 +101,19 @@ class Fetching:
                 Asked(key(topic, ctx.version), dict.fromkeys(topic.partitions))
                 for topic in turns(request.forgotten_topics_data)
             ]
-        change = session.step(asked, forgotten, lambda topic: self._verdict(granted, topic), granted.edition)
-        if known is not None and not session.wanted:
-            sessions.close(request.session_id)  # brokers give up one that is empty
+        change = session.step(asked, forgotten, lambda topic: self._verdict(granted, topic), edition)
         refused = [
             (Asked(topic, {**session.wanted[topic]}), error) for topic, error in turns([*session.refused.items()])
         ]
+        if known is not None and not session.wanted:
+            # Brokers give up a session that is empty, and answer what was asked as if there were none.
+            sessions.close(request.session_id)
+            refused = [(one, change.refused[one.topic]) for one in turns(asked) if one.topic in change.refused]
         if change.restored and session.stale:
             # Where the client is by now is not known: it begins anew, and says so.
             sessions.close(request.session_id)
             return Reply(FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND, responses=[]))
-        ctx.notes[self] = Watch(granted, granted.edition, refused, new, known, granted.recorded == before)
+        ctx.notes[self] = Watch(granted, edition, refused, new, known, granted.recorded == before, session.content)
         if not change.changed:
             return None
         request.topics = [_topic(one, ctx.version) for one in turns(change.topics)]
@@ -123,7 +127,9 @@ class Fetching:
     def may_repeat(self, ctx: Context) -> bool:
         """Was nothing of this request refused, and is nothing to be learnt from its answer?"""
         watch: Watch | None = ctx.notes.get(self)
-        return watch is not None and watch.allowed and not watch.refused and watch.session is None
+        if watch is None or watch.edition is not watch.rights.edition:
+            return False
+        return watch.allowed and not watch.refused and watch.session is None
 
     def has_session(self, ctx: Context) -> bool:
         """Did this request go on with a session?"""
@@ -132,9 +138,12 @@ class Fetching:
 
     def repeats(self, ctx: Context, epoch: int) -> bool:
         """May the next request of the same session pass that is like this one, but for offsets and the like?"""
-        session: Session = ctx.notes[self].of
-        if not session.is_open or session.refused or session.epoch != epoch:
+        watch: Watch = ctx.notes[self]
+        session = watch.of
+        if session is None or not session.is_open or session.refused or session.epoch != epoch:
             return False
+        if session.content is not watch.content:
+            return False  # it may say something else now: what was forgotten meanwhile would come back unread
         session.advance()
         session.stale = True
         return True

@@ -4,7 +4,7 @@ A consumer sends the same request with other offsets: reading one takes 20 us, k
 session means depends on those before it; those without a session are called (`called.py`).
 
 # Alike is a frame that agrees with the earlier one in every byte but those of offsets, and of how often a session was
-# used; its turn it must be.
+# used; its turn it must be, and the session must have the same partitions as then.
 # It passes by the same edition of the client's rights only. Nothing of which anything was refused (in shadow too), or
 # that opens a session, is repeated.
 # All that are alike share the context of the first.

@@ -58,6 +58,7 @@ class Session:
         self.wanted: dict[Topic, dict[int, Any]] = {}
         self.refused: dict[Topic, int] = {}
         self.size = 0  # partitions
+        self.content: object = None  # another one whenever some come or go
         self._edition: object = None
 
     def advance(self) -> None:
@@ -68,10 +69,11 @@ class Session:
         """Take what a request says. Gives what the broker's session needs to be told."""
         had = self._had(asked, edition)
         for topic, partitions in turns(asked):
-            wanted = self.wanted.setdefault(topic, {})
-            before_these = len(wanted)
-            wanted.update(partitions)
-            self.size += len(wanted) - before_these
+            if partitions:
+                wanted = self.wanted.setdefault(topic, {})
+                before_these = len(wanted)
+                wanted.update(partitions)
+                self._count(len(wanted) - before_these)
         for topic, partitions in turns(forgotten):  # what is asked for and forgotten is forgotten, as brokers do it
             self._forget(topic, partitions)
         before = set(self.refused)
@@ -108,10 +110,16 @@ class Session:
         before = len(left)
         for partition in turns(partitions):
             left.pop(partition, None)
-        self.size -= before - len(left)
+        self._count(len(left) - before)
         if not left:
             self.wanted.pop(topic, None)
             self.refused.pop(topic, None)
+
+    def _count(self, more: int) -> None:
+        """So many partitions came, or went."""
+        if more:
+            self.size += more
+            self.content = object()
 
     def _judge(self, named: Collection[Topic], verdict: Verdict, edition: object) -> dict[Topic, int]:
         """Those named that are refused, with their errors."""

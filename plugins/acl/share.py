@@ -53,10 +53,10 @@ class ShareFetched(Check):
         forgotten = [Asked(t.topic_id, dict.fromkeys(t.partitions)) for t in turns(request.forgotten_topics_data)]
         if epoch in (OPEN, CLOSE):
             forgotten = []  # is not heeded there
-        change = session.step(asked, forgotten, lambda topic: self._verdict(case, topic), case.rights.edition)
+        edition = case.rights.edition
+        change = session.step(asked, forgotten, lambda topic: self._verdict(case, topic), edition)
         refusals = _refusals(asked, change, {} if epoch == CLOSE else session.refused, session)
         _forget_acknowledged(session, asked)
-        edition = case.rights.edition
 
         def finish(case: Case, response: Any) -> None:
             if response.error_code:

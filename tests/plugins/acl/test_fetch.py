@@ -277,6 +277,15 @@ def test_in_shadow_sessions_are_the_brokers_business(rules: Making, session: tup
     assert talk.denied == [("Read", "Topic", "theirs")]
 
 
+def test_a_session_that_is_empty_is_no_more_and_what_was_asked_is_answered_once(rules: Making) -> None:
+    talk = Consumer(rules(READS.format("mine")))
+    talk.opened(BY_NAME, "mine")
+    talk.ask(fetch(BY_NAME, "theirs", session=(7, 1), forget=["theirs", "mine"]), BY_NAME)
+    assert told(talk.answer(records(BY_NAME))) == [("theirs", {REFUSED}, False)]
+    answer = talk.ask(fetch(BY_NAME, session=(7, 2)), BY_NAME)
+    assert answer.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
 @pytest.mark.parametrize("epoch", [0, -1])
 def test_a_session_that_the_client_gave_up_is_not_known_any_more(rules: Making, epoch: int) -> None:
     talk = Consumer(rules(READS.format("mine")))

@@ -13,6 +13,7 @@ import pytest
 
 from plugins.acl.called import Calling
 from plugins.acl.repeated import RepeatedFetch
+from plugins.acl.sessions import Sessions
 from proxy.core.commands import Close, Emit, ToBroker, ToClient
 from proxy.core.events import Undecodable
 from proxy.protocol.api import FETCH, PRODUCE
@@ -61,12 +62,13 @@ def compare(knowing: Talk, forgetful: Talk, frame: bytes) -> bool:
     for note in [note for note in forgetful.connection.notes if isinstance(note, Calling | RepeatedFetch)]:
         del forgetful.connection.notes[note]
     left, told = outcome(knowing, frame)
+    others_left, others_told = outcome(forgetful, frame)
     if left == [(ToBroker, frame)] and not told:
-        others_left, others_told = outcome(forgetful, frame)
         # What follows the last name of a Produce request may be anything: its broker refuses it, or serves no more.
         is_bad = [*map(type, others_told)] == [Undecodable] and frame[4:6] == PRODUCE.key.to_bytes(2, "big")
         assert is_bad or (others_left, others_told) == (left, told), frame.hex()
         return True
+    assert others_left == left, frame.hex()
     return False
 
 
@@ -104,3 +106,40 @@ def test_of_requests_in_a_session(rules: Making, version: int, rounds: int) -> N
         request = fetch(version, "mine", session=(7, epoch), offset=dice.randrange(1 << 40))
         passed += compare(*talks, frame_of(request, version, dice))
     assert rounds / 10 < passed < rounds
+
+
+@rounds
+@pytest.mark.parametrize("version", [7, 12, 13])
+def test_of_a_session_whatever_was_asked_before(rules: Making, version: int, rounds: int) -> None:
+    own, dice = rules(OWN), random.Random(f"session {version}")
+    own.acl.names.learn([type("T", (), {"name": name, "topic_id": topic_id(name)}) for name in NAMES])
+    passed = 0
+    for _ in range(rounds // 5):
+        own.become(OWN)
+        talks = Consumer(own, *NAMES), Consumer(own, *NAMES)
+        for talk in talks:
+            talk.opened(version, "mine", "more")
+        said: list[Any] = []
+        for epoch in range(1, 25):
+            if epoch == 18:  # from now on less is allowed
+                own.become(OWN.replace(*dice.choice((("mine", "more2"), ("more*", "more")))))
+            topics, forget = dice.choice(said) if len(said) > 3 else (some(dice), some(dice, 0.2))
+            said.append((topics, forget))
+            asked = fetch(version, *topics, session=(7, epoch), offset=epoch, forget=forget)
+            passed += compare(*talks, request_frame(asked, version, 1, "app"))
+            for talk in talks:
+                talk.link.inflight.slots.clear()  # as if all was answered
+            (one,), (other,) = (
+                [session._open.get(7) for session in talk.connection.notes.values() if isinstance(session, Sessions)]
+                for talk in talks
+            )
+            if one is None or other is None:
+                assert one is other
+                break
+            assert [{*topic} for topic in one.wanted.values()] == [{*topic} for topic in other.wanted.values()]
+            assert (one.wanted.keys(), one.refused, one.epoch) == (other.wanted.keys(), other.refused, other.epoch)
+    assert passed > rounds
+
+
+def some(dice: random.Random, often: float = 0.5) -> list[str]:
+    return [name for name in NAMES if dice.random() < often]

@@ -198,6 +198,22 @@ def test_a_session_whose_offsets_were_not_read_begins_anew_when_a_topic_is_allow
     assert talk.ask(fetch(12, session=(7, 5)), 12).error_code == 70
 
 
+def test_what_was_forgotten_meanwhile_does_not_come_back_unread(rules: Making) -> None:
+    own = rules(READS.format("mine, ours"))
+    talk = Consumer(own)
+    talk.opened(12, "mine")
+    for epoch in (1, 2, 3):
+        talk.ask(fetch(12, "ours", session=(7, epoch)), 12)
+        talk.answer(records(12))
+    talk.ask(fetch(12, session=(7, 4), forget=["ours"]), 12)
+    talk.answer(records(12))
+    talk.ask(fetch(12, "ours", session=(7, 5)), 12)
+    talk.answer(records(12))
+    own.become(READS.format("mine"))
+    talk.ask(fetch(12, session=(7, 6)), 12)
+    assert [each.topic for each in talk.fetched[-1].forgotten_topics_data] == ["ours"]
+
+
 def test_one_whose_turn_it_is_not_is_not_taken_for_the_next(rules: Making) -> None:
     talk = Consumer(rules(READS.format("mine")))
     talk.opened(12, "mine")
