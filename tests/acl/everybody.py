@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from tests.acl import administration, clients, streams
+from tests.acl import administration, clients, sequences, streams
 from tests.acl.language import Given
 from tests.acl.load import Scenario, load
 
 CLIENTS: Mapping[str, tuple[Given, tuple[str, ...]]] = {
     **dict.fromkeys(clients.NAMES, (clients.GIVEN, ("alice",))),
     "administrators": (administration.GIVEN, administration.PEOPLE),
+    "sessions": (sequences.GIVEN, tuple(dict.fromkeys(sequences.PEOPLE))),
     "streams": (streams.GIVEN, ("alice",)),
 }
 
