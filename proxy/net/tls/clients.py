@@ -28,6 +28,7 @@ from proxy.net.tls.contexts import Shaken, files, for_clients
 from proxy.net.tls.handshake import HandshakeError, shake_hands
 from proxy.net.tls.kept import Kept
 from proxy.net.tls.sockets import TlsSocket
+from proxy.text.words import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,8 @@ class ClientTls:
             await shake_hands(tls, self._limits.handshake)
         except HandshakeError as error:
             if isinstance(tls.tls, Shaken) and tls.tls.unknown:
-                asked = f'host "{tls.tls.asked}" (SNI), which is none of ours' if tls.tls.asked else "no host (SNI)"
+                named = printable(tls.tls.asked or "")
+                asked = f'host "{named}" (SNI), which is none of ours' if named else "no host (SNI)"
                 raise HandshakeError(f"it asked for {asked}") from error
             raise
         finally:

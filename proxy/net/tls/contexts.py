@@ -3,12 +3,14 @@
 Rules:
 * A certificate is chosen by the name that the client asks for (SNI); where none is valid for it, the first is shown.
 * With a host name a broker, any other name is refused as TLS refuses it (`unrecognized_name`); so is no name.
+* Every listener refuses what is no host name as RFC 6066 has it, as Java does: one with a dot at its end, for example.
 * ALPN is ignored. Sessions are resumed by tickets; a listener whose files changed starts anew.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import ssl
 from collections.abc import Callable
 
@@ -18,6 +20,8 @@ from proxy.config.tls import ClusterTls, ListenerTls, Pair, Trusting, UnusableEr
 
 ASKED = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
 VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+
+HOST = re.compile(r"(?!.*\.$)[-_.a-z0-9]{1,253}")  # with the "_" that some networks of containers have
 
 Known = Callable[[str | None], bool]
 
@@ -39,7 +43,7 @@ def for_clients(tls: ListenerTls, known: Known) -> ssl.SSLContext:
     def named(shaken: ssl.SSLSocket | ssl.SSLObject, name: str | None, _: ssl.SSLContext) -> int | None:
         assert isinstance(shaken, Shaken)
         shaken.asked = name = name and name.lower()
-        if not known(name):
+        if (name is not None and HOST.fullmatch(name) is None) or not known(name):
             shaken.unknown = True
             return ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
         if name is not None and not identities[0].covers(name):

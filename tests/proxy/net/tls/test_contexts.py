@@ -38,6 +38,22 @@ def client(authority: Authority, own: Pair | None = None, **more: object) -> ssl
     return for_brokers(ClusterTls.model_validate({"ca": str(authority.file), **given, **more}))
 
 
+@pytest.mark.parametrize("host", ["kafka.example.com", "KAFKA_1", "localhost", "a" * 63 + ".b"])
+async def test_a_host_name_is_taken_whatever_its_case(authority: Authority, host: str) -> None:
+    one, two = ends(for_clients(listener(authority), anybody), client(authority, verify_host=False), host)
+    assert await shaken(one, two) == []
+    assert isinstance(one.tls, Shaken)
+    assert one.tls.asked == host.lower()
+
+
+@pytest.mark.parametrize("host", ["kafka.example.com.", "a b", "a\nb", "a\x1b[2J", "a/b", "a:1", "%00", "a@b"])
+async def test_what_is_no_host_name_is_refused(authority: Authority, host: str) -> None:
+    one, two = ends(for_clients(listener(authority), anybody), client(authority, verify_host=False), host)
+    assert await shaken(one, two)
+    assert isinstance(one.tls, Shaken)
+    assert one.tls.unknown
+
+
 async def test_a_client_that_must_show_a_certificate_and_does_is_known(authority: Authority) -> None:
     server = for_clients(listener(authority, client_auth="required", ca=str(authority.file)), anybody)
     one, two = ends(server, client(authority, shown(authority, "alice")))
