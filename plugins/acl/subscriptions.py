@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from plugins.acl.case import Case
 from plugins.acl.checks import CLUSTER, TOPIC, Check
 from plugins.acl.names import INTERNAL, misnamed
-from plugins.acl.regex import BadExpressionError, matching
+from plugins.acl.regex import LONGEST, BadExpressionError, matching
 from plugins.acl.walk import values
-from proxy.core.decisions import Decision
+from proxy.core.decisions import Call, Decision
 from proxy.protocol.errors import ErrorCode
 from rules import Operation
 
@@ -77,9 +78,9 @@ class Subscribed(Check):
         everything = yield from case.names.ask_all()
         seen = [name for name in everything if case.rights.may(Operation.DESCRIBE, TOPIC, name)]
         try:
-            matched = matching(member.expression, seen)
+            matched = yield Call(partial(matching, member.expression, seen))
         except BadExpressionError as error:
-            said = f"SubscribedTopicRegex `{member.expression}` is not a valid regular expression: {error}."
+            said = f"SubscribedTopicRegex `{member.expression[:LONGEST]}` is not a valid regular expression: {error}."
             member.expression = ""
             return case.refuse(ErrorCode.INVALID_REGULAR_EXPRESSION, said)
         told = sorted({*member.names, *matched})

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from plugins.acl import Acl
-from proxy.core.commands import Close, Command, Emit, ToBroker, ToClient, Wake
+from proxy.core.commands import Close, Command, Emit, Perform, ToBroker, ToClient, Wake
 from proxy.core.events import Denied, Event
 from proxy.core.filters import Filters
 from proxy.core.link import Link
@@ -64,8 +65,9 @@ class Talk:
         self.to_broker: list[Any] = []  # requests that reached the broker
         self.events: list[Event] = []
         self.closed: str | None = None
+        self._leaving, self._arriving = bytearray(), bytearray()  # frames that are not whole yet
         self.turns = 0  # that others had, between slices of long work
-        self._waiting: list[int] = []  # what goes on when they had it
+        self._waiting: list[Callable[[], list[Command]]] = []  # what goes on when they had it, or in a thread
         self._asked: list[tuple[Api, int, int]] = []  # at the broker, unanswered
         self._sent: list[tuple[Api, int]] = []  # by the client, unanswered
         self._got: list[Any] = []
@@ -97,15 +99,24 @@ class Talk:
     def _happens(self, commands: list[Command]) -> None:
         self._carry_out(commands)
         while self._waiting:
-            self._carry_out(self.link.wake(self._waiting.pop(0)))
+            self._carry_out(self._waiting.pop(0)())
+
+    def _perform(self, perform: Perform) -> list[Command]:
+        try:
+            value = perform.work()
+        except Exception as error:
+            return self.link.performed(perform.token, None, error)
+        return self.link.performed(perform.token, value)
 
     def _carry_out(self, commands: list[Command]) -> None:
         for command in commands:
             if isinstance(command, ToBroker):
-                for frame in _frames(bytes(command.data)):
+                self._leaving += command.data
+                for frame in _frames(self._leaving):
                     self._reach(frame)
             elif isinstance(command, ToClient):
-                for frame in _frames(bytes(command.data)):
+                self._arriving += command.data
+                for frame in _frames(self._arriving):
                     api, version = self._sent.pop(0)
                     _, body = read_response_header(api, version, frame)
                     self._got.append(decode(api.response, version, frame[body:]))
@@ -115,7 +126,9 @@ class Talk:
                 self.closed = command.reason
             elif isinstance(command, Wake) and not command.seconds:
                 self.turns += 1
-                self._waiting.append(command.token)
+                self._waiting.append(partial(self.link.wake, command.token))
+            elif isinstance(command, Perform):
+                self._waiting.append(partial(self._perform, command))
         while self.broker is not None and self._asked and not self.link.closed:
             api, version, number = self._asked[0]
             answer = self.broker(self.to_broker[-len(self._asked)], version)
@@ -134,11 +147,13 @@ class Talk:
             self._asked.append((api, version, number))
 
 
-def _frames(data: bytes) -> Iterator[bytes]:
-    while data:
+def _frames(data: bytearray) -> Iterator[bytes]:
+    """Take all whole frames out of this."""
+    while len(data) >= SIZE.size and len(data) >= SIZE.size + SIZE.unpack_from(data)[0]:
         (size,) = SIZE.unpack_from(data)
-        yield data[SIZE.size : SIZE.size + size]
-        data = data[SIZE.size + size :]
+        frame = bytes(data[SIZE.size : SIZE.size + size])
+        del data[: SIZE.size + size]
+        yield frame
 
 
 def topic_id(name: str) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from plugins.acl.case import ApiError, Case
-from plugins.acl.law import rights
+from plugins.acl.law import TOLD, rights
 from plugins.acl.names import Names
 from plugins.acl.walk import arrays
 from proxy.core.context import Context
@@ -25,6 +25,7 @@ from proxy.protocol.messages.describe_cluster import DescribeClusterRequest, Des
 from proxy.protocol.messages.describe_configs import DescribeConfigsRequest
 from proxy.protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from proxy.protocol.messages.describe_transactions import DescribeTransactionsRequest, DescribeTransactionsResponse
+from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from proxy.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from proxy.protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 from proxy.protocol.messages.metadata import MetadataRequest
@@ -256,3 +257,36 @@ def test_an_answer_without_a_place_for_a_refusal_is_an_error(rules: Making) -> N
     one.take_out(array, {0: ApiError(GROUP)})
     with pytest.raises(ValueError, match="ListGroupsResponse has no place for a refusal about groups"):
         one.finish(ListGroupsResponse(error_code=0, groups=[]))
+
+
+def test_a_request_about_many_topics_is_judged_and_answered_in_slices(rules: Callable[..., Rules]) -> None:
+    names = [f"{'open' if number % 2 else 'shut'}-{number}" for number in range(3000)]
+    own = rules("acls: [{allow: User:alice, to: Describe, topics: open-*}]")
+    talk = Talk(own.acl, "User:alice", lambda request, version: metadata_of(dict.fromkeys(names, b"i" * 16), request))
+    request = MetadataRequest(
+        topics=[MetadataRequest.Topic(name=name) for name in names], allow_auto_topic_creation=False
+    )
+    answer = talk.ask(request, 9)
+    assert {topic.name: topic.error_code for topic in answer.topics} == {
+        name: 0 if name.startswith("open") else ErrorCode.TOPIC_AUTHORIZATION_FAILED for name in names
+    }
+    assert talk.turns > 20
+    assert own.acl.law.refused["refused_Metadata"] == 1500
+    assert len(talk.denied) == TOLD
+
+
+def test_many_that_are_refused_keep_their_places(rules: Callable[..., Rules]) -> None:
+    keys = [f"{'open' if number % 3 else 'shut'}-{number}" for number in range(3000)]
+    own = rules("acls: [{allow: User:alice, to: Describe, groups: open-*}]")
+
+    def found(request: Any, version: int) -> FindCoordinatorResponse:
+        one = FindCoordinatorResponse.Coordinator
+        return FindCoordinatorResponse(
+            coordinators=[
+                one(key=key, node_id=1, host="h", port=1, error_code=0, error_message=None)
+                for key in request.coordinator_keys
+            ]
+        )
+
+    answer = Talk(own.acl, "User:alice", found).ask(FindCoordinatorRequest(key_type=0, coordinator_keys=keys), 4)
+    assert [one.key for one in answer.coordinators] == keys

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from plugins.acl.law import MOST, Rights, client, rights
+from plugins.acl.law import MOST, TOLD, Rights, client, rights
 from proxy.core.context import Context
 from proxy.core.tls import Tls
 from proxy.protocol.api import METADATA
@@ -113,3 +113,14 @@ def test_who_may_do_it_to_the_cluster_needs_no_right_to_the_topic(rules: Making)
     granted = asked(own, Talk(own.acl))
     assert granted.refuses(METADATA, READ, TOPIC, "t")
     assert not granted.refuses(METADATA, READ, TOPIC, "t", or_cluster=Operation.CLUSTER_ACTION)
+
+
+def test_of_one_request_so_many_refusals_are_told_and_all_are_counted(rules: Making) -> None:
+    own = rules("acls: []")
+    talk = Talk(own.acl)
+    for request in (1, 2):
+        granted = asked(own, talk)
+        for number in range(TOLD + 50):
+            assert granted.refuses(METADATA, READ, TOPIC, f"topic-{number}")
+        assert own.acl.law.refused["refused_Metadata"] == request * (TOLD + 50)
+    assert len(talk.link.outbox.commands) == 2 * TOLD

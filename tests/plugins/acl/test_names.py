@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from plugins.acl.names import Names, misnamed, missing
+from plugins.acl.names import AT_ONCE, MOST_ASKED, Names, misnamed, missing
 from proxy.core.decisions import Ask
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.wire import NO_UUID
@@ -51,6 +53,31 @@ def test_all_topics_are_learnt_at_once() -> None:
     assert question.request.topics is None
     assert answer(steps, metadata_of(KNOWN, question.request)) == ["a", "b"]
     assert names.get(topic_id("b")) == "b"
+
+
+def test_many_topics_are_asked_for_in_portions_and_only_so_many_for_one_request() -> None:
+    ids = [number.to_bytes(16) for number in range(1, MOST_ASKED + 5)]
+    portions, _ = asked(Names().ask(ids), {})
+    assert portions == [AT_ONCE] * (MOST_ASKED // AT_ONCE)
+
+
+def test_what_is_not_asked_for_any_more_is_taken_for_missing() -> None:
+    topics = [f"topic-{number:05}" for number in range(MOST_ASKED + 2)]
+    _, gone = asked(missing(topics, 4), dict.fromkeys(topics, topic_id("t")))
+    assert gone == set(topics[MOST_ASKED:])
+
+
+def asked(steps: Any, topics: dict[str, bytes]) -> tuple[list[int], Any]:
+    """About how many topics each question is, and what comes of the answers."""
+    portions: list[int] = []
+    answer = None
+    while True:
+        try:
+            question = steps.send(answer)
+        except StopIteration as end:
+            return portions, end.value
+        portions.append(len(question.request.topics))
+        answer = metadata_of(topics, question.request)
 
 
 def topic(name: str) -> MetadataResponse.Topic:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from plugins.acl import regex
 from plugins.acl.regex import LONGEST, BadExpressionError, matching
 from plugins.acl.subscriptions import LOOK
 from proxy.protocol.errors import ErrorCode
@@ -119,6 +120,15 @@ def test_what_cannot_be_subscribed_to_is_refused_as_a_whole(rules: Making, more:
     assert not talk.told
 
 
+def test_an_expression_that_takes_too_much_is_refused_as_brokers_refuse_a_wrong_one(
+    rules: Making, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = ErrorCode.INVALID_REGULAR_EXPRESSION
+    assert Group(rules(SEES)).beat(0, subscribed_topic_regex="(a{1,1000})" * 90).error_code == error
+    monkeypatch.setattr(regex, "PATIENCE", -1.0)
+    assert Group(rules(SEES)).beat(0, subscribed_topic_regex="a-.*").error_code == error
+
+
 def test_a_group_that_is_anothers_is_refused_before_its_topics(rules: Making) -> None:
     talk = Group(rules("acls: []"))
     assert talk.beat(0, subscribed_topic_regex=".*").error_code == ErrorCode.GROUP_AUTHORIZATION_FAILED
@@ -201,6 +211,6 @@ def test_names_that_no_topic_of_a_topology_can_have_are_told_to_everybody(
 def test_expressions_match_whole_names_in_linear_time() -> None:
     assert matching("a-\\d|b", ["a-1", "a-12", "b", "bb", "xa-1"]) == ["a-1", "b"]
     assert matching("(a*)*b", ["a" * 10_000]) == []
-    for bad in ("(", "a" * (LONGEST + 1), "(?=x)"):
+    for bad in ("(", "a" * (LONGEST + 1), "(?=x)", "(a{1,1000})" * 90):
         with pytest.raises(BadExpressionError):
             matching(bad, ["a"])
