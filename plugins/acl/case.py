@@ -14,7 +14,7 @@ from plugins.acl.law import Rights
 from plugins.acl.names import Names
 from plugins.acl.placed import Placing, Refused
 from plugins.acl.walk import Array
-from proxy.core.context import Context
+from proxy.core.context import Context, decoded
 from proxy.core.decisions import Decision, Disconnect, Forward, Reply
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.errors import ErrorCode
@@ -35,6 +35,7 @@ class Case:
 
     def __init__(self, ctx: Context, request: Any, rights: Rights, names: Names) -> None:
         self.connection = ctx.connection  # and not `ctx`, whose notes may hold this
+        self.held = decoded(ctx.api, ctx.request_bytes)
         self.api = ctx.api
         self.version = ctx.version
         self.request: Any = request

@@ -10,7 +10,7 @@ from proxy.core.decisions import Steps
 from proxy.core.events import Event
 from proxy.core.tls import Tls
 from proxy.core.topology import Endpoint, Topology
-from proxy.protocol.api import Api
+from proxy.protocol.api import FETCH, PRODUCE, Api
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.frame import Buffer, Head, Hold, Reader, Stranger
 
@@ -54,7 +54,14 @@ class Gate(Protocol):
     def untouched(self) -> bool: ...
 
 
-DECODED = 8  # a message takes about so many times the bytes that it was read from
+def held(notes: Mapping[Any, Any]) -> int:
+    """Bytes that plugins keep, as what they noted says by its `held`."""
+    return sum([getattr(note, "held", 0) for note in notes.values()]) if notes else 0
+
+
+def decoded(api: Api, size: int) -> int:
+    """Bytes that a message takes which was read from so many, at a guess. Records stay bytes."""
+    return size if api in (PRODUCE, FETCH) else 8 * size
 
 
 @dataclass(slots=True, eq=False)
@@ -80,8 +87,8 @@ class Connection:
 
     @property
     def held(self) -> int:
-        """Bytes that plugins keep of it, as far as they say so: by `held` of what they noted."""
-        return sum([getattr(note, "held", 0) for note in self.notes.values()]) if self.notes else 0
+        """Bytes that plugins keep of it, as far as they say so."""
+        return held(self.notes)
 
     def let_go(self) -> None:
         """Memory is short: what plugins keep and can have again is forgotten, by `let_go()` of what they noted."""
@@ -130,8 +137,8 @@ class Context:
 
     @property
     def held(self) -> int:
-        """Bytes that plugins keep of the request for its answer, at a guess."""
-        return self.request_bytes * DECODED if self.notes else 0
+        """Bytes that plugins keep of the request for its answer, as far as they say so."""
+        return held(self.notes)
 
     def as_sample(self) -> Context:
         """For a `FastPath`: what it gives for a request that is like this one."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from proxy.core.context import DECODED, Context
+from proxy.core.context import Context, decoded
 from proxy.core.filters import FilterChain
 from proxy.protocol.frame import NO_LIMIT, SIZE, Buffer
 from proxy.protocol.problem import ProtocolError
+from proxy.protocol.slices import LARGE
 from proxy.protocol.tail import Tail
 
 # Before the acks of a Produce request lie two strings of 32 KiB at the most; what is longer has tags that nobody sends.
@@ -24,11 +25,13 @@ class Wanted:
     frame: memoryview
     body: int
     acks: int = 1
+    is_read: bool = False  # it is large, and its turn to be read has come
 
     @property
     def held(self) -> int:
         """Bytes that the frame takes, and what handlers make of it."""
-        return len(self.frame) * (1 + DECODED)
+        size = len(self.frame)
+        return size + decoded(self.chain.api, size) if self.is_read or size <= LARGE else size
 
     @property
     def header(self) -> bytes:

@@ -228,7 +228,7 @@ class Requests(Lane):
         assert interest is not None
         if message is None:
             yield TURN
-            ctx.is_large = True
+            ctx.is_large = wanted.is_read = True
             try:
                 message = yield from interest.slice_read(wanted.frame, wanted.body, self._elements)
             except ProtocolError as error:

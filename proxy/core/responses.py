@@ -165,7 +165,7 @@ class Responses(Lane):
     def _slice(self, wanted: Wanted) -> Generator[Step, Any, Result]:
         """The same of a large response, in slices; and what leaves for it is written in slices."""
         yield TURN
-        interest, wanted.ctx.is_large = wanted.chain.response, True
+        interest, wanted.ctx.is_large, wanted.is_read = wanted.chain.response, True, True
         assert interest is not None
         try:
             message = yield from interest.slice_read(wanted.frame, wanted.body, self._elements)

@@ -10,6 +10,12 @@ from tests.proxy.core.playbook import connection
 ROUTE: Any = object()
 
 
+class Kept:
+    """What a plugin noted."""
+
+    held = 1000
+
+
 def test_answers_of_ours_wait_for_older_requests() -> None:
     inflight = InFlight()
     inflight.slots.append((1, ROUTE, None))
@@ -42,5 +48,7 @@ def test_what_was_noted_of_a_request_is_held_until_its_answer_however_many_share
     noted = Context(connection(), HEARTBEAT, 4, 1, request_bytes=1000)
     waiting.slots += [(1, ROUTE, noted), (2, ROUTE, noted)]
     assert waiting.held == 0
-    noted.notes["of a plugin"] = "the request"
-    assert 1000 < waiting.held < 10_000
+    noted.notes["of a plugin"] = True
+    assert waiting.held == 0
+    noted.notes["of another"] = Kept()
+    assert waiting.held == 1000
