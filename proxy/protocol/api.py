@@ -1,77 +1,17 @@
-"""The APIs of the Kafka protocol: key, name, versions, and which headers they travel under.
+"""The 95 APIs of the Kafka protocol: key, name, newest version, and from which version on they are flexible.
 
 Rules:
-* A request travels under header v2 from its first flexible version on, under v1 before; a response under v1 and v0.
-* ControlledShutdown v0 has no client id (header v0). An ApiVersions answer is always under header v0: whoever reads it
-  cannot know yet what the broker speaks (KIP-511).
 * `inter_broker` APIs are what brokers and controllers say among themselves: no client has business with them.
+* ControlledShutdown v0 has no client id. An ApiVersions answer is always under header v0: a client cannot know yet
+  what the broker speaks (KIP-511).
 
 Source: Kafka's message definitions, 0.8.0 to 4.4.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from proxy.protocol.schema import Request, Response
-
-APIS: dict[int, Api] = {}
-
-
-class Api:
-    """One kind of question and its answer, in all versions from 0 to `newest`."""
-
-    __slots__ = ("flexible", "inter_broker", "key", "name", "newest", "request", "response")
-
-    # The message classes put themselves here when `proxy.protocol.messages` is imported.
-    request: type[Request]
-    response: type[Response]
-
-    def __init__(
-        self, key: int, name: str, newest: int, *, flexible: int | None = None, inter_broker: bool = False
-    ) -> None:
-        self.key = key
-        self.name = name
-        self.newest = newest
-        self.flexible = flexible
-        self.inter_broker = inter_broker
-        if newest >= 0:
-            APIS[key] = self
-
-    @classmethod
-    def unknown(cls, key: int) -> Api:
-        """An API that is not among `APIS`: it has no versions and no messages."""
-        return cls(key, f"Unknown({key})", -1)
-
-    def __repr__(self) -> str:
-        return self.name
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _api, (self.key,)
-
-    @property
-    def versions(self) -> range:
-        """Every version that ever shipped."""
-        return range(self.newest + 1)
-
-    def is_flexible(self, version: int) -> bool:
-        """Does this version write compact lengths and tagged fields (KIP-482)?"""
-        return self.flexible is not None and version >= self.flexible
-
-    def request_header(self, version: int) -> int:
-        """The version of the header before a request."""
-        if self is CONTROLLED_SHUTDOWN and version == 0:
-            return 0
-        return 2 if self.is_flexible(version) else 1
-
-    def response_header(self, version: int) -> int:
-        """The version of the header before a response."""
-        return 1 if self.is_flexible(version) and self is not API_VERSIONS else 0
-
-
-def _api(key: int) -> Api:
-    return APIS[key]
+from proxy.protocol.schema import APIS as APIS
+from proxy.protocol.schema import Api as Api
 
 
 def api_named(name: str) -> Api | None:
@@ -86,7 +26,7 @@ METADATA = Api(3, "Metadata", 13, flexible=9)
 LEADER_AND_ISR = Api(4, "LeaderAndIsr", 7, flexible=4, inter_broker=True)
 STOP_REPLICA = Api(5, "StopReplica", 4, flexible=2, inter_broker=True)
 UPDATE_METADATA = Api(6, "UpdateMetadata", 8, flexible=6, inter_broker=True)
-CONTROLLED_SHUTDOWN = Api(7, "ControlledShutdown", 3, flexible=3, inter_broker=True)
+CONTROLLED_SHUTDOWN = Api(7, "ControlledShutdown", 3, flexible=3, inter_broker=True, no_client_id=0)
 OFFSET_COMMIT = Api(8, "OffsetCommit", 10, flexible=8)
 OFFSET_FETCH = Api(9, "OffsetFetch", 10, flexible=6)
 FIND_COORDINATOR = Api(10, "FindCoordinator", 6, flexible=3)
@@ -97,7 +37,7 @@ SYNC_GROUP = Api(14, "SyncGroup", 5, flexible=4)
 DESCRIBE_GROUPS = Api(15, "DescribeGroups", 6, flexible=5)
 LIST_GROUPS = Api(16, "ListGroups", 5, flexible=3)
 SASL_HANDSHAKE = Api(17, "SaslHandshake", 1)
-API_VERSIONS = Api(18, "ApiVersions", 5, flexible=3)
+API_VERSIONS = Api(18, "ApiVersions", 5, flexible=3, plain_answer=True)
 CREATE_TOPICS = Api(19, "CreateTopics", 7, flexible=5)
 DELETE_TOPICS = Api(20, "DeleteTopics", 6, flexible=4)
 DELETE_RECORDS = Api(21, "DeleteRecords", 2, flexible=2)

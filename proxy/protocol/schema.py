@@ -1,286 +1,116 @@
-"""Structs and messages: what their declarations mean, kept where codecs and loops over the schema can ask.
+"""The schema: APIs and their messages, and all the words in which a message is declared.
+
+An API has two message classes, and they know their API: so these are in one module. `api.py` has the 95 APIs,
+`messages` a module for each; what a field is can be read in `declarations.py`, what a struct is in `structs.py`.
 
 Rules:
-* One slotted class for all versions. What was never set is not there; reading it gives the field's default.
-* A declaration that makes no sense raises TypeError when its module is imported, not when a frame arrives.
+* A request travels under header v2 from its first flexible version on, under v1 before; a response under v1 and v0.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from types import UnionType
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    ClassVar,
-    NamedTuple,
-    TypeVar,
-    Union,
-    dataclass_transform,
-    get_args,
-    get_origin,
-)
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from proxy.protocol.api import Api
-from proxy.protocol.wire import (
-    BOOL,
-    BYTES,
-    FLOAT64,
-    LEGACY_STRING,
-    NO_UUID,
-    PLAIN,
-    RECORDS,
-    STRING,
-    UUID,
-    Meaning,
-    Primitive,
-)
+from proxy.protocol.declarations import NEWEST, field, since, tagged, until
+from proxy.protocol.structs import Field, Struct, StructType, blank, structs
 
-NEWEST = 0x7FFF  # the last version of what was never removed
-UNSET: Any = object()
-ZERO: dict[Primitive, Any] = {
-    BOOL: False,
-    FLOAT64: 0.0,
-    UUID: NO_UUID,
-    STRING: "",
-    LEGACY_STRING: "",
-    BYTES: b"",
-    RECORDS: b"",
-}
+__all__ = [
+    "APIS",
+    "NEWEST",
+    "Api",
+    "Field",
+    "Message",
+    "Request",
+    "Response",
+    "Struct",
+    "StructType",
+    "blank",
+    "field",
+    "since",
+    "structs",
+    "tagged",
+    "until",
+]
+
+APIS: dict[int, Api] = {}
 
 
-class Declaration(NamedTuple):
-    """What `field()`, `since()`, `until()` and `tagged()` leave in the class body until the class is made."""
+class Api:
+    """One kind of request and its response, in all versions from 0 to `newest`.
 
-    first: int = 0
-    last: int = NEWEST
-    tag: int | None = None
-    default: Any = UNSET
-    nullable: int | None = None
-    mirrors: str | tuple[str, ...] = ()
-    json: str | None = None
-
-
-def since(
-    first: int,
-    last: int = NEWEST,
-    *,
-    default: Any = UNSET,
-    nullable: int | None = None,
-    mirrors: str | tuple[str, ...] = (),
-    json: str | None = None,
-) -> Any:
-    """A field that is on the wire from version `first` to version `last`.
-
-    `default` is what Kafka takes for it elsewhere (zero or empty unless given); `nullable` the first version in which
-    it may be null, where that is not every one; `json` its name in Kafka's JSON notation where that is not just its
-    camel case.
-
-    `mirrors` names the request's array that this response array answers element by element: in the struct that the
-    array around it mirrors, or at the top of the request. Of several names those count that are on the wire in a
-    version: mostly one, and where more, one after the other. `"dirs.topics"` are the topics of all dirs, in one row.
+    Up to version `no_client_id` its requests travel under header v0; with `plain_answer` its responses always do.
     """
-    return Declaration(first, last, None, default, nullable, mirrors, json)
 
-
-def field(**more: Any) -> Any:
-    """A field that is on the wire in every version; the other arguments are those of `since()`."""
-    return since(0, **more)
-
-
-def until(last: int, **more: Any) -> Any:
-    """A field that is on the wire up to version `last`; otherwise as `since()`."""
-    return since(0, last, **more)
-
-
-def tagged(tag: int, first: int, *, default: Any = UNSET, nullable: int | None = None) -> Any:
-    """An optional field from version `first` on: written after all others, and only where it is not its default."""
-    return Declaration(first, NEWEST, tag, default, nullable)
-
-
-class Field(NamedTuple):
-    """One field of a struct, as the codecs and the loops over the schema see it."""
-
-    name: str
-    json: str
-    kind: Primitive | type[Struct]  # of the value, or of an array's elements
-    is_array: bool
-    meaning: Meaning | None
-    first: int
-    last: int
-    tag: int | None
-    nullable: int | None  # the first version in which it may be null
-    explicit_default: Any  # UNSET: the zero of its kind
-    required: bool
-    mirrors: tuple[str, ...]  # dotted paths to the request's arrays, one or more in each version
-
-    def present(self, version: int) -> bool:
-        """Is the field on the wire in `version`?"""
-        return self.first <= version <= self.last
-
-    def may_be_null(self, version: int) -> bool:
-        """May the field be null in `version`?"""
-        return self.nullable is not None and version >= self.nullable
-
-    def default(self) -> Any:
-        """What the field has where nothing was read or set; lists and structs are made anew."""
-        if self.explicit_default is not UNSET:
-            return self.explicit_default
-        if self.is_array:
-            return []
-        if isinstance(self.kind, Primitive):
-            return ZERO.get(self.kind, 0)
-        return blank(self.kind)
-
-
-def camel(name: str) -> str:
-    """`topic_data` -> `topicData`: Kafka's JSON name."""
-    head, *rest = name.split("_")
-    return head + "".join(word[:1].upper() + word[1:] for word in rest)
-
-
-def _field(owner: str, name: str, annotation: Any, declared: Declaration | None) -> Field:
-    """Read one line of a declaration."""
-    how = declared or Declaration()
-    inner, can_be_null = annotation, False
-    if get_origin(inner) in (Union, UnionType):
-        options = [option for option in get_args(inner) if option is not type(None)]
-        if len(options) != 1:
-            raise TypeError(f"{owner}.{name}: {annotation!r} is no wire type")
-        inner, can_be_null = options[0], True
-    is_array = get_origin(inner) is list
-    if is_array:
-        (inner,) = get_args(inner)
-    kind: Any = PLAIN.get(inner)
-    meaning = None
-    if get_origin(inner) is Annotated:
-        _, kind, *meanings = get_args(inner)
-        meaning = meanings[0] if meanings else None
-    elif isinstance(inner, StructType):
-        kind = inner
-    if kind is None:
-        raise TypeError(f"{owner}.{name}: {annotation!r} is no wire type")
-    nullable = None
-    if can_be_null:
-        nullable = how.first if how.nullable is None else how.nullable
-    elif how.nullable is not None or how.default is None:
-        raise TypeError(f"{owner}.{name}: null needs a type that says so: `... | None`")
-    return Field(
-        name,
-        how.json or camel(name),
-        kind,
-        is_array,
-        meaning,
-        how.first,
-        how.last,
-        how.tag,
-        nullable,
-        how.default,
-        declared is None,
-        (how.mirrors,) if isinstance(how.mirrors, str) else how.mirrors,
+    __slots__ = (
+        "flexible",
+        "inter_broker",
+        "key",
+        "name",
+        "newest",
+        "no_client_id",
+        "plain_answer",
+        "request",
+        "response",
     )
 
+    # The message classes put themselves here when `proxy.protocol.messages` is imported.
+    request: type[Request]
+    response: type[Response]
 
-def _annotations(namespace: dict[str, Any]) -> dict[str, Any]:
-    """The annotations of a class body; Python 3.14 keeps them as a function (PEP 749)."""
-    if sys.version_info >= (3, 14):
-        import annotationlib
+    def __init__(
+        self,
+        key: int,
+        name: str,
+        newest: int,
+        *,
+        flexible: int | None = None,
+        inter_broker: bool = False,
+        no_client_id: int = -1,
+        plain_answer: bool = False,
+    ) -> None:
+        self.key = key
+        self.name = name
+        self.newest = newest
+        self.flexible = flexible
+        self.inter_broker = inter_broker
+        self.no_client_id = no_client_id
+        self.plain_answer = plain_answer
+        if newest >= 0:
+            APIS[key] = self
 
-        annotate = annotationlib.get_annotate_from_class_namespace(namespace)
-        if annotate is not None:
-            return annotationlib.call_annotate_function(annotate, annotationlib.Format.VALUE)
-    return dict(namespace.get("__annotations__", {}))
-
-
-@dataclass_transform(kw_only_default=True, eq_default=True)
-class StructType(type):
-    """Turns a class body of declarations into a slotted class."""
-
-    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
-        if "__slots__" in namespace:  # one of the bases below, which declare no fields
-            return super().__new__(mcs, name, bases, namespace, **options)
-        declared = {key: namespace.pop(key) for key, value in list(namespace.items()) if isinstance(value, Declaration)}
-        annotations = _annotations(namespace)
-        for stray in declared.keys() - annotations.keys():
-            raise TypeError(f"{name}.{stray}: a field needs a type")
-        fields = tuple(_field(name, key, type_, declared.get(key)) for key, type_ in annotations.items())
-        namespace["__slots__"] = tuple(field.name for field in fields)
-        namespace["fields"] = fields
-        namespace["field"] = {field.name: field for field in fields}
-        return super().__new__(mcs, name, bases, namespace, **options)
-
-
-class Struct(metaclass=StructType):
-    """Some fields in a fixed order. `unknown_tags` are tagged fields newer than the declaration, as (tag, bytes)."""
-
-    __slots__ = ("unknown_tags",)
-
-    fields: ClassVar[tuple[Field, ...]] = ()
-    field: ClassVar[dict[str, Field]] = {}
-    if TYPE_CHECKING:
-        unknown_tags: list[tuple[int, bytes]] = []
-
-    def __init__(self, **values: Any) -> None:
-        for name, value in values.items():
-            if name not in self.field and name != "unknown_tags":
-                raise TypeError(f"{type(self).__qualname__} has no field {name!r}")
-            setattr(self, name, value)
-        for field in self.fields:
-            if field.required and field.name not in values:
-                raise TypeError(f"{type(self).__qualname__} needs the field {field.name!r}")
-
-    def __getattr__(self, name: str) -> Any:
-        # Only reached where the slot is empty: most messages never set most fields.
-        if name == "unknown_tags":
-            return ()
-        if name == "is_large":
-            return False
-        field = self.field.get(name)
-        if field is None:
-            raise AttributeError(f"{type(self).__qualname__} has no field {name!r}")
-        value = field.default()
-        if isinstance(value, list | Struct):
-            setattr(self, name, value)
-        return value
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return all(getattr(self, field.name) == getattr(other, field.name) for field in self.fields) and list(
-            self.unknown_tags
-        ) == list(other.unknown_tags)
-
-    __hash__ = None  # type: ignore[assignment]  # mutable
+    @classmethod
+    def unknown(cls, key: int) -> Api:
+        """An API that is not among `APIS`: it has no versions and no messages."""
+        return cls(key, f"Unknown({key})", -1)
 
     def __repr__(self) -> str:
-        shown = (f"{field.name}={self._shown(field)}" for field in self.fields if self.has(field.name))
-        return f"{type(self).__qualname__}({', '.join(shown)})"
+        return self.name
 
-    def _shown(self, field: Field) -> str:
-        value = getattr(self, field.name)
-        if field.meaning is Meaning.SECRET:
-            return "***"
-        if field.meaning is Meaning.RECORDS and value is not None:
-            return f"<{len(value)} bytes>"
-        return repr(value)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _api, (self.key,)
 
-    def has(self, name: str) -> bool:
-        """Was this field read or set, rather than left at its default?"""
-        try:
-            object.__getattribute__(self, name)
-        except AttributeError:
-            return False
-        return True
+    @property
+    def versions(self) -> range:
+        """Every version that ever shipped."""
+        return range(self.newest + 1)
+
+    def is_flexible(self, version: int) -> bool:
+        """Does this version write compact lengths and tagged fields (KIP-482)?"""
+        return self.flexible is not None and version >= self.flexible
+
+    def request_header(self, version: int) -> int:
+        """The version of the header before a request."""
+        if version <= self.no_client_id:
+            return 0
+        return 2 if self.is_flexible(version) else 1
+
+    def response_header(self, version: int) -> int:
+        """The version of the header before a response."""
+        return 1 if self.is_flexible(version) and not self.plain_answer else 0
 
 
-S = TypeVar("S", bound="Struct")
-
-
-def blank(cls: type[S]) -> S:
-    """A struct of defaults, also where the constructor would demand fields."""
-    return cls.__new__(cls)
+def _api(key: int) -> Api:
+    return APIS[key]
 
 
 class Message(Struct):
@@ -328,13 +158,3 @@ class Response(Message):
 
     def __init_subclass__(cls, api: Api) -> None:
         cls.api, api.response = api, cls
-
-
-def structs(root: type[Struct]) -> Iterator[type[Struct]]:
-    """The struct and all that it contains, each once, parents first."""
-    seen: list[type[Struct]] = [root]
-    for struct in seen:  # grows while we walk
-        for field in struct.fields:
-            if isinstance(field.kind, StructType) and field.kind not in seen:
-                seen.append(field.kind)
-    yield from seen

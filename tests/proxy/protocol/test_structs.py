@@ -1,12 +1,12 @@
-"""Declarations: what they give, and what they refuse."""
+"""Structs: what their fields give, and what they refuse."""
 
 import pytest
 
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
-from proxy.protocol.schema import Struct, camel, field, since, structs, tagged
-from proxy.protocol.wire import Meaning, array, int32, string
+from proxy.protocol.structs import Struct, camel, structs
+from proxy.protocol.wire import Meaning
 
 
 def test_a_field_that_was_never_set_reads_as_its_default():
@@ -56,32 +56,6 @@ def test_a_type_that_is_not_on_the_wire_is_refused_when_the_class_is_made():
 
         class Odd(Struct):
             names: dict[str, str]
-
-    with pytest.raises(TypeError, match="null needs a type that says so"):
-
-        class Null(Struct):
-            name: string = field(default=None)
-
-    with pytest.raises(TypeError, match="a field needs a type"):
-
-        class Bare(Struct):
-            name = since(1)
-
-
-def test_a_declaration_says_versions_tags_nulls_and_arrays():
-    class Example(Struct):
-        """One of each."""
-
-        bare: int32
-        ranged: array[string] | None = since(2, 4, nullable=3)
-        late: string = tagged(7, 5, default="x")
-
-    bare, ranged, late = Example.fields
-    assert [bare.required, ranged.required, late.required] == [True, False, False]
-    assert [ranged.present(version) for version in range(6)] == [False, False, True, True, True, False]
-    assert [ranged.may_be_null(version) for version in (2, 3)] == [False, True]
-    assert (late.tag, late.default(), ranged.default(), bare.default()) == (7, "x", [], 0)
-    assert ranged.is_array
 
 
 def test_names_in_json_are_camel_case():
