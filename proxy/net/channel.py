@@ -2,7 +2,8 @@
 
 Rules:
 * The supervisor speaks first: the settings of the worker, pickled (it is the same program, run by the same user).
-* After that, lines of JSON. The worker says `{"ready": report}` once; it answers each `{}` with `{"report": report}`.
+* After that, lines of JSON. The worker says `{"ready": report}` each time that it opened the ports of a cluster; it
+  answers each `{}` with `{"report": report}`.
   Both say `{"learned": [cluster, node id, host, port]}`: the worker what it learned, the supervisor what another did.
 * A line that is none of these, or endless, is a `NonsenseError`: whoever receives goes on with the next one.
 * Of brokers only the last word about each waits to be sent (`Outbox`): an end that does not read costs no memory, and

@@ -1,7 +1,8 @@
 """Gateway: one worker. Its clusters, the reactor and the limits, from the first port to the last answer.
 
 Rules:
-* It is ready when the ports in front of all clusters are open; those of each open as soon as its brokers are known.
+* The ports in front of a cluster open as soon as its brokers are known, and it is said at once. The gateway is ready
+  when those of all clusters are open.
 * Drain: no port accepts, requests in flight are answered, and after `limits.drain` what is left is cut.
 * Nothing that a broker, a client, a file or another worker says ends it: what fails outside a link is a task that is
   begun again (`tasks.py`). Only what keeps it from starting does (StartError).
@@ -78,7 +79,7 @@ class Gateway:
         self._accepting.cancel()
 
     async def run(self, started: Started) -> None:
-        """Serve until `stop`; `started` is called when all ports are open."""
+        """Serve until `stop`; `started` is called each time that the ports in front of a cluster are open."""
         keep = self.tasks.keep
         trio.socket.set_custom_hostname_resolver(Resolver())
         async with trio.open_nursery() as nursery:
@@ -98,9 +99,12 @@ class Gateway:
         async with trio.open_nursery() as self._worker.dialling, trio.open_nursery() as nursery:
             for served in self._served.values():
                 nursery.start_soon(served.run)
-            for served in self._served.values():
-                await served.opened.wait()
-            self.ready = True
+                nursery.start_soon(self._say_when_open, served, started)
+
+    async def _say_when_open(self, served: Served, started: Started) -> None:
+        await served.opened.wait()
+        self.ready = all(each.opened.is_set() for each in self._served.values())
+        with self.tasks.contained("saying that ports are open"):
             started(self.report())
 
     def learn(self, learned: Learned) -> None:
@@ -165,6 +169,7 @@ class Gateway:
         listening = {
             listener.name: {str(node_id): port for node_id, port in listener.ports.items()}
             for each in served
+            if each.opened.is_set()
             for listener in each.exposure.listeners
         }
         return Report(self.ready, listening, clusters, reading)

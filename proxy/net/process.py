@@ -44,7 +44,7 @@ class Serving(Protocol):
     ending: Ending
 
     async def run(self, started: Started) -> None:
-        """Serve until stopped; `started` is called once all ports are open."""
+        """Serve until stopped; `started` is called each time that further ports are open."""
 
     def stop(self) -> None:
         """Let `run` end when what is in flight is answered."""

@@ -58,16 +58,26 @@ async def _run(config: Config, settings: Settings, admin: list[socket.socket]) -
 
             answer = partial(serve_admin, admin, serving.reports, config.workers)
             nursery.start_soon(tasks.keep, "answering on the admin side", answer)
-        code = await serve(serving, partial(_announce, config))
+        code = await serve(serving, Announcer(config))
         nursery.cancel_scope.cancel()
     return code
 
 
-def _announce(config: Config, report: Report) -> None:
-    """Once everything is open: people, tests and scripts wait for this line."""
-    for name, listener in config.listeners.items():
-        brokers = ", ".join(f"{node_id} at {port}" for node_id, port in report.listening[name].items())
-        log.info("listening", listener=name, bind=str(listener.bind), brokers=brokers, workers=config.workers)
+class Announcer:
+    """Says which listeners are open, each once: people, tests and scripts wait for this line."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._said: set[str] = set()
+
+    def __call__(self, report: Report) -> None:
+        """Some listeners are open."""
+        for name, ports in report.listening.items():
+            if name not in self._said:
+                self._said.add(name)
+                bind = str(self._config.listeners[name].bind)
+                brokers = ", ".join(f"{node_id} at {port}" for node_id, port in ports.items())
+                log.info("listening", listener=name, bind=bind, brokers=brokers, workers=self._config.workers)
 
 
 def _allow_open_files(limits: Limits) -> None:

@@ -63,7 +63,9 @@ class Child:
                 if line is None:
                     ended = True
                 elif "ready" in line:
-                    self.ready = Report.of(line["ready"])
+                    report = Report.of(line["ready"])
+                    if self.ready is None or len(report.listening) >= len(self.ready.listening):
+                        self.ready = report  # two that are sent at once may overtake each other
                     became_ready()
                 elif "learned" in line:
                     learned(Learned.of(line["learned"]))
@@ -89,15 +91,16 @@ class Workers:
         self._settings = settings
         self._tasks = tasks
         self._children: dict[int, Child] = {}
-        self._ready = [trio.Event() for _ in range(settings.config.workers)]
+        self._ready: set[int] = set()  # workers that were, once
+        self._started: Started = lambda report: None
         self._learned: dict[tuple[str, int], Learned] = {}  # by cluster and node id
         self._stopping = trio.Event()
         self.ending = Ending("workers")
 
     async def run(self, started: Started) -> None:
         """Keep them running until `stop`. Raises StartError, in a group."""
+        self._started = started
         async with trio.open_nursery() as around:
-            around.start_soon(self._announce, started)
             around.start_soon(self._insist)
             async with trio.open_nursery() as nursery:
                 for worker in range(self._settings.config.workers):
@@ -135,12 +138,13 @@ class Workers:
                 nursery.start_soon(ask, worker, child)
         return dict(sorted(found.items()))
 
-    async def _announce(self, started: Started) -> None:
-        for ready in self._ready:
-            await ready.wait()
+    def _announce(self) -> None:
+        """Say what is open in all workers."""
         reports = [child.ready for child in self._children.values() if child.ready is not None]
-        if reports:
-            started(reports[0])
+        if len(reports) == self._settings.config.workers:
+            common = set.intersection(*(set(report.listening) for report in reports))
+            listening = {name: ports for name, ports in reports[0].listening.items() if name in common}
+            self._started(replace(reports[0], listening=listening))
 
     async def _keep(self, worker: int) -> None:
         deaths = 0
@@ -153,7 +157,7 @@ class Workers:
                 self.ending.cut += code != DONE
                 return
             lived = trio.current_time() - began
-            was_ready = self._ready[worker].is_set()
+            was_ready = worker in self._ready
             deaths = 1 if was_ready and lived >= STEADY else deaths + 1
             if code == CANNOT_START and not was_ready:
                 raise StartError  # the worker said why
@@ -166,10 +170,11 @@ class Workers:
                 return
 
     def _welcome(self, worker: int) -> None:
-        """A worker is ready: it hears what others learned before."""
-        self._ready[worker].set()
+        """A worker serves a cluster, or one more: it hears what others learned before."""
+        self._ready.add(worker)
         for learned in self._learned.values():
             self._children[worker].outbox.put(learned)
+        self._announce()
 
     def _spread(self, worker: int, learned: Learned) -> None:
         """A worker learned something: the others hear of it."""

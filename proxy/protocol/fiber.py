@@ -5,6 +5,7 @@ what every such loop calls says `turn()`, and in a fiber this lets the others go
 
 # A fiber has a thread, but never runs beside anything: whoever resumes it waits until it stops or ends. So it needs no
 # locks, and what it sees changes only while it is stopped, as with a generator.
+# What belongs to the thread of whoever resumes it, as trio does, is called there: `outside(work)`.
 # Outside of a fiber `turn()` does nothing. Small messages need no fiber: switching takes 50 us.
 # A fiber that is dropped ends where it stopped: `Dropped` is raised there.
 """
@@ -37,6 +38,7 @@ class _Thread:
         self._left = 0
         self._dropped = False
         self._work: Callable[[], Any] | None = None
+        self._errand: Callable[[], Any] | None = None
         self.value: Any = None
         self.error: BaseException | None = None
         threading.Thread(target=self._serve, name="fiber", daemon=True).start()
@@ -65,6 +67,27 @@ class _Thread:
         self._left -= 1
         if self._left <= 0:
             self.stop()
+
+    def send(self, errand: Callable[[], Any]) -> Any:
+        """Have whoever resumed it call this, and go on with what it gives or raises."""
+        self._errand = errand
+        self.stop()
+        value, error = self.value, self.error
+        self.value = self.error = None
+        if error is not None:
+            raise error
+        return value
+
+    def run_errand(self) -> bool:
+        """Call what it stopped for. False: it stopped for nothing."""
+        errand, self._errand = self._errand, None
+        if errand is None:
+            return False
+        try:
+            self.value = outside(errand)  # fibers may be begun in fibers
+        except Exception as error:
+            self.error = error
+        return True
 
     def stop(self) -> None:
         """Let whoever resumed it go on."""
@@ -113,6 +136,14 @@ def turns(elements: Iterable[T]) -> Iterator[T]:
         yield element
 
 
+def outside(work: Callable[[], T]) -> T:
+    """Call this in the thread that is not the fiber's."""
+    if _running is None:
+        return work()
+    value: T = _running.send(work)
+    return value
+
+
 def at_once(work: Sliced[T]) -> T:
     """What this gives, for those who cannot wait for it in slices. In a fiber the others have their turn even so."""
     while True:
@@ -136,7 +167,8 @@ def in_slices(work: Callable[..., T], *arguments: Any) -> Sliced[T]:
     try:
         thread.resume()
         while not thread.is_done:
-            yield
+            if not thread.run_errand():
+                yield
             thread.resume()
         value, error = thread.value, thread.error
     finally:

@@ -157,7 +157,7 @@ async def serving(config: Config, tell: Tell | None = None) -> AsyncIterator[Gat
     gateway = Gateway(config, tell=tell)
     started = trio.Event()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(gateway.run, lambda report: started.set())
+        nursery.start_soon(gateway.run, lambda report: started.set() if report.ready else None)
         with trio.fail_after(PATIENCE):
             await started.wait()
         yield gateway

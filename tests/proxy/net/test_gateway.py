@@ -11,6 +11,7 @@ import trio
 from structlog.testing import capture_logs
 
 from proxy.config import Config
+from proxy.core.topology import Endpoint
 from proxy.net.channel import Learned
 from proxy.net.gateway import Gateway
 from proxy.net.process import Ending
@@ -18,6 +19,7 @@ from proxy.protocol.errors import ErrorCode
 from proxy.protocol.header import request_frame
 from proxy.protocol.messages.heartbeat import HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from proxy.telemetry.report import Report
 from tests.proxy.net.scripted import (
     HEARTBEAT_REQUEST,
     LOOPBACK,
@@ -29,6 +31,8 @@ from tests.proxy.net.scripted import (
     serving,
 )
 from tests.real.ports import free_block, free_port, is_free
+
+KAFKA = Endpoint("kafka", 9092)
 
 
 def ends(logs: Sequence[Any]) -> list[str]:
@@ -67,11 +71,13 @@ async def test_a_cluster_that_cannot_be_reached_keeps_no_other_waiting(nursery: 
     config["clusters"]["away"] = {"bootstrap": [f"{LOOPBACK}:{free_port(LOOPBACK)}"]}
     config["listeners"]["nobody"] = {"cluster": "away", "bind": f"{LOOPBACK}:{free_block(8, LOOPBACK)}"}
     both = Config.model_validate(config)
+    told: list[Report] = []
     gateway = Gateway(both)
-    nursery.start_soon(gateway.run, lambda report: None)
+    nursery.start_soon(gateway.run, told.append)
     with trio.fail_after(PATIENCE):
-        while is_free(LOOPBACK, port_of(both)):
+        while not told:
             await trio.lowlevel.checkpoint()
+    assert [report.listening.keys() for report in told] == [{"clients"}]
     async with connected(LOOPBACK, port_of(both)) as client:
         assert await client.beat() == 0
         gateway.learn(Learned("main", 7, *broker.endpoint))
@@ -96,6 +102,18 @@ async def test_a_broker_that_appears_has_its_port_before_a_client_is_told(
         async with connected(*told[4]) as at_newcomer:
             await at_newcomer.beat()
         assert ("Heartbeat", 4) in newcomer.asked
+
+
+async def test_a_broker_that_appears_in_a_large_answer_has_its_port_too(broker: Broker) -> None:
+    """What is large is looked at in a fiber, which has a thread of its own."""
+    config = configuration(broker.endpoint)
+    async with serving(config) as gateway, connected(LOOPBACK, port_of(config)) as client:
+        broker.told = {1: broker.endpoint, 4: broker.endpoint} | dict.fromkeys(range(70000, 73000), KAFKA)
+        answer = await client.ask(MetadataRequest(topics=[]), MetadataResponse)
+        assert [it.port for it in answer.brokers[:3]] == [port_of(config, 1), port_of(config, 4), 0]
+        async with connected(LOOPBACK, port_of(config, 4)) as at_newcomer:
+            assert await at_newcomer.beat() == 0
+        assert gateway.link_counters.failed_handlers == 0
 
 
 async def test_a_broker_that_dies_with_requests_in_flight_closes_the_client_and_is_named(broker: Broker) -> None:

@@ -33,11 +33,13 @@ Run = Callable[..., "Proxy"]
 class Proxy(Program):
     """One run of the command, with its ports."""
 
-    def __init__(self, folder: Path, port: int, bootstrap: str, more: str = "", files: int | None = None) -> None:
+    def __init__(
+        self, folder: Path, port: int, bootstrap: str, more: str = "", files: int | None = None, clusters: str = ""
+    ) -> None:
         self.port = port
         file = folder / "gateway.yaml"
         file.write_text(
-            f"clusters:\n  main: {{bootstrap: [{bootstrap}]}}\n"
+            f"clusters:\n  main: {{bootstrap: [{bootstrap}]}}\n{clusters}"
             f"listeners:\n  clients: {{cluster: main, bind: {LOOPBACK}:{port}}}\n{more}\n"
         )
         command = [sys.executable, "-m", "proxy", "run", "--log", "json", str(file)]
@@ -68,10 +70,10 @@ def run(tmp_path: Path, mock: str) -> Iterator[Run]:
     """Start a proxy; it is stopped in the end."""
     running: list[Proxy] = []
 
-    def start(more: str = "", port: int | None = None, bootstrap: str = mock, files: int | None = None) -> Proxy:
+    def start(more: str = "", port: int | None = None, bootstrap: str = mock, **rest: Any) -> Proxy:
         folder = tmp_path / str(len(running))
         folder.mkdir()
-        running.append(Proxy(folder, port or free_block(5, LOOPBACK), bootstrap, more, files))
+        running.append(Proxy(folder, port or free_block(5, LOOPBACK), bootstrap, more, **rest))
         return running[-1]
 
     yield start
@@ -216,3 +218,15 @@ def test_a_file_that_breaks_after_it_was_checked_is_one_line_with_its_place(
     assert "cannot start" in told
     assert said in told
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_each_listener_is_said_when_it_is_open_whatever_becomes_of_the_others(run: Run, workers: int) -> None:
+    away = f"  away: {{bootstrap: [{LOOPBACK}:{free_port(LOOPBACK)}]}}\n"
+    listener = f"  away: {{cluster: away, bind: {LOOPBACK}:{free_block(8, LOOPBACK)}}}\n"
+    proxy = run(f"{listener}workers: {workers}", clusters=away)
+    assert proxy.line("listening")["listener"] == "clients"
+    there = {"bootstrap.servers": f"{LOOPBACK}:{proxy.port}", "log_level": 0}
+    assert len(Producer(there).list_topics(timeout=LONG).brokers) == 3
+    assert len(proxy.lines("listening")) == 1
+    assert proxy.stop() == 0

@@ -2,11 +2,12 @@
 
 import threading
 import weakref
+from functools import partial
 
 import pytest
 
 from proxy.protocol import fiber
-from proxy.protocol.fiber import at_once, in_slices, turn, turns
+from proxy.protocol.fiber import at_once, in_slices, outside, turn, turns
 from proxy.protocol.slices import ELEMENTS, Pace
 
 
@@ -120,3 +121,31 @@ def test_nothing_is_kept_of_what_a_fiber_was_given():
         at_once(in_slices(lambda it: 1 // 0, thing))
     del thing
     assert gone() is None
+
+
+def test_what_belongs_to_another_thread_is_called_there_and_the_fiber_goes_on_at_once():
+    def where(*words):
+        return *words, threading.get_ident()
+
+    def one():
+        return outside(partial(where, "one"))
+
+    def two():
+        return [one(), at_once(in_slices(one)), one()]
+
+    here = ("one", threading.get_ident())
+    assert two() == [here] * 3
+    assert at_once(in_slices(two)) == [here] * 3
+    assert list(in_slices(one)) == []  # nobody else had a turn for it
+
+
+def test_what_is_raised_outside_is_raised_in_the_fiber():
+    def fail():
+        raise KeyError("outside")
+
+    def work():
+        with pytest.raises(KeyError, match="outside"):
+            outside(fail)
+        return "went on"
+
+    assert at_once(in_slices(work)) == "went on"
