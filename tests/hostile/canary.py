@@ -4,8 +4,8 @@
 
 Rules:
 * It speaks in lines of JSON: first the port of its broker; then one answer for each line that it is given.
-* Latency counts from the moment at which a request was due, not from when it could be sent: while the proxy stands
-  still, every request that should have been answered meanwhile is late.
+* Latency counts from the moment at which a request was due, not from when it could be sent. While the proxy stands
+  still, every request that should have been asked meanwhile is late; it is counted, and not asked afterwards.
 * Two clients fly: one keeps its connection, one comes anew each time. A connection that is cut, refused or silent for
   `PATIENCE` is a fault, told with what happened.
 """
@@ -63,8 +63,12 @@ class Flight:
     answered: trio.Event = field(default_factory=trio.Event)
     due: float = 0.0  # when the next request is
 
-    def saw(self, seconds: float) -> None:
-        self.late.append(seconds)
+    def saw(self, due: float) -> None:
+        """What was due is answered; so is, as late as it would have been, whatever should have been asked meanwhile."""
+        now = trio.current_time()
+        while due < now:
+            self.late.append(now - due)
+            self.due, due = due, due + self.every
         self.answered.set()
         self.answered = trio.Event()
 
@@ -143,7 +147,7 @@ class Canary:
                         stream = await self._connect()
                     for request in (produced(number), fetch(number)):
                         await ask(stream, request)
-                flight.saw(trio.current_time() - due)
+                flight.saw(due)
         finally:
             if stream is not None:
                 await trio.aclose_forcefully(stream)
