@@ -52,14 +52,18 @@ class Told(Check):
         request = case.request
         if request.topics is None or (case.version == 0 and not request.topics):
             return self._listed.judge(case)
-        if any(topic.topic_id != NO_UUID for topic in turns(request.topics)):
-            if case.version < HEEDS_IDS:
-                return case.refuse(ErrorCode.INVALID_REQUEST)
-            if any(topic.name is not None or topic.topic_id == NO_UUID for topic in turns(request.topics)):
-                request.topics = [topic for topic in turns(request.topics) if topic.topic_id != NO_UUID]
-                for topic in turns(request.topics):
-                    topic.name = None
-                case.changed = True
+        by_id = [topic for topic in turns(request.topics) if topic.topic_id != NO_UUID]
+        nameless = any(topic.name is None for topic in turns(request.topics))
+        if case.version < HEEDS_IDS and (by_id or nameless):
+            return case.refuse(ErrorCode.INVALID_REQUEST)
+        if nameless and not by_id:  # brokers fail over it
+            for topic in turns(request.topics):
+                topic.name = topic.name or ""
+            return case.refuse(ErrorCode.UNKNOWN_SERVER_ERROR)
+        if by_id and any(topic.name is not None or topic.topic_id == NO_UUID for topic in turns(request.topics)):
+            request.topics, case.changed = by_id, True
+            for topic in turns(by_id):
+                topic.name = None
         self._each.judge(case)
         if case.version < CREATION_CAN_BE_DECLINED or request.allow_auto_topic_creation:
             yield from self._keep_from_making(case)
