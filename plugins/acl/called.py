@@ -35,6 +35,8 @@ from rules import Operation
 
 HEAD = REQUEST_HEAD.size
 MOST = 10_000  # names that are known on one connection
+NEW = 300  # names that are asked about at once; a request with more that are new is read, in slices
+LOOKED_AT = 2 << 20  # bytes; calling all that fits in these takes up to 40 ms, where all is names
 
 
 class Kind(NamedTuple):
@@ -92,6 +94,8 @@ class Calling:
         called: Called | None = connection.notes.get(self)
         if called is None or called.api != api or called.granted.current() is not called.edition:
             return None
+        if len(frame) > LOOKED_AT:
+            return None
         try:
             strangers = called.strangers(frame, HEAD, called.begins, called.known)
         except BAD_BYTES:
@@ -101,15 +105,15 @@ class Calling:
         return called.ctx
 
     def _meet(self, called: Called, strangers: list[bytes]) -> bool:
-        """May all of these be used? Those that may are known from now on."""
-        for said in strangers:
+        """May all of these be used? Those that may are known from now on, some with each request."""
+        for said in strangers[:NEW]:
             if not self._may(called, said):
                 return False
             if len(called.known) >= MOST:
                 called.known.clear()
             if len(said) <= LONGEST:
                 called.known.add(said)
-        return True
+        return len(strangers) <= NEW
 
     def _may(self, called: Called, said: bytes) -> bool:
         if called.ctx.version >= self._kind.by_id_since:

@@ -26,6 +26,7 @@ from proxy.protocol.messages.fetch import FetchRequest
 HEAD = REQUEST_HEAD.size
 MOST = 64  # lengths of requests that are remembered on one connection, and requests of each
 ROOM = 256 << 10  # bytes, without offsets and the like, of requests that are remembered
+LONGEST = 64 << 10  # bytes of a request; finding out how one is laid out is not done in slices
 PATIENCE = 10_000  # requests that found no room, until all is learnt anew
 OFFSETS = (
     "current_leader_epoch",
@@ -136,7 +137,7 @@ class RepeatedFetch:
     def _keep(self, remembered: Remembered, ctx: Context, frame: memoryview, body: int, edition: object) -> None:
         """Remember what matters of a request."""
         api = ctx.api.key << 16 | ctx.version
-        if remembered.is_worth_keeping(api, len(frame), edition):
+        if len(frame) <= LONGEST and remembered.is_worth_keeping(api, len(frame), edition):
             epoch = spans_finder(FetchRequest, ctx.version, "session_epoch")(frame, body)[:-1]
             offsets = spans_finder(FetchRequest, ctx.version, *OFFSETS)(frame, body)[:-1]
             remembered.keep_layout(api, frame, epoch + offsets, Passed(ctx.as_sample(), edition, epoch[0][0]))

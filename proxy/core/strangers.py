@@ -29,6 +29,7 @@ from proxy.protocol.header import read_request_header, response_frame
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.refuse import refuse
 from proxy.protocol.schema import Response
+from proxy.protocol.slices import LARGE
 
 
 class Strangers:
@@ -148,9 +149,11 @@ class _Refused:
         self._reason = reason
 
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer]:
-        """The whole request."""
+        """The whole request. A large one is not answered: that would take long, and it is the last."""
         strangers, ctx = self._strangers, self._ctx
         try:
+            if len(frame) > LARGE:
+                raise ProtocolError("is large")
             _, body = read_request_header(bytes(frame[SIZE.size :]))
             request = decode_ignoring_rest(ctx.api.request, ctx.version, bytes(frame[SIZE.size + body :]))
             answer = refuse(ctx.api, ctx.version, request, self._error)

@@ -22,7 +22,7 @@ from proxy.protocol.schema import Message
 from proxy.protocol.slices import Sliced, TooMany
 from proxy.protocol.varint import Short
 
-BAD_BYTES = (Short, IndexError, struct.error, UnicodeDecodeError)
+BAD_BYTES = (Short, TooMany, IndexError, struct.error, UnicodeDecodeError)
 BAD_MESSAGE = (struct.error, AttributeError, TypeError, ValueError)  # UnicodeEncodeError is a ValueError
 
 M = TypeVar("M", bound=Message)

@@ -156,7 +156,7 @@ def counted(src: Source, move: Many, target: str | None) -> Iterator[str]:
 
 def _charge(src: Source, n: str) -> None:
     """So many elements are about to be read."""
-    if src.sliced:
+    if src.counts:
         src.add(f"room -= {n}")
         with src.block("if room < 0:"):
             src.add("raise TooMany")

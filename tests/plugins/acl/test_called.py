@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plugins.acl.called import FETCHED, PRODUCED, Calling
+from plugins.acl.called import FETCHED, LOOKED_AT, NEW, PRODUCED, Calling
 from plugins.acl.law import rights
 from proxy.core.context import Context
 from proxy.protocol.api import FETCH, PRODUCE
@@ -114,3 +114,17 @@ def test_of_many_names_not_all_are_known(rules: Making, monkeypatch: pytest.Monk
     known = Known(rules("super_users: [User:alice]"), produce(9, "mine"), 9)
     assert known.passes(produce(9, *map(str, range(33))))
     assert len(known.connection.notes[known.calling].known) <= 5
+
+
+def test_of_many_new_names_some_become_known_with_each_request(rules: Making) -> None:
+    own = rules("acls: [{allow: User:alice, to: Write, topics: t-*}]")
+    known = Known(own, produce(9, "t-0"), 9)
+    many = produce(9, *(f"t-{number}" for number in range(NEW + 10)))
+    assert not known.passes(many)
+    assert known.passes(many)
+
+
+def test_what_is_so_large_that_calling_it_takes_long_is_read(rules: Making) -> None:
+    known = Known(rules(OWN), produce(9, "mine"), 9)
+    assert known.passes(produce(9, "mine", records=b"r" * 1000))
+    assert not known.passes(produce(9, "mine", records=b"r" * LOOKED_AT))

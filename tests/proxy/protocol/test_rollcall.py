@@ -7,6 +7,7 @@ import random
 import pytest
 
 from proxy.protocol.codec import BAD_BYTES, encode, start_finder
+from proxy.protocol.emit import CALLED
 from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest
@@ -130,3 +131,13 @@ def test_whatever_a_request_says_its_names_are_found(version: int) -> None:
         request = make(ProduceRequest, version, dice)
         names = [topic.name.encode() if version < 13 else topic.topic_id for topic in request.topic_data]
         assert rollcall(ProduceRequest, version, *NAMES)(encode(request, version), 0, b"", nobody()) == names
+
+
+def test_plain_python_goes_over_so_many_names_at_once() -> None:
+    def body(count: int) -> bytes:
+        return encode(MetadataRequest(topics=[MetadataRequest.Topic(name="t")] * count), 1)
+
+    call = plain(MetadataRequest, 1, "name")
+    assert call(body(CALLED), 0, b"", {b"t"}) == []
+    with pytest.raises(BAD_BYTES):
+        call(body(CALLED + 1), 0, b"", {b"t"})
