@@ -12,7 +12,7 @@ import os
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,16 @@ def listen(endpoint: Endpoint, option: str, *, shared: bool = False) -> list[soc
             sockets.append(listening)
         undo.pop_all()
         return sockets
+
+
+@cache
+def overlap(one: str, other: str) -> bool:
+    """Do two hosts to listen on share an address? So it is taken to be where that cannot be found out."""
+    try:
+        first, second = ({address[0] for _, address in _addresses(Endpoint(host, 1), "bind")} for host in (one, other))
+    except BindError:
+        return True
+    return bool(first & second or (first | second) & {"0.0.0.0", "::"})
 
 
 def claim(endpoint: Endpoint, option: str) -> None:

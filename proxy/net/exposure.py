@@ -56,6 +56,8 @@ class Exposure:
         self.in_use: Callable[[], Container[int | None]] = lambda: ()  # brokers that clients are connected to
         self._gone: dict[int, float] = {}  # since when discovery does not find a broker
         self.closing = False  # no port is opened any more
+        for listener in self.listeners:
+            listener.lost = partial(self._lost, listener)
         self._most = most
         self._counters = tasks.counters
         self._complaints = tasks.complaints
@@ -185,6 +187,15 @@ class Exposure:
         self.waiting[listener.name].unpark_all()
         if node_id in listener.missing or was_missing:
             topology.readvertise(node_id)
+
+    def _lost(self, listener: Listener, node_id: int) -> None:
+        """Another listener of this proxy took the port of a broker."""
+        self._counters.closed_ports += 1
+        self._say(
+            _error, "no port for a broker", node_id, listener=listener.name, why="another listener needs the port"
+        )
+        if node_id in self.topologies[listener.name].brokers:
+            self.topologies[listener.name].readvertise(node_id)
 
     def _say(self, write: Write, event: str, node_id: int | None, **facts: object) -> None:
         """Once in a while about each broker."""

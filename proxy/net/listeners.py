@@ -5,12 +5,17 @@ Rules:
   so that every worker, and every proxy with the same configuration, gives clients the same address.
 * A broker's port is open when `open` returns: before the answer leaves that tells a client of it. While it cannot be
   had, clients are told nobody's address: who has the port instead may be anybody.
+* Listeners of one proxy may want the same port, for brokers of two clusters: it belongs to the one that begins nearer
+  below it, and never to one where another begins. Otherwise a cluster could take the clients of another by inventing
+  an id, and workers, which share their ports, would not even notice.
 * With a host name a broker, all of them answer on the bootstrap port, told apart by that name.
 * What goes wrong with one connection ends that one. Without descriptors nobody is accepted for a moment.
 """
 
+from __future__ import annotations
+
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -21,7 +26,7 @@ import trio
 from proxy.config.tls import ID
 from proxy.core.addresses import LAST_PORT
 from proxy.core.topology import NOWHERE, Endpoint
-from proxy.net.bind import BindError, listen
+from proxy.net.bind import BindError, listen, overlap
 from proxy.net.tasks import Tasks
 from proxy.text.scarce import MORE_DESCRIPTORS, is_scarce
 
@@ -43,6 +48,7 @@ class Listener:
         bind: Endpoint,
         advertised_host: str,
         tasks: Tasks,
+        neighbours: Sequence[Listener] = (),
         *,
         shared: bool = False,
         hosts: str | None = None,
@@ -52,6 +58,8 @@ class Listener:
         self.ports: dict[int, int] = {}  # the ports that are open, by node id
         self.missing: set[int] = set()  # the brokers whose ports could not be had
         self.accepted: Accepted
+        self.lost: Callable[[int], None] = lambda node_id: None  # told of a broker whose port another listener took
+        self._neighbours = neighbours  # all listeners of this proxy
         self._advertised_host = advertised_host
         self._tasks = tasks
         self._shared = shared
@@ -91,9 +99,22 @@ class Listener:
             option = f"listeners.{self.name}.bind (broker {node_id} answers on its port + 1 + {node_id})"
             if port > LAST_PORT:
                 raise BindError(f"no port {port} for broker {node_id}; change {option} to a lower one")
+            self._take(port, option)
             self._open(Endpoint(self.bind.host, port), option, node_id)
             self.missing.remove(node_id)
         self.ports[node_id] = port
+
+    def _take(self, port: int, option: str) -> None:
+        """Have this port to ourselves among our neighbours. Raises BindError."""
+        for other in self._neighbours:
+            if other is self or not other.has(port) or not overlap(self.bind.host, other.bind.host):
+                continue
+            if other.bind.port >= self.bind.port:
+                raise BindError(f"port {port} belongs to listener {other.name}; change {option}")
+            node_id = port - other.port_of(0)
+            other.close(node_id)
+            other.missing.add(node_id)
+            other.lost(node_id)
 
     def close(self, node_id: int) -> None:
         """Give back the port of a broker, which may have none."""

@@ -75,7 +75,7 @@ class Served:
         declared = self._config.listeners[name]
         hosts = declared.tls.hosts if declared.tls else None
         bind, tasks = Endpoint(*declared.bind), self._worker.tasks
-        return Listener(name, bind, declared.advertised_host, tasks, shared=shared, hosts=hosts)
+        return Listener(name, bind, declared.advertised_host, tasks, self._worker.listeners, shared=shared, hosts=hosts)
 
     def _upstream(self, identities: Identities | None) -> Upstream:
         declared = self._config.clusters[self.name]

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from proxy.core.topology import Endpoint
-from proxy.net.bind import BindError, claim, listen, owner
+from proxy.net.bind import BindError, claim, listen, overlap, owner
 from tests.proxy.net.scripted import LOOPBACK
 from tests.real.ports import free_port
 
@@ -70,3 +70,18 @@ def test_nothing_stays_open_when_one_of_several_addresses_is_taken(monkeypatch: 
         listen(Endpoint("two-addresses", 0), "")
     monkeypatch.undo()
     claim(Endpoint(LOOPBACK, free), "")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        ("127.0.0.1", "127.0.0.1", True),
+        ("127.0.0.1", "localhost", True),
+        ("127.0.0.1", "0.0.0.0", True),
+        ("::", "127.0.0.1", True),
+        ("nobody.invalid", "127.0.0.1", True),
+        ("127.0.0.1", "127.0.0.2", False),
+    ],
+)
+def test_hosts_that_share_an_address_are_known(one: str, other: str, shared: bool) -> None:
+    assert overlap(one, other) is overlap(other, one) is shared

@@ -213,3 +213,39 @@ async def test_invented_brokers_make_room_for_real_ones_in_time(make: Make, mock
     assert exposure.discovered({1: KAFKA, 7: KAFKA}) == {1: KAFKA}
     mock_clock.jump(GIVE_BACK_AFTER)
     assert exposure.discovered({1: KAFKA, 7: KAFKA}) == {1: KAFKA, 7: KAFKA}
+
+
+async def two_clusters(nursery: trio.Nursery, shared: bool) -> tuple[Exposure, Exposure, int]:
+    """Two clusters whose listeners begin five ports apart, and where the first begins."""
+    tasks, all_of_them = Tasks(Counters(), Complaints()), list[Listener]()
+    port = free_block(2 * ROOM, LOOPBACK)
+    for name, begins in (("low", port), ("high", port + 5)):
+        one = Listener(name, Endpoint(LOOPBACK, begins), LOOPBACK, tasks, all_of_them, shared=shared)
+        await nursery.start(one.serve)
+        one.accepted = lambda client, *rest: client.close()
+        all_of_them.append(one)
+    return Exposure("a", all_of_them[:1], MOST, tasks), Exposure("b", all_of_them[1:], MOST, tasks), port
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("invented_first", [False, True])
+async def test_no_cluster_takes_the_clients_of_another_by_inventing_an_id(
+    nursery: trio.Nursery, shared: bool, invented_first: bool
+) -> None:
+    low, high, port = await two_clusters(nursery, shared)
+    invented, real = low.topologies["low"], high.topologies["high"]
+    learn = [lambda: invented.learn(6, *KAFKA), lambda: real.learn(1, *KAFKA)]
+    for each in learn if invented_first else reversed(learn):
+        each()
+    assert real.brokers[1].advertised == Endpoint(LOOPBACK, port + 7)
+    assert invented.brokers[6].advertised == Endpoint(LOOPBACK, NOWHERE)
+    low.discovered({6: KAFKA})
+    assert (low.listeners[0].ports, high.listeners[0].ports) == ({}, {1: port + 7})
+
+
+@pytest.mark.parametrize("shared", [False, True])
+async def test_no_broker_has_the_port_where_another_listener_will_begin(nursery: trio.Nursery, shared: bool) -> None:
+    low, high, port = await two_clusters(nursery, shared)
+    assert low.topologies["low"].learn(4, *KAFKA) == Endpoint(LOOPBACK, NOWHERE)
+    await high.open()
+    assert not is_free(LOOPBACK, port + 5)
