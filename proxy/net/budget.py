@@ -5,11 +5,11 @@ them), answers that wait for older ones, what a socket has not taken, and what p
 
 Rules:
 * From three quarters of the budget on, all connections forget what they can have again.
-* Where that is not enough, a connection that holds more than the average of those that hold anything is not read. It is
-  read again when others have let go of enough.
+* Where that is not enough, a connection is not read that holds more than the average of those that hold anything, and
+  more than a quarter of what the one with most holds. It is read again when others have let go of enough.
 * Where that has not helped for 5 seconds, or the budget is spent, the connection that holds most is ended, then the
   next.
-* Connections that hold less than the average are never stopped.
+* Connections that hold less are never stopped by others.
 * When much was let go, the C library is told to give it back to the system.
 * Nothing is counted where bytes pass: connections are looked at a few times a second, for a hundredth of the time at
   the most, and one that kept all of a chunk is looked at then.
@@ -61,6 +61,7 @@ class Budget:
         self._holders = holders
         self._holding: dict[Holder, int] = {}
         self._paused: set[Holder] = set()
+        self._much = 0.0  # who holds more than this is not read where memory is short
         self._exceeded_since: float | None = None  # more than enough is held
         self._most_lately = 0  # held since memory was given back
         self.held = 0
@@ -96,15 +97,17 @@ class Budget:
     def _count(self) -> None:
         self._holding = {holder: held for holder in self._holders if (held := holder.held)}
         self.held = sum(self._holding.values())
+        most = max(self._holding.values(), default=0)
+        self._much = max(self.held / max(len(self._holding), 1), most / 4)
 
     def kept(self, holder: Holder) -> None:
         """This connection kept all that was read of it."""
         held = holder.held
         self.held += held - self._holding.get(holder, 0)
         self._holding[holder] = held
-        if self.held > self._most:
+        if self.held > self._most or (self.held > self._enough and self._exceeded_since is None):
             self.look()
-        elif self.held > self._enough and held >= self.held / len(self._holding):
+        elif self.held > self._enough and held >= self._much:
             self._pause(holder)
 
     def forget(self, holder: Holder) -> None:
@@ -120,9 +123,8 @@ class Budget:
         target = self._enough if now - self._exceeded_since >= PATIENCE else self._most
         while self.held > target and self._holding:
             self._end(max(self._holding, key=self._holding.__getitem__))
-        average = self.held / max(len(self._holding), 1)
         for holder, held in self._holding.items():
-            if held >= average and self.held > self._enough:
+            if held >= self._much and self.held > self._enough:
                 self._pause(holder)
 
     def _pause(self, holder: Holder) -> None:

@@ -117,10 +117,11 @@ class Reactor:
     def adopt(self, client: AnySocket, broker: AnySocket, link: Link, early: bytes = b"") -> Conversation:
         """Take over two connected sockets, and what was already read from the client. Closes them in the end."""
         conversation = Conversation(self, client, broker, link)
+        sides = conversation.client, conversation.broker
+        for side in sides:
+            self._epoll.register(side.fd, EDGES)  # fails where the system has no room for more: then nothing was added
         self.conversations.add(conversation)
-        for side in (conversation.client, conversation.broker):
-            self._sides[side.fd] = side
-            self._epoll.register(side.fd, EDGES)
+        self._sides |= {side.fd: side for side in sides}
         if early:
             self._outside(conversation, lambda: conversation.receive(conversation.client, memoryview(bytearray(early))))
         return conversation

@@ -93,6 +93,17 @@ async def test_those_that_hold_most_are_not_read_until_others_let_go(
     assert budget.ends == 0
 
 
+async def test_who_holds_little_is_read_among_many_that_hold_next_to_nothing(
+    budget: Budget, among: set[Holder], autojump_clock: MockClock
+) -> None:
+    large, modest, _ = Holder(among, 90 * MIB), Holder(among, MIB), [Holder(among, 1) for _ in range(1000)]
+    await trio.sleep(1)
+    assert (large.paused, modest.paused) == (True, False)
+    modest.held = 2 * MIB
+    budget.kept(modest)
+    assert not modest.paused
+
+
 async def test_who_holds_most_is_ended_where_waiting_does_not_help(
     budget: Budget, among: set[Holder], autojump_clock: MockClock
 ) -> None:

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from io import StringIO
+from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
@@ -19,6 +21,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from proxy import logs
+from proxy.config import Config
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Call, Decision, Disconnect, Sleep, Steps
 from proxy.core.gate import LinkGate
@@ -34,7 +37,9 @@ from proxy.net.side import Side
 from proxy.net.tls.sockets import TlsSocket
 from proxy.protocol.frame import SIZE, Splitter
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from tests.certificates import Authority
 from tests.proxy.core.frames import heartbeat, heartbeat_answer, produce
+from tests.proxy.net.scripted import LOOPBACK, Broker, configuration, connected, port_of, serving
 from tests.proxy.net.test_reactor import World, receive, world
 
 LIVING = (AcksReader, Conversation, Connection, Context, Ending, HeartbeatRequest, HeartbeatResponse, InFlight, Link)
@@ -281,4 +286,35 @@ async def test_what_a_thread_still_works_for_is_an_empty_shell(no_collector: Non
         assert not {"Requests", "Responses", "Context", "LinkGate", "Task", "Wanted"} & left.keys()
         release.set()
         await wait_all_tasks_blocked(0.02)
+        assert living() - before == Counter()
+
+
+async def test_nothing_is_left_of_clients_whose_broker_cannot_be_reached(broker: Broker, no_collector: None) -> None:
+    config = configuration(broker.endpoint)
+    async with serving(config):
+        broker.die()
+        gc.disable()
+        before = living()
+        for _ in range(3):
+            async with connected(LOOPBACK, port_of(config, 1)) as client:
+                assert await client.is_closed()
+        await wait_all_tasks_blocked(0.05)
+        assert living() - before == Counter()
+
+
+async def test_nothing_is_left_of_clients_that_fail_at_tls(broker: Broker, tmp_path: Path, no_collector: None) -> None:
+    authority = Authority(tmp_path)
+    authority.issue("server", LOOPBACK)
+    tls = {"certificate": str(tmp_path / "server.pem"), "key": str(tmp_path / "server.key")}
+    said: dict[str, Any] = configuration(broker.endpoint).model_dump(exclude_unset=True)
+    said["listeners"]["clients"]["tls"] = tls
+    config = Config.model_validate(said | {"limits": {"handshake": "100ms"}})
+    async with serving(config):
+        gc.disable()
+        before = living()
+        for first in (b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00\x01", b""):
+            async with connected(LOOPBACK, port_of(config, 1)) as client:
+                await client.send(first)
+                assert await client.is_closed()
+        await wait_all_tasks_blocked(0.05)
         assert living() - before == Counter()
