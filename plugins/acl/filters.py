@@ -16,6 +16,7 @@ from typing import Any
 from plugins.acl.case import Case
 from plugins.acl.checks import Check
 from proxy.core.decisions import Decision, Disconnect
+from proxy.protocol.fiber import turns
 from proxy.protocol.messages.create_acls import CreateAclsRequest
 from proxy.protocol.messages.delete_acls import DeleteAclsRequest
 from proxy.protocol.messages.describe_acls import DescribeAclsRequest
@@ -45,7 +46,7 @@ class Spelled(Check):
             said: list[Any] = [request]
         else:
             said = request.creations if isinstance(request, CreateAclsRequest) else request.filters
-        unknown = any(UNKNOWN in words(each) for each in said)
+        unknown = any(UNKNOWN in words(each) for each in turns(said))
         return Disconnect(f"a {case.api.name} request with an UNKNOWN in it") if unknown else None
 
 

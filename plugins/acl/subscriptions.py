@@ -21,6 +21,7 @@ from plugins.acl.regex import LONGEST, BadExpressionError, matching
 from plugins.acl.walk import values
 from proxy.core.decisions import Call, Decision
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.fiber import turns
 from rules import Operation
 
 LOOK = 5.0  # seconds between two looks at which topics there are, for members with an expression
@@ -106,12 +107,13 @@ class Wellformed(Check):
     def judge(self, case: Case) -> Decision:
         parts = case.request.topology.subtopologies if case.request.topology is not None else ()
         paths = [path.removeprefix("topology.subtopologies.") for path in TOPOLOGY]
-        named = list(dict.fromkeys(n for part in parts for path in paths for n in values(path, case.version, part)))
+        said_in = (values(path, case.version, part) for part in parts for path in paths)
+        named = list(dict.fromkeys(name for names in said_in for name in turns(names)))
         inside = ",".join(name for name in named if name in INTERNAL)
         if inside:
             said = f"Use of Kafka internal topics {inside} in a Kafka Streams topology is prohibited."
             return case.refuse(ErrorCode.STREAMS_INVALID_TOPOLOGY, said)
-        wrong = ",".join(name for name in named if misnamed(name) is not None)
+        wrong = ",".join(name for name in turns(named) if misnamed(name) is not None)
         if wrong or "" in named:
             said = f"Topic names {wrong} are not valid topic names."
             return case.refuse(ErrorCode.STREAMS_INVALID_TOPOLOGY, said)
