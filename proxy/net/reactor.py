@@ -102,7 +102,7 @@ class Reactor:
                 self._nursery = nursery
                 task_status.started()
                 while True:
-                    if self.again or self.turns:
+                    if self.again or self.turns.line:
                         await trio.lowlevel.checkpoint()
                     else:
                         await trio.lowlevel.wait_readable(self._epoll.fileno())
@@ -244,10 +244,10 @@ class Reactor:
 
     def _serve(self) -> None:
         """Serve whoever is ready, until nobody is or the budget is spent."""
-        poll, sides, clock = self._epoll.poll, self._sides, trio.current_time
+        poll, sides, clock, waiting = self._epoll.poll, self._sides, trio.current_time, self.turns.line
         deadline = clock() + BUDGET
         events = poll(0, EVENTS)
-        while events or self.again or self.turns:
+        while events or self.again or waiting:
             now = self.clock.now = clock()
             for fd, flags in events:
                 side = sides.get(fd)
@@ -265,12 +265,12 @@ class Reactor:
                     self._crash(conversation, error)
             if self.again:
                 self._serve_again()
-            if self.turns:
+            if waiting:
                 self.turns.serve()
             self.deliver()
             if now > deadline:
                 return
-            events = poll(0 if self.again or self.turns else LINGER, EVENTS)
+            events = poll(0 if self.again or waiting else LINGER, EVENTS)
 
     def _serve_again(self) -> None:
         """Those at the end of the line."""
@@ -282,7 +282,7 @@ class Reactor:
     def _outside(self, conversation: Conversation, step: Callable[[], None]) -> None:
         """Take a step of a link from another task. The loop may wait for events: it learns that there is more to do."""
         self._guard(conversation, step)
-        if self.again or self.turns:
+        if self.again or self.turns.line:
             os.eventfd_write(self._nudge, 1)
 
     def _guard(self, conversation: Conversation, step: Callable[[], None]) -> None:

@@ -14,22 +14,19 @@ SHARE = 0.004  # seconds
 
 
 class Turns:
-    """The line of those that wait for their turn."""
+    """The line of those that wait for their turn: `line` says whether there are any."""
 
     def __init__(self) -> None:
-        self._line: deque[Callable[[], None]] = deque()
-
-    def __len__(self) -> int:
-        return len(self._line)
+        self.line: deque[Callable[[], None]] = deque()
 
     def wait(self, go_on: Callable[[], None]) -> None:
         """Call this when its turn has come. It waits again where there is more to do."""
-        self._line.append(go_on)
+        self.line.append(go_on)
 
     def serve(self) -> None:
         """Give turns, each who waits now one at the most."""
         until = time.perf_counter() + SHARE
-        for _ in range(len(self._line)):
-            self._line.popleft()()
+        for _ in range(len(self.line)):
+            self.line.popleft()()
             if time.perf_counter() > until:
                 return

@@ -296,12 +296,12 @@ async def test_a_link_in_the_middle_of_long_work_lets_others_through() -> None:
         for number in range(20):
             await other.send_all(heartbeat(number))
             assert await receive(broker, len(heartbeat(number))) == heartbeat(number)
-        assert here.reactor.turns
+        assert here.reactor.turns.line
         here.reactor.end(next(iter(here.reactor.conversations)), "enough")
         here.reactor.end(next(iter(here.reactor.conversations)), "enough")
         await trio.sleep(0)
         here.reactor.turns.serve()
-        assert not here.reactor.turns
+        assert not here.reactor.turns.line
 
 
 async def test_long_work_that_begins_after_a_wait_goes_on_by_itself() -> None:

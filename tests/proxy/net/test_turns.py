@@ -14,7 +14,7 @@ def test_who_had_a_turn_goes_to_the_end_of_the_line():
 
     turns.wait(lambda: work("a", 3))
     turns.wait(lambda: work("b", 1))
-    while turns:
+    while turns.line:
         turns.serve()
         order.append("events")
     assert order == ["a", "b", "events", "a", "events", "a", "events"]
@@ -27,4 +27,4 @@ def test_however_many_wait_events_are_looked_at_after_a_while(monkeypatch):
     monkeypatch.setattr(module, "SHARE", -1.0)
     turns.serve()
     assert done == [0]
-    assert len(turns) == 2
+    assert len(turns.line) == 2
