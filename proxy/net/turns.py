@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-SHARE = 0.004  # seconds
+SHARE = 0.001  # seconds
 
 
 class Turns:
