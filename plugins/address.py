@@ -14,6 +14,7 @@ Rules:
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 from plugins.config_values import BROKER, NODE_ID, advertise_in
@@ -22,11 +23,12 @@ from proxy.core.context import Context
 from proxy.core.decisions import Decision, Disconnect, Forward
 from proxy.core.plugin import Plugin, carrying, on_request, on_response
 from proxy.core.topology import MOST, Endpoint, Topology
-from proxy.protocol.fiber import turn, turns
+from proxy.protocol.fiber import turns
 from proxy.protocol.messages.add_raft_voter import AddRaftVoterRequest
 from proxy.protocol.messages.describe_configs import DescribeConfigsResponse
 from proxy.protocol.messages.describe_quorum import DescribeQuorumResponse
-from proxy.protocol.schema import Response, Struct, StructType
+from proxy.protocol.schema import Response, Struct
+from proxy.protocol.walk import holders
 from proxy.protocol.wire import Meaning
 
 ENDLESS = 10 * MOST  # brokers in one answer
@@ -45,8 +47,8 @@ class Address(Plugin):
             return self._hide_quorum(ctx.topology, response)
         changed = 0
         told: dict[int, Endpoint] = {}
-        for struct, place in turns(places(response)):
-            changed += replace(ctx.topology, struct, place, told)
+        for struct in turns(holders(response, Meaning.HOST)):
+            changed += replace(ctx.topology, struct, told)
             if len(told) > ENDLESS:
                 return Disconnect(f"the broker names more than {ENDLESS:,} brokers in one answer")
         return Forward(response) if changed else None
@@ -92,51 +94,23 @@ class Place(NamedTuple):
     port: str
 
 
-_PLACES: dict[type[Struct], tuple[Place | None, tuple[tuple[str, bool], ...]]] = {}
+@cache
+def place(cls: type[Struct]) -> Place:
+    """Where in this struct an address lies."""
+    names = {field.meaning: field.name for field in reversed(cls.fields) if not field.is_array}
+    return Place(*(names[meaning] for meaning in (Meaning.BROKER_ID, Meaning.HOST, Meaning.PORT)))
 
 
-def _look(cls: type[Struct]) -> tuple[Place | None, tuple[tuple[str, bool], ...]]:
-    """Where in this struct an address lies: in itself, and in which of its fields (is it an array?)."""
-    if cls not in _PLACES:
-        names = {field.meaning: field.name for field in reversed(cls.fields) if not field.is_array}
-        wanted = [names.get(meaning) for meaning in (Meaning.BROKER_ID, Meaning.HOST, Meaning.PORT)]
-        own = Place(*wanted) if all(wanted) else None  # type: ignore[arg-type]
-        inner = tuple(
-            (field.name, field.is_array)
-            for field in cls.fields
-            if isinstance(field.kind, StructType) and carries_address(field.kind)
-        )
-        _PLACES[cls] = own, inner
-    return _PLACES[cls]
-
-
-def carries_address(cls: type[Struct]) -> bool:
-    """Does this struct, or one inside it, say where a broker listens?"""
-    own, inner = _look(cls)
-    return bool(own or inner)
-
-
-def places(struct: Any) -> list[tuple[Any, Place]]:
-    """Every struct that says where a broker listens, from this one on down."""
-    turn()
-    own, inner = _look(type(struct))
-    found = [(struct, own)] if own else []
-    for name, is_array in inner:
-        value = getattr(struct, name)
-        for child in value if is_array else (value,):
-            if child is not None:
-                found += places(child)
-    return found
-
-
-def replace(topology: Topology, struct: Any, place: Place, told: dict[int, Endpoint]) -> bool:
+def replace(topology: Topology, struct: Any, told: dict[int, Endpoint]) -> bool:
     """Give one broker's advertised address for its own; `told`: those of this answer so far. False: there is none."""
-    node_id, host, port = (getattr(struct, name) for name in place)
+    cls: type[Struct] = type(struct)
+    names = place(cls)
+    node_id, host, port = (getattr(struct, name) for name in names)
     if node_id < 0 and not host and port < 0:
         return False
     advertised = told.get(node_id)
     if advertised is None:
         advertised = told[node_id] = topology.learn(node_id, host, port)
-    setattr(struct, place.host, advertised.host)
-    setattr(struct, place.port, advertised.port)
+    setattr(struct, names.host, advertised.host)
+    setattr(struct, names.port, advertised.port)
     return True

@@ -15,11 +15,12 @@ from typing import Any
 
 from plugins.acl.case import Case
 from plugins.acl.checks import CLUSTER, GROUP, TOPIC, Check
-from plugins.acl.walk import arrays, carriers, found, naming, subject, values
+from plugins.acl.subjects import naming, subject
 from proxy.core.decisions import Decision
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import turns
 from proxy.protocol.schema import NEWEST, Response, Struct
+from proxy.protocol.walk import arrays, holders, values
 from proxy.protocol.wire import Meaning
 from rules import Operation, ResourceType
 from rules.vocabulary import CLUSTER_NAME
@@ -110,8 +111,7 @@ class Operations(Check):
         return None
 
     def narrow(self, case: Case, response: Response) -> None:
-        wanted = carriers(type(response), Meaning.AUTHORIZED_OPERATIONS)
-        for struct in found(response, wanted, case.version):
+        for struct in holders(response, Meaning.AUTHORIZED_OPERATIONS):
             for field in struct.fields:
                 if field.meaning is Meaning.AUTHORIZED_OPERATIONS and field.present(case.version):
                     setattr(struct, field.name, self.left(case, struct, getattr(struct, field.name)))

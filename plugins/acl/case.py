@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from plugins.acl.law import Rights
 from plugins.acl.names import Names
 from plugins.acl.placed import Placing, Refused
-from plugins.acl.walk import Array
 from proxy.core.context import Context, decoded
 from proxy.core.decisions import Decision, Disconnect, Forward, Reply
 from proxy.protocol.api import PRODUCE
@@ -21,6 +20,7 @@ from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import turns
 from proxy.protocol.refuse import refuse
 from proxy.protocol.schema import Response
+from proxy.protocol.walk import Array
 
 
 class ApiError(NamedTuple):

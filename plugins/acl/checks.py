@@ -19,10 +19,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from plugins.acl.case import ApiError, Case
-from plugins.acl.walk import arrays, subjects, values
+from plugins.acl.subjects import subjects
 from proxy.core.decisions import Decision
 from proxy.protocol import api
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.walk import arrays, values
 from rules import Operation, ResourceType
 
 CLUSTER = ResourceType.CLUSTER

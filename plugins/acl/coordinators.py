@@ -10,8 +10,8 @@ from typing import Any
 
 from plugins.acl.case import ApiError, Case
 from plugins.acl.checks import CLUSTER, ERRORS, GROUP, TRANSACTIONAL_ID, Check, refusal
-from plugins.acl.walk import arrays
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.walk import arrays
 from rules import Operation
 
 KINDS = {0: GROUP, 1: TRANSACTIONAL_ID}

@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 from proxy.protocol import api
 from proxy.protocol.api import Api
 from proxy.protocol.fiber import turn, turns
-from proxy.protocol.mirror import Chain, identity
+from proxy.protocol.mirror import identity
 from proxy.protocol.refuse import Refusal
 from proxy.protocol.schema import Field, Response, Struct, StructType
+from proxy.protocol.walk import Chain
 from proxy.protocol.wire import Meaning
 
 ONCE = frozenset(

@@ -18,10 +18,10 @@ from plugins.acl.case import Case
 from plugins.acl.checks import CLUSTER, TOPIC, Check
 from plugins.acl.names import INTERNAL, misnamed
 from plugins.acl.regex import LONGEST, BadExpressionError, matching
-from plugins.acl.walk import values
 from proxy.core.decisions import Call, Decision
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import turns
+from proxy.protocol.walk import values
 from rules import Operation
 
 LOOK = 5.0  # seconds between two looks at which topics there are, for members with an expression

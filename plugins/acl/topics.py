@@ -16,11 +16,11 @@ from plugins.acl.answers import Listed
 from plugins.acl.case import ApiError, Case
 from plugins.acl.checks import CLUSTER, TOPIC, Check, Each
 from plugins.acl.names import misnamed, missing
-from plugins.acl.walk import arrays
 from proxy.core.decisions import Reply
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import turns
 from proxy.protocol.refuse import refuse
+from proxy.protocol.walk import arrays
 from proxy.protocol.wire import NO_UUID
 from rules import Operation
 

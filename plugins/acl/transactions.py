@@ -12,10 +12,10 @@ from typing import Any
 from plugins.acl.case import ApiError, Case
 from plugins.acl.checks import CLUSTER, MESSAGES, TOPIC, TRANSACTIONAL_ID, Check
 from plugins.acl.names import partitions
-from plugins.acl.walk import arrays
 from proxy.core.decisions import Decision
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import turns
+from proxy.protocol.walk import arrays
 from rules import Operation
 
 BY_CLIENTS = 3  # the newest version of AddPartitionsToTxn that clients send; later ones are brokers'

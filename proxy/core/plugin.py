@@ -39,7 +39,8 @@ from proxy.core.decisions import Steps
 from proxy.core.fast_path import FastPath
 from proxy.core.outcome import Observer
 from proxy.protocol.api import Api
-from proxy.protocol.schema import Message, Request, Response, Struct, structs
+from proxy.protocol.schema import Message, Request, Response
+from proxy.protocol.walk import leading
 from proxy.protocol.wire import Meaning
 
 H = TypeVar("H", bound=Callable[..., Any])
@@ -55,12 +56,7 @@ class Carrying:
         """The top-level fields of `cls` in which such a field lies; all of them where one lies there itself."""
         if any(field.meaning in self.meanings for field in cls.fields):
             return frozenset(field.name for field in cls.fields)
-        return frozenset(field.name for field in cls.fields if self._within(field.kind, field.meaning))
-
-    def _within(self, kind: Any, meaning: Meaning | None) -> bool:
-        if isinstance(kind, type) and issubclass(kind, Struct):
-            return any(field.meaning in self.meanings for struct in structs(kind) for field in struct.fields)
-        return meaning in self.meanings
+        return frozenset(field.name for field in leading(cls, *self.meanings))
 
 
 def carrying(*meanings: Meaning) -> Carrying:

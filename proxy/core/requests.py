@@ -36,11 +36,11 @@ from proxy.core.task import WAITING, Result, Task, WaitingTasks, Written
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.codec import slice_decode
 from proxy.protocol.errors import ErrorCode
-from proxy.protocol.fiber import at_once
+from proxy.protocol.fiber import at_once, in_slices
 from proxy.protocol.frame import HOLD, REQUEST_HEAD, SIZE, Buffer, Head, Hold, Reader, Stranger
 from proxy.protocol.header import framed, response_frame, slice_response_frame
 from proxy.protocol.problem import Fault, ProtocolError, TooManyElementsError
-from proxy.protocol.refuse import slice_refuse
+from proxy.protocol.refuse import refuse
 from proxy.protocol.schema import Message, Response
 from proxy.protocol.slices import LARGE, Sliced
 
@@ -267,7 +267,7 @@ class Requests(Lane):
         api, version = wanted.ctx.api, wanted.ctx.version
         with suppress(ProtocolError):
             request = yield from slice_decode(api.request, version, wanted.frame, wanted.body, self._elements)
-            answer = yield from slice_refuse(api, version, request, ErrorCode.UNKNOWN_SERVER_ERROR)
+            answer = yield from in_slices(refuse, api, version, request, ErrorCode.UNKNOWN_SERVER_ERROR)
             if answer is not None:
                 self._show(wanted, answer)
                 return (yield from slice_response_frame(answer, version, wanted.number))

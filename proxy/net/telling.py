@@ -29,7 +29,7 @@ from proxy.logs.cut import short
 from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.protocol.api import ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS, Api
-from proxy.protocol.schema import structs
+from proxy.protocol.walk import leading
 from proxy.protocol.wire import Meaning
 
 log = structlog.get_logger()
@@ -109,5 +109,4 @@ def _has_secrets(api: Api) -> bool:
         return True
     if not api.versions:
         return False  # it is unknown
-    every = (struct for message in (api.request, api.response) for struct in structs(message))
-    return any(field.meaning is Meaning.SECRET for struct in every for field in struct.fields)
+    return any(leading(message, Meaning.SECRET) for message in (api.request, api.response))

@@ -12,9 +12,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from proxy.protocol.fiber import at_once
-from proxy.protocol.schema import Field, Struct
-from proxy.protocol.slices import Pace, Sliced
+from proxy.protocol.fiber import turns
+from proxy.protocol.structs import Field, Struct
+from proxy.protocol.walk import Chain, Element, arrays
 from proxy.protocol.wire import Meaning
 
 TOPIC = frozenset({Meaning.TOPIC_NAME, Meaning.TOPIC_ID, Meaning.PARTITION})
@@ -30,45 +30,10 @@ IDENTITY = TOPIC | {
 IDENTITY_NAMES = frozenset({"entity_name", "entity_type", "feature", "id", "resource_type"})
 
 
-class Asked(NamedTuple):
-    """One value that was asked: an element that is no struct (a topic name, a group id), or a field's."""
-
-    field: Field
-    value: Any
-
-
-Chain = tuple[Any, ...]  # the request, the structs in it, and last what is answered: a Struct or an Asked
-
-
 def mirrored(field: Field, version: int, chain: Chain) -> list[Chain]:
     """The chain down to each of the elements that `field` answers, where the struct around it answers `chain`."""
-    return at_once(slice_mirrored(field, version, chain, Pace()))
-
-
-def slice_mirrored(field: Field, version: int, chain: Chain, pace: Pace) -> Sliced[list[Chain]]:
-    """The same in slices."""
-    found: list[Chain] = []
-    for path in field.mirrors:
-        found += yield from slice_down(path.split("."), version, chain, pace)
-    return found
-
-
-def slice_down(path: list[str], version: int, chain: Chain, pace: Pace) -> Sliced[list[Chain]]:
-    """The chain down to each element of the arrays at the end of `path`, from the struct that `chain` leads to."""
-    found = [chain]
-    for name in path:
-        above, found = found, []
-        for chain in above:
-            if pace.is_due():
-                yield
-            field = chain[-1].field[name]
-            if not field.present(version):
-                continue
-            for element in getattr(chain[-1], name) or ():
-                if pace.is_due():
-                    yield
-                found.append((*chain, element if isinstance(element, Struct) else Asked(field, element)))
-    return found
+    found = (array for path in field.mirrors for array in arrays(path, version, *chain))
+    return [array.link(element) for array in found for element in turns(array.elements)]
 
 
 class Place(NamedTuple):
@@ -83,14 +48,14 @@ class Place(NamedTuple):
         return asked.value if self.name is None else getattr(asked, self.name)
 
 
-def identity(field: Field, version: int, chain: Chain) -> Asked | None:
+def identity(field: Field, version: int, chain: Chain) -> Element | None:
     """What `field` of an answer to `chain` repeats of it; None where it does not identify."""
-    kinds = tuple(asked.field if isinstance(asked, Asked) else type(asked) for asked in chain[1:])
+    kinds = tuple(asked.field if isinstance(asked, Element) else type(asked) for asked in chain[1:])
     place = counterpart(field, version, kinds)
     if place is None:
         return None
     asked = chain[place.link]
-    return asked if place.name is None else Asked(asked.field[place.name], place.of(chain))
+    return asked if place.name is None else Element(asked.field[place.name], place.of(chain))
 
 
 @cache

@@ -37,12 +37,12 @@ from proxy.protocol.api import (
     Api,
 )
 from proxy.protocol.errors import ErrorCode
-from proxy.protocol.fiber import at_once
+from proxy.protocol.fiber import turn, turns
 from proxy.protocol.messages.api_versions import ApiVersionsResponse
 from proxy.protocol.messages.produce import ProduceRequest
-from proxy.protocol.mirror import TOPIC, Asked, Chain, Place, counterpart, slice_mirrored
+from proxy.protocol.mirror import TOPIC, Place, counterpart, mirrored
 from proxy.protocol.schema import Field, Request, Response, Struct, StructType, blank
-from proxy.protocol.slices import Pace, Sliced
+from proxy.protocol.walk import Chain, Element
 from proxy.protocol.wire import Meaning
 
 ABOUT_TOPICS = frozenset(
@@ -115,17 +115,9 @@ LEFT: dict[Api, dict[str, Any]] = {
 
 def refuse(api: Api, version: int, request: Request, error: int, message: str | None = None) -> Response | None:
     """The answer to `request` in `version` that says `error`; None where Kafka never answers (Produce with acks 0)."""
-    return at_once(slice_refuse(api, version, request, error, message))
-
-
-def slice_refuse(
-    api: Api, version: int, request: Request, error: int, message: str | None = None
-) -> Sliced[Response | None]:
-    """The same in slices."""
     if isinstance(request, ProduceRequest) and request.acks == 0:
         return None
-    refusal = Refusal(api, version, error, message)
-    answer: Response = yield from refusal.slice_of(api.response, (request,), Pace())
+    answer: Response = Refusal(api, version, error, message).of(api.response, (request,))
     if isinstance(answer, ApiVersionsResponse) and error == ErrorCode.UNSUPPORTED_VERSION:
         # KIP-511: the client learns from this one entry with which version to ask again.
         own = ApiVersionsResponse.ApiVersion(api_key=API_VERSIONS.key, min_version=0, max_version=API_VERSIONS.newest)
@@ -143,46 +135,34 @@ class Refusal(NamedTuple):
 
     def of(self, cls: type[Any], chain: Chain) -> Any:
         """A `cls` that refuses what is at the end of `chain`."""
-        return at_once(self.slice_of(cls, chain, Pace()))
-
-    def slice_of(self, cls: type[Any], chain: Chain, pace: Pace) -> Sliced[Any]:
-        """The same in slices."""
+        turn()
         shape = _shape(self.api, self.version, cast(type[Struct], cls), tuple(map(_kind, chain[1:])))
         answer = blank(cls)
-        here = shape.has_error
-        if shape.mirrors:
-            here = yield from self._slice_inside(shape, answer, chain, pace)
+        here = self._inside(shape, answer, chain) if shape.mirrors else shape.has_error
         self._fill(shape, answer, chain, here)
         return answer
 
-    def _slice_inside(self, shape: Shape, answer: Struct, chain: Chain, pace: Pace) -> Sliced[bool]:
+    def _inside(self, shape: Shape, answer: Struct, chain: Chain) -> bool:
         """Refuse what is in the arrays; gives whether the error stands outside of them."""
-        found: list[tuple[Mirror, list[Chain]]] = []
-        for mirror in shape.mirrors:
-            found.append((mirror, (yield from slice_mirrored(mirror.field, self.version, chain, pace))))
+        found = [(mirror, mirrored(mirror.field, self.version, chain)) for mirror in shape.mirrors]
         inside = self.error in ABOUT_TOPICS and any(chains and mirror.says_topic for mirror, chains in found)
         here = shape.has_error and not inside
         for mirror, chains in found:
             # An array without errors is part of what identifies its element: the entity of a quota.
             if not here or not mirror.says or self.version <= AT_BOTH.get(self.api, -1):
-                setattr(answer, mirror.field.name, (yield from self._slice_each(mirror.field, chains, pace)))
+                setattr(answer, mirror.field.name, self._each(mirror.field, chains))
         return here
 
-    def _slice_each(self, field: Field, chains: list[Chain], pace: Pace) -> Sliced[list[Any]]:
-        answers: list[Any] = []
-        told = set()
-        for chain in chains:
-            if pace.is_due():
-                yield
-            answer = yield from self.slice_of(cast(type[Struct], field.kind), chain, pace)
-            if len(field.mirrors) > 1:
-                # A user whose password is removed and set gets one answer.
-                said = tuple(getattr(answer, inner.name) for inner in answer.fields if not inner.is_array)
-                if said in told:
-                    continue
-                told.add(said)
-            answers.append(answer)
-        return answers
+    def _each(self, field: Field, chains: list[Chain]) -> list[Any]:
+        answers = [self.of(cast(type[Struct], field.kind), chain) for chain in chains]
+        if len(field.mirrors) == 1:
+            return answers
+        # A user whose password is removed and set gets one answer.
+        own = [inner.name for inner in cast(type[Struct], field.kind).fields if not inner.is_array]
+        told: dict[tuple[Any, ...], Any] = {}
+        for answer in turns(answers):
+            told.setdefault(tuple(getattr(answer, name) for name in own), answer)
+        return list(told.values())
 
     def _fill(self, shape: Shape, answer: Struct, chain: Chain, here: bool) -> None:
         """Set the fields that are no arrays, unless their default is right."""
@@ -219,8 +199,8 @@ class Shape(NamedTuple):
     repeated: tuple[tuple[str, Place, bool], ...]
 
 
-def _kind(asked: Struct | Asked) -> type[Struct] | Field:
-    return asked.field if isinstance(asked, Asked) else type(asked)
+def _kind(asked: Struct | Element) -> type[Struct] | Field:
+    return asked.field if isinstance(asked, Element) else type(asked)
 
 
 @cache

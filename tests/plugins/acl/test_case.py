@@ -10,7 +10,6 @@ import pytest
 from plugins.acl.case import ApiError, Case
 from plugins.acl.law import TOLD, rights
 from plugins.acl.names import Names
-from plugins.acl.walk import arrays
 from proxy.core.context import Context
 from proxy.core.decisions import Forward, Reply
 from proxy.protocol.errors import ErrorCode
@@ -30,6 +29,7 @@ from proxy.protocol.messages.list_groups import ListGroupsRequest, ListGroupsRes
 from proxy.protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
+from proxy.protocol.walk import arrays
 from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
 
 Making = Callable[..., Rules]

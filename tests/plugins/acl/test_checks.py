@@ -14,14 +14,15 @@ import pytest
 from plugins.acl.checks import CLUSTER, ERRORS, GROUP, TOPIC, TRANSACTIONAL_ID, Check, Each, Required, Whole
 from plugins.acl.configs import Shown
 from plugins.acl.placed import ONCE
+from plugins.acl.subjects import MEANINGS, naming
 from plugins.acl.table import checks
-from plugins.acl.walk import MEANINGS, naming
 from proxy.protocol.api import APIS, CREATE_PARTITIONS, DELETE_TOPICS, SYNC_GROUP, Api
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.sync_group import SyncGroupRequest
-from proxy.protocol.mirror import Chain, identity, mirrored
+from proxy.protocol.mirror import identity, mirrored
 from proxy.protocol.schema import Field, Request, Response, Struct, StructType, blank
+from proxy.protocol.walk import Chain
 from proxy.protocol.wire import INT32, NO_UUID, Meaning
 from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
 

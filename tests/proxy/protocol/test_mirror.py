@@ -4,8 +4,9 @@ from proxy.protocol.messages.alter_replica_log_dirs import AlterReplicaLogDirsRe
 from proxy.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from proxy.protocol.messages.list_offsets import ListOffsetsRequest, ListOffsetsResponse
 from proxy.protocol.messages.stop_replica import StopReplicaRequest, StopReplicaResponse
-from proxy.protocol.mirror import Asked, Chain, identity, mirrored
+from proxy.protocol.mirror import identity, mirrored
 from proxy.protocol.schema import Field
+from proxy.protocol.walk import Chain, Element
 from proxy.protocol.wire import NO_UUID
 
 
@@ -38,7 +39,7 @@ def test_an_answer_repeats_the_partition_but_not_the_timestamp_that_was_asked_fo
 def test_names_that_are_no_structs_are_asked_with_their_field() -> None:
     request = DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1)
     (chain,) = mirrored(DeleteTopicsResponse.field["responses"], 5, (request,))
-    assert chain == (request, Asked(DeleteTopicsRequest.field["topic_names"], "orders"))
+    assert chain == (request, Element(DeleteTopicsRequest.field["topic_names"], "orders"))
     assert repeated(DeleteTopicsResponse.Topic.fields, 5, chain) == {"name": "orders"}
 
 

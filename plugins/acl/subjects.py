@@ -1,0 +1,49 @@
+"""Subjects: which resources a message is about, by the meanings that the schema gives to its fields.
+
+# What an element is about are the fields with the meaning that fits. A client may say a topic's name and its id: who
+# says both asks about both, whichever its broker would look at.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from proxy.protocol.fiber import turn
+from proxy.protocol.schema import Struct
+from proxy.protocol.wire import NO_UUID, Meaning
+from rules import ResourceType
+
+MEANINGS: dict[ResourceType, tuple[Meaning, ...]] = {
+    ResourceType.TOPIC: (Meaning.TOPIC_NAME, Meaning.TOPIC_ID),
+    ResourceType.GROUP: (Meaning.GROUP_ID,),
+    ResourceType.TRANSACTIONAL_ID: (Meaning.TRANSACTIONAL_ID,),
+}
+
+
+@cache
+def naming(cls: type[Struct], kind: ResourceType, version: int) -> tuple[str, ...]:
+    """The fields of an element that say which resource it is about, the best first."""
+    return tuple(
+        field.name
+        for meaning in MEANINGS[kind]
+        for field in cls.fields
+        if field.meaning is meaning and field.present(version) and not field.is_array
+    )
+
+
+def subjects(element: Any, kind: ResourceType, version: int) -> list[str | bytes]:
+    """What an element of an array is about: a name, or a topic's id; both where a client says both."""
+    turn()
+    if not isinstance(element, Struct):
+        return [element]
+    said = [getattr(element, name) for name in naming(type(element), kind, version)]
+    meant = [value for value in said if value is not None and value != NO_UUID]
+    if not meant and NO_UUID not in said:
+        raise ValueError(f"{type(element).__qualname__} names no {kind.word}")
+    return meant or [NO_UUID]
+
+
+def subject(element: Any, kind: ResourceType, version: int) -> str | bytes:
+    """What an element of an answer is about: its name where it has one, else its id."""
+    return subjects(element, kind, version)[0]

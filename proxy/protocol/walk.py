@@ -1,0 +1,120 @@
+"""Walks over messages: to where fields of a meaning lie, and down a path of fields.
+
+Rules:
+* A path leads down by fields: "groups.topics" is the topics of every group. A field that the version lacks, or that is
+  null, leads to nothing.
+* A walk enters only what leads where it goes. What it needs to know of a class is worked out once.
+* It says `turn()` for each struct that it enters: in a fiber the others go on meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+from proxy.protocol.fiber import turn
+from proxy.protocol.structs import Field, Struct, StructType
+from proxy.protocol.wire import Meaning
+
+
+class Element(NamedTuple):
+    """A value that is no struct, and the field it stands in: a topic's name, or one of an array of names."""
+
+    field: Field
+    value: Any
+
+
+Chain = tuple[Any, ...]  # a message, the structs on the way down, and last a Struct or an Element
+
+
+class Array(NamedTuple):
+    """An array of a message: whose it is, which field of it, and the names of the fields that led here."""
+
+    chain: Chain
+    field: Field
+    path: tuple[str, ...]
+
+    @property
+    def elements(self) -> list[Any]:
+        """What is in it; of a field that is no array its value alone."""
+        value = getattr(self.chain[-1], self.field.name)
+        return value if self.field.is_array else [value]
+
+    def link(self, element: Any) -> Chain:
+        """The chain down to one element."""
+        return (*self.chain, element if isinstance(element, Struct) else Element(self.field, element))
+
+
+def arrays(path: str, version: int, *chain: Any) -> Iterator[Array]:
+    """The arrays at the end of `path`, from the struct at the end of the chain on."""
+    return _arrays(path.split("."), version, chain, ())
+
+
+def _arrays(path: list[str], version: int, chain: Chain, above: tuple[str, ...]) -> Iterator[Array]:
+    turn()
+    name, *rest = path
+    field = chain[-1].field[name]
+    if not field.present(version) or getattr(chain[-1], name) is None:
+        return
+    array = Array(chain, field, (*above, name))
+    if not rest:
+        yield array
+        return
+    for element in array.elements:
+        yield from _arrays(rest, version, (*chain, element), array.path)
+
+
+def values(path: str, version: int, struct: Struct) -> Iterator[Any]:
+    """The values at the end of `path`, those of arrays one by one; nulls are left out."""
+    for array in arrays(path, version, struct):
+        yield from array.elements
+
+
+@cache
+def leading(cls: type[Struct], *meanings: Meaning) -> tuple[Field, ...]:
+    """The fields of a struct that have one of these meanings, or in which such a field lies."""
+    return tuple(
+        field
+        for field in cls.fields
+        if field.meaning in meanings or (isinstance(field.kind, StructType) and leading(field.kind, *meanings))
+    )
+
+
+@cache
+def paths(cls: type[Struct], *meanings: Meaning) -> tuple[str, ...]:
+    """The paths to all fields of these meanings, in the order of their declaration."""
+    found = []
+    for field in leading(cls, *meanings):
+        inner = paths(field.kind, *meanings) if isinstance(field.kind, StructType) else ()
+        found += [f"{field.name}.{path}" for path in inner] or [field.name]
+    return tuple(found)
+
+
+def holders(struct: Any, meaning: Meaning) -> list[Any]:
+    """Every struct with a field of this meaning, from this one on down."""
+    turn()
+    cls: type[Struct] = type(struct)
+    is_holder, ways = _ways(cls, meaning)
+    found = [struct] if is_holder else []
+    for name, is_array, is_last in ways:
+        value = getattr(struct, name)
+        inner = value if is_array else () if value is None else (value,)
+        if is_last:
+            found += inner
+            continue
+        for each in inner:
+            found += holders(each, meaning)
+    return found
+
+
+@cache
+def _ways(cls: type[Struct], meaning: Meaning) -> tuple[bool, tuple[tuple[str, bool, bool], ...]]:
+    """Is this struct a holder? And the fields with holders in them: is it an array, and are none further down?"""
+    fields = leading(cls, meaning)
+    ways = [
+        (field.name, field.is_array, all(inner.meaning is meaning for inner in leading(field.kind, meaning)))
+        for field in fields
+        if isinstance(field.kind, StructType)
+    ]
+    return any(field.meaning is meaning for field in fields), tuple(ways)
