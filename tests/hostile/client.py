@@ -159,9 +159,13 @@ def connect(port: int, receive: int = 0, source: str = "") -> socket.socket:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)
     if source:
         sock.bind((source, 0))
-    sock.settimeout(PATIENCE)
-    sock.connect((HOST, port))
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    try:
+        sock.settimeout(PATIENCE)
+        sock.connect((HOST, port))
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    except BaseException:
+        sock.close()
+        raise
     return sock
 
 
