@@ -60,8 +60,8 @@ def held(notes: Mapping[Any, Any]) -> int:
 
 
 def decoded(api: Api, size: int) -> int:
-    """Bytes that a message takes which was read from so many, at a guess. Records stay bytes."""
-    return size if api in (PRODUCE, FETCH) else 8 * size
+    """Bytes that a request of this size takes with what is made of it, at the most. Records stay bytes."""
+    return size if api in (PRODUCE, FETCH) else 40 * size
 
 
 @dataclass(slots=True, eq=False)

@@ -14,6 +14,7 @@ from proxy.protocol.tail import Tail
 
 # Before the acks of a Produce request lie two strings of 32 KiB at the most; what is longer has tags that nobody sends.
 LONGEST_PREFIX = 80 << 10
+ANSWER = 8  # times its bytes a response takes that was read: brokers say much of little
 
 
 @dataclass(slots=True)
@@ -25,13 +26,16 @@ class Wanted:
     frame: memoryview
     body: int
     acks: int = 1
+    is_request: bool = True
     is_read: bool = False  # it is large, and its turn to be read has come
 
     @property
     def held(self) -> int:
         """Bytes that the frame takes, and what handlers make of it."""
         size = len(self.frame)
-        return size + decoded(self.chain.api, size) if self.is_read or size <= LARGE else size
+        if size > LARGE and not self.is_read:
+            return size
+        return size + (decoded(self.chain.api, size) if self.is_request else ANSWER * size)
 
     @property
     def header(self) -> bytes:

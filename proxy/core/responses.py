@@ -146,7 +146,7 @@ class Responses(Lane):
             body = chain.response_body(frame[:LONGEST])
             if body is None:
                 raise ProtocolError("ends within its header", fault=Fault.BROKER, api=chain.api.name)
-            wanted = Wanted(chain, ctx, frame, body)
+            wanted = Wanted(chain, ctx, frame, body, is_request=False)
             steps: Generator[Step, Any, Result]
             if len(frame) > LARGE or ctx.is_large:
                 steps = self._slice(wanted)
