@@ -1,9 +1,9 @@
 """Checks of answers: what of them a client may see.
 
-    Listed(DESCRIBE, GROUP, "groups")   leave out what the client may not see
-    ListedOfAll(...)                    likewise, where null asks for all
-    Assigned((path, ...))               a group that has a topic which the client may not see is refused
-    Operations()                        say what the client may do by the rules, not by the broker's
+    Listed(DESCRIBE, GROUP)     leave out what the client may not see
+    ListedOfAll(...)            likewise, where null asks for all
+    Assigned((path, ...))       a group that has a topic which the client may not see is refused
+    Operations()                say what the client may do by the rules, not by the broker's
 
 # They judge nothing of the request: they see to it that its answer is read.
 """
@@ -15,7 +15,7 @@ from typing import Any
 
 from plugins.acl.case import Case
 from plugins.acl.checks import CLUSTER, GROUP, TOPIC, Check
-from plugins.acl.subjects import naming, subject
+from plugins.acl.subjects import array_paths, naming, subject
 from proxy.core.decisions import Decision
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import turns
@@ -34,7 +34,7 @@ class Listed(Check):
 
     operation: Operation
     kind: ResourceType
-    path: str
+    path: str = ""  # where it is not all that the answer says of them
     or_cluster: Operation | None = None
     answers = True
 
@@ -44,9 +44,10 @@ class Listed(Check):
         return None
 
     def filter(self, case: Case, response: Response) -> None:
-        for array in arrays(self.path, case.version, response):
-            seen = [element for element in array.elements if not self.hides(case, element)]
-            setattr(array.chain[-1], array.field.name, seen)
+        for path in (self.path,) if self.path else array_paths(case.api.response, self.kind):
+            for array in arrays(path, case.version, response):
+                seen = [element for element in array.elements if not self.hides(case, element)]
+                setattr(array.chain[-1], array.field.name, seen)
 
     def hides(self, case: Case, element: Any) -> bool:
         name = case.names.of(subject(element, self.kind, case.version))

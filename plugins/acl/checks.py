@@ -1,12 +1,14 @@
 """Checks: what kinds of questions the rules are asked about a request, and what follows from a no.
 
-    Whole(READ, GROUP, "group_id")      refuse all of it
-    Every(DESCRIBE, TOPIC, "names")     one no among these refuses all of it
-    Each(WRITE, TOPIC, "topic_data")    take out what is refused, serve the others
+    Whole(READ, GROUP)                  refuse all of it
+    Every(DESCRIBE, TOPIC, ("names",))  one no among these refuses all of it
+    Each(WRITE, TOPIC)                  take out what is refused, serve the others
     Required(INCONSISTENT, ("name",))   refuse all of it where something is missing
 
 Those about what an answer shows are in `answers.py`.
 
+# Where a request names what is asked about, the schema says: see `subjects.py`. A path is given only where brokers ask
+# about less than that.
 # A check judges a case: it answers None to go on, or with the decision that ends it. It may be a generator of steps.
 # `or_cluster`: who may do that to the cluster needs nothing else.
 # A topic id without a name is unknown to the broker: that is said before anything is asked (as brokers do).
@@ -19,11 +21,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from plugins.acl.case import ApiError, Case
-from plugins.acl.subjects import subjects
+from plugins.acl.subjects import array_paths, name_field, subjects
 from proxy.core.decisions import Decision
 from proxy.protocol import api
 from proxy.protocol.errors import ErrorCode
-from proxy.protocol.walk import arrays, values
+from proxy.protocol.schema import Request
+from proxy.protocol.walk import Array, arrays, values
 from rules import Operation, ResourceType
 
 CLUSTER = ResourceType.CLUSTER
@@ -83,26 +86,20 @@ class Check:
 
 @dataclass(frozen=True)
 class Whole(Check):
-    """All or nothing. `path` leads to the name of the resource; without one it is the cluster's."""
+    """All or nothing: the one resource that the request names, or the cluster."""
 
     operation: Operation
     kind: ResourceType
-    path: str = ""
-    since: int = 0
 
     def judge(self, case: Case) -> Decision:
-        if case.version < self.since:
-            return None
-        rights, error = case.rights, ERRORS[self.kind]
-        if not self.path:
-            refused = rights.refuses(case.api, self.operation, self.kind)
-        else:
-            field = case.request.field[self.path]
+        names: tuple[str, ...] = ()
+        if self.kind is not CLUSTER:
+            field = name_field(case.api.request, self.kind)
             if not field.present(case.version):
                 return None
-            name = getattr(case.request, self.path) or ""
-            refused = rights.refuses(case.api, self.operation, self.kind, name)
-        return refusal(case, error) if refused else None
+            names = (getattr(case.request, field.name) or "",)
+        refused = case.rights.refuses(case.api, self.operation, self.kind, *names)
+        return refusal(case, ERRORS[self.kind]) if refused else None
 
 
 @dataclass(frozen=True)
@@ -137,7 +134,8 @@ class Every(Check):
 
 
 class Each(Check):
-    """What is refused is taken out. `paths` are the arrays; those of other versions lead to nothing.
+    """What is refused is taken out. `paths` are the arrays where the schema does not say them; those of other versions
+    lead to nothing.
 
     `kept`: brokers answer in the order of the request. `says`: beside the error stands its text. `anyway`: the broker
     is asked also when nothing is left.
@@ -157,23 +155,30 @@ class Each(Check):
     ) -> None:
         self.operation = operation
         self.kind = kind
-        self.paths = paths
+        self._paths = paths
         self.or_cluster = or_cluster
         self.kept = kept
         self.says = says
         self.anyway = anyway
 
+    def paths(self, request: type[Request]) -> tuple[str, ...]:
+        """Which arrays of such a request are asked about."""
+        return self._paths or array_paths(request, self.kind)
+
+    def arrays(self, case: Case) -> Iterator[Array]:
+        """These of one request."""
+        for path in self.paths(case.api.request):
+            yield from arrays(path, case.version, case.request)
+
     def ids(self, case: Case) -> Iterator[bytes]:
         if self.kind is TOPIC:
-            for path in self.paths:
-                for array in arrays(path, case.version, case.request):
-                    for element in array.elements:
-                        yield from (it for it in subjects(element, TOPIC, case.version) if isinstance(it, bytes))
+            for array in self.arrays(case):
+                for element in array.elements:
+                    yield from (it for it in subjects(element, TOPIC, case.version) if isinstance(it, bytes))
 
     def judge(self, case: Case) -> Any:
-        for path in self.paths:
-            for array in arrays(path, case.version, case.request):
-                case.take_out(array, self.errors(case, array.elements), kept=self.kept, anyway=self.anyway)
+        for array in self.arrays(case):
+            case.take_out(array, self.errors(case, array.elements), kept=self.kept, anyway=self.anyway)
         return None
 
     def errors(self, case: Case, elements: Sequence[Any]) -> dict[int, ApiError]:

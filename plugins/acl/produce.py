@@ -33,7 +33,7 @@ class Producing:
     FIELDS = frozenset(["transactional_id", "acks", "topic_data"])
     ANSWERED = frozenset({"responses"})
     _ALLOWED = "all of a Produce request is allowed"
-    _each = Each(Operation.WRITE, TOPIC, "topic_data")
+    _each = Each(Operation.WRITE, TOPIC)
 
     def __init__(self, law: Law, names: Names) -> None:
         self._law = law

@@ -1,5 +1,7 @@
 """Subjects: which resources a message is about, by the meanings that the schema gives to its fields.
 
+# A message is about the one resource that a field of its own names (`name_field`), and about those that the elements of
+# its arrays name (`array_paths`).
 # What an element is about are the fields with the meaning that fits. A client may say a topic's name and its id: who
 # says both asks about both, whichever its broker would look at.
 """
@@ -10,7 +12,8 @@ from functools import cache
 from typing import Any
 
 from proxy.protocol.fiber import turn
-from proxy.protocol.schema import Struct
+from proxy.protocol.schema import Field, Struct
+from proxy.protocol.walk import paths
 from proxy.protocol.wire import NO_UUID, Meaning
 from rules import ResourceType
 
@@ -19,6 +22,28 @@ MEANINGS: dict[ResourceType, tuple[Meaning, ...]] = {
     ResourceType.GROUP: (Meaning.GROUP_ID,),
     ResourceType.TRANSACTIONAL_ID: (Meaning.TRANSACTIONAL_ID,),
 }
+
+
+@cache
+def name_field(cls: type[Struct], kind: ResourceType) -> Field:
+    """The field of a message that names the one resource of this kind that all of it is about."""
+    (field,) = (field for field in cls.fields if field.meaning in MEANINGS[kind] and not field.is_array)
+    return field
+
+
+@cache
+def array_paths(cls: type[Struct], kind: ResourceType) -> tuple[str, ...]:
+    """The paths to the arrays of a message whose elements are each about a resource of this kind."""
+    found: dict[str, None] = {}
+    for path in paths(cls, *MEANINGS[kind]):
+        names, struct, depth = path.split("."), cls, 0
+        for index, name in enumerate(names, 1):
+            field = struct.field[name]
+            depth = index if field.is_array else depth
+            struct = field.kind  # type: ignore[assignment]
+        if depth:
+            found[".".join(names[:depth])] = None
+    return tuple(found)
 
 
 @cache

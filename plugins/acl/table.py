@@ -33,10 +33,10 @@ READ = Operation.READ
 WRITE = Operation.WRITE
 
 FREE: tuple[Check, ...] = ()
-READS_GROUP = Whole(READ, GROUP, "group_id")
+READS_GROUP = Whole(READ, GROUP)
 NAMES_PROTOCOL = Required(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, ("protocol_type", "protocol_name"), since=5)
 NAMES_GROUP = Required(ErrorCode.INVALID_REQUEST, ("group_id",), since=0)
-WRITES_TRANSACTION = Whole(WRITE, TRANSACTIONAL_ID, "transactional_id")
+WRITES_TRANSACTION = Whole(WRITE, TRANSACTIONAL_ID)
 ALTERS = (Whole(ALTER, CLUSTER),)
 DESCRIBES = (Whole(DESCRIBE, CLUSTER),)
 SUBSCRIBES = Every(DESCRIBE, TOPIC, ("subscribed_topic_names",))
@@ -55,13 +55,13 @@ def checks() -> dict[Api, tuple[Check, ...]]:
     """A fresh table: some checks remember what clients said."""
     shared = ShareFetched()
     return {
-        api.LIST_OFFSETS: (Each(DESCRIBE, TOPIC, "topics"),),
+        api.LIST_OFFSETS: (Each(DESCRIBE, TOPIC),),
         api.METADATA: (Told(), Operations()),
-        api.OFFSET_COMMIT: (READS_GROUP, Each(READ, TOPIC, "topics")),
+        api.OFFSET_COMMIT: (READS_GROUP, Each(READ, TOPIC)),
         api.OFFSET_FETCH: (
-            Whole(DESCRIBE, GROUP, "group_id"),
-            Each(DESCRIBE, GROUP, "groups", kept=True),
-            Each(DESCRIBE, TOPIC, "topics", "groups.topics", anyway=True),
+            Whole(DESCRIBE, GROUP),
+            Each(DESCRIBE, GROUP, kept=True),
+            Each(DESCRIBE, TOPIC, anyway=True),
             ListedOfAll(DESCRIBE, TOPIC, "topics"),
             ListedOfAll(DESCRIBE, TOPIC, "groups.topics", ids_since=10),
         ),
@@ -70,19 +70,19 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.HEARTBEAT: (READS_GROUP,),
         api.LEAVE_GROUP: (READS_GROUP,),
         api.SYNC_GROUP: (NAMES_PROTOCOL, READS_GROUP),
-        api.DESCRIBE_GROUPS: (Each(DESCRIBE, GROUP, "groups"), Operations()),
-        api.LIST_GROUPS: (Listed(DESCRIBE, GROUP, "groups", or_cluster=DESCRIBE),),
+        api.DESCRIBE_GROUPS: (Each(DESCRIBE, GROUP), Operations()),
+        api.LIST_GROUPS: (Listed(DESCRIBE, GROUP, or_cluster=DESCRIBE),),
         api.SASL_HANDSHAKE: FREE,
         api.API_VERSIONS: FREE,
         api.CREATE_TOPICS: (Made(),),
         api.DELETE_TOPICS: (Deleted(),),
-        api.DELETE_RECORDS: (Each(DELETE, TOPIC, "topics"),),
+        api.DELETE_RECORDS: (Each(DELETE, TOPIC),),
         api.INIT_PRODUCER_ID: (Initialized(),),
-        api.OFFSET_FOR_LEADER_EPOCH: (Each(DESCRIBE, TOPIC, "topics", or_cluster=CLUSTER_ACTION),),
+        api.OFFSET_FOR_LEADER_EPOCH: (Each(DESCRIBE, TOPIC, or_cluster=CLUSTER_ACTION),),
         api.ADD_PARTITIONS_TO_TXN: (Added(),),
         api.ADD_OFFSETS_TO_TXN: (WRITES_TRANSACTION, READS_GROUP),
         api.END_TXN: (WRITES_TRANSACTION,),
-        api.TXN_OFFSET_COMMIT: (WRITES_TRANSACTION, READS_GROUP, Each(READ, TOPIC, "topics")),
+        api.TXN_OFFSET_COMMIT: (WRITES_TRANSACTION, READS_GROUP, Each(READ, TOPIC)),
         api.DESCRIBE_ACLS: (Spelled(), *DESCRIBES),
         api.CREATE_ACLS: (Spelled(), *ALTERS),
         api.DELETE_ACLS: (Spelled(), *ALTERS),
@@ -96,12 +96,12 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.RENEW_DELEGATION_TOKEN: (TokenUsed(),),
         api.EXPIRE_DELEGATION_TOKEN: (TokenUsed(),),
         api.DESCRIBE_DELEGATION_TOKEN: (TokensShown(),),
-        api.DELETE_GROUPS: (Each(DELETE, GROUP, "groups_names"),),
+        api.DELETE_GROUPS: (Each(DELETE, GROUP),),
         api.ELECT_LEADERS: ALTERS,
         api.INCREMENTAL_ALTER_CONFIGS: (Altered(),),
         api.ALTER_PARTITION_REASSIGNMENTS: ALTERS,
         api.LIST_PARTITION_REASSIGNMENTS: DESCRIBES,
-        api.OFFSET_DELETE: (Whole(DELETE, GROUP, "group_id"), Each(READ, TOPIC, "topics")),
+        api.OFFSET_DELETE: (Whole(DELETE, GROUP), Each(READ, TOPIC)),
         api.DESCRIBE_CLIENT_QUOTAS: (Whole(DESCRIBE_CONFIGS, CLUSTER),),
         api.ALTER_CLIENT_QUOTAS: (Whole(ALTER_CONFIGS, CLUSTER),),
         api.DESCRIBE_USER_SCRAM_CREDENTIALS: DESCRIBES,
@@ -112,13 +112,13 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.DESCRIBE_PRODUCERS: (Produced(),),
         api.UNREGISTER_BROKER: ALTERS,
         api.DESCRIBE_TRANSACTIONS: (
-            Each(DESCRIBE, TRANSACTIONAL_ID, "transactional_ids", kept=True),
-            Listed(DESCRIBE, TOPIC, "transaction_states.topics"),
+            Each(DESCRIBE, TRANSACTIONAL_ID, kept=True),
+            Listed(DESCRIBE, TOPIC),
         ),
-        api.LIST_TRANSACTIONS: (Listed(DESCRIBE, TRANSACTIONAL_ID, "transaction_states"),),
+        api.LIST_TRANSACTIONS: (Listed(DESCRIBE, TRANSACTIONAL_ID),),
         api.CONSUMER_GROUP_HEARTBEAT: (READS_GROUP, SUBSCRIBES, Subscribed()),
         api.CONSUMER_GROUP_DESCRIBE: (
-            Each(DESCRIBE, GROUP, "group_ids"),
+            Each(DESCRIBE, GROUP),
             Assigned((ASSIGNED, "members.target_assignment.topic_partitions.topic_name")),
             Operations(),
         ),
@@ -127,13 +127,13 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.LIST_CONFIG_RESOURCES: (Whole(DESCRIBE_CONFIGS, CLUSTER),),
         api.DESCRIBE_TOPIC_PARTITIONS: (Described(), Operations()),
         api.SHARE_GROUP_HEARTBEAT: (READS_GROUP, SUBSCRIBES),
-        api.SHARE_GROUP_DESCRIBE: (Each(DESCRIBE, GROUP, "group_ids"), Assigned((ASSIGNED,)), Operations()),
+        api.SHARE_GROUP_DESCRIBE: (Each(DESCRIBE, GROUP), Assigned((ASSIGNED,)), Operations()),
         api.SHARE_FETCH: (NAMES_GROUP, READS_GROUP, shared),
         api.SHARE_ACKNOWLEDGE: (
             NAMES_GROUP,
             READS_GROUP,
             ShareAcknowledged(shared),
-            Each(READ, TOPIC, "topics", anyway=True),
+            Each(READ, TOPIC, anyway=True),
         ),
         api.ADD_RAFT_VOTER: ALTERS,
         api.REMOVE_RAFT_VOTER: ALTERS,
@@ -144,21 +144,21 @@ def checks() -> dict[Api, tuple[Check, ...]]:
             Streams(),
         ),
         api.STREAMS_GROUP_DESCRIBE: (
-            Each(DESCRIBE, GROUP, "group_ids"),
+            Each(DESCRIBE, GROUP),
             Assigned(
                 DESCRIBED_TOPOLOGY, "The described group uses topics that the client is not authorized to describe."
             ),
             Operations(),
         ),
         api.DESCRIBE_SHARE_GROUP_OFFSETS: (
-            Each(DESCRIBE, GROUP, "groups"),
-            Each(DESCRIBE, TOPIC, "groups.topics", says=True),
+            Each(DESCRIBE, GROUP),
+            Each(DESCRIBE, TOPIC, says=True),
             ListedOfAll(DESCRIBE, TOPIC, "groups.topics"),
         ),
-        api.ALTER_SHARE_GROUP_OFFSETS: (READS_GROUP, Each(READ, TOPIC, "topics", says=True)),
+        api.ALTER_SHARE_GROUP_OFFSETS: (READS_GROUP, Each(READ, TOPIC, says=True)),
         api.DELETE_SHARE_GROUP_OFFSETS: (
-            Whole(DELETE, GROUP, "group_id"),
-            Each(READ, TOPIC, "topics", says=True),
+            Whole(DELETE, GROUP),
+            Each(READ, TOPIC, says=True),
         ),
         api.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE: (READS_GROUP,),
         api.UNREGISTER_CONTROLLER: ALTERS,

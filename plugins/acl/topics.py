@@ -42,8 +42,8 @@ class Told(Check):
     """
 
     answers = True
-    _each = Each(Operation.DESCRIBE, TOPIC, "topics", anyway=True)
-    _listed = Listed(Operation.DESCRIBE, TOPIC, "topics")
+    _each = Each(Operation.DESCRIBE, TOPIC, anyway=True)
+    _listed = Listed(Operation.DESCRIBE, TOPIC)
 
     def ids(self, case: Case) -> Any:
         return self._each.ids(case)
@@ -105,7 +105,7 @@ class Described(Check):
     """
 
     answers = True
-    _each = Each(Operation.DESCRIBE, TOPIC, "topics")
+    _each = Each(Operation.DESCRIBE, TOPIC)
 
     def judge(self, case: Case) -> Any:
         request, cursor = case.request, case.request.cursor
@@ -166,7 +166,7 @@ class Produced(Each):
     """DescribeProducers. A name that no topic can have is wrong, whoever asks."""
 
     def __init__(self) -> None:
-        super().__init__(Operation.READ, TOPIC, "topics", kept=True, says=True)
+        super().__init__(Operation.READ, TOPIC, kept=True, says=True)
 
     def verdict(self, case: Case, element: Any) -> ApiError | None:
         wrong = misnamed(element.name)
@@ -177,7 +177,7 @@ class Grown(Each):
     """CreatePartitions. A topic that stands there twice is wrong, whoever asks."""
 
     def __init__(self) -> None:
-        super().__init__(Operation.ALTER, TOPIC, "topics")
+        super().__init__(Operation.ALTER, TOPIC)
 
     def errors(self, case: Case, elements: Sequence[Any]) -> dict[int, ApiError]:
         times = Counter(topic.name for topic in turns(elements))
@@ -193,14 +193,13 @@ class Deleted(Each):
     """
 
     def __init__(self) -> None:
-        super().__init__(Operation.DELETE, TOPIC, "topics", "topic_names", or_cluster=Operation.DELETE, says=True)
+        super().__init__(Operation.DELETE, TOPIC, or_cluster=Operation.DELETE, says=True)
 
     def judge(self, case: Case) -> Any:
-        for path in self.paths:
-            for array in arrays(path, case.version, case.request):
-                errors = self.errors(case, array.elements)
-                yield from self._look_for(case, array.elements, errors)
-                case.take_out(array, errors)
+        for array in self.arrays(case):
+            errors = self.errors(case, array.elements)
+            yield from self._look_for(case, array.elements, errors)
+            case.take_out(array, errors)
         if any(self.is_named(case, refused) for refused in turns(case.refused)):
             case.after.append(self.expect)
         return None

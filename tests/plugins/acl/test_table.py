@@ -6,16 +6,50 @@ from collections.abc import Callable
 
 import pytest
 
+from plugins.acl.answers import Listed
+from plugins.acl.checks import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID, Each, Whole
+from plugins.acl.configs import Shown
+from plugins.acl.subjects import array_paths, name_field
 from plugins.acl.table import FREE, OWN, checks
 from plugins.api_versions import common
 from proxy.core.filters import Filters
-from proxy.protocol.api import APIS, Api
+from proxy.protocol.api import APIS, DESCRIBE_TOPIC_PARTITIONS, METADATA, PRODUCE, Api
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.api_versions import ApiVersionsResponse
 from proxy.protocol.messages.elect_leaders import ElectLeadersRequest
 from tests.plugins.acl.talk import Rules, Talk
 
 TABLE = checks()
+# Where requests name several resources, API by API: `Each` takes these from the schema.
+ARRAYS = {
+    "CreatePartitions Topic": "topics",
+    "DeleteGroups Group": "groups_names",
+    "DeleteRecords Topic": "topics",
+    "DeleteShareGroupOffsets Topic": "topics",
+    "DeleteTopics Topic": "topics, topic_names",
+    "AlterShareGroupOffsets Topic": "topics",
+    "ConsumerGroupDescribe Group": "group_ids",
+    "DescribeGroups Group": "groups",
+    "DescribeProducers Topic": "topics",
+    "DescribeShareGroupOffsets Group": "groups",
+    "DescribeShareGroupOffsets Topic": "groups.topics",
+    "DescribeTransactions TransactionalId": "transactional_ids",
+    "ListOffsets Topic": "topics",
+    "OffsetCommit Topic": "topics",
+    "OffsetDelete Topic": "topics",
+    "OffsetFetch Group": "groups",
+    "OffsetFetch Topic": "topics, groups.topics",
+    "OffsetForLeaderEpoch Topic": "topics",
+    "ShareAcknowledge Topic": "topics",
+    "ShareGroupDescribe Group": "group_ids",
+    "StreamsGroupDescribe Group": "group_ids",
+    "TxnOffsetCommit Topic": "topics",
+}
+LISTED = {
+    "DescribeTransactions Topic": "transaction_states.topics",
+    "ListGroups Group": "groups",
+    "ListTransactions TransactionalId": "transaction_states",
+}
 Entry = ApiVersionsResponse.ApiVersion
 
 
@@ -41,3 +75,33 @@ def test_an_api_that_nobody_thought_of_is_refused(rules: Callable[..., Rules]) -
     del acl._checks[ElectLeadersRequest.api]
     answer = Talk(acl).ask(ElectLeadersRequest(topic_partitions=None), 2)
     assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+
+
+def test_the_schema_says_which_arrays_are_asked_about() -> None:
+    each = [(api, check) for api, row in TABLE.items() for check in row if isinstance(check, Each)]
+    asked = {f"{api} {check.kind.word}": ", ".join(check.paths(api.request)) for api, check in each}
+    settings = {api for api, check in each if isinstance(check, Shown)}
+    assert {name: paths for name, paths in asked.items() if paths != "resources"} == ARRAYS
+    assert {api.name for api in settings} == {"AlterConfigs", "DescribeConfigs", "IncrementalAlterConfigs"}
+    for api, path in ((METADATA, "topics"), (DESCRIBE_TOPIC_PARTITIONS, "topics"), (PRODUCE, "topic_data")):
+        assert array_paths(api.request, TOPIC) == (path,)
+
+
+def test_the_schema_says_what_answers_list() -> None:
+    listed = [(api, check) for api, row in TABLE.items() for check in row if isinstance(check, Listed)]
+    named = {f"{api} {check.kind.word}": check.path or array_paths(api.response, check.kind) for api, check in listed}
+    assert {name: ", ".join(paths) for name, paths in named.items() if isinstance(paths, tuple)} == LISTED
+    assert array_paths(METADATA.response, TOPIC) == ("topics",)
+
+
+def test_the_schema_says_which_field_names_the_one_resource() -> None:
+    fields = {GROUP: "group_id", TRANSACTIONAL_ID: "transactional_id"}
+    for api, row in TABLE.items():
+        for check in row:
+            if isinstance(check, Whole) and check.kind is not CLUSTER:
+                assert name_field(api.request, check.kind).name == fields[check.kind]
+
+
+def test_a_request_without_such_a_field_is_about_no_one_resource() -> None:
+    with pytest.raises(ValueError, match="not enough values"):
+        name_field(METADATA.request, GROUP)
