@@ -198,7 +198,7 @@ def handshakes(ground: Ground) -> str:
     return f"{len(clients)} closed"
 
 
-@case("handshakes that are broken off", on=TLS)
+@case("handshakes that are broken off", on=TLS, crowded=True)
 def broken_handshakes(ground: Ground) -> str:
     return _come_and_go(ground, b"\x16\x03\x01\x02\0\x01", True)
 
