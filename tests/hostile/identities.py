@@ -5,32 +5,22 @@ Each is tried on a listener where the proxy is the authority, and on one where S
 
 from __future__ import annotations
 
-import base64
-import json
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 from proxy.protocol.header import request_frame
 from proxy.protocol.messages.api_versions import ApiVersionsRequest
 from tests.hostile.client import Client
 from tests.hostile.ground import Ground
-from tests.hostile.logins import PASSWORDS, agree, handshake, judging, plain, raw, scram, show, token
+from tests.hostile.logins import PASSWORDS, handshake, judging, plain, raw, scram, token
 from tests.hostile.requests import metadata, produce
 from tests.hostile.settings import SASL
 from tests.hostile.trial import cases
-from tests.plugins.sasl import bearer, jwt
 
 WANTED = metadata(["secrets"], 9) + produce(["secrets"], 10)
 VERSIONS = request_frame(ApiVersionsRequest(client_software_name="h", client_software_version="1"), 3, 1, "hostile")
 ALICE = b"\0alice\0" + PASSWORDS["alice"].encode()
 ADMIN = b"\0admin\0" + PASSWORDS["alice"].encode()
 BOTH = {"the proxy judges": "clients", "a broker judges": "passed"}
-
-
-def unsigned(claims: str) -> bytes:
-    """A token whose claims are these characters."""
-    parts = [base64.urlsafe_b64encode(part.encode()).rstrip(b"=") for part in ('{"alg":"none"}', claims)]
-    return b".".join(parts) + b"."
 
 
 FLIGHTS = {
@@ -82,7 +72,7 @@ def flights(ground: Ground, said: tuple[str, list[bytes]]) -> str:
         one = pool.submit(_in_turn, in_turn, flight)
         at_once.ends()
         one.result()
-    return _not_served(ground, listener)
+    return not_served(ground, listener)
 
 
 def _in_turn(client: Client, flight: list[bytes]) -> None:
@@ -94,7 +84,7 @@ def _in_turn(client: Client, flight: list[bytes]) -> None:
     client.ends()
 
 
-def _not_served(ground: Ground, listener: str) -> str:
+def not_served(ground: Ground, listener: str) -> str:
     """What is admin's alone came to no broker."""
     assert b"secrets" not in ground.stage.heard, "it was served as admin"
     told = f"{len(ground.stage.heard)} bytes came to the broker"
@@ -123,7 +113,7 @@ def scrams(ground: Ground, said: tuple[str, str]) -> str:
     client.send(WANTED)
     client.half_close()
     client.ends()
-    return f"came in: {came}; {_not_served(ground, listener)}"
+    return f"came in: {came}; {not_served(ground, listener)}"
 
 
 HERS = "n,,n=alice,r=abcdef"
@@ -139,7 +129,7 @@ def proofs(ground: Ground, said: tuple[str, str, str]) -> str:
     client.send(WANTED)
     client.half_close()
     client.ends()
-    return f"came in: {came}; {_not_served(ground, listener)}"
+    return f"came in: {came}; {not_served(ground, listener)}"
 
 
 @cases({f"SCRAM with the wrong password: {who}": listener for who, listener in BOTH.items()}, on=SASL)
@@ -150,75 +140,7 @@ def wrong_proof(ground: Ground, listener: str) -> str:
     client.send(WANTED)
     client.half_close()
     client.ends()
-    return _not_served(ground, listener)
-
-
-ALICES, ADMINS = jwt(sub="alice"), jwt(sub="admin")
-BEARERS = {
-    "two auth fields": f"n,,\x01auth=Bearer {ADMINS}\x01auth=Bearer {ALICES}\x01\x01".encode(),
-    "two auth fields, the other way": f"n,,\x01auth=Bearer {ALICES}\x01auth=Bearer {ADMINS}\x01\x01".encode(),
-    "an authorization id": f"n,a=admin,\x01auth=Bearer {ALICES}\x01\x01".encode(),
-    "AUTH in capitals": f"n,,\x01AUTH=Bearer {ADMINS}\x01auth=Bearer {ALICES}\x01\x01".encode(),
-    "two subjects": bearer(unsigned('{"sub":"admin","sub":"alice"}').decode()),
-    "two subjects, the other way": bearer(unsigned('{"sub":"alice","sub":"admin"}').decode()),
-    "a subject that is a list": bearer(unsigned('{"sub":["admin"]}').decode()),
-    "a subject that is an object": bearer(unsigned('{"sub":{"admin":1}}').decode()),
-    "a subject with an escape": bearer(unsigned('{"sub":"alice\\u0000"}').decode()),
-    "four parts": bearer(ALICES + "." + ADMINS),
-    "five parts": bearer("a.b.c.d.e"),
-    "no parts": bearer("admin"),
-    "a part that is no base64": bearer("e30.*admin*."),
-    "something behind its end": bearer(ALICES) + b"\x01auth=Bearer " + ADMINS.encode() + b"\x01\x01",
-    "a newline": bearer(ALICES).replace(b"\x01\x01", b"\nauth=Bearer " + ADMINS.encode() + b"\x01\x01"),
-}
-
-
-@cases({f"a bearer token with {what}: a broker judges": said for what, said in BEARERS.items()}, on=SASL)
-def bearers(ground: Ground, said: bytes) -> str:
-    """The broker takes any token. Whom it takes the client for is not clear: so it is not admin."""
-    ground.stage.play = judging
-    client = ground.stranger("passed")
-    agree(client, "OAUTHBEARER")
-    answer = show(client, said)
-    client.send(WANTED)
-    client.half_close()
-    client.ends()
-    came = answer is not None and answer.error_code == 0
-    return f"came in: {came}; {_not_served(ground, 'passed')}"
-
-
-def _forged(header: dict[str, object], claims: dict[str, object], signature: bytes = b"x" * 64) -> str:
-    parts = (json.dumps(header).encode(), json.dumps(claims).encode(), signature)
-    return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts)
-
-
-FORGED: dict[str, tuple[dict[str, object], dict[str, object]]] = {
-    "no signature": ({"alg": "none"}, {}),
-    "no signature, in capitals": ({"alg": "NONE"}, {}),
-    "a signature of nothing": ({"alg": "ES256", "kid": "k1"}, {}),
-    "the public key as a secret": ({"alg": "HS256", "kid": "k1"}, {}),
-    "a key of its own": ({"alg": "ES256", "jwk": {"kty": "EC"}}, {}),
-    "a key from elsewhere": ({"alg": "ES256", "jku": "http://127.0.0.1:9/keys", "kid": "k1"}, {}),
-    "the path of a key": ({"alg": "HS256", "kid": "../../../../dev/null"}, {}),
-    "a header that must be understood": ({"alg": "ES256", "kid": "k1", "crit": ["b64"], "b64": False}, {}),
-    "a lifetime that is no number": ({"alg": "none"}, {"exp": "never"}),
-    "a lifetime without end": ({"alg": "none"}, {"exp": 1e400}),
-}
-
-
-@cases({f"a forged token with {what}: the proxy judges": said for what, said in FORGED.items()}, on=SASL)
-def forged(ground: Ground, said: tuple[dict[str, object], dict[str, object]]) -> str:
-    header, more = said
-    now = time.time()
-    claims = {"sub": "admin", "iat": now, "exp": now + 3_600, "aud": "kafka", "iss": "https://issuer"} | more
-    client = ground.stranger("clients")
-    agree(client, "OAUTHBEARER")
-    answer = show(client, bearer(_forged(header, claims)))
-    assert answer is None or answer.error_code or answer.auth_bytes, "it came in"
-    client.send(WANTED)
-    client.half_close()
-    client.ends()
-    return _not_served(ground, "clients")
+    return not_served(ground, listener)
 
 
 @cases({f"alice asks for what is admin's: {who}": listener for who, listener in BOTH.items()}, on=SASL)
@@ -234,7 +156,7 @@ def alice(ground: Ground, listener: str) -> str:
             client.frame()
     passed = ground.stage.heard.count(b"orders")
     assert passed >= 2, f"what she may was passed {passed} times"
-    return _not_served(ground, listener)
+    return not_served(ground, listener)
 
 
 @cases({f"admin is served, which shows that it would be seen: {who}": where for who, where in BOTH.items()}, on=SASL)
