@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from struct import Struct
+from typing import Any
 
 from proxy.core.admission import Admission
 from proxy.core.context import Tokens
@@ -74,7 +75,7 @@ class LinkGate:
         self._counters = counters
         self.run = run
         self._again: Buffer = b""  # a frame that turned out to have a Kafka header
-        self._alone: Task | None = None  # waits until no request of the client is under way
+        self._alone: Task[Any] | None = None  # waits until no request of the client is under way
         self.raw = False
 
     def open(self) -> None:
@@ -155,7 +156,7 @@ class LinkGate:
         reader = None if strange is None else strange(head)
         return self._strangers.meet(head) if reader is None else reader
 
-    def alone(self, task: Task, step: Alone) -> bool:
+    def alone(self, task: Task[Any], step: Alone) -> bool:
         """Let no further request begin before `leave()`, whatever the one does that is under way.
 
         True: none is; otherwise this task goes on when that is so.

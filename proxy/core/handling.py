@@ -149,6 +149,14 @@ def failing_closed(steps: Generator[Step, Any, Decision]) -> Generator[Step, Any
         raise HandlerError(getattr(steps, "__qualname__", "steps"), error) from None
 
 
+def caught(steps: Generator[Step, Any, Decision]) -> Generator[Step, Any, Decision | HandlerError]:
+    """The same, with the error as their result."""
+    try:
+        return (yield from failing_closed(steps))
+    except HandlerError as error:
+        return detached(error)
+
+
 def begun(begin: Callable[[Connection], Steps | None], connection: Connection) -> Steps | None:
     """A plugin's `connected`; one that raises gives steps that do."""
     try:

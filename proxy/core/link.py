@@ -17,15 +17,17 @@ The link puts the parts together, and no part knows it.
 
 from __future__ import annotations
 
+from typing import Any
+
 from proxy.core.admission import Admission
 from proxy.core.clock import Clock
 from proxy.core.commands import Await, Command, HalfClose
 from proxy.core.context import Connection
-from proxy.core.decisions import TURN, Alone, Ask, Call, Disconnect, How, Sleep, Steps, Wait
+from proxy.core.decisions import TURN, Alone, Ask, Call, Decision, Disconnect, How, Sleep, Steps, Wait
 from proxy.core.events import StepsFailed
 from proxy.core.filters import Filters
 from proxy.core.gate import LinkGate
-from proxy.core.handling import HandlerError, begun, failing_closed
+from proxy.core.handling import HandlerError, begun, caught
 from proxy.core.inflight import InFlight
 from proxy.core.lane import State
 from proxy.core.limits import Counters, Limits
@@ -34,7 +36,7 @@ from proxy.core.outcome import Outcomes
 from proxy.core.requests import Requests
 from proxy.core.responses import Responses
 from proxy.core.strangers import Strangers
-from proxy.core.task import WAITING, PendingAsk, Result, Task, WaitingTasks, newest_common
+from proxy.core.task import WAITING, PendingAsk, Task, WaitingTasks, newest_common
 from proxy.protocol.frame import Buffer
 from proxy.protocol.header import request_frame
 
@@ -182,11 +184,11 @@ class Link:
 
     def run(self, steps: Steps) -> None:
         """Take these steps beside the conversation."""
-        result = Task(self._tasks, failing_closed(steps), self._ran, may_ask=True).start()
+        result = Task(self._tasks, caught(steps), self._ran, may_ask=True).start()
         if result is not WAITING:
             self._ran(result)
 
-    def _ran(self, result: Result) -> None:
+    def _ran(self, result: Decision | HandlerError) -> None:
         if isinstance(result, Disconnect):
             self._end(result.reason, result.how)
         elif isinstance(result, HandlerError):
@@ -194,25 +196,25 @@ class Link:
             self.outbox.emit(StepsFailed(result.handler, result.cause, result.at))
             self.close(f"{result.handler} failed")
 
-    def _sleep(self, task: Task, step: Sleep) -> bool:
+    def _sleep(self, task: Task[Any], step: Sleep) -> bool:
         self.outbox.wake(self._tasks.token(task), step.seconds)
         return False
 
-    def _let_others(self, task: Task, step: None) -> bool:
+    def _let_others(self, task: Task[Any], step: None) -> bool:
         self.outbox.wake(self._tasks.token(task), 0)
         return False
 
-    def _wait(self, task: Task, step: Wait) -> bool:
+    def _wait(self, task: Task[Any], step: Wait) -> bool:
         if step.signal.is_released:
             return True
         self.outbox.say(Await(self._tasks.token(task), step.signal))
         return False
 
-    def _call(self, task: Task, step: Call) -> bool:
+    def _call(self, task: Task[Any], step: Call) -> bool:
         self.outbox.perform(self._tasks.token(task), step.work)
         return False
 
-    def _ask(self, task: Task, step: Ask) -> bool:
+    def _ask(self, task: Task[Any], step: Ask) -> bool:
         """A question of ours: it leaves behind older requests, and its answer goes to `task`. Raises ProtocolError."""
         if not task.may_ask:
             raise TypeError("a response handler cannot Ask: the answer would have to overtake the response that waits")

@@ -4,36 +4,34 @@ Rules:
 * Every answer is paired with the oldest request in flight; one that fits no request means that the upstream connection
   cannot be trusted any more: the link closes.
 * An answer to a question of ours goes to the handler that asked, never to the client.
-* What a handler needs to see and cannot be read, or what a handler raised on, is withheld: the link closes.
-* A large response is read, judged and written in slices; after much work in small ones the others have their turn.
+* What may not be believed or shown is withheld: the link closes.
+* After much work in small responses the other connections have their turn.
 * Only the tagged fields at the very end of a response may be wanted of one too large to hold; see `Ending`.
 * Whatever answers a request leaves by `_left`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from proxy.core.commands import PauseBroker, ResumeBroker
 from proxy.core.context import Connection, Context
-from proxy.core.decisions import TURN, Cut, Disconnect, Forward, How, Raw, Step
-from proxy.core.events import HandlerFailed, Undecodable
-from proxy.core.failure import detached
+from proxy.core.decisions import How
 from proxy.core.filters import FilterChain
-from proxy.core.handling import HandlerError, response_steps
+from proxy.core.handled_responses import HandledResponses
 from proxy.core.inflight import OURS, Answer, InFlight, Slot
 from proxy.core.lane import Lane, State
 from proxy.core.limits import Counters, Limits
 from proxy.core.outbox import Outbox
 from proxy.core.outcome import By, Outcomes
 from proxy.core.readers import Ending, Passing, Wanted
-from proxy.core.task import WAITING, PendingAsk, Result, Task, WaitingTasks, Written
+from proxy.core.task import WAITING, PendingAsk, Task, WaitingTasks
+from proxy.core.verdict import Verdict
 from proxy.protocol.codec import decode_ignoring_rest, slice_decode
 from proxy.protocol.frame import HOLD, RESPONSE_HEAD, SIZE, Buffer, Hold, Reader
-from proxy.protocol.header import LONGEST, answered_version, framed, read_response_header
-from proxy.protocol.problem import Fault, ProtocolError, TooManyElementsError
+from proxy.protocol.header import LONGEST, answered_version, read_response_header
+from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.slices import LARGE
 
 UNASSEMBLED = 64 << 10  # from here on a response whose last tags are wanted is not assembled any more
@@ -62,6 +60,7 @@ class Responses(Lane):
         self._tasks = tasks
         self._counters = counters
         self._elements = limits.elements
+        self._handled = HandledResponses(outcomes, outbox, limits, counters)
         self._met: tuple[FilterChain | PendingAsk, int, Context | None, bool]  # to be read; was it cut?
         self._asked: tuple[PendingAsk, Buffer] | None = None  # a question of ours, and its answer
         self._waiting: Wanted | None = None  # for its handlers
@@ -141,102 +140,40 @@ class Responses(Lane):
             ctx = Context(self._connection, chain.api, chain.version, correlation_id)
         elif ctx.sample:
             ctx = ctx.of_like(correlation_id)
-        assert chain.response is not None
-        try:
-            body = chain.response_body(frame[:LONGEST])
-            if body is None:
-                raise ProtocolError("ends within its header", fault=Fault.BROKER, api=chain.api.name)
-            wanted = Wanted(chain, ctx, frame, body, is_request=False)
-            steps: Generator[Step, Any, Result]
-            if len(frame) > LARGE or ctx.is_large:
-                steps = self._slice(wanted)
-            else:
-                steps = response_steps(chain.response.handlers, ctx, chain.response.read(bytes(frame[body:])))
-        except ProtocolError as error:
+        body = chain.response_body(frame[:LONGEST])
+        if body is None:
+            error = ProtocolError("ends within its header", fault=Fault.BROKER, api=chain.api.name)
             return self._undecodable(chain, ctx, error)
-        result = Task(self._tasks, steps, self._decided, may_ask=False).start()
-        if result is WAITING:
+        wanted = Wanted(chain, ctx, frame, body, is_request=False)
+        verdict = Task(self._tasks, self._handled.handle(wanted), self._decided, may_ask=False).start()
+        if verdict is WAITING:
             if not was_cut:  # otherwise it was assembled, and is ours
                 wanted.frame = memoryview(bytes(frame))
             self._waiting = wanted
             return self.hold(State.WAITING)
-        return self._carry_out(result, wanted)
+        return self._carry_out(verdict, wanted)
 
-    def _slice(self, wanted: Wanted) -> Generator[Step, Any, Result]:
-        """The same of a large response, in slices; and what leaves for it is written in slices."""
-        yield TURN
-        interest, wanted.ctx.is_large, wanted.is_read = wanted.chain.response, True, True
-        assert interest is not None
-        try:
-            message = yield from interest.slice_read(wanted.frame, wanted.body, self._elements)
-        except ProtocolError as error:
-            return detached(error)
-        decision = yield from response_steps(interest.handlers, wanted.ctx, message)
-        try:
-            if isinstance(decision, Forward):
-                return Written(decision, framed(wanted.header, (yield from interest.slice_write(decision.message))))
-            if decision is None and interest.observers and interest.handlers:
-                # Handlers may have changed what was read and not sent it: then the message is read anew.
-                message = yield from interest.slice_read(wanted.frame, wanted.body, self._elements)
-        except ProtocolError as error:
-            return HandlerError("Forward", error)
-        if decision is None:
-            self._outcomes.show(wanted.ctx, interest.observers, message)
-        return decision
-
-    def _decided(self, result: Result) -> None:
+    def _decided(self, verdict: Verdict) -> None:
         """The handlers of the response that waited are done with it."""
         wanted, self._waiting = self._waiting, None
         assert wanted is not None
         self.state = State.OPEN
-        instead = self._carry_out(result, wanted)
+        instead = self._carry_out(verdict, wanted)
         self._outbox.to_client([wanted.frame] if instead is None else instead)
 
-    def _carry_out(self, result: Result, wanted: Wanted) -> Sequence[Buffer] | None:
+    def _carry_out(self, verdict: Verdict, wanted: Wanted) -> Sequence[Buffer] | None:
         """What goes to the client: None for the frame as it came."""
-        chain, ctx = wanted.chain, wanted.ctx
-        instead: list[Buffer] | None = None
-        assert chain.response is not None
-        if isinstance(result, ProtocolError):
-            return self._undecodable(chain, ctx, result)
-        if isinstance(result, Disconnect):
-            return self._withhold(ctx, result.reason, result.how)
-        if isinstance(result, Cut):
-            self._withhold(ctx, result.reason, result.how)
-            return Hold((wanted.frame[: result.after],))
-        if isinstance(result, Raw):
-            instead = [result.data]
-        if isinstance(result, Written):
-            result, instead = result
-        try:
-            if isinstance(result, HandlerError):
-                raise result
-            if isinstance(result, Forward) and instead is None:
-                body = chain.response.write(result.message)
-                instead = [SIZE.pack(len(wanted.header) + len(body)) + wanted.header + body]
-        except (HandlerError, ProtocolError) as error:
-            failed = detached(error) if isinstance(error, HandlerError) else HandlerError("Forward", error)
-            self._counters.failed_handlers += 1
-            self._outbox.emit(HandlerFailed(failed.handler, chain.api, chain.version, failed.cause, failed.at))
-            return self._withhold(ctx, f"{failed} failed on a {chain.api.name} response")
-        if isinstance(result, Forward):
-            self._outcomes.show(ctx, chain.response.observers, result.message)
-        elif chain.response.observers and result is None and len(wanted.frame) <= LARGE:
-            self._outcomes.show(ctx, chain.response.observers, chain.response.read(bytes(wanted.frame[wanted.body :])))
-        self._left(ctx, len(wanted.frame) if instead is None else sum(map(len, instead)))
-        return instead
+        pieces = verdict.pieces
+        if not verdict.whole:
+            self._withhold(wanted.ctx, verdict.ends, verdict.how)
+            return Hold(pieces or ())
+        self._left(wanted.ctx, len(wanted.frame) if pieces is None else sum(map(len, pieces)))
+        return pieces
 
-    def _undecodable(self, chain: FilterChain, ctx: Context | None, error: ProtocolError) -> Sequence[Buffer]:
-        """A response that somebody needs to know cannot be read: it is not passed on."""
-        if isinstance(error, TooManyElementsError):
-            self._counters.too_many_elements += 1
-            reason = f"the broker sent a response that the proxy will not read: {error} (limits.elements)"
-            return self._withhold(ctx, reason)
-        self._counters.undecodable += 1
-        self._outbox.emit(Undecodable(chain.api, chain.version, detached(error)))
-        return self._withhold(ctx, f"the broker sent a response that cannot be read: {error}")
+    def _undecodable(self, chain: FilterChain, ctx: Context | None, error: ProtocolError) -> Hold:
+        return self._withhold(ctx, self._handled.undecodable(chain, error))
 
-    def _withhold(self, ctx: Context | None, reason: str, how: How = How.CLOSE) -> Sequence[Buffer]:
+    def _withhold(self, ctx: Context | None, reason: str | None, how: How = How.CLOSE) -> Hold:
         """End the conversation instead of passing this response on."""
         if ctx is not None:
             self._outcomes.end(ctx, By.NOBODY, reason)

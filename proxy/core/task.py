@@ -3,33 +3,23 @@
 Rules:
 * A task is advanced when what it waits for is there: the time of a Sleep, the turn of the others, the result of a Call,
   the answer to an Ask. A large answer is read in slices first.
-* It ends exactly once, with a decision or with the error that ended it; a link that closes drops it.
+* It ends exactly once, with its result; its steps raise nothing. A link that closes drops it.
 * `WaitingTasks` knows what is begun at each kind of step from the link, which puts the parts together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
-from proxy.core.decisions import TURN, Ask, Decision, Step
+from proxy.core.decisions import TURN, Ask, Step
 from proxy.core.failure import detached
-from proxy.core.handling import HandlerError, Replied
-from proxy.protocol.frame import Buffer
 from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.slices import Sliced
 
-
-class Written(NamedTuple):
-    """What became of a large frame, and the frame that leaves for it, in pieces."""
-
-    result: Decision | Replied | HandlerError
-    frame: list[Buffer]
-
-
-Result = Decision | Replied | HandlerError | ProtocolError | Written
 WAITING: Any = object()
-Begin = Callable[["Task", Any], bool]  # begins what a step waits for. True: there is nothing to wait for
+R = TypeVar("R")
+Begin = Callable[["Task[Any]", Any], bool]  # begins what a step waits for. True: there is nothing to wait for
 
 
 class Waiter(Protocol):
@@ -70,16 +60,16 @@ class WaitingTasks:
             waiter.drop()
 
 
-class Task:
-    """The handlers of one frame. `done` gets the result if it did not come at once."""
+class Task(Generic[R]):
+    """The handlers of one frame, or what goes on beside all. `done` gets the result if it did not come at once."""
 
     __slots__ = ("_begins", "_done", "_reading", "_steps", "may_ask")
 
     def __init__(
         self,
         tasks: WaitingTasks,
-        steps: Generator[Step, Any, Result],
-        done: Callable[[Result], None],
+        steps: Generator[Step, Any, R],
+        done: Callable[[R], None],
         *,
         may_ask: bool,
     ) -> None:
@@ -89,7 +79,7 @@ class Task:
         self._reading: Sliced[Any] | None = None  # the answer to its question
         self.may_ask = may_ask
 
-    def start(self) -> Result:
+    def start(self) -> R:
         """Advance to the first step: the result, or WAITING."""
         return self._advance(self._steps.send, None)
 
@@ -123,22 +113,20 @@ class Task:
         self._reading = None
         self._steps.close()
 
-    def _finish(self, result: Result) -> None:
+    def _finish(self, result: R) -> None:
         if result is not WAITING:
             self._done(result)
 
-    def _advance(self, resume: Callable[[Any], Step], value: Any) -> Result:
+    def _advance(self, resume: Callable[[Any], Step], value: Any) -> R:
         while True:
             try:
                 step = resume(value)
             except StopIteration as end:
-                result: Result = end.value
+                result: R = end.value
                 return result
-            except HandlerError as error:
-                return detached(error)
             try:
-                if not self._begins.get(type(step), _no_step)(self, step):
-                    waiting: Result = WAITING
+                if not self._begins.get(type(step), NO_STEP)(self, step):
+                    waiting: R = WAITING
                     return waiting
             except (ProtocolError, TypeError) as error:
                 resume, value = self._steps.throw, error
@@ -146,8 +134,11 @@ class Task:
                 resume, value = self._steps.send, None
 
 
-def _no_step(task: Task, step: object) -> bool:
+def _no_step(task: Task[Any], step: object) -> bool:
     raise TypeError(f"{step!r} is no step")
+
+
+NO_STEP: Begin = _no_step
 
 
 class PendingAsk:
@@ -157,7 +148,7 @@ class PendingAsk:
 
     sees_response = True  # `Responses` looks at this of every slot
 
-    def __init__(self, task: Task, ask: Ask, version: int) -> None:
+    def __init__(self, task: Task[Any], ask: Ask, version: int) -> None:
         self.task = task
         self.ask = ask
         self.version = version

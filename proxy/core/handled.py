@@ -1,0 +1,70 @@
+"""Handled frames: what both directions do with a frame that somebody wants.
+
+Rules:
+* A frame is read, shown to its observers, judged by its handlers and written in one task, which gives a `Verdict`. A
+  large one is read, judged and written in slices.
+* What cannot be read is not passed on, and what a handler raised on neither. Both are counted and told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from proxy.core.events import HandlerFailed, Undecodable
+from proxy.core.failure import detached
+from proxy.core.filters import FilterChain
+from proxy.core.handling import HandlerError
+from proxy.core.interest import Interest
+from proxy.core.limits import Counters, Limits
+from proxy.core.outbox import Outbox
+from proxy.core.outcome import Outcomes
+from proxy.core.readers import Wanted
+from proxy.protocol.frame import SIZE, Buffer
+from proxy.protocol.header import framed
+from proxy.protocol.problem import ProtocolError, TooManyElementsError
+from proxy.protocol.schema import Message
+from proxy.protocol.slices import Sliced
+
+
+class Handling:
+    """One direction of one link. `sender` and `kind` are words for people."""
+
+    sender: ClassVar[str]
+    kind: ClassVar[str]
+
+    def __init__(self, outcomes: Outcomes, outbox: Outbox, limits: Limits, counters: Counters) -> None:
+        self._outcomes = outcomes
+        self._outbox = outbox
+        self._elements = limits.elements
+        self._counters = counters
+
+    def undecodable(self, chain: FilterChain, error: ProtocolError) -> str:
+        """A frame that somebody needs to know cannot be read. Gives why the conversation ends."""
+        if isinstance(error, TooManyElementsError):
+            self._counters.too_many_elements += 1
+            return f"the {self.sender} sent a {self.kind} that the proxy will not read: {error} (limits.elements)"
+        self._counters.undecodable += 1
+        self._outbox.emit(Undecodable(chain.api, chain.version, detached(error)))
+        return f"the {self.sender} sent a {self.kind} that cannot be read: {error}"
+
+    def failed(self, chain: FilterChain, error: HandlerError) -> str:
+        """A handler raised. Gives what failed, for people."""
+        self._counters.failed_handlers += 1
+        self._outbox.emit(HandlerFailed(error.handler, chain.api, chain.version, error.cause, error.at))
+        return f"{error} failed on a {chain.api.name} {self.kind}"
+
+    def _read(self, interest: Interest, wanted: Wanted) -> Sliced[Message]:
+        """The message, as far as it is wanted. Raises ProtocolError."""
+        if wanted.ctx.is_large:
+            yield
+            wanted.is_read = True
+            return (yield from interest.slice_read(wanted.frame, wanted.body, self._elements))
+        return interest.read(bytes(wanted.frame[wanted.body :]))
+
+    def _write(self, interest: Interest, wanted: Wanted, message: Message) -> Sliced[Sequence[Buffer]]:
+        """The frame for this message, under the header that came. Raises ProtocolError."""
+        if wanted.ctx.is_large:
+            return framed(wanted.header, (yield from interest.slice_write(message)))
+        body = interest.write(message)
+        return [SIZE.pack(len(wanted.header) + len(body)) + wanted.header + body]
