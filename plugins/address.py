@@ -86,7 +86,7 @@ class Address(Plugin):
         return Forward(response) if changed else None
 
 
-class Place(NamedTuple):
+class AddressFields(NamedTuple):
     """The names of the fields of a struct that say where a broker listens."""
 
     node_id: str
@@ -95,10 +95,10 @@ class Place(NamedTuple):
 
 
 @cache
-def place(cls: type[Struct]) -> Place:
+def place(cls: type[Struct]) -> AddressFields:
     """Where in this struct an address lies."""
     names = {field.meaning: field.name for field in reversed(cls.fields) if not field.is_array}
-    return Place(*(names[meaning] for meaning in (Meaning.BROKER_ID, Meaning.HOST, Meaning.PORT)))
+    return AddressFields(*(names[meaning] for meaning in (Meaning.BROKER_ID, Meaning.HOST, Meaning.PORT)))
 
 
 def replace(topology: Topology, struct: Any, told: dict[int, Endpoint]) -> bool:

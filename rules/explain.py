@@ -24,7 +24,7 @@ OPTION = {kind: option for option, kind in RESOURCES.items()}
 NEAR = 3  # rules that nearly fit are shown
 
 
-class Change(NamedTuple):
+class Suggestion(NamedTuple):
     """What to do, and where; without a place, under `acls`."""
 
     place: Place | None
@@ -37,8 +37,8 @@ class Explanation(NamedTuple):
     question: Question
     decision: Decision
     reason: str
-    changes: tuple[Change, ...]
-    near: tuple[Change, ...]
+    changes: tuple[Suggestion, ...]
+    near: tuple[Suggestion, ...]
 
 
 def explain(snapshot: Snapshot, question: Question) -> Explanation:
@@ -63,7 +63,7 @@ def _reason(snapshot: Snapshot, question: Question, decision: Decision) -> str:
     return "no rule allows it"
 
 
-def changes(snapshot: Snapshot, question: Question) -> tuple[tuple[Change, ...], Snapshot]:
+def changes(snapshot: Snapshot, question: Question) -> tuple[tuple[Suggestion, ...], Snapshot]:
     """The smallest change that turns the answer, in its steps, and the rules after it; no steps where there is none."""
     decision, steps = question.put(snapshot), []
     wanted = not decision.allowed
@@ -84,7 +84,7 @@ def _about(rule: Rule, question: Question) -> bool:
     return any(kind is question.kind and pattern.holds(name) for kind, pattern in rule.acl.resources())
 
 
-def _allowing(draft: Draft, question: Question, decision: Decision) -> tuple[Change, Draft]:
+def _allowing(draft: Draft, question: Question, decision: Decision) -> tuple[Suggestion, Draft]:
     """One step towards an allow: away with a rule that denies, or else the one ACL that is missing."""
     if decision.rule is not None:
         return _narrowed(draft, question, decision.rule)
@@ -93,15 +93,15 @@ def _allowing(draft: Draft, question: Question, decision: Decision) -> tuple[Cha
         if option is not None:
             element = question.operation if option == "to" else Pattern(PatternType.LITERAL, question.name or "")
             acl = _with(rule.acl, option, element)
-            return Change(rule.place, f'add {write.inline(element)} to "{option}"'), draft.instead(rule, acl)
+            return Suggestion(rule.place, f'add {write.inline(element)} to "{option}"'), draft.instead(rule, acl)
     return _added(draft, _acl(question, "allow"))
 
 
-def _refusing(draft: Draft, question: Question, decision: Decision) -> tuple[Change, Draft]:
+def _refusing(draft: Draft, question: Question, decision: Decision) -> tuple[Suggestion, Draft]:
     """One step towards a refusal: away with what allows if nothing else does, or else a rule that denies."""
     principal = question.client.principal
     if decision.why is Why.SUPER_USER:
-        change = Change(decision.place, f'take {write.quoted(principal)} out of "super_users"')
+        change = Suggestion(decision.place, f'take {write.quoted(principal)} out of "super_users"')
         return change, draft.without_super_user(principal)
     if decision.rule is not None:
         change, narrowed = _narrowed(draft, question, decision.rule)
@@ -110,15 +110,15 @@ def _refusing(draft: Draft, question: Question, decision: Decision) -> tuple[Cha
     return _added(draft, _acl(question, "deny"))
 
 
-def _narrowed(draft: Draft, question: Question, rule: Rule) -> tuple[Change, Draft]:
+def _narrowed(draft: Draft, question: Question, rule: Rule) -> tuple[Suggestion, Draft]:
     less = narrow.narrowed(rule.acl, question)
     if less is None:
-        return Change(rule.place, f"take the rule out: {write.on_one_line(rule.acl)}"), draft.without(rule)
-    return Change(rule.place, f'take {less.taken} out of "{less.option}"'), draft.instead(rule, less.acl)
+        return Suggestion(rule.place, f"take the rule out: {write.on_one_line(rule.acl)}"), draft.without(rule)
+    return Suggestion(rule.place, f'take {less.taken} out of "{less.option}"'), draft.instead(rule, less.acl)
 
 
-def _added(draft: Draft, acl: Acl) -> tuple[Change, Draft]:
-    return Change(None, f'add under "acls": {write.on_one_line(acl)}'), draft.also(acl)
+def _added(draft: Draft, acl: Acl) -> tuple[Suggestion, Draft]:
+    return Suggestion(None, f'add under "acls": {write.on_one_line(acl)}'), draft.also(acl)
 
 
 def _acl(question: Question, permission: str) -> Acl:
@@ -149,13 +149,13 @@ def _with(acl: Acl, option: str, element: Operation | Pattern) -> Acl:
     return acl.model_copy(update={option: (*getattr(acl, option), element)})
 
 
-def _near(snapshot: Snapshot, question: Question) -> Iterator[Change]:
+def _near(snapshot: Snapshot, question: Question) -> Iterator[Suggestion]:
     """The rules that would allow it but for one thing, the likeliest first."""
-    found: list[tuple[int, Change]] = []
+    found: list[tuple[int, Suggestion]] = []
     for rule in snapshot.rules:
         misses = [] if rule.deny else list(_misses(rule, question))
         if len(misses) == 1:
-            found.append((misses[0][0], Change(rule.place, misses[0][1])))
+            found.append((misses[0][0], Suggestion(rule.place, misses[0][1])))
     yield from (change for _, change in sorted(found, key=lambda one: one[0]))
 
 

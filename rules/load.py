@@ -6,7 +6,7 @@ from proxy.text.environment import Environment
 from proxy.text.file import Form
 from proxy.text.places import Reading
 from proxy.text.problems import BadFileError, Problem
-from rules import checks, never
+from rules import checks, unreachable
 from rules.model import AclFile
 from rules.snapshot import Rule, Snapshot
 
@@ -45,7 +45,7 @@ def examine_text(text: str, name: str, environment: Environment) -> tuple[Snapsh
     if examined.value is not None:
         examined.note(checks.findings(examined.value))
         # What can never match is told once the rules are right: in a rule that lacks something, it would be guesswork.
-        examined.note(never.findings(examined.value) if not examined.problems else ())
+        examined.note(unreachable.findings(examined.value) if not examined.problems else ())
     file, problems = examined.result()
     return (compiled(file, examined.reading) if file is not None else None), problems
 

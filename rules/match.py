@@ -55,7 +55,7 @@ Versions = OneOrMany[Annotated[range, PlainValidator(versions)]]
 Numbers = OneOrMany[Annotated[int, PlainValidator(number)]]
 
 
-class Request(NamedTuple):
+class RequestFacts(NamedTuple):
     """A request, as far as all of it goes. `broker`: the node id of the broker it is for, if that is known."""
 
     api: Api
@@ -98,7 +98,7 @@ class Match(Conditions):
         """What must hold of the client and the moment."""
         return conditions(self)
 
-    def of_request(self, request: Request) -> bool:
+    def of_request(self, request: RequestFacts) -> bool:
         """Whether something in this request may be meant."""
         return (
             (self.api is None or request.api in self.api)

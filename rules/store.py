@@ -22,9 +22,9 @@ from proxy.text.problems import BadFileError
 from proxy.text.stamp import Stamp, settled, stamp, stamp_of
 from rules.bindings import Binding
 from rules.edit import EditError, edited, said
-from rules.kept import Kept
 from rules.load import FORM, RulesError, examine_text
 from rules.snapshot import Snapshot
+from rules.watched_file import WatchedFile
 
 PATIENCE = 5.0  # seconds for others to finish theirs
 BREATHER = 0.01
@@ -35,7 +35,7 @@ class StoreError(Exception):
     """A change that was not made, and why."""
 
 
-class Change(NamedTuple):
+class AclChange(NamedTuple):
     """ACLs to add, and to remove."""
 
     added: Collection[Binding] = ()
@@ -51,31 +51,31 @@ class Changed(NamedTuple):
 
 
 class Store:
-    """The file that `kept` keeps. All of it may wait for a disk."""
+    """The file that is watched. All of it may wait for a disk."""
 
-    def __init__(self, kept: Kept) -> None:
-        self.kept = kept
+    def __init__(self, watched: WatchedFile) -> None:
+        self.watched = watched
 
-    def change(self, decide: Callable[[Snapshot], Change]) -> Changed:
+    def change(self, decide: Callable[[Snapshot], AclChange]) -> Changed:
         """Make the change that `decide` wants of the rules that there are. Raises StoreError: the file is as it was."""
         try:
             for _ in range(ROUNDS):
-                path = self.kept.file.resolve()  # a link stays one
+                path = self.watched.file.resolve()  # a link stays one
                 with _locked(path):
                     changed = self._changed(path, decide)
                     if changed is not None:
                         return changed
         except (BadFileError, EditError) as error:
-            raise StoreError(f"{self.kept.file} cannot be changed: {error}") from error
+            raise StoreError(f"{self.watched.file} cannot be changed: {error}") from error
         except OSError as error:
-            raise StoreError(f"{self.kept.file} cannot be written: {error.strerror or error}") from error
-        raise StoreError(f"{self.kept.file} is changed by somebody else again and again; try later")
+            raise StoreError(f"{self.watched.file} cannot be written: {error.strerror or error}") from error
+        raise StoreError(f"{self.watched.file} is changed by somebody else again and again; try later")
 
-    def _changed(self, path: Path, decide: Callable[[Snapshot], Change]) -> Changed | None:
+    def _changed(self, path: Path, decide: Callable[[Snapshot], AclChange]) -> Changed | None:
         """Make the change; None: somebody else was faster."""
-        kept = self.kept
+        watched = self.watched
         seen = stamp(path)
-        before = kept.said(seen)
+        before = watched.said(seen)
         if before is None:
             seen = settled(path)
         text = FORM.text(os.fspath(path))
@@ -86,14 +86,14 @@ class Store:
         added, removed = frozenset(change.added) - there, frozenset(change.removed) & there
         if not added and not removed:
             return Changed(before, added, removed)
-        after = edited(text, before, kept.environment, change.added, removed)
+        after = edited(text, before, watched.environment, change.added, removed)
         if (written := _replaced(path, seen, after.text)) is None:
             return None
-        kept.take(after.snapshot, written)
+        watched.take(after.snapshot, written)
         return Changed(after.snapshot, added, removed)
 
     def _examined(self, text: str) -> Snapshot:
-        snapshot, problems = examine_text(text, os.fspath(self.kept.file), self.kept.environment)
+        snapshot, problems = examine_text(text, os.fspath(self.watched.file), self.watched.environment)
         if snapshot is None:
             raise RulesError(problem for problem in problems if not problem.warning)
         return snapshot

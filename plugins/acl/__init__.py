@@ -42,7 +42,7 @@ from proxy.protocol.schema import Request, Response
 from proxy.text.file import Section
 from proxy.text.paths import FilePath
 from proxy.text.problems import Finding, Problem
-from rules.kept import Kept
+from rules.watched_file import WatchedFile
 
 
 class Acl(Plugin):
@@ -73,7 +73,7 @@ class Acl(Plugin):
 
     def __init__(self, options: Options, now: Callable[[], float] = time.time) -> None:
         self.options = options
-        self.kept = Kept(options.rules)
+        self.kept = WatchedFile(options.rules)
         self.law = Law(self.kept, now, shadow=options.shadow)
         self.names = Names()
         self._checks = checks()

@@ -16,7 +16,7 @@ from proxy.core.context import Connection, Context
 from proxy.core.events import Denied
 from proxy.protocol.api import Api
 from proxy.protocol.fiber import turn
-from rules import Client, Decision, Kept, Operation, ResourceType, Snapshot, Why
+from rules import Client, Decision, Operation, ResourceType, Snapshot, WatchedFile, Why
 from rules.hosts import java_text
 from rules.vocabulary import CLUSTER_NAME
 
@@ -31,7 +31,7 @@ TOLD = 100  # refusals of one request of which events tell; all are counted
 class Law:
     """The rules of one cluster's clients. `now` gives seconds since 1970 UTC."""
 
-    def __init__(self, kept: Kept, now: Callable[[], float], *, shadow: bool) -> None:
+    def __init__(self, kept: WatchedFile, now: Callable[[], float], *, shadow: bool) -> None:
         self.kept = kept
         self.now = now
         self.shadow = shadow

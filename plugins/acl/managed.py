@@ -35,7 +35,7 @@ from proxy.protocol.refuse import refuse
 from proxy.protocol.schema import Request
 from rules import Operation, ResourceType, Snapshot
 from rules.bindings import Binding
-from rules.store import Change, Changed, Store, StoreError
+from rules.store import AclChange, Changed, Store, StoreError
 from rules.values import Pattern
 from rules.vocabulary import CLUSTER_NAME, PatternType, Permission
 
@@ -74,7 +74,7 @@ class Managed(Plugin):
         new = [
             _binding(creation) for creation, fact in zip(turns(request.creations), wrong, strict=True) if fact is None
         ]
-        outcome = yield from self._changed(ctx, lambda there: Change(added=new))
+        outcome = yield from self._changed(ctx, lambda there: AclChange(added=new))
         results = [
             _created(outcome) if fact is None else Created(error_code=ErrorCode.INVALID_REQUEST, error_message=fact)
             for fact in turns(wrong)
@@ -88,9 +88,9 @@ class Managed(Plugin):
             return no
         known = [one for one in turns(request.filters) if not any(too_new(words(one)))]
 
-        def decide(there: Snapshot) -> Change:
+        def decide(there: Snapshot) -> AclChange:
             every = acls(there)
-            return Change(removed={binding for one in known for binding in matching(one, every)})
+            return AclChange(removed={binding for one in known for binding in matching(one, every)})
 
         outcome = yield from self._changed(ctx, decide)
         results = yield Call(lambda: [self._deleted(one, outcome) for one in request.filters])
@@ -104,7 +104,7 @@ class Managed(Plugin):
         return Reply(answer)
 
     def _changed(
-        self, ctx: Context, decide: Callable[[Snapshot], Change]
+        self, ctx: Context, decide: Callable[[Snapshot], AclChange]
     ) -> Generator[Step, Any, Changed | StoreError]:
         """What was changed, or why nothing was."""
         tell = ctx.connection.gate.tell

@@ -8,7 +8,7 @@ import click
 
 from proxy.config import Config
 from proxy.config import examine as examine_config
-from proxy.config.values import Address
+from proxy.config.values import HostPort
 from proxy.text.problems import BadFileError
 from proxy.text.words import nearest, shown
 from rules import Snapshot, bindings, examine, kafka_acls, write
@@ -67,9 +67,9 @@ def import_(
     click.echo(write.file_text(file), nl=False)
 
 
-def _address(text: str) -> Address:
+def _address(text: str) -> HostPort:
     try:
-        return Address.parse(text)
+        return HostPort.parse(text)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 

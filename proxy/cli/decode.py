@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 import click
 import yaml
 
-from proxy.cli.material import Kind, MaterialError, Piece, Side, frames, is_one_frame, json_line, kind, unhex
+from proxy.cli.material import MaterialError, MessageType, Piece, Side, frames, is_one_frame, json_line, kind, unhex
 from proxy.protocol import ProtocolError, to_json
 from proxy.protocol.api import APIS
 from proxy.protocol.codec import decode_prefix
@@ -80,11 +80,11 @@ def command(
     sys.exit(_show(pieces, as_json, secrets))
 
 
-def _known(side: Side, text: str | None) -> Kind | None:
+def _known(side: Side, text: str | None) -> MessageType | None:
     return kind(side, text) if text else None
 
 
-def _from_stdin(known: Kind | None, bare: bool) -> Iterator[Piece | MaterialError]:
+def _from_stdin(known: MessageType | None, bare: bool) -> Iterator[Piece | MaterialError]:
     stdin = sys.stdin.buffer
     if stdin.isatty():
         raise MaterialError("nothing to decode; give HEX, --file, or standard input")
@@ -97,7 +97,7 @@ def _from_stdin(known: Kind | None, bare: bool) -> Iterator[Piece | MaterialErro
     return _pieces(data, known, bare, sized=True)
 
 
-def _pieces(data: bytes, known: Kind | None, bare: bool, sized: bool) -> Iterator[Piece | MaterialError]:
+def _pieces(data: bytes, known: MessageType | None, bare: bool, sized: bool) -> Iterator[Piece | MaterialError]:
     """Everything in the input; what cannot be used stands in its place. `sized`: every frame has its size before it."""
     if not data:
         yield MaterialError("there is nothing to decode; give the bytes of a frame")
@@ -139,29 +139,29 @@ def _show(pieces: Iterable[Piece | MaterialError], as_json: bool, secrets: bool)
     return code
 
 
-class Shown(NamedTuple):
+class DecodedMessage(NamedTuple):
     """A message in Kafka's JSON notation, and its header, which is empty where there was none."""
 
-    of: Kind
+    of: MessageType
     message: JSON
     header: JSON
 
 
-def _read(piece: Piece, secrets: bool) -> Shown:
+def _read(piece: Piece, secrets: bool) -> DecodedMessage:
     of = piece.kind
     if of is not None and piece.bare:
-        return Shown(of, _message(of, piece.data, secrets), {})
+        return DecodedMessage(of, _message(of, piece.data, secrets), {})
     if of is not None and of.side == "response":
         answer, offset = read_response_header(of.api, of.version, piece.data)
         message = _message(of, piece.data[offset:], secrets)
-        return Shown(of, message, to_json(answer, of.api.response_header(of.version)))
+        return DecodedMessage(of, message, to_json(answer, of.api.response_header(of.version)))
     header, offset = read_request_header(piece.data)
-    of = Kind("request", APIS[header.request_api_key], header.request_api_version)
+    of = MessageType("request", APIS[header.request_api_key], header.request_api_version)
     message = _message(of, piece.data[offset:], secrets)
-    return Shown(of, message, to_json(header, of.api.request_header(of.version)))
+    return DecodedMessage(of, message, to_json(header, of.api.request_header(of.version)))
 
 
-def _message(of: Kind, body: bytes, secrets: bool) -> JSON:
+def _message(of: MessageType, body: bytes, secrets: bool) -> JSON:
     cls: type[Message] = of.api.request if of.side == "request" else of.api.response
     message, end = decode_prefix(cls, of.version, body, 0)
     if end < len(body):
@@ -169,13 +169,13 @@ def _message(of: Kind, body: bytes, secrets: bool) -> JSON:
     return to_json(message, of.version, secrets=secrets)
 
 
-def _line(shown: Shown) -> str:
+def _line(shown: DecodedMessage) -> str:
     side = shown.of.side
     value = {f"{side}Header": shown.header, side: shown.message} if shown.header else shown.message
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _readable(shown: Shown) -> str:
+def _readable(shown: DecodedMessage) -> str:
     """A line that says what it is, and the fields below as YAML."""
     of, header = shown.of, shown.header
     title = f"{of.api.name} v{of.version} {of.side}"

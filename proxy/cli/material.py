@@ -25,7 +25,7 @@ class MaterialError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class MessageType:
     """Which message some bytes are."""
 
     side: Side
@@ -39,16 +39,16 @@ class Piece:
 
     label: str
     data: bytes
-    kind: Kind | None = None
+    kind: MessageType | None = None
     bare: bool = False
 
 
-def kind(side: Side, text: str) -> Kind:
+def kind(side: Side, text: str) -> MessageType:
     """`API:VERSION`, as in "Metadata:12" or "3:12"."""
     name, colon, version = text.partition(":")
     if not colon or not version.isdecimal():
         raise MaterialError(f'"{text}" is not API:VERSION; write e.g. "Metadata:12"')
-    return Kind(side, api(int(name) if name.isdecimal() else name), int(version))
+    return MessageType(side, api(int(name) if name.isdecimal() else name), int(version))
 
 
 def api(name: object) -> Api:
@@ -72,7 +72,7 @@ def unhex(text: str) -> bytes:
         raise MaterialError(f"not hex ({str(error).removesuffix('.')}); give pairs of 0-9 and a-f") from None
 
 
-def is_one_frame(data: bytes, known: Kind | None) -> bool:
+def is_one_frame(data: bytes, known: MessageType | None) -> bool:
     """Are these bytes one frame without its size? Yes, when no sizes fit and they begin like none."""
     try:
         for _ in frames(data):
@@ -114,7 +114,7 @@ def json_line(text: str, label: str) -> Piece:
         raise MaterialError(f'"side" is {json.dumps(side)}; write "request" or "response"')
     if type(version) is not int:
         raise MaterialError(f'"version" is {json.dumps(version)}; write a number')
-    return Piece(label, _bytes(line), Kind(side, api(line["api"]), version), bare=True)
+    return Piece(label, _bytes(line), MessageType(side, api(line["api"]), version), bare=True)
 
 
 def _bytes(line: dict[str, Any]) -> bytes:

@@ -18,7 +18,7 @@ class QuestionError(Exception):
     """A line that is no question, with its place and a way out."""
 
 
-class Asked(NamedTuple):
+class QuestionLine(NamedTuple):
     """One question; `expected` is what the answer should be, if the line says so."""
 
     label: str
@@ -39,7 +39,7 @@ class Answered(NamedTuple):
         return json.dumps(said, ensure_ascii=False)
 
 
-def questions(lines: Iterable[str], name: str) -> Iterator[Asked | QuestionError]:
+def questions(lines: Iterable[str], name: str) -> Iterator[QuestionLine | QuestionError]:
     """Every question, and in the place of a line that is none, what is wrong with it."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -57,7 +57,7 @@ def answered(question: Question, snapshot: Snapshot, file: str) -> Answered:
     return Answered(decision.allowed, f"{file}:{place.line}:{place.column}" if place else None)
 
 
-def _asked(line: str, label: str) -> Asked:
+def _asked(line: str, label: str) -> QuestionLine:
     try:
         value = json.loads(line)
     except ValueError as error:
@@ -76,7 +76,9 @@ def _asked(line: str, label: str) -> Asked:
     )
     operation = Operation(_word(Operation, value["operation"], "operation"))
     kind = ResourceType(_word(ResourceType, value["resource_type"], "resource type"))
-    return Asked(label, Question(client, operation, kind, value.get("name"), value.get("at")), value.get("allowed"))
+    return QuestionLine(
+        label, Question(client, operation, kind, value.get("name"), value.get("at")), value.get("allowed")
+    )
 
 
 def _check(value: dict[str, Any]) -> None:

@@ -1,19 +1,19 @@
 """Configuration: one YAML file -> an immutable `Config`; every problem at once, each with its place and a way out."""
 
 from proxy.config.load import ConfigError, examine, examine_text, load
-from proxy.config.model import Admin, Cluster, Config, Limits, Listener
+from proxy.config.model import Admin, ClusterOptions, Config, LimitOptions, ListenerOptions
 from proxy.config.plugins import PluginUse
-from proxy.config.values import Address
+from proxy.config.values import HostPort
 from proxy.text.problems import Problem
 
 __all__ = [
-    "Address",
     "Admin",
-    "Cluster",
+    "ClusterOptions",
     "Config",
     "ConfigError",
-    "Limits",
-    "Listener",
+    "HostPort",
+    "LimitOptions",
+    "ListenerOptions",
     "PluginUse",
     "Problem",
     "examine",

@@ -39,7 +39,7 @@ CERTIFICATE = PEM + b"CERTIFICATE-----"
 
 
 @dataclass(frozen=True)
-class Identity:
+class CertifiedKey:
     """A certificate with its key: `pem` is what a TLS library takes, `names` are the hosts it is valid for."""
 
     pem: bytes = field(repr=False)
@@ -52,7 +52,7 @@ class Identity:
         return any(name == host or (name[:2] == "*." and host.partition(".")[2] == name[2:]) for name in self.names)
 
 
-def identity(pair: Pair) -> Identity | None:
+def identity(pair: Pair) -> CertifiedKey | None:
     """The certificate and key that these options name; None where they name none. Raises UnusableError."""
     if pair.keystore is not None:
         return _from_store(pair, pair.keystore)
@@ -147,7 +147,7 @@ def _key(data: bytes, path: str, option: str, password: str | None) -> PrivateKe
     return key
 
 
-def _from_store(pair: Pair, path: str) -> Identity:
+def _from_store(pair: Pair, path: str) -> CertifiedKey:
     data = content(path, "keystore")
     if data.startswith(PEM):  # Kafka's ssl.keystore.type=PEM
         chain = _certificates(data, path, "keystore")
@@ -172,7 +172,7 @@ def _store(data: bytes, path: str, option: str, password: str | None) -> pkcs12.
         raise UnusableError(option, f'"{path}" is encrypted in an unknown way', "convert it with keytool") from None
 
 
-def _identity(chain: list[x509.Certificate], key: PrivateKeyTypes, option: str, path: str) -> Identity:
+def _identity(chain: list[x509.Certificate], key: PrivateKeyTypes, option: str, path: str) -> CertifiedKey:
     own = chain[0]
     public = (Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     if own.public_key().public_bytes(*public) != key.public_key().public_bytes(*public):
@@ -187,7 +187,7 @@ def _identity(chain: list[x509.Certificate], key: PrivateKeyTypes, option: str, 
         raise UnusableError("keystore" if option == "keystore" else "certificate", fact, "check the machine's clock")
     written = b"".join(each.public_bytes(Encoding.PEM) for each in chain)
     secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    return Identity(written + secret, _names(own), own.not_valid_after_utc)
+    return CertifiedKey(written + secret, _names(own), own.not_valid_after_utc)
 
 
 def _names(certificate: x509.Certificate) -> tuple[str, ...]:

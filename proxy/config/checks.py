@@ -7,8 +7,8 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from proxy.config.model import Cluster, Config, Listener
-from proxy.config.values import Address
+from proxy.config.model import ClusterOptions, Config, ListenerOptions
+from proxy.config.values import HostPort
 from proxy.core.addresses import LAST_PORT
 from proxy.text.places import Path
 from proxy.text.problems import Finding
@@ -26,7 +26,7 @@ def findings(config: Config) -> Iterator[Finding]:
 
 
 def _security(config: Config) -> Iterator[Finding]:
-    sections: list[Cluster | Listener] = [*config.clusters.values(), *config.listeners.values()]
+    sections: list[ClusterOptions | ListenerOptions] = [*config.clusters.values(), *config.listeners.values()]
     # What reads certificates, keys and users takes 20 MB: only where there are any.
     if any(section.tls is not None for section in sections):
         from proxy.config.tls_checks import findings as tls_findings
@@ -88,5 +88,5 @@ def _loops(config: Config) -> Iterator[Finding]:
                 yield Finding(path, f'{address} is listener "{loop}" of this proxy; write the address of a broker')
 
 
-def _same_host(one: Address, two: Address) -> bool:
+def _same_host(one: HostPort, two: HostPort) -> bool:
     return one.host == two.host or one.is_wildcard or two.is_wildcard

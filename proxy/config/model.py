@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, St
 from proxy.config.plugins import PluginEntry
 from proxy.config.sasl import ClusterSasl, ListenerSasl
 from proxy.config.tls import BrokerTls, ListenerTls
-from proxy.config.values import Address, Host
+from proxy.config.values import Host, HostPort
 from proxy.core.topology import MOST
 from proxy.text.file import Section
 from proxy.text.quantities import Seconds, Size
@@ -55,10 +55,10 @@ Names = (AfterValidator(Named), PlainSerializer(dict))
 Count = Annotated[int, Strict(), Field(ge=1)]
 
 
-class Cluster(Section):
+class ClusterOptions(Section):
     """A Kafka cluster that the proxy stands in front of."""
 
-    bootstrap: tuple[Address, ...] = Field(
+    bootstrap: tuple[HostPort, ...] = Field(
         min_length=1,
         description="Addresses of some of its brokers, tried in turn; all the others are discovered from them.",
         examples=["[kafka-1:9092, kafka-2:9092]"],
@@ -82,11 +82,11 @@ class Cluster(Section):
     )
 
 
-class Listener(Section):
+class ListenerOptions(Section):
     """A place where clients connect: one port to begin at, and one port for each broker after it."""
 
     cluster: str = Field(description="The cluster behind it: a name under `clusters`.", examples=["main"])
-    bind: Address = Field(
+    bind: HostPort = Field(
         description="Where to listen: clients begin here (`bootstrap.servers`); broker N answers on this port + 1 + N.",
         examples=["0.0.0.0:9192"],
     )
@@ -113,7 +113,7 @@ class Listener(Section):
         return self.advertise or self.bind.host
 
 
-class Limits(Section):
+class LimitOptions(Section):
     """What one worker lets through before it says no; every limit is on."""
 
     frame: Size = Field(
@@ -193,18 +193,18 @@ class Limits(Section):
 class Admin(Section):
     """The HTTP side of the proxy, for people and for monitoring."""
 
-    bind: Address = Field(description="Where it listens; best kept on loopback.", examples=["127.0.0.1:9190"])
+    bind: HostPort = Field(description="Where it listens; best kept on loopback.", examples=["127.0.0.1:9190"])
 
 
 class Config(Section):
     """One configuration file of Doorkeeper."""
 
-    clusters: Annotated[Mapping[str, Cluster], *Names] = Field(
+    clusters: Annotated[Mapping[str, ClusterOptions], *Names] = Field(
         min_length=1,
         description="The Kafka clusters, each under a name of your choice.",
         examples=["{main: {bootstrap: [kafka-1:9092]}}"],
     )
-    listeners: Annotated[Mapping[str, Listener], *Names] = Field(
+    listeners: Annotated[Mapping[str, ListenerOptions], *Names] = Field(
         min_length=1,
         description="Where clients connect, each under a name of your choice.",
         examples=["{clients: {cluster: main, bind: 0.0.0.0:9192, advertise: kafka.example.com}}"],
@@ -219,8 +219,8 @@ class Config(Section):
         description="Processes that share the ports; one for each core is as fast as it gets.",
         examples=[1],
     )
-    limits: Annotated[Limits, BeforeValidator(_limits_left_empty)] = Field(
-        default=Limits(),
+    limits: Annotated[LimitOptions, BeforeValidator(_limits_left_empty)] = Field(
+        default=LimitOptions(),
         description="Protection against clients and brokers that ask for too much.",
         examples=["{frame: 100 MiB}"],
     )

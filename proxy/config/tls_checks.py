@@ -7,7 +7,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from proxy.config.certificates import Identity, exposed, identity, trusted
+from proxy.config.certificates import CertifiedKey, exposed, identity, trusted
 from proxy.config.model import Config
 from proxy.config.tls import ID, ListenerTls, Pair, Trusting, UnusableError
 from proxy.text.places import Path
@@ -60,7 +60,7 @@ def _listener(path: Path, tls: ListenerTls, advertise: str | None) -> Iterator[F
             yield from _coverage((*path, "hosts"), tls.hosts, advertise, shown)
 
 
-def _coverage(path: Path, hosts: str, advertise: str | None, shown: list[Identity]) -> Iterator[Finding]:
+def _coverage(path: Path, hosts: str, advertise: str | None, shown: list[CertifiedKey]) -> Iterator[Finding]:
     for host in (advertise, hosts.replace(ID, "0")):
         if host is not None and not any(each.covers(host) for each in shown):
             way_out = "clients that verify host names will refuse it; add the name, or a wildcard, to a certificate"
@@ -74,7 +74,7 @@ def _trusting(path: Path, tls: Trusting) -> Iterator[Finding]:
         yield Finding((*path, error.option), str(error))
 
 
-def _pair(path: Path, pair: Pair) -> tuple[Identity | None, list[Finding]]:
+def _pair(path: Path, pair: Pair) -> tuple[CertifiedKey | None, list[Finding]]:
     """The certificate, where there is one, and what is wrong with it."""
     found = _contradictions(path, pair)
     if any(not finding.warning for finding in found):

@@ -13,7 +13,7 @@ from proxy.text.words import shown, wrong
 WILDCARDS = frozenset({"0.0.0.0", "::"})
 
 
-class Address(Endpoint):
+class HostPort(Endpoint):
     """A host and a port; written `host:port`, an IPv6 host in brackets."""
 
     __slots__ = ()
@@ -24,9 +24,9 @@ class Address(Endpoint):
         return self.host in WILDCARDS
 
     @classmethod
-    def parse(cls, value: object) -> "Address":
+    def parse(cls, value: object) -> "HostPort":
         """Read `host:port` or `[ipv6]:port`; ports are 1 to 65535."""
-        if isinstance(value, Address):
+        if isinstance(value, HostPort):
             return value
         if not isinstance(value, str):
             raise wrong(f"{shown(value)} is not an address", 'write "host:port"')

@@ -18,7 +18,7 @@ import structlog
 import trio
 
 from proxy.auth.identity import keep_up
-from proxy.config import Limits
+from proxy.config import LimitOptions
 from proxy.core.context import Connection
 from proxy.core.filters import Filters
 from proxy.core.limits import Counters as LinkCounters
@@ -37,7 +37,7 @@ from proxy.net.tls.brokers import TlsStream
 from proxy.net.tls.handshake import HandshakeError
 from proxy.net.tls.sockets import TlsSocket
 from proxy.net.upstream import Upstream
-from proxy.telemetry.counters import Counters
+from proxy.telemetry.counters import NetworkCounters
 
 if TYPE_CHECKING:
     from proxy.net.tls.clients import ClientTls
@@ -51,10 +51,10 @@ HEARSAY = 1.0  # seconds in which what one worker learned is known to all; one t
 class Worker:
     """What all connections of a worker share. `mark`: the client id of this proxy; `listeners`: all that it has."""
 
-    limits: Limits
+    limits: LimitOptions
     reactor: Reactor
     tasks: Tasks
-    counters: Counters
+    counters: NetworkCounters
     link_counters: LinkCounters
     complaints: Complaints
     mark: str

@@ -35,7 +35,7 @@ from proxy.net.resolving import Resolver
 from proxy.net.served import Served
 from proxy.net.tasks import Tasks
 from proxy.net.telling import Telling, whose
-from proxy.telemetry.counters import Counters
+from proxy.telemetry.counters import NetworkCounters
 from proxy.telemetry.report import Report, Reports
 
 log = structlog.get_logger()
@@ -49,7 +49,7 @@ class Gateway:
 
     def __init__(self, config: Config, *, tell: Tell | None = None, mark: str | None = None) -> None:
         self.config = config
-        self.counters = Counters()
+        self.counters = NetworkCounters()
         self.link_counters = LinkCounters()
         self.ending = Ending("connections")
         self._complaints = Complaints()

@@ -17,8 +17,8 @@ from typing import NamedTuple, Protocol
 
 import trio
 
-from proxy.config import Limits
-from proxy.telemetry.counters import Counters
+from proxy.config import LimitOptions
+from proxy.telemetry.counters import NetworkCounters
 
 LONGEST_LOOK = 1.0  # seconds between two looks
 LOOKS = 4  # at the least, within the shortest limit
@@ -102,7 +102,7 @@ class Deadlines:
 class Watch:
     """Looks at all connections, again and again."""
 
-    def __init__(self, limits: Limits, counters: Counters) -> None:
+    def __init__(self, limits: LimitOptions, counters: NetworkCounters) -> None:
         self._limits = limits
         self._counters = counters
         self._frames = Deadlines(limits.frame_time)
@@ -152,7 +152,7 @@ class Watch:
         return f"{what} in time (limits.take_time)"
 
 
-async def enforce(limits: Limits, connections: Collection[Timed], counters: Counters) -> None:
+async def enforce(limits: LimitOptions, connections: Collection[Timed], counters: NetworkCounters) -> None:
     """End whatever takes too long, until cancelled. `connections` may change meanwhile."""
     shortest = min(limits.first_frame, limits.idle, limits.frame_time, limits.take_time)
     watch = Watch(limits, counters)

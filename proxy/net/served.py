@@ -37,7 +37,7 @@ from proxy.net.upstream import Upstream
 if TYPE_CHECKING:
     from proxy.net.fetching import FetchedToken
     from proxy.net.tls.clients import ClientTls
-    from proxy.net.tls.kept import Kept
+    from proxy.net.tls.watched_files import WatchedFiles
 
 
 class Served:
@@ -58,7 +58,7 @@ class Served:
         self._worker = worker
         self._plugins: list[Plugin] = [use.plugin(use.options) for use in config.plugins]
         self._token: FetchedToken | None = speakers.tokens.get(name)
-        self._kept: list[Kept[Any]] = []  # files that may change
+        self._kept: list[WatchedFiles[Any]] = []  # files that may change
         listeners = [self._listener(each, shared=tell is not None) for each in self._names()]
         worker.listeners += listeners
         self.exposure = Exposure(name, listeners, config.limits.brokers, worker.tasks, tell)

@@ -15,7 +15,7 @@ from functools import partial
 import structlog
 import trio
 
-from proxy.config import Config, Limits
+from proxy.config import Config, LimitOptions
 from proxy.core.topology import Endpoint
 from proxy.net.bind import BindError, claim, listen
 from proxy.net.channel import Settings
@@ -24,7 +24,7 @@ from proxy.net.gateway import Gateway
 from proxy.net.process import CANNOT_START, CUT, Serving, StartError, cannot_start, serve
 from proxy.net.tasks import Tasks
 from proxy.net.workers import Workers
-from proxy.telemetry.counters import Counters
+from proxy.telemetry.counters import NetworkCounters
 from proxy.telemetry.report import Report
 
 log = structlog.get_logger()
@@ -47,7 +47,7 @@ def run(config: Config, log_form: str = "auto", *, verbose: bool = False) -> int
 
 
 async def _run(config: Config, settings: Settings, admin: list[socket.socket]) -> int:
-    tasks = Tasks(Counters(), Complaints())
+    tasks = Tasks(NetworkCounters(), Complaints())
     try:
         serving: Serving = Gateway(config, mark=settings.mark) if config.workers == 1 else Workers(settings, tasks)
     except StartError as error:
@@ -80,7 +80,7 @@ class Announcer:
                 log.info("listening", listener=name, bind=bind, brokers=brokers, workers=self._config.workers)
 
 
-def _allow_open_files(limits: Limits) -> None:
+def _allow_open_files(limits: LimitOptions) -> None:
     wanted = 2 * limits.connections + SPARE_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)

@@ -19,7 +19,7 @@ import structlog
 import trio
 
 from proxy.net.complaints import Complaints
-from proxy.telemetry.counters import Counters
+from proxy.telemetry.counters import NetworkCounters
 
 log = structlog.get_logger()
 
@@ -33,7 +33,7 @@ WAY_OUT = "the rest goes on; please report this line"
 class Tasks:
     """Runs the tasks of one process, and counts those that failed."""
 
-    def __init__(self, counters: Counters, complaints: Complaints) -> None:
+    def __init__(self, counters: NetworkCounters, complaints: Complaints) -> None:
         self.counters = counters
         self.complaints = complaints
 

@@ -25,7 +25,7 @@ from proxy.net.paths import Paths, Start
 from proxy.net.tls.brokers import BrokerTls, TlsStream
 from proxy.net.tls.sayings import TlsError
 from proxy.protocol.problem import ProtocolError
-from proxy.telemetry.counters import Counters
+from proxy.telemetry.counters import NetworkCounters
 
 log = structlog.get_logger()
 
@@ -47,7 +47,7 @@ class Upstream:
         bootstrap: Sequence[Endpoint],
         discovered: Callable[[Mapping[int, Endpoint]], dict[int, Endpoint]],
         seconds: float,
-        counters: Counters,
+        counters: NetworkCounters,
         identities: Identities | None = None,
         tls: BrokerTls | None = None,
         loops: Loops | None = None,

@@ -36,7 +36,7 @@ def mirrored(field: Field, version: int, chain: Chain) -> list[Chain]:
     return [array.link(element) for array in found for element in turns(array.elements)]
 
 
-class Place(NamedTuple):
+class Counterpart(NamedTuple):
     """Where in a chain a value stands: which of its links, and in which field of it (None: it is the value)."""
 
     link: int
@@ -59,7 +59,7 @@ def identity(field: Field, version: int, chain: Chain) -> Element | None:
 
 
 @cache
-def counterpart(field: Field, version: int, kinds: tuple[type[Struct] | Field, ...]) -> Place | None:
+def counterpart(field: Field, version: int, kinds: tuple[type[Struct] | Field, ...]) -> Counterpart | None:
     """Where what `field` repeats stands in a chain of a request and these; None where it does not identify."""
     if field.is_array or not (field.meaning in IDENTITY or field.name in IDENTITY_NAMES):
         return None
@@ -67,12 +67,12 @@ def counterpart(field: Field, version: int, kinds: tuple[type[Struct] | Field, .
         kind = kinds[link - 1]
         if isinstance(kind, Field):
             if kind.meaning is field.meaning:
-                return Place(link, None)
+                return Counterpart(link, None)
             continue
         others = [other for other in kind.fields if other.present(version) and not other.is_array]
         same = next((other for other in others if other.name == field.name), None)
         if same is None and field.meaning is not None:
             same = next((other for other in others if other.meaning is field.meaning), None)
         if same is not None:
-            return Place(link, same.name)
+            return Counterpart(link, same.name)
     return None

@@ -40,7 +40,7 @@ from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import turn, turns
 from proxy.protocol.messages.api_versions import ApiVersionsResponse
 from proxy.protocol.messages.produce import ProduceRequest
-from proxy.protocol.mirror import TOPIC, Place, counterpart, mirrored
+from proxy.protocol.mirror import TOPIC, Counterpart, counterpart, mirrored
 from proxy.protocol.schema import Field, Request, Response, Struct, StructType, blank
 from proxy.protocol.walk import Chain, Element
 from proxy.protocol.wire import Meaning
@@ -196,7 +196,7 @@ class Shape(NamedTuple):
     errors: tuple[str, ...]
     messages: tuple[tuple[str, bool], ...]
     left: tuple[tuple[str, Any], ...]
-    repeated: tuple[tuple[str, Place, bool], ...]
+    repeated: tuple[tuple[str, Counterpart, bool], ...]
 
 
 def _kind(asked: Struct | Element) -> type[Struct] | Field:

@@ -82,7 +82,7 @@ def _rest(cls: type[Message], version: int, begins_at: str) -> tuple[Plan, str]:
     return layout._replace(steps=layout.steps[layout.place(begins_at) :]), f"{title} from {begins_at}"
 
 
-class Operation(IntEnum):
+class Opcode(IntEnum):
     """What a step does. The same stands in `_rollcall.c`."""
 
     SKIP = 0  # so many bytes
@@ -100,7 +100,7 @@ OPERANDS = 4
 COMPACT = 0  # a width; the others are in bytes
 WIDTH = {"h": 2, "i": 4}
 
-Steps = list[tuple[Operation, tuple[int, ...]]]
+Steps = list[tuple[Opcode, tuple[int, ...]]]
 
 
 def program(plan: Plan, names: frozenset[str], *, whole: bool) -> tuple[int, ...]:
@@ -116,35 +116,35 @@ def _struct(plan: Plan, names: frozenset[str], *, final: bool) -> Steps:
     steps: Steps = []
     for step, is_last in marked(plan.steps, names):
         steps += _field(step, names, final=final and is_last)
-    return [*steps, (Operation.BARE, ())] if plan.flexible else steps
+    return [*steps, (Opcode.BARE, ())] if plan.flexible else steps
 
 
 def _field(step: Step, names: frozenset[str], *, final: bool) -> Steps:
     move = step.move
     if step.field.name not in names:
         return _over(move, names, final=final)
-    last: Steps = [(Operation.LAST, ())] if final else []
+    last: Steps = [(Opcode.LAST, ())] if final else []
     if isinstance(move, Fixed):
-        return [(Operation.FIXED_NAME, (move.least,)), *last]
+        return [(Opcode.FIXED_NAME, (move.least,)), *last]
     if isinstance(move, Varying):
-        return [(Operation.NAME, _length(move)), *last]
+        return [(Opcode.NAME, _length(move)), *last]
     raise TypeError(f"{step.field.name} is not one value")
 
 
 def _over(move: Move, names: frozenset[str], *, final: bool = False) -> Steps:
     """Over a value, in which there may be names."""
     if isinstance(move, Fixed):
-        return [(Operation.SKIP, (move.least,))]
+        return [(Opcode.SKIP, (move.least,))]
     if isinstance(move, Varying):
-        return [(Operation.BYTES, _length(move))]
+        return [(Opcode.BYTES, _length(move))]
     if isinstance(move, Nested):
         body = _struct(move.plan, names, final=final)
-        return [(Operation.MAYBE, (len(body),)), *body] if move.nullable else body
+        return [(Opcode.MAYBE, (len(body),)), *body] if move.nullable else body
     count = (COMPACT if move.compact else WIDTH["i"], move.nullable)
     if isinstance(move.element, Fixed):
-        return [(Operation.NUMBERS, (*count, move.element.least))]
+        return [(Opcode.NUMBERS, (*count, move.element.least))]
     body = _over(move.element, names, final=final)
-    return [(Operation.STRUCTS, (*count, move.element.least, len(body))), *body]
+    return [(Opcode.STRUCTS, (*count, move.element.least, len(body))), *body]
 
 
 def _length(move: Varying) -> tuple[int, int]:

@@ -12,7 +12,7 @@ Reading = dict[str, int]
 
 
 @dataclass(slots=True)
-class Counters:
+class NetworkCounters:
     """What the network of one worker did."""
 
     open: int = 0  # client connections that are there now, dialling included

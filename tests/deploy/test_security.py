@@ -7,7 +7,7 @@ import re
 import pytest
 
 from deploy.environment import ROOT
-from proxy.config.model import Limits
+from proxy.config.model import LimitOptions
 from proxy.telemetry.measures import LIMITS, MEASURES
 
 PAGE = (ROOT / "deploy" / "SECURITY.md").read_text(encoding="utf-8")
@@ -17,21 +17,21 @@ ROWS = {name: default for name, default, _, _ in ROW.findall(PAGE)}
 
 
 def test_it_has_all_limits_in_their_order() -> None:
-    assert list(ROWS) == list(Limits.model_fields)
+    assert list(ROWS) == list(LimitOptions.model_fields)
 
 
-@pytest.mark.parametrize("name", Limits.model_fields)
+@pytest.mark.parametrize("name", LimitOptions.model_fields)
 def test_it_says_their_defaults(name: str) -> None:
     said = re.search(rf"^\| `limits\.{name}` \| (.+?) \|", README, re.MULTILINE)
     assert said is not None
     assert ROWS[name] == said[1]
     if ROWS[name].startswith("`"):
-        assert getattr(Limits.model_validate({name: ROWS[name].strip("`")}, strict=False), name) == getattr(
-            Limits(), name
+        assert getattr(LimitOptions.model_validate({name: ROWS[name].strip("`")}, strict=False), name) == getattr(
+            LimitOptions(), name
         )
 
 
-@pytest.mark.parametrize("name", Limits.model_fields)
+@pytest.mark.parametrize("name", LimitOptions.model_fields)
 def test_each_has_a_metric(name: str) -> None:
     assert [measure for measure in MEASURES if measure.instrument == LIMITS and measure.attributes == {"limit": name}]
 

@@ -8,10 +8,10 @@ from pydantic import BaseModel, Field, ValidationError
 from proxy.protocol.api import API_VERSIONS, APIS, FETCH, PRODUCE
 from proxy.text.file import Form, Section
 from rules.conditions import Client
-from rules.match import Match, Request, Subject
+from rules.match import Match, RequestFacts, Subject
 
 ALICE = Client("User:alice", "10.1.2.3", "app-1", "clients", "PLAIN", True)
-REQUEST = Request(PRODUCE, 9, ALICE, broker=2, at=36_000)
+REQUEST = RequestFacts(PRODUCE, 9, ALICE, broker=2, at=36_000)
 SUBJECT = Subject("orders", 0, "payments-eu", "tx-1")
 
 
@@ -20,7 +20,7 @@ def match(**options: Any) -> Match:
 
 
 def test_an_empty_match_is_about_every_request() -> None:
-    assert match().of_request(Request(API_VERSIONS, 0, Client("User:a")))
+    assert match().of_request(RequestFacts(API_VERSIONS, 0, Client("User:a")))
     assert match().of_subject(Subject())
     assert match().apis == frozenset(APIS.values())
 
@@ -40,7 +40,7 @@ def test_an_empty_match_is_about_every_request() -> None:
         ({"during": {"hours": "08:00-18:00"}}, REQUEST._replace(at=80_000)),
     ],
 )
-def test_what_is_said_of_a_request_must_hold(options: dict[str, Any], other: Request) -> None:
+def test_what_is_said_of_a_request_must_hold(options: dict[str, Any], other: RequestFacts) -> None:
     assert match(**options).of_request(REQUEST)
     assert not match(**options).of_request(other)
 

@@ -8,8 +8,8 @@ import trio
 
 from proxy.config.tls import ClusterTls
 from proxy.net.tls.handshake import shake_hands
-from proxy.net.tls.kept import Kept
 from proxy.net.tls.sockets import TlsSocket
+from proxy.net.tls.watched_files import WatchedFiles
 
 LARGEST = 64 << 10
 
@@ -63,7 +63,7 @@ class BrokerTls:
     def __init__(self, name: str, tls: ClusterTls) -> None:
         from proxy.net.tls.contexts import files, for_brokers  # reads certificates: 10 MB, only where there are any
 
-        self.kept = Kept(f"clusters.{name}.tls", files(tls), lambda: for_brokers(tls))
+        self.kept = WatchedFiles(f"clusters.{name}.tls", files(tls), lambda: for_brokers(tls))
         self._server_name = tls.server_name
 
     async def seal(self, connected: socket.socket, host: str, seconds: float) -> TlsStream:

@@ -16,8 +16,8 @@ import re
 import socket
 from dataclasses import dataclass
 
-from proxy.config import Limits
-from proxy.config.model import Listener
+from proxy.config import LimitOptions
+from proxy.config.model import ListenerOptions
 from proxy.config.tls import ID, ListenerTls
 from proxy.core.claims.name import name
 from proxy.core.distinguished import distinguished_name, subject
@@ -26,8 +26,8 @@ from proxy.core.tls import Tls
 from proxy.core.topology import Topology
 from proxy.net.tls.contexts import Shaken, files, for_clients
 from proxy.net.tls.handshake import HandshakeError, shake_hands
-from proxy.net.tls.kept import Kept
 from proxy.net.tls.sockets import TlsSocket
+from proxy.net.tls.watched_files import WatchedFiles
 from proxy.text.words import printable
 
 
@@ -47,14 +47,14 @@ class ClientTls:
     def __init__(
         self,
         name: str,
-        listener: Listener,
+        listener: ListenerOptions,
         tls: ListenerTls,
         topology: Topology,
-        limits: Limits,
+        limits: LimitOptions,
         *,
         others: bool = False,
     ) -> None:
-        self.kept = Kept(f"listeners.{name}.tls", files(tls), lambda: for_clients(tls, self._answers_to))
+        self.kept = WatchedFiles(f"listeners.{name}.tls", files(tls), lambda: for_clients(tls, self._answers_to))
         self._mapping = Mapping(tls.principal_mapping)
         self._topology = topology
         self._bootstrap = (listener.advertise or "").lower()

@@ -14,7 +14,7 @@ import re
 import ssl
 from collections.abc import Callable
 
-from proxy.config.certificates import Identity, identity, trusted
+from proxy.config.certificates import CertifiedKey, identity, trusted
 from proxy.config.sasl import Elsewhere
 from proxy.config.tls import ClusterTls, ListenerTls, Pair, Trusting, UnusableError
 
@@ -84,7 +84,7 @@ def files(tls: Trusting) -> list[str]:
     return [file for file in named if file is not None]
 
 
-def _server(tls: ListenerTls, shown: Identity, authorities: str | None) -> ssl.SSLContext:
+def _server(tls: ListenerTls, shown: CertifiedKey, authorities: str | None) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.sslobject_class = Shaken
     context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_CIPHER_SERVER_PREFERENCE
@@ -101,7 +101,7 @@ def _versions(context: ssl.SSLContext, tls: Trusting) -> None:
     context.minimum_version, context.maximum_version = min(spoken), max(spoken)
 
 
-def _show(context: ssl.SSLContext, shown: Identity, tls: Pair) -> None:
+def _show(context: ssl.SSLContext, shown: CertifiedKey, tls: Pair) -> None:
     """OpenSSL reads certificates from files only; one in memory leaves no key on a disk."""
     descriptor = os.memfd_create("certificate", os.MFD_CLOEXEC)
     with open(descriptor, "wb") as memory:

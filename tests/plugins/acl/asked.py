@@ -18,7 +18,7 @@ from proxy.protocol.messages.create_acls import CreateAclsRequest
 from proxy.protocol.messages.delete_acls import DeleteAclsRequest
 from proxy.protocol.messages.describe_acls import DescribeAclsRequest
 from proxy.protocol.schema import Request, Response
-from rules import Kept
+from rules import WatchedFile
 from tests.proxy.core.playbook import connection
 
 NEWEST = 3
@@ -29,7 +29,7 @@ class Keeper:
     """A proxy that keeps the ACLs of a file, and one client of it."""
 
     def __init__(self, file: Path, *, shadow: bool = False, principal: str = "User:admin") -> None:
-        self.kept = Kept(file, {})
+        self.kept = WatchedFile(file, {})
         self.events: list[Event] = []
         self._filters = Filters([Managed(Law(self.kept, lambda: 0.0, shadow=shadow))])
         self._principal = principal

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from proxy.cli.questions import Answered, Asked, QuestionError, answered, questions
+from proxy.cli.questions import Answered, QuestionError, QuestionLine, answered, questions
 from rules import Client, Operation, Question, ResourceType, examine_text
 
 WHOLE = {
@@ -25,13 +25,13 @@ WHOLE = {
 def test_a_question_says_all_that_there_is_to_say() -> None:
     client = Client("User:a", "0:0:0:0:0:0:0:1", "c", "l", "", False)
     question = Question(client, Operation.DESCRIBE_CONFIGS, ResourceType.TRANSACTIONAL_ID, "t", 1.5)
-    assert list(questions([json.dumps(WHOLE), "\n"], "q")) == [Asked("q:1", question, True)]
+    assert list(questions([json.dumps(WHOLE), "\n"], "q")) == [QuestionLine("q:1", question, True)]
 
 
 def test_what_is_not_said_is_not_known() -> None:
     least = {"principal": "User:a", "operation": "Read", "resource_type": "Topic"}
     question = Question(Client("User:a"), Operation.READ, ResourceType.TOPIC, None)
-    assert list(questions([json.dumps(least)], "q")) == [Asked("q:1", question, None)]
+    assert list(questions([json.dumps(least)], "q")) == [QuestionLine("q:1", question, None)]
 
 
 @pytest.mark.parametrize(

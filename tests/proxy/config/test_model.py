@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from proxy.config import Config
-from proxy.config.model import Limits, Section
+from proxy.config.model import LimitOptions, Section
 from proxy.text.quantities import seconds, size
 
 SMALL = {
@@ -27,7 +27,7 @@ def test_every_option_has_a_description_and_an_example(section: type[BaseModel])
 
 
 def test_the_example_of_a_limit_is_its_default() -> None:
-    for name, option in Limits.model_fields.items():
+    for name, option in LimitOptions.model_fields.items():
         if option.default is None:
             continue  # it depends on the machine
         example = (option.examples or [])[0]

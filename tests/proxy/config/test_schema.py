@@ -14,7 +14,7 @@ def test_the_shipped_schema_is_what_the_declarations_say() -> None:
 
 
 def test_defaults_are_written_as_a_person_writes_them() -> None:
-    limits = schema()["$defs"]["Limits"]["properties"]
+    limits = schema()["$defs"]["LimitOptions"]["properties"]
     assert limits["frame"]["default"] == "100 MiB"
     assert limits["idle"]["default"] == "10m"
 
@@ -26,12 +26,12 @@ def test_unknown_options_are_refused_everywhere() -> None:
 
 @pytest.mark.parametrize("value", ["10s", "500ms", "1.5 m", "${IDLE}", "${N}s"])
 def test_a_duration_matches_its_pattern(value: str) -> None:
-    assert re.search(schema()["$defs"]["Limits"]["properties"]["idle"]["pattern"], value)
+    assert re.search(schema()["$defs"]["LimitOptions"]["properties"]["idle"]["pattern"], value)
 
 
 @pytest.mark.parametrize("value", ["kafka:9092", "[::1]:9092", "${KAFKA}", "${HOST:-a}:9092"])
 def test_an_address_matches_its_pattern(value: str) -> None:
-    assert re.search(schema()["$defs"]["Listener"]["properties"]["bind"]["pattern"], value)
+    assert re.search(schema()["$defs"]["ListenerOptions"]["properties"]["bind"]["pattern"], value)
 
 
 def test_wherever_a_number_stands_the_environment_may_stand_too() -> None:

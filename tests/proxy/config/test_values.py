@@ -3,7 +3,7 @@
 import pytest
 from pydantic_core import PydanticCustomError
 
-from proxy.config.values import Address, host
+from proxy.config.values import HostPort, host
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from proxy.config.values import Address, host
     ],
 )
 def test_an_address_reads_and_writes_back(text: str, expected: tuple[str, int]) -> None:
-    address = Address.parse(text)
+    address = HostPort.parse(text)
     assert address == expected
     assert str(address) == text
 
@@ -28,13 +28,13 @@ def test_an_address_reads_and_writes_back(text: str, expected: tuple[str, int]) 
 )
 def test_what_is_no_address_is_refused_with_a_way_out(text: str) -> None:
     with pytest.raises(PydanticCustomError, match="; "):
-        Address.parse(text)
+        HostPort.parse(text)
 
 
 def test_a_wildcard_is_every_address_of_the_machine() -> None:
-    assert Address.parse("0.0.0.0:1").is_wildcard
-    assert Address.parse("[::]:1").is_wildcard
-    assert not Address.parse("127.0.0.1:1").is_wildcard
+    assert HostPort.parse("0.0.0.0:1").is_wildcard
+    assert HostPort.parse("[::]:1").is_wildcard
+    assert not HostPort.parse("127.0.0.1:1").is_wildcard
 
 
 def test_a_host_has_no_port_and_can_be_connected_to() -> None:

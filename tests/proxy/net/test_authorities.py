@@ -13,7 +13,7 @@ from proxy.core.topology import Endpoint
 from proxy.net.authorities import Authorities
 from proxy.net.complaints import Complaints
 from proxy.net.tasks import Tasks
-from proxy.telemetry.counters import Counters
+from proxy.telemetry.counters import NetworkCounters
 from tests.proxy.net.scripted import configuration
 
 PATIENCE = 10.0
@@ -40,7 +40,7 @@ async def test_a_changed_file_is_in_force_within_a_second(tmp_path: Path) -> Non
     assert authority.begin("SCRAM-SHA-256", False)
     with capture_logs() as lines:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(ours.watch, Tasks(Counters(), Complaints()))
+            nursery.start_soon(ours.watch, Tasks(NetworkCounters(), Complaints()))
             save(file, {"alice": verifiers("new")})
             with trio.fail_after(PATIENCE):
                 while not isinstance(authority.begin("PLAIN", False).step(b"\0alice\0new"), Accepted):

@@ -16,7 +16,7 @@ from proxy.net.complaints import Complaints
 from proxy.net.exposure import GIVE_BACK_AFTER, Exposure
 from proxy.net.listeners import Listener
 from proxy.net.tasks import Tasks
-from proxy.telemetry.counters import Counters
+from proxy.telemetry.counters import NetworkCounters
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE
 from tests.real.ports import free_block, is_free
 
@@ -31,7 +31,7 @@ async def make(nursery: trio.Nursery) -> Make:
     """An exposure whose listeners are served; nobody comes to them."""
 
     async def made(listeners: int = 1, most: int = MOST, told: list[Learned] | None = None) -> Exposure:
-        tasks = Tasks(Counters(), Complaints())
+        tasks = Tasks(NetworkCounters(), Complaints())
         names = [f"clients-{number}" for number in range(listeners)]
         some = [Listener(name, Endpoint(LOOPBACK, free_block(ROOM, LOOPBACK)), LOOPBACK, tasks) for name in names]
         for listener in some:
@@ -217,7 +217,7 @@ async def test_invented_brokers_make_room_for_real_ones_in_time(make: Make, mock
 
 async def two_clusters(nursery: trio.Nursery, shared: bool) -> tuple[Exposure, Exposure, int]:
     """Two clusters whose listeners begin five ports apart, and where the first begins."""
-    tasks, all_of_them = Tasks(Counters(), Complaints()), list[Listener]()
+    tasks, all_of_them = Tasks(NetworkCounters(), Complaints()), list[Listener]()
     port = free_block(2 * ROOM, LOOPBACK)
     for name, begins in (("low", port), ("high", port + 5)):
         one = Listener(name, Endpoint(LOOPBACK, begins), LOOPBACK, tasks, all_of_them, shared=shared)

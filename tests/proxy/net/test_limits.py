@@ -6,13 +6,13 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from proxy.config import Limits
+from proxy.config import LimitOptions
 from proxy.net.limits import enforce
-from proxy.telemetry.counters import Counters
+from proxy.telemetry.counters import NetworkCounters
 
-LIMITS = Limits.model_validate({"first_frame": "30s", "idle": "10m", "frame_time": "30s", "take_time": "5m"})
+LIMITS = LimitOptions.model_validate({"first_frame": "30s", "idle": "10m", "frame_time": "30s", "take_time": "5m"})
 MIB = 1 << 20
-counters = Counters()
+counters = NetworkCounters()
 
 
 @dataclass(eq=False)

@@ -12,7 +12,7 @@ from proxy.net.bind import BindError
 from proxy.net.complaints import Complaints
 from proxy.net.listeners import Listener
 from proxy.net.tasks import Tasks
-from proxy.telemetry.counters import Counters
+from proxy.telemetry.counters import NetworkCounters
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE
 from tests.real.ports import free_block, is_free
 
@@ -24,7 +24,7 @@ class Door:
 
     def __init__(self, host: str = LOOPBACK) -> None:
         self.port = free_block(8, LOOPBACK)
-        tasks = Tasks(Counters(), Complaints())
+        tasks = Tasks(NetworkCounters(), Complaints())
         self.listener = Listener("clients", Endpoint(host, self.port), "kafka.example.com", tasks)
         self._send, self._came = trio.open_memory_channel[Arrival](10)
         self.listener.accepted = lambda *arrival: self._send.send_nowait(arrival)

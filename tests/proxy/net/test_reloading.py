@@ -10,7 +10,7 @@ from proxy.core.plugin import Plugin, Reload
 from proxy.net.complaints import Complaints
 from proxy.net.reloading import keep_in_step
 from proxy.net.tasks import Tasks
-from proxy.telemetry.counters import Counters
+from proxy.telemetry.counters import NetworkCounters
 
 
 class Watching(Plugin):
@@ -35,7 +35,7 @@ async def test_a_change_is_told_and_so_is_one_that_cannot_be_taken() -> None:
     plugin = Watching(Reload("a.yaml", True, ("a warning",)), Reload("a.yaml", False, ("1:1: bad", "2:1: worse")))
     with capture_logs() as lines:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(keep_in_step, [Careless(), plugin], Tasks(Counters(), Complaints()))
+            nursery.start_soon(keep_in_step, [Careless(), plugin], Tasks(NetworkCounters(), Complaints()))
             await plugin.ended.wait()
             nursery.cancel_scope.cancel()
     assert lines == [
@@ -51,7 +51,7 @@ async def test_a_change_is_told_and_so_is_one_that_cannot_be_taken() -> None:
 
 @pytest.mark.parametrize("plugins", [[], [Careless()]])
 async def test_nothing_is_looked_at_where_there_is_nothing(plugins: list[Plugin]) -> None:
-    await keep_in_step(plugins, Tasks(Counters(), Complaints()))
+    await keep_in_step(plugins, Tasks(NetworkCounters(), Complaints()))
 
 
 class Broken(Plugin):
@@ -62,7 +62,7 @@ class Broken(Plugin):
 
 
 async def test_a_plugin_that_cannot_read_its_files_keeps_no_other_from_reading() -> None:
-    counters, plugin = Counters(), Watching(Reload("a.yaml", True, ()))
+    counters, plugin = NetworkCounters(), Watching(Reload("a.yaml", True, ()))
     with capture_logs() as lines:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(keep_in_step, [Broken(), plugin], Tasks(counters, Complaints()))

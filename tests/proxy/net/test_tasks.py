@@ -10,12 +10,12 @@ from structlog.testing import capture_logs
 
 from proxy.net.complaints import Complaints
 from proxy.net.tasks import FIRST_PAUSE, LAST_PAUSE, STEADY, Tasks
-from proxy.telemetry.counters import Counters
+from proxy.telemetry.counters import NetworkCounters
 
 
 @pytest.fixture
 def tasks() -> Tasks:
-    return Tasks(Counters(), Complaints())
+    return Tasks(NetworkCounters(), Complaints())
 
 
 async def test_a_task_that_fails_is_begun_again_a_little_later_each_time(

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 from proxy.core.topology import Endpoint, Topology
 from proxy.net import upstream as module
 from proxy.net.upstream import Upstream
-from proxy.telemetry.counters import Counters
+from proxy.telemetry.counters import NetworkCounters
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker
 from tests.real.ports import free_port
 
@@ -21,7 +21,7 @@ class Learning:
 
     def __init__(self, *bootstrap: Endpoint) -> None:
         self.topology = Topology(lambda node_id: Endpoint("proxy", 9193 + node_id))
-        self.counters = Counters()
+        self.counters = NetworkCounters()
         self.upstream = Upstream("main", bootstrap, self._discovered, 5.0, self.counters)
         self._round = trio.Event()
 

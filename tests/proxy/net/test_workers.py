@@ -18,7 +18,7 @@ from proxy.net.complaints import Complaints
 from proxy.net.process import Ending, StartError
 from proxy.net.tasks import Tasks
 from proxy.net.workers import Child, Workers
-from proxy.telemetry.counters import Counters
+from proxy.telemetry.counters import NetworkCounters
 from proxy.telemetry.report import Report
 from tests.proxy.net.scripted import LOOPBACK, Broker, configuration, connected, port_of
 from tests.real.ports import is_free
@@ -52,7 +52,7 @@ async def running(workers: Workers) -> AsyncIterator[Report]:
 
 
 def tasks() -> Tasks:
-    return Tasks(Counters(), Complaints())
+    return Tasks(NetworkCounters(), Complaints())
 
 
 def two(broker: Broker) -> Workers:

@@ -8,9 +8,9 @@ from pathlib import Path
 from opentelemetry.exporter.prometheus import PrometheusMetricReader
 from prometheus_client import generate_latest
 
-from proxy.config import Limits
+from proxy.config import LimitOptions
 from proxy.core.limits import Counters as LinkCounters
-from proxy.telemetry.counters import Counters
+from proxy.telemetry.counters import NetworkCounters
 from proxy.telemetry.instruments import Instruments
 from proxy.telemetry.measures import INSTRUMENTS, LIMITS, MEASURES
 from proxy.telemetry.report import Report
@@ -19,7 +19,7 @@ README = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
 
 
 def test_everything_that_is_counted_is_published_once() -> None:
-    counted = {field.name for kind in (Counters, LinkCounters) for field in fields(kind)}
+    counted = {field.name for kind in (NetworkCounters, LinkCounters) for field in fields(kind)}
     published = Counter(measure.key for measure in MEASURES)
     assert counted <= published.keys()
     assert set(published.values()) == {1}
@@ -27,7 +27,7 @@ def test_everything_that_is_counted_is_published_once() -> None:
 
 def test_every_limit_has_its_measure() -> None:
     measured = {measure.attributes["limit"] for measure in MEASURES if measure.instrument == LIMITS}
-    assert measured == set(Limits.model_fields)
+    assert measured == set(LimitOptions.model_fields)
 
 
 def test_every_measure_has_an_instrument_and_shares_no_attributes_with_another() -> None:

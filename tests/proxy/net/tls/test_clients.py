@@ -11,7 +11,7 @@ import pytest
 import trio
 import trio.testing
 
-from proxy.config import Limits, Listener
+from proxy.config import LimitOptions, ListenerOptions
 from proxy.config.tls import ClusterTls
 from proxy.core.tls import Tls
 from proxy.core.topology import Endpoint, Topology
@@ -24,14 +24,14 @@ from tests.certificates import Authority
 NAME = "kafka.example.com"
 
 
-def welcoming(authority: Authority, limits: Limits | None = None, **more: Any) -> ClientTls:
+def welcoming(authority: Authority, limits: LimitOptions | None = None, **more: Any) -> ClientTls:
     certificate, key = authority.issue("server", NAME, f"*.{NAME}")
     tls = {"certificate": str(certificate), "key": str(key), **more}
-    listener = Listener.model_validate({"cluster": "main", "bind": "h:1", "advertise": NAME, "tls": tls})
+    listener = ListenerOptions.model_validate({"cluster": "main", "bind": "h:1", "advertise": NAME, "tls": tls})
     assert listener.tls is not None
     topology = Topology(lambda node_id: Endpoint(f"b-{node_id}.{NAME}", 1))
     topology.learn(3, "kafka-3", 9092)
-    return ClientTls("clients", listener, listener.tls, topology, limits or Limits())
+    return ClientTls("clients", listener, listener.tls, topology, limits or LimitOptions())
 
 
 async def welcome(clients: ClientTls, authority: Authority, host: str = NAME, own: str | None = None) -> Welcomed:
@@ -98,7 +98,7 @@ async def test_the_name_says_which_broker(tmp_path: Path) -> None:
 
 async def test_one_handshake_too_many_is_refused_and_counts_no_more_once_it_is_over(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
-    clients = welcoming(authority, Limits.model_validate({"handshakes": 1}))
+    clients = welcoming(authority, LimitOptions.model_validate({"handshakes": 1}))
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     with ours, theirs:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from proxy.text.stamp import stamp
-from rules import Client, Kept, Operation, ResourceType, RulesError
+from rules import Client, Operation, ResourceType, RulesError, WatchedFile
 
 RULE = "acls:\n  - {allow: User:a, to: Read, topics: %s}\n"
 
@@ -18,7 +18,7 @@ def written(file: Path, text: str) -> None:
     fresh.rename(file)
 
 
-def may_read(kept: Kept, topic: str) -> bool:
+def may_read(kept: WatchedFile, topic: str) -> bool:
     return kept.snapshot.decide(Client("User:a"), Operation.READ, ResourceType.TOPIC, topic).allowed
 
 
@@ -30,14 +30,14 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_file_that_did_not_change_is_not_read_again(file: Path) -> None:
-    kept = Kept(file, {})
+    kept = WatchedFile(file, {})
     before = kept.snapshot
     assert kept.refresh() is None
     assert kept.snapshot is before
 
 
 def test_a_changed_file_is_another_snapshot(file: Path) -> None:
-    kept = Kept(file, {})
+    kept = WatchedFile(file, {})
     before = kept.snapshot
     written(file, RULE % "u")
     assert kept.refresh() == []
@@ -47,7 +47,7 @@ def test_a_changed_file_is_another_snapshot(file: Path) -> None:
 
 
 def test_what_is_wrong_is_told_by_the_next_refresh_whoever_looked_first(file: Path) -> None:
-    kept = Kept(file, {})
+    kept = WatchedFile(file, {})
     written(file, "acls: [")
     assert may_read(kept, "t")
     assert kept.look() is kept.snapshot
@@ -62,7 +62,7 @@ def test_a_file_that_is_being_written_in_its_place_is_taken_when_it_is_whole(
 ) -> None:
     whole = RULE % "t" + "  - {deny: User:a, to: Read, topics: t}\n"
     monkeypatch.setattr("proxy.text.stamp.sleep", lambda seconds: file.write_text(whole))
-    kept = Kept(file, {})
+    kept = WatchedFile(file, {})
     file.write_text("acls: # the first half\n")
     kept.refresh()
     assert len(kept.snapshot.rules) == 2
@@ -70,7 +70,7 @@ def test_a_file_that_is_being_written_in_its_place_is_taken_when_it_is_whole(
 
 
 def test_what_a_file_says_is_known_while_it_is_the_same(file: Path) -> None:
-    kept = Kept(file, {})
+    kept = WatchedFile(file, {})
     first = stamp(file)
     assert kept.said(first) is kept.snapshot
     written(file, RULE % "u")
@@ -84,7 +84,7 @@ def test_what_a_file_says_is_known_while_it_is_the_same(file: Path) -> None:
 
 
 def test_a_bad_file_never_replaces_a_good_one_and_is_told_once(file: Path) -> None:
-    kept = Kept(file, {})
+    kept = WatchedFile(file, {})
     written(file, "acls: [")
     problems = kept.refresh()
     assert problems is not None
@@ -97,7 +97,7 @@ def test_a_bad_file_never_replaces_a_good_one_and_is_told_once(file: Path) -> No
 
 
 def test_a_file_that_is_gone_changes_nothing_and_is_told_once(file: Path) -> None:
-    kept = Kept(file, {})
+    kept = WatchedFile(file, {})
     file.unlink()
     problems = kept.refresh()
     assert problems is not None
@@ -110,7 +110,7 @@ def test_a_file_that_is_gone_changes_nothing_and_is_told_once(file: Path) -> Non
 
 
 def test_a_file_written_in_its_place_is_noticed_by_its_time(file: Path) -> None:
-    kept = Kept(file, {})
+    kept = WatchedFile(file, {})
     file.write_text(RULE % "v")  # as long as before
     os.utime(file, ns=(1, 1))
     assert kept.refresh() == []
@@ -120,4 +120,4 @@ def test_a_file_written_in_its_place_is_noticed_by_its_time(file: Path) -> None:
 def test_a_file_that_is_bad_to_begin_with_is_an_error(file: Path) -> None:
     file.write_text("acls: [")
     with pytest.raises(RulesError, match="quotes"):
-        Kept(file, {})
+        WatchedFile(file, {})

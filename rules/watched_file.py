@@ -18,7 +18,7 @@ from rules.load import examine, load
 from rules.snapshot import Snapshot
 
 
-class Kept:
+class WatchedFile:
     """A file of rules. `snapshot` is in force. Raises RulesError where the file is bad to begin with."""
 
     def __init__(self, file: str | os.PathLike[str], environment: Mapping[str, str] = os.environ) -> None:

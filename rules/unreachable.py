@@ -23,7 +23,7 @@ _NOT_IN_TOPICS = re.compile(r"[^a-zA-Z0-9._-]")
 
 def findings(file: AclFile) -> Iterator[Finding]:
     """Every part of a rule that can never match."""
-    denied = Denied(file)
+    denied = Denials(file)
     for index, acl in enumerate(file.acls):
         path = ("acls", index)
         yield from _operations(path, acl)
@@ -103,7 +103,7 @@ def _of_name(kind: ResourceType, pattern: Pattern) -> str | None:
     return None
 
 
-class Denied:
+class Denials:
     """What is denied whatever the conditions: where that is all that a rule allows, the rule does nothing."""
 
     def __init__(self, file: AclFile) -> None:

@@ -1,4 +1,4 @@
-"""Kept: what files are made into, and made into again when they change.
+"""Watched files: what they are made into, and made into again when they change.
 
 Rules:
 * Files are looked at four times a second. What changed is read once it has been the same for two looks, so that a
@@ -26,7 +26,7 @@ T = TypeVar("T")
 Look = tuple[Stamp | None, ...]
 
 
-class Kept(Generic[T]):
+class WatchedFiles(Generic[T]):
     """`current` is what the files were made into last. Raises StartError where nothing can be made of them at first."""
 
     def __init__(self, what: str, files: Sequence[str], make: Callable[[], T]) -> None:

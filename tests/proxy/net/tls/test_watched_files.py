@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from proxy.config.certificates import content
 from proxy.config.tls import UnusableError
-from proxy.net.tls.kept import Kept
+from proxy.net.tls.watched_files import WatchedFiles
 
 
 @pytest.fixture
@@ -19,14 +19,14 @@ def file(tmp_path: Path) -> Path:
     return file
 
 
-def kept(file: Path) -> Kept[bytes]:
+def kept(file: Path) -> WatchedFiles[bytes]:
     def make() -> bytes:
         data = content(str(file), "certificate")
         if data == b"broken":
             raise UnusableError("certificate", "it is broken", "write it anew")
         return data
 
-    return Kept("the certificate", [str(file)], make)
+    return WatchedFiles("the certificate", [str(file)], make)
 
 
 def test_a_change_counts_once_it_is_there_for_two_looks(file: Path) -> None:
