@@ -6,7 +6,8 @@ Rules:
 * Only asymmetric algorithms: a key that everybody may read must not be taken for a shared secret.
 * Without a signature a token counts only where the configuration says `unsecured`.
 * A key that is not known may be a new one: `missing` is told, and the client comes again.
-* What a token says is read by `core/claims/jwt.py` alone; the library says whether its signature holds.
+* What a token says is read by `core/claims/jwt.py` alone; the library says whether its signature holds. Headers that
+  the library does not know say nothing, as for brokers.
 * A client that is refused is told `invalid_token`, and gets the error after it has answered that, as with a broker.
 """
 
@@ -21,7 +22,7 @@ from joserfc import jws
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from proxy.core.claims.bearer import bearer
+from proxy.core.claims.bearer import LONGEST_TOKEN, bearer
 from proxy.core.claims.jwt import SUBJECT, jwt, subject
 from proxy.core.claims.name import ClaimError
 from proxy.core.sasl import Accepted, Challenge, Outcome, Rejected, rejected
@@ -30,6 +31,15 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 INVALID = '{"status":"invalid_token"}'
 
 Claims = Mapping[str, Any]
+
+
+class Signed(jws.JWSRegistry):
+    """What the library takes: a token of any length that `bearer` took, and any header that `jwt` took."""
+
+    max_header_length = max_payload_length = max_signature_length = LONGEST_TOKEN
+
+
+SIGNED = Signed(algorithms=ALGORITHMS, strict_check_header=False)
 
 
 @dataclass(frozen=True)
@@ -74,7 +84,7 @@ class Judge:
             self.missing()
             raise ClaimError("a token by an unknown key")
         try:
-            jws.deserialize_compact(token, keys, algorithms=ALGORITHMS)
+            jws.deserialize_compact(token, keys, registry=SIGNED)
         except (JoseError, ValueError, TypeError, KeyError, RecursionError) as error:
             raise ClaimError(f"a token that does not hold ({type(error).__name__})") from None
         return said.claims

@@ -21,7 +21,7 @@ from functools import partial
 from typing import NamedTuple, NoReturn
 
 from proxy.core.claims import scram
-from proxy.core.claims.bearer import AGAIN, bearer
+from proxy.core.claims.bearer import AGAIN, LONGEST_TOKEN, bearer
 from proxy.core.claims.jwt import SUBJECT, is_jwt, jwt, subject
 from proxy.core.claims.name import ClaimError
 from proxy.core.claims.plain import plain
@@ -40,7 +40,7 @@ Further = Callable[[bytes], object]  # looks at the client's next token; raises 
 
 
 def _plain(token: bytes) -> tuple[Claim, Further]:
-    return Claim(plain(token).user), _no_more
+    return Claim(plain(token, LONGEST_TOKEN).user), _no_more  # OAuth over PLAIN: a token in place of the password
 
 
 def _scram(mechanism: str, token: bytes) -> tuple[Claim, Further]:

@@ -19,12 +19,12 @@ class ClaimError(ValueError):
         self.told = told
 
 
-def text(data: bytes, what: str) -> str:
+def text(data: bytes, what: str, longest: int = LONGEST) -> str:
     """Text of a sensible length. `what` it is, for whoever reads why it is refused."""
     if not data:
         raise ClaimError(f"an empty {what}")
-    if len(data) > LONGEST:
-        raise ClaimError(f"a {what} of {len(data):,} bytes, over the limit of {LONGEST:,}")
+    if len(data) > longest:
+        raise ClaimError(f"a {what} of {len(data):,} bytes, over the limit of {longest:,}")
     try:
         return data.decode()
     except UnicodeDecodeError:

@@ -22,15 +22,15 @@ class Plain(NamedTuple):
     password: str
 
 
-def plain(token: bytes) -> Plain:
+def plain(token: bytes, longest_password: int = LONGEST) -> Plain:
     """The one message there is. Raises ClaimError."""
-    if len(token) > FIELDS * (LONGEST + 1):
+    if len(token) > 2 * (LONGEST + 1) + longest_password:
         raise ClaimError(f"a message of {len(token):,} bytes")
     fields = token.split(b"\0")
     if len(fields) != FIELDS:
         raise ClaimError(f"{len(fields)} fields where PLAIN has {FIELDS}")
     authorization, user, password = fields
-    said = Plain(name(user), text(password, "password"))
+    said = Plain(name(user), text(password, "password", longest_password))
     if authorization not in (b"", user):
         raise ClaimError("another authorization id than the user", OTHER_AUTHORIZATION)
     return said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -61,6 +62,16 @@ def test_a_right_token_says_whose_it_is_and_for_how_long(issuer: Issuer) -> None
 )
 def test_a_wrong_claim_is_refused(claims: dict[str, Any], said: str) -> None:
     assert why(ISSUER.token(**{"scope": "write"} | claims)) == said
+
+
+def test_a_token_may_be_as_long_as_any_that_is_read() -> None:
+    assert JUDGE.judge(ISSUER.token(scope="write", groups=["g" * 40] * 1000))[0] == "alice"
+
+
+def test_a_header_that_nobody_knows_says_nothing() -> None:
+    claims = {"sub": "alice", "exp": NOW + 60, "iss": "https://issuer", "aud": "kafka", "scope": "write"}
+    header = {"alg": "ES256", "kid": "k1", "tenant": "a", "x5c": ["A" * 4000]}
+    assert JUDGE.judge(ISSUER.sign(json.dumps(header).encode(), json.dumps(claims).encode()))[0] == "alice"
 
 
 def test_clocks_may_differ_a_little() -> None:

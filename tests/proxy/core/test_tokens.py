@@ -28,6 +28,7 @@ def claimed(mechanism: str, token: bytes) -> Claim | None:
     ("mechanism", "token", "claim"),
     [
         ("PLAIN", b"\0alice\0secret", Claim("alice")),
+        ("PLAIN", b"\0alice\0$accessToken:" + b"t" * 8000, Claim("alice")),
         ("SCRAM-SHA-256", b"n,,n=a=2Cb,r=abc", Claim("a,b")),
         ("SCRAM-SHA-512", b"n,,n=id7,r=abc,tokenauth=true", Claim(None, "id7")),
         ("OAUTHBEARER", sasl.bearer(ALICE), Claim("alice")),
