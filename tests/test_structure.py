@@ -35,6 +35,7 @@ TESTED_WITH = {
     "proxy/core/handled_responses.py": "tests/proxy/core/test_responses.py",
     "proxy/core/lane.py": CONVERSATION,
     "proxy/core/outbox.py": CONVERSATION,
+    "proxy/core/parts.py": CONVERSATION,
     "proxy/core/readers.py": CONVERSATION,
     "proxy/core/request_heads.py": "tests/proxy/core/test_requests.py",
     "proxy/core/strangers.py": "tests/proxy/core/test_requests.py",

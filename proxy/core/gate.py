@@ -20,11 +20,9 @@ from proxy.core.admission import Admission
 from proxy.core.context import Tokens
 from proxy.core.decisions import Alone, Steps
 from proxy.core.events import Event, Refused
-from proxy.core.filters import Filters
 from proxy.core.inflight import Answer
 from proxy.core.lane import Lane, State
-from proxy.core.limits import Counters, Limits
-from proxy.core.outbox import Outbox
+from proxy.core.parts import Parts
 from proxy.core.requests import Requests
 from proxy.core.responses import Responses
 from proxy.core.strangers import Strangers
@@ -55,24 +53,21 @@ class LinkGate:
 
     def __init__(
         self,
-        filters: Filters,
-        limits: Limits,
+        parts: Parts,
         admission: Admission,
         requests: Requests,
         responses: Responses,
         strangers: Strangers,
         run: Callable[[Steps], None],
-        outbox: Outbox,
-        counters: Counters,
     ) -> None:
-        self._filters = filters
-        self._longest = limits.frame
+        self._filters = parts.filters
+        self._longest = parts.limits.frame
+        self._outbox = parts.outbox
+        self._counters = parts.counters
         self._admission = admission
         self._requests = requests
         self._responses = responses
         self._strangers = strangers
-        self._outbox = outbox
-        self._counters = counters
         self.run = run
         self._again: Buffer = b""  # a frame that turned out to have a Kafka header
         self._alone: Task[Any] | None = None  # waits until no request of the client is under way

@@ -16,9 +16,7 @@ from proxy.core.failure import detached
 from proxy.core.filters import FilterChain
 from proxy.core.handling import HandlerError
 from proxy.core.interest import Interest
-from proxy.core.limits import Counters, Limits
-from proxy.core.outbox import Outbox
-from proxy.core.outcome import Outcomes
+from proxy.core.parts import Parts
 from proxy.core.readers import Wanted
 from proxy.protocol.frame import SIZE, Buffer
 from proxy.protocol.header import framed
@@ -33,11 +31,11 @@ class Handling:
     sender: ClassVar[str]
     kind: ClassVar[str]
 
-    def __init__(self, outcomes: Outcomes, outbox: Outbox, limits: Limits, counters: Counters) -> None:
-        self._outcomes = outcomes
-        self._outbox = outbox
-        self._elements = limits.elements
-        self._counters = counters
+    def __init__(self, parts: Parts) -> None:
+        self._outcomes = parts.outcomes
+        self._outbox = parts.outbox
+        self._elements = parts.limits.elements
+        self._counters = parts.counters
 
     def undecodable(self, chain: FilterChain, error: ProtocolError) -> str:
         """A frame that somebody needs to know cannot be read. Gives why the conversation ends."""

@@ -14,15 +14,20 @@ Rules:
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Sequence
 from enum import Enum, auto
 from struct import Struct
+from typing import Any
 
 from proxy.core.commands import PauseBroker, PauseClient, ResumeBroker, ResumeClient
-from proxy.core.decisions import How
-from proxy.core.outbox import Outbox
-from proxy.core.task import WaitingTasks
+from proxy.core.decisions import How, Step
+from proxy.core.parts import Parts
+from proxy.core.readers import Wanted
+from proxy.core.task import WAITING, Task
 from proxy.core.turn import Turn
-from proxy.protocol.frame import HOLD, Hold, Meet, Splitter
+from proxy.core.verdict import Verdict
+from proxy.protocol.frame import HOLD, Buffer, Hold, Meet, Splitter
 from proxy.protocol.problem import Fault
 
 
@@ -37,24 +42,35 @@ class State(Enum):
     ENDED = auto()
 
 
-class Lane:
+class Lane(ABC):
     """One direction. `reason` says why it ended, None where nothing was wrong; `how` in what way it does."""
 
     pauses: type[PauseClient] | type[PauseBroker]
     resumes: type[ResumeClient] | type[ResumeBroker]
     whole, blind = True, 0  # as a Reader
 
-    def __init__(
-        self, tasks: WaitingTasks, outbox: Outbox, head: Struct, meet: Meet, fault: Fault, longest: int
-    ) -> None:
-        self._outbox = outbox
-        self.splitter = Splitter(head, meet, fault, longest=longest)
+    may_ask: bool  # may its handlers ask the broker?
+
+    def __init__(self, parts: Parts, head: Struct, meet: Meet, fault: Fault) -> None:
+        self._connection = parts.connection
+        self._slots = parts.inflight.slots
+        self._outcomes = parts.outcomes
+        self._tasks = parts.tasks
+        self._counters = parts.counters
+        self._outbox = parts.outbox
+        self.splitter = Splitter(head, meet, fault, longest=parts.limits.frame)
         self.feed = self.splitter.feed
         self.state = State.OPEN
         self.reason: str | None = None
         self.how = How.CLOSE
-        self.turn = Turn(tasks, outbox)
+        self.turn = Turn(parts.tasks, parts.outbox)
+        self._waiting: Wanted | None = None  # for its handlers
         self._paused = False
+
+    @property
+    def held(self) -> int:
+        """Bytes that wait in this lane."""
+        return self.splitter.kept + (self._waiting.held if self._waiting is not None else 0)
 
     def hold(self, state: State) -> Hold:
         """Take nothing for now. Only where a frame begins, or was read."""
@@ -68,6 +84,32 @@ class Lane:
             self.state = State.ENDED
             self.reason, self.how = reason, how
         return HOLD
+
+    def _handle(self, wanted: Wanted, was_cut: bool, steps: Generator[Step, Any, Verdict]) -> Sequence[Buffer] | None:
+        """Let handlers look at a frame. Gives what goes on: None for the frame as it came."""
+        verdict = Task(self._tasks, steps, self._decided, may_ask=self.may_ask).start()
+        if verdict is not WAITING:
+            return self._carry_out(verdict, wanted)
+        if not was_cut:  # otherwise it was assembled, and is ours
+            wanted.frame = memoryview(bytes(wanted.frame))
+        self._waiting = wanted
+        return self.hold(State.WAITING)
+
+    def _decided(self, verdict: Verdict) -> None:
+        """The handlers of the frame that waited are done with it."""
+        wanted, self._waiting = self._waiting, None
+        assert wanted is not None
+        self.state = State.OPEN
+        instead = self._carry_out(verdict, wanted)
+        self._go_on([wanted.frame] if instead is None else instead)
+
+    @abstractmethod
+    def _carry_out(self, verdict: Verdict, wanted: Wanted) -> Sequence[Buffer] | None:
+        """Do what the handlers decided. Gives what goes on: None for the frame as it came."""
+
+    @abstractmethod
+    def _go_on(self, instead: Sequence[Buffer]) -> None:
+        """Send this for the frame that waited, and look at what waits behind it as soon as that may be."""
 
     def pause(self) -> None:
         """Have the side read again, or not, by whether anything is held back."""

@@ -33,6 +33,7 @@ from proxy.core.lane import State
 from proxy.core.limits import Counters, Limits
 from proxy.core.outbox import Outbox
 from proxy.core.outcome import Outcomes
+from proxy.core.parts import Parts
 from proxy.core.requests import Requests
 from proxy.core.responses import Responses
 from proxy.core.strangers import Strangers
@@ -74,20 +75,16 @@ class Link:
         self.counters = counters = counters or Counters()
         self.inflight = InFlight()
         self.outbox = outbox = Outbox()
-        self._outcomes = outcomes = Outcomes(clock or Clock(), outbox, counters)
+        self._outcomes = Outcomes(clock or Clock(), outbox, counters)
         self._tasks = tasks = WaitingTasks()
         self._is_half_closed = False
         self._asks: list[Buffer] = []  # questions of ours that leave behind what was read so far
+        parts = Parts(connection, filters, limits, counters, outbox, self.inflight, self._outcomes, tasks)
         admission = Admission(filters)
-        shared = outcomes, tasks, outbox, limits, counters
-        self.requests = Requests(connection, admission, self.inflight, *shared)
-        self.responses = Responses(connection, self.inflight, *shared)
+        self.requests, self.responses = Requests(parts, admission), Responses(parts)
         self.requests.answer = self.responses.answer
-        strangers = Strangers(connection, filters, self.requests, outcomes, outbox, counters)
-        lanes = self.requests, self.responses
-        self._gate = connection.gate = LinkGate(
-            filters, limits, admission, *lanes, strangers, self.run, outbox, counters
-        )
+        strangers, lanes = Strangers(parts, self.requests), (self.requests, self.responses)
+        self._gate = connection.gate = LinkGate(parts, admission, *lanes, strangers, self.run)
         self.requests.stranger = self._gate.meet
         tasks.begins |= {
             Sleep: self._sleep,

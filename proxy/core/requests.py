@@ -15,18 +15,16 @@ from functools import partial
 
 from proxy.core.admission import Admission
 from proxy.core.commands import PauseClient, ResumeClient
-from proxy.core.context import Connection, Context
+from proxy.core.context import Context
 from proxy.core.decisions import How
 from proxy.core.filters import FilterChain
 from proxy.core.handled_requests import HandledRequests
-from proxy.core.inflight import Answer, InFlight
+from proxy.core.inflight import Answer
 from proxy.core.lane import Lane, State
-from proxy.core.limits import Counters, Limits
-from proxy.core.outbox import Outbox
-from proxy.core.outcome import By, Outcomes
+from proxy.core.outcome import By
+from proxy.core.parts import Parts
 from proxy.core.readers import AcksReader, Wanted
 from proxy.core.request_heads import HEAD, RequestHeads
-from proxy.core.task import WAITING, Task, WaitingTasks
 from proxy.core.verdict import Verdict
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.frame import HOLD, REQUEST_HEAD, SIZE, Buffer, Head, Hold, Reader, Stranger
@@ -39,33 +37,17 @@ class Requests(Lane):
     `answer` takes an answer of ours; `stranger` is asked about a request that has no filter chain.
     """
 
-    pauses, resumes = PauseClient, ResumeClient
+    pauses, resumes, may_ask = PauseClient, ResumeClient, True
 
-    def __init__(
-        self,
-        connection: Connection,
-        admission: Admission,
-        inflight: InFlight,
-        outcomes: Outcomes,
-        tasks: WaitingTasks,
-        outbox: Outbox,
-        limits: Limits,
-        counters: Counters,
-    ) -> None:
-        super().__init__(tasks, outbox, REQUEST_HEAD, self.meet, Fault.CLIENT, limits.frame)
+    def __init__(self, parts: Parts, admission: Admission) -> None:
+        super().__init__(parts, REQUEST_HEAD, self.meet, Fault.CLIENT)
         self.answer: Callable[[Answer], None]
         self.stranger: Stranger
-        self._connection = connection
         self._admission = admission
-        self._slots = inflight.slots
-        self._outcomes = outcomes
-        self._tasks = tasks
-        self._counters = counters
-        self._most = limits.in_flight
-        self._handled = HandledRequests(outcomes, outbox, limits, counters)
-        self._heads = RequestHeads(connection)
+        self._most = parts.limits.in_flight
+        self._handled = HandledRequests(parts)
+        self._heads = RequestHeads(parts.connection)
         self._met: tuple[FilterChain, Head, Context, bool]  # to be read; was it cut?
-        self._waiting: Wanted | None = None  # for its handlers
         self.is_over = False  # nothing more comes
         self.unsettled = False  # there may be something to settle whatever comes
 
@@ -73,11 +55,6 @@ class Requests(Lane):
     def settled(self) -> bool:
         """Is all that came dealt with?"""
         return not self._slots and (self.state is State.ENDED or self.splitter.held is None)
-
-    @property
-    def held(self) -> int:
-        """Bytes that wait in this lane."""
-        return self.splitter.kept + (self._waiting.held if self._waiting is not None else 0)
 
     def meet(self, head: Head, data: memoryview, pos: int) -> Reader | None:
         """A request begins at `pos`."""
@@ -190,24 +167,10 @@ class Requests(Lane):
         except ProtocolError as error:
             return self._give_up(ctx, self._handled.undecodable(chain, error))
         wanted = Wanted(chain, ctx, frame, body, acks)
-        verdict = Task(self._tasks, self._handled.handle(wanted), self._decided, may_ask=True).start()
-        if verdict is WAITING:
-            if not was_cut:  # otherwise it was assembled, and is ours
-                wanted.frame = memoryview(bytes(frame))
-            self._waiting = wanted
-            return self.hold(State.WAITING)
-        return self._carry_out(verdict, wanted)
+        return self._handle(wanted, was_cut, self._handled.handle(wanted))
 
-    def _decided(self, verdict: Verdict) -> None:
-        """The handlers of the request that waited are done with it."""
-        wanted, self._waiting = self._waiting, None
-        assert wanted is not None
-        self.state = State.OPEN
-        instead = self._carry_out(verdict, wanted)
-        if isinstance(instead, Hold):
-            self._outbox.to_broker(instead)
-        else:
-            self._outbox.to_broker(self.splitter.resume([wanted.frame] if instead is None else instead))
+    def _go_on(self, instead: Sequence[Buffer]) -> None:
+        self._outbox.to_broker(instead if isinstance(instead, Hold) else self.splitter.resume(instead))
 
     def _carry_out(self, verdict: Verdict, wanted: Wanted) -> Sequence[Buffer] | None:
         """What goes to the broker: None for the frame as it came."""

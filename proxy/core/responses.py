@@ -16,17 +16,16 @@ from collections.abc import Sequence
 from functools import partial
 
 from proxy.core.commands import PauseBroker, ResumeBroker
-from proxy.core.context import Connection, Context
+from proxy.core.context import Context
 from proxy.core.decisions import How
 from proxy.core.filters import FilterChain
 from proxy.core.handled_responses import HandledResponses
-from proxy.core.inflight import OURS, Answer, InFlight, Slot
+from proxy.core.inflight import OURS, Answer, Slot
 from proxy.core.lane import Lane, State
-from proxy.core.limits import Counters, Limits
-from proxy.core.outbox import Outbox
-from proxy.core.outcome import By, Outcomes
+from proxy.core.outcome import By
+from proxy.core.parts import Parts
 from proxy.core.readers import Ending, Passing, Wanted
-from proxy.core.task import WAITING, PendingAsk, Task, WaitingTasks
+from proxy.core.task import PendingAsk
 from proxy.core.verdict import Verdict
 from proxy.protocol.codec import decode_ignoring_rest, slice_decode
 from proxy.protocol.frame import HOLD, RESPONSE_HEAD, SIZE, Buffer, Hold, Reader
@@ -40,30 +39,15 @@ UNASSEMBLED = 64 << 10  # from here on a response whose last tags are wanted is 
 class Responses(Lane):
     """Pairs every response, and reads those that somebody wants."""
 
-    pauses, resumes = PauseBroker, ResumeBroker
+    pauses, resumes, may_ask = PauseBroker, ResumeBroker, False
 
-    def __init__(
-        self,
-        connection: Connection,
-        inflight: InFlight,
-        outcomes: Outcomes,
-        tasks: WaitingTasks,
-        outbox: Outbox,
-        limits: Limits,
-        counters: Counters,
-    ) -> None:
-        super().__init__(tasks, outbox, RESPONSE_HEAD, self.meet, Fault.BROKER, limits.frame)
-        self._connection = connection
-        self._inflight = inflight
-        self._slots = inflight.slots
-        self._outcomes = outcomes
-        self._tasks = tasks
-        self._counters = counters
-        self._elements = limits.elements
-        self._handled = HandledResponses(outcomes, outbox, limits, counters)
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts, RESPONSE_HEAD, self.meet, Fault.BROKER)
+        self._inflight = parts.inflight
+        self._elements = parts.limits.elements
+        self._handled = HandledResponses(parts)
         self._met: tuple[FilterChain | PendingAsk, int, Context | None, bool]  # to be read; was it cut?
         self._asked: tuple[PendingAsk, Buffer] | None = None  # a question of ours, and its answer
-        self._waiting: Wanted | None = None  # for its handlers
 
     @property
     def idle(self) -> bool:
@@ -73,8 +57,7 @@ class Responses(Lane):
     @property
     def held(self) -> int:
         """Bytes that wait in this lane."""
-        asked = len(self._asked[1]) if self._asked is not None else 0
-        return self.splitter.kept + asked + (self._waiting.held if self._waiting is not None else 0)
+        return super().held + (len(self._asked[1]) if self._asked is not None else 0)
 
     def meet(self, head: tuple[int, int], data: memoryview, pos: int) -> Reader | None:
         """A response begins at `pos`."""
@@ -145,21 +128,10 @@ class Responses(Lane):
             error = ProtocolError("ends within its header", fault=Fault.BROKER, api=chain.api.name)
             return self._undecodable(chain, ctx, error)
         wanted = Wanted(chain, ctx, frame, body, is_request=False)
-        verdict = Task(self._tasks, self._handled.handle(wanted), self._decided, may_ask=False).start()
-        if verdict is WAITING:
-            if not was_cut:  # otherwise it was assembled, and is ours
-                wanted.frame = memoryview(bytes(frame))
-            self._waiting = wanted
-            return self.hold(State.WAITING)
-        return self._carry_out(verdict, wanted)
+        return self._handle(wanted, was_cut, self._handled.handle(wanted))
 
-    def _decided(self, verdict: Verdict) -> None:
-        """The handlers of the response that waited are done with it."""
-        wanted, self._waiting = self._waiting, None
-        assert wanted is not None
-        self.state = State.OPEN
-        instead = self._carry_out(verdict, wanted)
-        self._outbox.to_client([wanted.frame] if instead is None else instead)
+    def _go_on(self, instead: Sequence[Buffer]) -> None:
+        self._outbox.to_client(instead)  # `settle` goes on with what waits
 
     def _carry_out(self, verdict: Verdict, wanted: Wanted) -> Sequence[Buffer] | None:
         """What goes to the client: None for the frame as it came."""

@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from proxy.core.context import Connection, Context
+from proxy.core.context import Context
 from proxy.core.decisions import Disconnect, Reply
 from proxy.core.events import HandlerFailed
 from proxy.core.failure import detached, raised_at
-from proxy.core.filters import Filters
 from proxy.core.inflight import Answer
 from proxy.core.lane import State
-from proxy.core.limits import Counters
-from proxy.core.outbox import Outbox
-from proxy.core.outcome import By, Outcomes
+from proxy.core.outcome import By
+from proxy.core.parts import Parts
 from proxy.core.requests import Requests
 from proxy.protocol.api import APIS, Api
 from proxy.protocol.codec import decode_ignoring_rest
@@ -35,21 +33,13 @@ from proxy.protocol.slices import LARGE
 class Strangers:
     """Sees to the strangers of one link."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        filters: Filters,
-        requests: Requests,
-        outcomes: Outcomes,
-        outbox: Outbox,
-        counters: Counters,
-    ) -> None:
-        self._connection = connection
-        self._filters = filters
+    def __init__(self, parts: Parts, requests: Requests) -> None:
+        self._connection = parts.connection
+        self._filters = parts.filters
+        self._outcomes = parts.outcomes
+        self._outbox = parts.outbox
+        self._counters = parts.counters
         self.requests = requests
-        self._outcomes = outcomes
-        self._outbox = outbox
-        self._counters = counters
 
     def meet(self, head: Head) -> Reader | None:
         """Nobody knows this request."""

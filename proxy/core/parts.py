@@ -1,0 +1,26 @@
+"""Parts: what all that makes up one link shares. The link makes them; none of them knows the link."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from proxy.core.context import Connection
+from proxy.core.filters import Filters
+from proxy.core.inflight import InFlight
+from proxy.core.limits import Counters, Limits
+from proxy.core.outbox import Outbox
+from proxy.core.outcome import Outcomes
+from proxy.core.task import WaitingTasks
+
+
+class Parts(NamedTuple):
+    """Each is the owner of its state."""
+
+    connection: Connection
+    filters: Filters
+    limits: Limits
+    counters: Counters
+    outbox: Outbox
+    inflight: InFlight
+    outcomes: Outcomes
+    tasks: WaitingTasks
