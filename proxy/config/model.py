@@ -159,9 +159,10 @@ class LimitOptions(Section):
         examples=["30s"],
     )
     take_time: Seconds = Field(
-        default=300.0,
-        description="How far behind 64 KiB a second a client may fall in taking its answers, a broker its requests.",
-        examples=["5m"],
+        default=600.0,
+        description="How far behind 64 KiB a second a client may fall in taking its answers, a broker its requests."
+        " Consumers that do not poll for a while take nothing meanwhile.",
+        examples=["10m"],
     )
     handshake: Seconds = Field(
         default=10.0,

@@ -59,6 +59,7 @@ class Conversation:
         "broker",
         "client",
         "closing",
+        "is_fault",
         "link",
         "opened",
         "reason",
@@ -76,6 +77,7 @@ class Conversation:
         self._plain = isinstance(client, socket.socket) and isinstance(broker, socket.socket)
         self.closing = False
         self.reason: str | None = None
+        self.is_fault = True  # is something wrong where it ended for a reason?
         self.opened = self.active = trio.current_time()
         self.seen = 0  # `moved` as of `active`
 
@@ -273,11 +275,11 @@ class Conversation:
         if not self.closing:
             self._ended(self.client)
 
-    def abort(self, reason: str | None = None) -> None:
+    def abort(self, reason: str | None = None, *, is_fault: bool = True) -> None:
         """End it now, whatever was still to be sent."""
         if self._reactor.forget(self):
             self.closing = True
-            self.reason = self.reason or reason
+            self.reason, self.is_fault = self.reason or reason, is_fault
             self.client.close()
             self.broker.close()
             self._reactor.ended(self)

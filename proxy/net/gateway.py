@@ -116,7 +116,7 @@ class Gateway:
     def _ended(self, conversation: Conversation, reason: str | None) -> None:
         """A link is over, and its sockets are closed."""
         self.counters.open -= 1
-        self.counters.ended_by_fault += reason is not None
+        self.counters.ended_by_fault += reason is not None and conversation.is_fault
         self._left.set()
         with self.tasks.contained("telling of an end"):
             facts = conversation.link.connection.facts()
@@ -124,7 +124,8 @@ class Gateway:
                 log.debug("connection closed", **facts)
             else:
                 about = facts["listener"], whose(conversation)
-                self._complaints.tell(log.warning, "connection ended", about, reason, why=reason, **facts)
+                write = log.warning if conversation.is_fault else log.info
+                self._complaints.tell(write, "connection ended", about, reason, why=reason, **facts)
 
     async def _drain(self) -> None:
         """Let what is in flight be answered; cut what is not in time."""

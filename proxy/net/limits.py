@@ -2,7 +2,8 @@
 
 Rules:
 * A new connection has `first_frame` until its first whole request, whatever it sends before.
-* After that it may pass nothing in either direction for `idle`. With TLS what cannot be read yet is nothing.
+* After that it may pass nothing in either direction for `idle`. With TLS what cannot be read yet is nothing. It is no
+  fault to be idle: brokers end such connections too, and clients come back when they have something to ask.
 * A frame that began, from either side, goes on at 64 KiB a second, and falls behind by `frame_time` at the most. Time
   in which we do not read it is not counted.
 * What is kept for a side that did not take it leaves at that rate too, and falls behind by `take_time` at the most.
@@ -65,7 +66,7 @@ class Timed(Protocol):
     def broker(self) -> TimedSide:
         """Who answers."""
 
-    def abort(self, reason: str | None = None) -> None:
+    def abort(self, reason: str | None = None, *, is_fault: bool = True) -> None:
         """End it now."""
 
 
@@ -117,7 +118,8 @@ class Watch:
             moved = connection.moved
             if moved != connection.seen:
                 connection.seen, connection.active = moved, now
-            if connection.active <= silent_since:
+            idle = connection.active <= silent_since
+            if idle:
                 self._counters.idle += 1
                 reason = f"nothing passed for {self._limits.idle:g} s (limits.idle)"
             elif connection.opened <= opened and not connection.begun:
@@ -131,7 +133,7 @@ class Watch:
                     or self._not_taking(broker, "the broker did not take its requests", now)
                 )
             if reason is not None:
-                connection.abort(reason)
+                connection.abort(reason, is_fault=not idle)
         self._frames.looked()
         self._backlogs.looked()
 

@@ -157,6 +157,8 @@ async def test_a_client_that_falls_silent_is_ended(broker: Broker) -> None:
             assert await client.beat() == 0
             assert await client.is_closed()
             assert gateway.counters.idle == 1
+            assert gateway.counters.ended_by_fault == 0
+    assert [line["log_level"] for line in logs if line["event"] == "connection ended"] == ["info"]
     assert ends(logs) == ["nothing passed for 0.2 s (limits.idle)"]
 
 

@@ -38,14 +38,16 @@ class Connection:
     opened: float = field(default_factory=trio.current_time)
     active: float = field(default_factory=trio.current_time)
     ended: tuple[float, str | None] | None = None
+    is_fault: bool = False
     client: Side = field(default_factory=Side)
     broker: Side = field(default_factory=Side)
 
     def __post_init__(self) -> None:
         self.among.add(self)
 
-    def abort(self, reason: str | None = None) -> None:
+    def abort(self, reason: str | None = None, *, is_fault: bool = True) -> None:
         self.ended = trio.current_time() - self.opened, reason
+        self.is_fault = is_fault
         self.among.remove(self)
 
 
@@ -68,6 +70,7 @@ async def test_a_client_that_never_asks_is_ended_in_time(
     assert 30 <= at <= 31
     assert reason == "no request within 30 s (limits.first_frame)"
     assert counters.late_first_frame == before + 1
+    assert silent.is_fault
 
 
 async def test_a_client_that_asked_may_be_quiet_up_to_the_idle_limit(
@@ -82,6 +85,7 @@ async def test_a_client_that_asked_may_be_quiet_up_to_the_idle_limit(
     assert 600 <= at <= 601
     assert reason == "nothing passed for 600 s (limits.idle)"
     assert counters.idle == before + 1
+    assert not quiet.is_fault
 
 
 async def test_whoever_says_something_now_and_then_stays(
