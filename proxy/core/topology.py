@@ -11,11 +11,9 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 from proxy.core.addresses import unusable
-from proxy.protocol.fiber import outside
 
 NOWHERE = 0  # nobody listens on port 0
 MOST = 1_000  # the largest clusters have some hundreds
@@ -71,7 +69,7 @@ class Topology:
         known = self.brokers.get(node_id)
         if known is not None and known.real == real:
             return known.advertised
-        return outside(partial(self._learn, node_id, real, known))  # ports and tasks belong to trio's thread
+        return self._learn(node_id, real, known)
 
     def _learn(self, node_id: int, real: Endpoint, known: Broker | None) -> Endpoint:
         """A broker is new, or elsewhere than it was."""

@@ -105,7 +105,7 @@ async def test_a_broker_that_appears_has_its_port_before_a_client_is_told(
 
 
 async def test_a_broker_that_appears_in_a_large_answer_has_its_port_too(broker: Broker) -> None:
-    """What is large is looked at in a fiber, which has a thread of its own."""
+    """What is large is looked at in a fiber: ports are opened and tasks are begun from there."""
     config = configuration(broker.endpoint)
     async with serving(config) as gateway, connected(LOOPBACK, port_of(config)) as client:
         broker.told = {1: broker.endpoint, 4: broker.endpoint} | dict.fromkeys(range(70000, 73000), KAFKA)

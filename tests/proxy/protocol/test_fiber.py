@@ -1,19 +1,18 @@
 """Fibers: a function stops where it says so, one at a time, and what it gives or raises comes out at the end."""
 
-import threading
 import weakref
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 
 import pytest
 
-from proxy.protocol import fiber
-from proxy.protocol.fiber import at_once, in_slices, outside, turn, turns
+from proxy.protocol.fiber import at_once, in_slices, turn, turns
 from proxy.protocol.slices import ELEMENTS, Pace
 
 
 def work(count, seen, fails=False):
     for number in range(count):
-        seen.append((number, threading.get_ident()))
+        seen.append(number)
         turn()
     if fails:
         raise ValueError("boom")
@@ -53,15 +52,12 @@ def test_what_cannot_wait_for_slices_is_done_in_slices_within_a_fiber():
     assert len(list(slices)) == 3
 
 
-def test_several_go_on_in_turn_and_none_runs_beside_another():
-    seen = []
-    one, other = in_slices(work, 2 * ELEMENTS, seen), in_slices(work, 2 * ELEMENTS, seen)
-    next(one)
-    next(other)
-    next(one)
-    idents = [ident for _, ident in seen]
-    assert idents[0] != idents[ELEMENTS]
-    assert [len(set(idents[i : i + ELEMENTS])) for i in range(0, 3 * ELEMENTS, ELEMENTS)] == [1, 1, 1]
+def test_several_go_on_in_turn():
+    one, other = [], []
+    slices = in_slices(work, 2 * ELEMENTS, one), in_slices(work, 2 * ELEMENTS, other)
+    for each in slices * 2:
+        next(each)
+    assert len(one) == len(other) == 2 * ELEMENTS
 
 
 def test_one_that_is_dropped_ends_where_it_stopped():
@@ -80,34 +76,6 @@ def test_one_that_is_dropped_ends_where_it_stopped():
     next(slices)
     slices.close()
     assert ended == ["ended"]
-    assert at_once(in_slices(work, 3, [])) == "done"  # its thread serves others
-
-
-def test_threads_are_used_again(monkeypatch):
-    monkeypatch.setattr(fiber, "_idle", [])
-    first, second = [], []
-    at_once(in_slices(work, 1, first))
-    at_once(in_slices(work, 1, second))
-    assert first == second
-    several = [in_slices(work, 2 * ELEMENTS, []) for _ in range(fiber.IDLE + 3)]
-    for slices in several:
-        next(slices)
-    for slices in several:
-        slices.close()
-    assert len(fiber._idle) == fiber.IDLE
-
-
-def test_there_are_so_many_at_a_time_and_the_others_wait(monkeypatch):
-    monkeypatch.setattr(fiber, "MOST", 1)
-    seen, later = [], []
-    one, other = in_slices(work, 2 * ELEMENTS, seen), in_slices(work, 1, later)
-    next(one)
-    next(other)
-    next(other)
-    assert not later
-    one.close()
-    assert list(other) == []
-    assert len(later) == 1
 
 
 def test_nothing_is_kept_of_what_a_fiber_was_given():
@@ -119,33 +87,73 @@ def test_nothing_is_kept_of_what_a_fiber_was_given():
     at_once(in_slices(lambda it: it and None, thing))
     with pytest.raises(ZeroDivisionError):
         at_once(in_slices(lambda it: 1 // 0, thing))
+    slices = in_slices(lambda it: work(2 * ELEMENTS, []) and it, thing)
+    next(slices)
     del thing
+    slices.close()
     assert gone() is None
 
 
-def test_what_belongs_to_another_thread_is_called_there_and_the_fiber_goes_on_at_once():
-    def where(*words):
-        return *words, threading.get_ident()
-
+def test_fibers_may_be_begun_in_fibers():
     def one():
-        return outside(partial(where, "one"))
+        for _ in turns(range(2 * ELEMENTS)):
+            pass
+        return "one"
 
     def two():
-        return [one(), at_once(in_slices(one)), one()]
+        return [one(), at_once(in_slices(one)), at_once(in_slices(at_once, in_slices(one)))]
 
-    here = ("one", threading.get_ident())
-    assert two() == [here] * 3
-    assert at_once(in_slices(two)) == [here] * 3
-    assert list(in_slices(one)) == []  # nobody else had a turn for it
+    slices = in_slices(two)
+    assert len([*slices]) == 6
+    assert at_once(in_slices(two)) == ["one"] * 3
 
 
-def test_what_is_raised_outside_is_raised_in_the_fiber():
-    def fail():
-        raise KeyError("outside")
+def test_one_that_is_begun_in_a_fiber_may_be_resumed_elsewhere():
+    def begin():
+        slices = in_slices(work, 2 * ELEMENTS, [])
+        next(slices)
+        return slices
 
-    def work():
-        with pytest.raises(KeyError, match="outside"):
-            outside(fail)
-        return "went on"
+    assert len([*at_once(in_slices(begin))]) == 1
 
-    assert at_once(in_slices(work)) == "went on"
+
+def test_it_sees_the_context_variables_of_whoever_resumes_it():
+    said = ContextVar("said", default="nothing")
+
+    def hear():
+        heard = []
+        for _ in turns(range(2 * ELEMENTS)):
+            heard.append(said.get())
+        said.set("fiber")
+        return heard[0], heard[-1]
+
+    slices = in_slices(hear)
+    said.set("first")
+    next(slices)
+    said.set("second")
+    assert at_once(slices) == ("first", "second")
+    assert said.get() == "fiber"
+
+
+def test_what_runs_in_another_thread_meanwhile_does_not_stop():
+    def hand_over():
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(work, 3 * ELEMENTS, []).result(timeout=10)
+
+    assert list(in_slices(hand_over)) == []
+
+
+def test_what_is_swallowed_while_it_is_dropped_cannot_keep_it():
+    ended = []
+
+    def stubborn():
+        for _ in range(3):
+            try:
+                list(turns(range(10 * ELEMENTS)))
+            except BaseException:
+                ended.append("swallowed")
+
+    slices = in_slices(stubborn)
+    next(slices)
+    slices.close()
+    assert ended == ["swallowed"] * 3
