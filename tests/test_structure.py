@@ -1,4 +1,4 @@
-"""The structure holds: every module has its test, every option its line in README.md, imports point one way."""
+"""The structure holds: every module has its test, imports point one way."""
 
 import ast
 import re
@@ -7,19 +7,11 @@ import sys
 import tomllib
 from functools import cache
 from pathlib import Path
-from types import NoneType
-from typing import Any, get_args
 
 import pytest
-from pydantic import BaseModel
-
-from proxy.cli import COMMANDS
-from proxy.config.model import Config
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 IMPORT = re.compile(r"^\s*(?:from|import) ([\w.]+)", re.MULTILINE)
-OPTION_ROW = re.compile(r"^\| `((?!doorkeeper_)[a-zA-Z_.]+)` \| (.+?) \| (.+?) \|$", re.MULTILINE)
 
 PACKAGES = ("proxy", "rules", "plugins", "chaos", "deploy")
 
@@ -121,64 +113,18 @@ def test_imports_point_one_way() -> None:
     assert result.returncode == 0, result.stdout
 
 
-def declared(section: type[BaseModel] = Config, prefix: str = "") -> dict[str, Any]:
-    """Every option by its path in the file, and its declaration."""
-    found: dict[str, Any] = {}
-    for name, option in section.model_fields.items():
-        found[prefix + name] = option
-        kinds = [option.annotation, *(kind for kind in get_args(option.annotation) if kind not in (str, NoneType))]
-        within = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
-        if within:
-            named = within[0] in get_args(option.annotation) and str in get_args(option.annotation)
-            found |= declared(within[0], f"{prefix}{name}.{'NAME.' if named else ''}")
-    return found
-
-
-def documented() -> dict[str, tuple[str, str]]:
-    return {path: (default, meaning) for path, default, meaning in OPTION_ROW.findall(README)}
-
-
-def test_every_option_is_documented_and_every_documented_option_exists() -> None:
-    assert list(documented()) == list(declared())
-
-
-@pytest.mark.parametrize("path", declared())
-def test_readme_says_what_the_declaration_says(path: str) -> None:
-    option = declared()[path]
-    default, meaning = documented()[path]
-    assert meaning == option.description
-    assert (default == "required") == option.is_required()
-    if default.startswith("`"):
-        assert default.strip("`") == str(option.examples[0])
-
-
-def test_the_smallest_file_in_the_readme_is_right(tmp_path: Path) -> None:
-    from proxy.config import examine_text
-
-    (block,) = re.findall(r"Write `gateway.yaml`:\n\n```yaml\n(.*?)```", README, re.DOTALL)
-    config, problems = examine_text(block, "gateway.yaml", {})
-    assert not problems
-    assert config is not None
-
-
-def test_the_python_in_the_readme_does_what_it_says() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert blocks
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
-
-
-def test_every_command_that_the_readme_shows_exists() -> None:
-    shown = set(re.findall(r"\bdoorkeeper ([a-z]+)", README)) - {"stands"}
-    assert shown <= COMMANDS.keys()
-
-
-def test_the_two_commands_come_before_everything_else() -> None:
-    first, second = re.findall(r"^    (python3 -m deploy \w+)", README, re.MULTILINE)[:2]
-    assert (first, second) == ("python3 -m deploy demo", "python3 -m deploy test")
-
-
 def test_the_package_needs_only_what_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["scripts"] == {"doorkeeper": "proxy.cli:main"}
     assert not any("pyspark" in line for line in project["dependencies"])
+
+
+def test_the_package_has_no_pages_since_no_command_reads_one() -> None:
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+    assert not [pattern for patterns in data.values() for pattern in patterns if pattern.endswith("md")]
+    naming = [module for module in modules() if '.md"' in (ROOT / module).read_text(encoding="utf-8")]
+    assert naming == ["proxy/config/reference.py"]  # it writes one, in a clone
+
+
+def test_the_formatter_leaves_pages_alone() -> None:
+    assert "*.md" in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["ruff"]["format"]["exclude"]

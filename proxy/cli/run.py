@@ -20,7 +20,7 @@ A whole configuration:
       bind: 0.0.0.0:9192            # clients begin here; broker N answers on 9192 + 1 + N
       advertise: kafka.example.com  # what clients are told instead of the brokers' addresses
 \b
-It ends on SIGTERM or Ctrl-C, after the requests in flight are answered. README.md has every option.
+It ends on SIGTERM or Ctrl-C, after the requests in flight are answered. `doorkeeper schema` has every option.
 """
 
 

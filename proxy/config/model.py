@@ -1,8 +1,8 @@
 """The options: what one configuration file can say, declared once.
 
 A person reads the declaration, `doorkeeper check` holds a file against it, the JSON Schema for editors comes from it,
-and a test holds README's reference against it. Every option has a description and examples; the first example is what a
-message offers where the option is missing or wrong. A configuration never changes once it is loaded.
+and from that the reference in `README.md` (`reference`). Every option has a description and examples; the first example
+is what a message offers where the option is missing or wrong. A configuration never changes once it is loaded.
 """
 
 from collections.abc import Iterator, Mapping

@@ -52,7 +52,8 @@ class Elsewhere(Section):
 
     ca: FilePath | None = Field(
         default=None,
-        description="The authorities that are trusted where that URL is: a PEM file, or a PKCS#12 store.",
+        description="The authorities that are trusted where that URL is: a PEM file, or a PKCS#12 store;"
+        " without it, those of this machine.",
         examples=["tls/ca.pem"],
     )
     ca_password: str | None = Field(
@@ -106,7 +107,8 @@ class ListenerSasl(Section):
     )
     session: Seconds | None = Field(
         default=None,
-        description="The time after which clients must authenticate again; Kafka's `connections.max.reauth.ms`.",
+        description="The time after which clients must authenticate again, Kafka's `connections.max.reauth.ms`;"
+        " without it, a session has no end.",
         examples=["1h"],
     )
 

@@ -22,7 +22,9 @@ def schema() -> dict[str, Any]:
         entries = [_entry(name, whole["$defs"]) for name in sorted(BUILT_IN)]
         whole["properties"]["plugins"]["items"] = {"anyOf": [*entries, {"enum": sorted(BUILT_IN)}]}
     for name in ("plugins", "limits"):  # may be left empty: "plugins:" and nothing after it
-        whole["properties"][name] = {"anyOf": [whole["properties"][name], {"type": "null"}]}
+        option = whole["properties"][name]
+        about = {key: option.pop(key) for key in ("description", "default")}
+        whole["properties"][name] = {**about, "anyOf": [option, {"type": "null"}]}
     result: dict[str, Any] = _with_environment(whole)
     return result
 
@@ -47,8 +49,9 @@ def _with_environment(part: Any) -> Any:
     if result.get("type") in ("integer", "number", "boolean"):
         number = {key: result.pop(key) for key in ("type", "minimum", "maximum") if key in result}
         result["anyOf"] = [number, {"type": "string", "pattern": FROM_ENVIRONMENT}]
-    if isinstance(result.get("default"), dict):
+    default = result.get("default")
+    if isinstance(default, dict):
         del result["default"]
-    elif result.get("default"):
+    elif isinstance(default, int | float) and not isinstance(default, bool):
         result["default"] = part["examples"][0]  # as a person writes it: "10s", not 10.0
     return result

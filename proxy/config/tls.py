@@ -130,6 +130,12 @@ class ListenerTls(Trusting):
 class ClusterTls(Trusting):
     """TLS with the brokers of a cluster."""
 
+    ca: FilePath | None = Field(
+        default=None,
+        description="The authorities that are trusted: a PEM file, or a PKCS#12 store;"
+        " without it, those of this machine.",
+        examples=["tls/ca.pem"],
+    )
     verify_host: bool = Field(
         default=True,
         description="Whether a broker's certificate must be valid for the host name by which it was dialled.",

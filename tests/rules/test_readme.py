@@ -25,7 +25,7 @@ def test_every_option_is_documented_and_every_documented_option_exists(heading: 
 
 
 def test_the_example_is_right() -> None:
-    (example,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+    example = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)[0]
     snapshot, problems = examine_text(example, "acl.yaml", {})
     assert snapshot is not None
     assert not problems

@@ -45,3 +45,10 @@ def test_wherever_a_number_stands_the_environment_may_stand_too() -> None:
 
     assert numbers(schema()) == json.dumps(schema()).count('"type": "integer"') > 0
     assert schema()["properties"]["workers"]["anyOf"][1]["type"] == "string"
+
+
+def test_an_example_that_is_no_default_is_not_told_as_one() -> None:
+    tls = schema()["$defs"]["ListenerTls"]["properties"]
+    assert tls["client_auth"]["default"] == "none"
+    assert tls["versions"]["default"] == ["TLSv1.2", "TLSv1.3"]
+    assert schema()["$defs"]["ClusterTls"]["properties"]["verify_host"]["default"] is True

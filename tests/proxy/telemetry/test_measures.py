@@ -15,7 +15,7 @@ from proxy.telemetry.instruments import Instruments
 from proxy.telemetry.measures import INSTRUMENTS, LIMITS, MEASURES
 from proxy.telemetry.report import Report
 
-README = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "proxy" / "telemetry" / "README.md").read_text(encoding="utf-8")
 
 
 def test_everything_that_is_counted_is_published_once() -> None:
@@ -36,8 +36,8 @@ def test_every_measure_has_an_instrument_and_shares_no_attributes_with_another()
     assert len(places) == len(set(places))
 
 
-def test_the_readme_has_every_metric_with_its_labels_and_meaning() -> None:
-    told = re.findall(r"^\| `(doorkeeper_\w+)` \| (.*?) ?\| (.*) \|$", README, re.MULTILINE)
+def test_the_page_has_every_metric_with_its_labels_and_meaning() -> None:
+    told = re.findall(r"^\| `(doorkeeper_\w+)` \| (.*?) ?\| (.*) \|$", PAGE, re.MULTILINE)
     expected = []
     for instrument in INSTRUMENTS:
         unit = "_bytes" if instrument.unit == "By" else ""
@@ -48,11 +48,11 @@ def test_the_readme_has_every_metric_with_its_labels_and_meaning() -> None:
     assert told == expected
 
 
-def test_what_prometheus_is_given_has_the_names_of_the_readme() -> None:
+def test_what_prometheus_is_given_has_the_names_of_the_page() -> None:
     reader = PrometheusMetricReader()
     instruments = Instruments([reader])
     instruments.latest = {0: Report(True, reading={measure.key: 1 for measure in MEASURES})}
     text = generate_latest().decode()
     instruments.close()
     given = {line.split("{")[0] for line in text.splitlines() if line.startswith("doorkeeper_")}
-    assert given == set(re.findall(r"^\| `(doorkeeper_\w+)` ", README, re.MULTILINE))
+    assert given == set(re.findall(r"^\| `(doorkeeper_\w+)` ", PAGE, re.MULTILINE))
