@@ -127,4 +127,7 @@ def test_the_package_has_no_pages_since_no_command_reads_one() -> None:
 
 
 def test_the_formatter_leaves_pages_alone() -> None:
-    assert "*.md" in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["ruff"]["format"]["exclude"]
+    ruff = [sys.executable, "-m", "ruff", "format", "--no-cache", "--stdin-filename", "README.md", "-"]
+    page = "```python\nx = {  'by' : 'hand' }\n```\n"
+    result = subprocess.run(ruff, cwd=ROOT, input=page, capture_output=True, text=True, check=True)
+    assert result.stdout == page
