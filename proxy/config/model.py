@@ -137,10 +137,11 @@ class LimitOptions(Section):
         examples=[1000],
     )
     elements: Count = Field(
-        default=500_000,
-        description="Elements of all arrays in one request or response that the proxy has to read; one with more closes"
-        " its connection. Metadata of 10,000 topics with 200,000 partitions has 350,000.",
-        examples=[500000],
+        default=300_000,
+        description="Elements of all arrays in one request that the proxy has to read; one with more closes its"
+        " connection. A response may have twice as many:"
+        " Metadata of 10,000 topics with 200,000 partitions has 350,000.",
+        examples=[300000],
     )
     memory: Size | None = Field(
         default=None,

@@ -16,6 +16,7 @@ from proxy.core.failure import detached
 from proxy.core.filters import FilterChain
 from proxy.core.handling import HandlerError
 from proxy.core.interest import Interest
+from proxy.core.limits import Limits
 from proxy.core.parts import Parts
 from proxy.core.readers import Wanted
 from proxy.protocol.frame import SIZE, Buffer
@@ -34,8 +35,12 @@ class Handling:
     def __init__(self, parts: Parts) -> None:
         self._outcomes = parts.outcomes
         self._outbox = parts.outbox
-        self._elements = parts.limits.elements
+        self._elements = self._most(parts.limits)
         self._counters = parts.counters
+
+    def _most(self, limits: Limits) -> int:
+        """How many elements a large frame may have."""
+        return limits.elements
 
     def undecodable(self, chain: FilterChain, error: ProtocolError) -> str:
         """A frame that somebody needs to know cannot be read. Gives why the conversation ends."""

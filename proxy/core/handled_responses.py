@@ -15,6 +15,7 @@ from proxy.core.failure import detached
 from proxy.core.handled import Handling
 from proxy.core.handling import HandlerError, response_steps
 from proxy.core.interest import Interest
+from proxy.core.limits import Limits
 from proxy.core.readers import Wanted
 from proxy.core.verdict import AS_IT_CAME, Verdict, withheld
 from proxy.protocol.problem import ProtocolError
@@ -25,6 +26,9 @@ class HandledResponses(Handling):
     """The responses of one link."""
 
     sender, kind = "broker", "response"
+
+    def _most(self, limits: Limits) -> int:
+        return limits.elements_of_response
 
     def handle(self, wanted: Wanted) -> Generator[Step, Any, Verdict]:
         """Read a response, show it to its handlers, and write what leaves for it."""

@@ -9,7 +9,12 @@ class Limits:
 
     frame: int = 100 << 20  # bytes, without the four of the size; Kafka's socket.request.max.bytes
     in_flight: int = 1000  # unanswered requests; more are not read until answers come
-    elements: int = 500_000  # of arrays, in a large message that the proxy has to read
+    elements: int = 300_000  # of arrays, in a large request that the proxy has to read
+
+    @property
+    def elements_of_response(self) -> int:
+        """The same in a large response: brokers say much of little, and are not strangers."""
+        return 2 * self.elements
 
 
 @dataclass(slots=True)

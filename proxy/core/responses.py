@@ -44,7 +44,7 @@ class Responses(Lane):
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts, RESPONSE_HEAD, self.meet, Fault.BROKER)
         self._inflight = parts.inflight
-        self._elements = parts.limits.elements
+        self._elements = parts.limits.elements_of_response
         self._handled = HandledResponses(parts)
         self._met: tuple[FilterChain | PendingAsk, int, Context | None, bool]  # to be read; was it cut?
         self._asked: tuple[PendingAsk, Buffer] | None = None  # a question of ours, and its answer

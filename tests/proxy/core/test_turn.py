@@ -233,7 +233,7 @@ def test_a_large_answer_is_read_and_rewritten_in_slices() -> None:
 
 def test_more_elements_of_an_answer_than_the_limit_end_the_connection() -> None:
     counters = Counters()
-    link = Link(connection(), Filters([Topics(lambda request: None)]), Limits(elements=MANY - 1), counters)
+    link = Link(connection(), Filters([Topics(lambda request: None)]), Limits(elements=MANY // 2 - 1), counters)
     from_client(link, bytearray(metadata(1)))
     done, _ = with_turns(link, from_broker(link, bytearray(large_answer(1))))
     assert [type(command) for command in done if not isinstance(command, ToClient)][-1] is Close
