@@ -60,8 +60,13 @@ def held(notes: Mapping[Any, Any]) -> int:
 
 
 def decoded(api: Api, size: int) -> int:
-    """Bytes that a request of this size takes with what is made of it, at the most. Records stay bytes."""
-    return size if api in (PRODUCE, FETCH) else 40 * size
+    """Bytes that are made of a request of this size where it is read, at the most. Records stay bytes."""
+    return size if api is PRODUCE else 40 * size
+
+
+def decoded_response(api: Api, size: int) -> int:
+    """The same of a response: brokers say much of little. A fetched one has records."""
+    return size if api is FETCH else 8 * size
 
 
 @dataclass(slots=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from proxy.core.context import Context, decoded
+from proxy.core.context import Context, decoded, decoded_response
 from proxy.core.filters import FilterChain
 from proxy.protocol.frame import NO_LIMIT, SIZE, Buffer
 from proxy.protocol.problem import ProtocolError
@@ -14,7 +14,6 @@ from proxy.protocol.tail import Tail
 
 # Before the acks of a Produce request lie two strings of 32 KiB at the most; what is longer has tags that nobody sends.
 LONGEST_PREFIX = 80 << 10
-ANSWER = 8  # times its bytes a response takes that was read: brokers say much of little
 
 
 @dataclass(slots=True)
@@ -35,7 +34,8 @@ class Wanted:
         size = len(self.frame)
         if size > LARGE and not self.is_read:
             return size
-        return size + (decoded(self.chain.api, size) if self.is_request else ANSWER * size)
+        made = decoded if self.is_request else decoded_response
+        return size + made(self.chain.api, size)
 
     @property
     def header(self) -> bytes:

@@ -10,11 +10,12 @@ from trio.testing import MockClock
 
 from proxy.core.context import Context
 from proxy.core.decisions import Sleep, Steps
-from proxy.core.plugin import Plugin, on_request
+from proxy.core.plugin import Plugin, on_request, on_response
 from proxy.net.budget import PATIENCE, Budget
 from proxy.protocol.frame import SIZE
+from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.produce import ProduceRequest
-from tests.proxy.core.frames import heartbeat, heartbeat_answer, produce
+from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, produce
 from tests.proxy.net.test_reactor import World, receive, world
 
 MIB = 1 << 20
@@ -156,10 +157,21 @@ async def test_what_ended_holds_nothing_and_is_not_resumed(
 
 
 class Waiting(Plugin):
-    """Reads every Produce request, and lets it wait."""
+    """Reads what has to do with records, and lets it wait."""
 
     @on_request(ProduceRequest)
     def produce(self, ctx: Context, request: ProduceRequest) -> Steps:
+        yield Sleep(1e6)
+        return None
+
+    @on_request(FetchRequest)
+    def fetch(self, ctx: Context, request: FetchRequest) -> Steps:
+        if request.topics:
+            yield Sleep(1e6)
+        return None
+
+    @on_response(FetchResponse)
+    def fetched(self, ctx: Context, response: FetchResponse) -> Steps:
         yield Sleep(1e6)
         return None
 
@@ -188,6 +200,29 @@ async def test_what_waits_for_its_handlers_counts_more_than_its_bytes() -> None:
         client, _ = here.link(Waiting())
         await client.send_all(produce(1, acks=1, records=b"r" * MIB))
         assert await held(here, 2 * MIB)
+
+
+async def test_a_request_to_fetch_has_no_records_and_counts_as_any_other() -> None:
+    async with world() as here:
+        client, _ = here.link(Waiting())
+        topics = [FetchRequest.Topic(topic=f"topic-{number}", partitions=[]) for number in range(5000)]
+        frame = asking(FetchRequest(topics=topics, max_wait_ms=0, min_bytes=0), 1, 11)
+        await client.send_all(frame)
+        assert await held(here, 40 * len(frame))
+
+
+async def test_records_that_were_fetched_count_once_more_at_the_most() -> None:
+    """50 MiB are usual: a few consumers at a time must have room."""
+    async with world() as here:
+        client, broker = here.link(Waiting())
+        await client.send_all(asking(FetchRequest(topics=[], max_wait_ms=0, min_bytes=0), 1, 11))
+        assert await receive(broker, 1)
+        partition = FetchResponse.Topic.Partition(
+            partition_index=0, error_code=0, high_watermark=0, records=b"r" * 8 * MIB
+        )
+        answer = FetchResponse(responses=[FetchResponse.Topic(topic="orders", partitions=[partition])])
+        await broker.send_all(answering(answer, 1, 11))
+        assert 16 * MIB <= await held(here, 16 * MIB) < 17 * MIB
 
 
 async def test_what_a_client_does_not_take_is_held() -> None:
