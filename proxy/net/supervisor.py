@@ -64,7 +64,7 @@ async def _run(config: Config, settings: Settings, admin: list[socket.socket]) -
 
 
 class Announcer:
-    """Says which listeners are open, each once: people, tests and scripts wait for this line."""
+    """Says which listeners are open, each once, and when all are: people, tests and scripts wait for these lines."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -72,12 +72,16 @@ class Announcer:
 
     def __call__(self, report: Report) -> None:
         """Some listeners are open."""
+        listeners = self._config.listeners
+        new = report.listening.keys() - self._said
         for name, ports in report.listening.items():
-            if name not in self._said:
+            if name in new:
                 self._said.add(name)
-                bind = str(self._config.listeners[name].bind)
+                bind = str(listeners[name].bind)
                 brokers = ", ".join(f"{node_id} at {port}" for node_id, port in ports.items())
                 log.info("listening", listener=name, bind=bind, brokers=brokers, workers=self._config.workers)
+        if new and len(self._said) == len(listeners):
+            log.info("ready", listeners=len(listeners))
 
 
 def _allow_open_files(limits: LimitOptions) -> None:

@@ -87,6 +87,7 @@ def test_a_client_works_through_it_and_a_signal_ends_it_cleanly(run: Run, worker
     admin = free_port(LOOPBACK)
     proxy = run(f"workers: {workers}\nadmin: {{bind: {LOOPBACK}:{admin}}}")
     assert proxy.line("listening")["bind"] == f"{LOOPBACK}:{proxy.port}"
+    assert proxy.line("ready")["listeners"] == 1
     there = {"bootstrap.servers": f"{LOOPBACK}:{proxy.port}", "log_level": 0}
     topic, values = f"t{workers}", {f"v{number}".encode() for number in range(100)}
 
@@ -229,4 +230,5 @@ def test_each_listener_is_said_when_it_is_open_whatever_becomes_of_the_others(ru
     there = {"bootstrap.servers": f"{LOOPBACK}:{proxy.port}", "log_level": 0}
     assert len(Producer(there).list_topics(timeout=LONG).brokers) == 3
     assert len(proxy.lines("listening")) == 1
+    assert not proxy.lines("ready"), "one of two listeners is not open"
     assert proxy.stop() == 0
