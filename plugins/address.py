@@ -95,7 +95,7 @@ class AddressFields(NamedTuple):
 
 
 @cache
-def place(cls: type[Struct]) -> AddressFields:
+def address_fields(cls: type[Struct]) -> AddressFields:
     """Where in this struct an address lies."""
     names = {field.meaning: field.name for field in reversed(cls.fields) if not field.is_array}
     return AddressFields(*(names[meaning] for meaning in (Meaning.BROKER_ID, Meaning.HOST, Meaning.PORT)))
@@ -104,8 +104,8 @@ def place(cls: type[Struct]) -> AddressFields:
 def replace(topology: Topology, struct: Any, told: dict[int, Endpoint]) -> bool:
     """Give one broker's advertised address for its own; `told`: those of this answer so far. False: there is none."""
     cls: type[Struct] = type(struct)
-    names = place(cls)
-    node_id, host, port = (getattr(struct, name) for name in names)
+    names = address_fields(cls)
+    node_id, host, port = getattr(struct, names.node_id), getattr(struct, names.host), getattr(struct, names.port)
     if node_id < 0 and not host and port < 0:
         return False
     advertised = told.get(node_id)
