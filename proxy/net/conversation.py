@@ -239,7 +239,8 @@ class Conversation:
         """End it now, whatever was still to be sent."""
         if self._reactor.forget(self):
             self.closing = True
-            self.reason, self.is_fault = self.reason or reason, is_fault
+            if self.reason is None:
+                self.reason, self.is_fault = reason, is_fault
             self.client.close()
             self.broker.close()
             self._reactor.ended(self)
