@@ -2,7 +2,7 @@
 
 Rules:
 * Such work is a generator, and a bare `yield` of it says: the others may have their turn.
-* A slice takes 1 to 2 ms: so many bytes where a message is read, so many elements where it is judged or written.
+* A slice takes up to 1 or 2 ms: so many bytes where a message is read, so many elements where it is judged or written.
 * What is read so has a limit of elements, and is counted before any of it is made. Eight numbers count as one element.
 * What is small (`LARGE`) is read in one go: that is quicker, and nearly all messages are.
 """
@@ -14,7 +14,7 @@ from typing import TypeVar
 
 LARGE = 8 << 10  # bytes; judging as many elements as fit in these takes up to 30 ms
 BYTES = 16 << 10  # of a message that are read in one slice, unless one of its values is longer
-ELEMENTS = 300  # that are judged in one slice, at up to 10 us each
+ELEMENTS = 50  # that are judged in one slice, at up to 15 us each
 WRITTEN = 1_000  # that are written in one slice
 NUMBERS = 8 << 10  # that are read or written at a time
 NUMBERS_TO_AN_ELEMENT = 8
