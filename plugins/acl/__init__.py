@@ -33,12 +33,13 @@ from plugins.acl.produce import Producing
 from plugins.acl.repeated import RepeatedFetch
 from plugins.acl.table import OWN, checks
 from proxy.core.context import Context
-from proxy.core.decisions import Decision, Forward, Steps
+from proxy.core.decisions import TURN, Decision, Forward, Steps
 from proxy.core.plugin import Handler, Plugin, Reload, Wish
 from proxy.protocol import messages as _messages  # noqa: F401 (each api learns its classes)
 from proxy.protocol.api import APIS, FETCH, PRODUCE
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.schema import Request, Response
+from proxy.protocol.slices import ELEMENTS
 from proxy.text.file import Section
 from proxy.text.paths import FilePath
 from proxy.text.problems import Finding, Problem
@@ -124,6 +125,9 @@ class Acl(Plugin):
     def judge(self, asked: tuple[Check, ...], ctx: Context, request: Request) -> Steps:
         """Ask the rules what the table says."""
         case = Case(ctx, request, rights(self.law, ctx), self.names)
+        if not ctx.is_large and any(check.remembered(case) > ELEMENTS for check in asked):
+            ctx.is_large = True
+            yield TURN
         unknown = self.names.unknown(topic for check in asked for topic in check.ids(case))
         if unknown:
             yield from self.names.ask(unknown)

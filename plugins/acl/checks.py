@@ -83,6 +83,10 @@ class Check:
         """The topics of the request whose names must be known."""
         return iter(())
 
+    def remembered(self, case: Case) -> int:
+        """How many elements of earlier requests this one goes on with."""
+        return 0
+
 
 @dataclass(frozen=True)
 class Whole(Check):

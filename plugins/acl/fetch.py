@@ -5,6 +5,7 @@
 # turn it is not, or that speaks of names where its session has ids, is refused as its broker would.
 # A fetch may wait long at the broker. If the rights are others when it is answered, the answer is judged again before
 # any of its records leaves. If they are not, and nothing was refused, it passes unread.
+# A short request goes on with all of its session: where this is large it is judged in slices all the same.
 # A follower's fetch (a replica id of 0 or above) needs the right of brokers.
 """
 
@@ -24,6 +25,7 @@ from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import turns
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.refuse import Refusal, refuse
+from proxy.protocol.slices import ELEMENTS
 from rules import Operation, ResourceType
 
 WITH_IDS = 13
@@ -67,6 +69,10 @@ class Fetching:
             unknown = self._names.unknown(topic.topic_id for topic in turns(request.topics))
             if unknown:
                 return self._ask(ctx, request, granted, unknown)
+        session = self._sessions(ctx).get(request.session_id)
+        if session is not None and session.size > ELEMENTS and not ctx.is_large:
+            ctx.is_large = True
+            return self._ask(ctx, request, granted, [])
         return self._judge(ctx, request, granted)
 
     def _ask(self, ctx: Context, request: FetchRequest, granted: Rights, unknown: list[bytes]) -> Steps:

@@ -36,6 +36,10 @@ class ShareFetched(Check):
     def ids(self, case: Case) -> Any:
         return (topic.topic_id for topic in turns(case.request.topics))
 
+    def remembered(self, case: Case) -> int:
+        session = self.sessions(case).get(key(case.request))
+        return session.size if session is not None else 0
+
     def judge(self, case: Case) -> Decision:
         request, epoch = case.request, case.request.share_session_epoch
         if any(case.names.get(topic.topic_id) is None for topic in request.topics):

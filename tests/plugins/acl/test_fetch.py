@@ -11,6 +11,7 @@ from plugins.acl.sessions import LAST, Sessions
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.metadata import MetadataRequest
+from proxy.protocol.slices import ELEMENTS
 from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
 
 READS = "acls: [{{allow: User:alice, to: Read, topics: [{}]}}]"
@@ -365,3 +366,19 @@ def test_in_shadow_all_is_fetched_and_all_is_told(rules: Making, version: int) -
     assert asked(talk.fetched[0]) == ["mine", "theirs"]
     assert talk.denied == [("Read", "Topic", "theirs")]
     assert told(talk.answer(records(version, "mine", "theirs"))) == [("mine", {OK}, True), ("theirs", {OK}, True)]
+
+
+@pytest.mark.parametrize("version", [BY_NAME, BY_ID])
+def test_a_short_request_of_a_large_session_lets_others_have_their_turn(rules: Making, version: int) -> None:
+    own, many = rules(READS.format("mine")), [f"theirs-{number}" for number in range(1_000)]
+    talk = Consumer(own, "mine", *many)
+    talk.opened(version, "mine", *many)
+    talk.turns = 0
+    talk.ask(fetch(version, session=(7, 1)), version)
+    told_of = talk.answer(records(version))
+    assert len(told_of.responses) == len(many)
+    assert talk.turns > len(many) // ELEMENTS
+    own.become(READS.format("ours"))
+    talk.turns = 0
+    talk.ask(fetch(version, session=(7, 2)), version)
+    assert talk.turns > len(many) // ELEMENTS

@@ -10,6 +10,7 @@ from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.share_acknowledge import ShareAcknowledgeRequest, ShareAcknowledgeResponse
 from proxy.protocol.messages.share_fetch import ShareFetchRequest, ShareFetchResponse
+from proxy.protocol.slices import ELEMENTS
 from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
 
 Making = Callable[..., Rules]
@@ -258,3 +259,13 @@ def test_a_session_is_known_where_it_was_opened(rules: Making, epoch: int, known
 def test_a_group_that_is_anothers_is_refused(rules: Making) -> None:
     talk = Member(rules("acls: [{allow: User:alice, to: Read, topics: mine}]"))
     assert talk.ask(fetch(0, "mine"), 2).error_code == ErrorCode.GROUP_AUTHORIZATION_FAILED
+
+
+def test_a_short_request_of_a_large_session_lets_others_have_their_turn(rules: Making) -> None:
+    talk = Member(rules(READS.format("mine")))
+    talk.ask(fetch(0, "mine", "theirs", partitions=range(1_000)), 2)
+    talk.answer(records("mine"))
+    talk.turns = 0
+    talk.ask(fetch(1), 2)
+    assert len(told(talk.answer(records()))) == 1_000
+    assert talk.turns > 1_000 // ELEMENTS
