@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from plugins.acl import Acl
 from plugins.acl.filters import ANY
-from plugins.acl.law import Law
-from plugins.acl.managed import Managed
 from proxy.core.commands import Close, Emit, Perform, ToBroker, ToClient
 from proxy.core.events import Event
 from proxy.core.filters import Filters
@@ -18,7 +17,6 @@ from proxy.protocol.messages.create_acls import CreateAclsRequest
 from proxy.protocol.messages.delete_acls import DeleteAclsRequest
 from proxy.protocol.messages.describe_acls import DescribeAclsRequest
 from proxy.protocol.schema import Request, Response
-from rules import WatchedFile
 from tests.proxy.core.playbook import connection
 
 NEWEST = 3
@@ -29,9 +27,10 @@ class Keeper:
     """A proxy that keeps the ACLs of a file, and one client of it."""
 
     def __init__(self, file: Path, *, shadow: bool = False, principal: str = "User:admin") -> None:
-        self.kept = WatchedFile(file, {})
+        acl = Acl(Acl.Options(rules=str(file), managed=True, shadow=shadow), lambda: 0.0)
+        self.kept = acl.kept
         self.events: list[Event] = []
-        self._filters = Filters([Managed(Law(self.kept, lambda: 0.0, shadow=shadow))])
+        self._filters = Filters([acl])
         self._principal = principal
 
     def ask(self, request: Request, version: int = NEWEST) -> Response | None:
