@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterable
+from copy import copy
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from proxy.protocol.errors import ErrorCode
@@ -22,7 +23,8 @@ Topic = str | bytes  # a name, or an id
 Verdict = Callable[[Topic], int | None]  # the error with which a topic is refused; None: it may be served
 FIRST, LAST = 1, 0x7FFFFFFF  # epochs of requests that go on with a session
 MOST = 64  # sessions of one connection; the oldest is forgotten, and its client begins anew
-PARTITION = 300  # bytes that one takes, with its share of the topic
+PARTITION = 300  # bytes that one takes
+TOPIC = 300  # and one topic, beside the characters of its name
 
 K = TypeVar("K", bound=Hashable)
 
@@ -58,6 +60,7 @@ class Session:
         self.wanted: dict[Topic, dict[int, Any]] = {}
         self.refused: dict[Topic, int] = {}
         self.size = 0  # partitions
+        self.named = 0  # bytes that the topics take
         self.content: object = None  # another one whenever some come or go
         self._edition: object = None
 
@@ -70,9 +73,11 @@ class Session:
         had = self._had(asked, edition)
         for topic, partitions in turns(asked):
             if partitions:
+                if topic not in self.wanted:
+                    self.named += _taken(topic)
                 wanted = self.wanted.setdefault(topic, {})
                 before_these = len(wanted)
-                wanted.update(partitions)
+                wanted.update({index: _bare(one) for index, one in turns(partitions.items())})
                 self._count(len(wanted) - before_these)
         for topic, partitions in turns(forgotten):  # what is asked for and forgotten is forgotten, as brokers do it
             self._forget(topic, partitions)
@@ -112,7 +117,8 @@ class Session:
             left.pop(partition, None)
         self._count(len(left) - before)
         if not left:
-            self.wanted.pop(topic, None)
+            if self.wanted.pop(topic, None) is not None:
+                self.named -= _taken(topic)
             self.refused.pop(topic, None)
 
     def _count(self, more: int) -> None:
@@ -140,6 +146,20 @@ class Session:
         return refused
 
 
+def _taken(topic: Topic) -> int:
+    """Bytes that a topic takes in a session: its name may be long."""
+    return TOPIC + 4 * len(topic)
+
+
+def _bare(partition: Any) -> Any:
+    """What was asked of a partition, without tagged fields that nobody knows: they may be long, and are not counted."""
+    if not getattr(partition, "unknown_tags", ()):
+        return partition
+    bare = copy(partition)
+    bare.unknown_tags = ()
+    return bare
+
+
 class Sessions(Generic[K]):
     """The sessions of one connection, by what the client calls them."""
 
@@ -149,7 +169,7 @@ class Sessions(Generic[K]):
     @property
     def held(self) -> int:
         """Bytes that they take, at a guess."""
-        return PARTITION * sum(session.size for session in self._open.values())
+        return sum(PARTITION * session.size + session.named for session in self._open.values())
 
     def get(self, key: K) -> Session | None:
         return self._open.get(key)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.acl.sessions import MOST, Asked, Session, Sessions
+from plugins.acl.sessions import MOST, PARTITION, TOPIC, Asked, Session, Sessions
+from proxy.protocol.messages.fetch import FetchRequest
 
 TOPICS = ("a", "b", "c")
 REFUSED = 29
@@ -43,9 +44,23 @@ def test_the_brokers_session_has_what_is_allowed(steps: list[tuple[dict[str, set
         assert broker == {at: offset for at, offset in wanted.items() if at[0] not in refused}
         assert session.refused == {topic: REFUSED for topic, _ in wanted if topic in refused}
         assert session.size == len(wanted)
+        assert session.named == (TOPIC + 4) * len({topic for topic, _ in wanted})
         if not change.changed:
             assert change.topics == [Asked(topic, dict.fromkeys(each, number)) for topic, each in asked.items()]
             assert not change.forgotten
+
+
+def test_what_a_session_keeps_is_counted_by_its_names_and_partitions_and_unknown_tags_are_not_kept() -> None:
+    asked = FetchRequest.Topic.Partition(partition=1, fetch_offset=7, partition_max_bytes=9, unknown_tags=[(99, b"x")])
+    session, sessions, name = Session(by_id=False), Sessions[int](), "n" * 30_000
+    change = session.step([Asked(name, {1: asked})], [], lambda topic: None, object())
+    sessions.open(1, session)
+    assert sessions.held == PARTITION + TOPIC + 4 * len(name)
+    kept = session.wanted[name][1]
+    assert (kept.fetch_offset, kept.partition_max_bytes, kept.unknown_tags) == (7, 9, ())
+    assert change.topics[0].partitions[1].unknown_tags, "the broker is told what was asked"
+    session.step([], [Asked(name, {1: None})], lambda topic: None, object())
+    assert sessions.held == 0
 
 
 def test_the_oldest_session_is_given_up_where_there_are_too_many() -> None:
