@@ -26,6 +26,9 @@ from rules import Operation
 
 LOOK = 5.0  # seconds between two looks at which topics there are, for members with an expression
 MOST = 100_000  # members remembered
+ROOM = 64 << 20  # bytes of what is remembered of them all; beyond it the oldest are forgotten
+NAME = 60  # bytes that one name takes beside its characters
+MEMBER = 1_000  # and one member
 
 
 @dataclass
@@ -37,6 +40,12 @@ class Member:
     told: list[str] | None = None
     edition: object = None
     looked: float = 0.0
+    size: int = 0  # bytes, as they were counted last
+
+    def measured(self) -> int:
+        """Bytes that it takes now without its key, at a guess."""
+        names = (*self.names, *(self.told or ()))
+        return MEMBER + len(self.expression) + sum(NAME + len(name) for name in turns(names))
 
 
 class Subscribed(Check):
@@ -44,33 +53,52 @@ class Subscribed(Check):
 
     def __init__(self) -> None:
         self._members: OrderedDict[tuple[str, str], Member] = OrderedDict()
+        self.size = 0  # bytes that they take
 
     def judge(self, case: Case) -> Any:
         request = case.request
         key = request.group_id, request.member_id
         if request.member_epoch < 0:
-            self._members.pop(key, None)
+            self._forget(key)
+            return None
+        if case.rights.is_shadow:
             return None
         member = self._members.get(key)
         if member is None:
             if not request.subscribed_topic_regex:
                 return None
             member = self._members[key] = Member()
-            if len(self._members) > MOST:
-                self._members.popitem(last=False)
-        if case.rights.is_shadow:
-            return None
+        before = member.told
         if request.subscribed_topic_names is not None:
             member.names, member.told = request.subscribed_topic_names, None
         if request.subscribed_topic_regex is not None:
             member.expression, member.told = request.subscribed_topic_regex, None
         if not member.expression:
-            del self._members[key]
+            self._forget(key)
             if request.subscribed_topic_names is None:
                 request.subscribed_topic_names = member.names
                 case.changed = True
             return None
-        return (yield from self._resolve(case, member))
+        try:
+            return (yield from self._resolve(case, member))
+        finally:
+            if member.told is None or member.told is not before:
+                self._measure(key, member)
+
+    def _measure(self, key: tuple[str, str], member: Member) -> None:
+        """Count what this member takes now, and forget the oldest where all take too much."""
+        if self._members.get(key) is not member:
+            return  # it left meanwhile
+        size = sum(map(len, key)) + member.measured()
+        self.size += size - member.size
+        member.size = size
+        while len(self._members) > MOST or self.size > ROOM:
+            self._forget(next(iter(self._members)))
+
+    def _forget(self, key: tuple[str, str]) -> None:
+        member = self._members.pop(key, None)
+        if member is not None:
+            self.size -= member.size
 
     def _resolve(self, case: Case, member: Member) -> Any:
         request, now = case.request, case.rights.now

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from plugins.acl import regex
+from plugins.acl import regex, subscriptions
 from plugins.acl.regex import LONGEST, BadExpressionError, matching
 from plugins.acl.subscriptions import LOOK
+from proxy.protocol.api import CONSUMER_GROUP_HEARTBEAT
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
@@ -43,7 +44,7 @@ class Group(Talk):
         return None
 
     def beat(self, epoch: int = 1, **more: Any) -> Any:
-        request = ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=epoch, **more)
+        request = ConsumerGroupHeartbeatRequest(**{"group_id": "g", "member_id": "m", "member_epoch": epoch} | more)
         return self.ask(request, 1)
 
     @property
@@ -94,6 +95,25 @@ def test_when_topics_come_and_go_the_broker_is_told_within_seconds(rules: Making
     own.clock.time += LOOK
     talk.beat()
     assert talk.told == [(["a-1"], None), (None, None), (["a-1", "a-2"], None), (["a-2"], None)]
+
+
+def test_of_many_members_that_say_much_the_oldest_are_forgotten(
+    rules: Making, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subscriptions, "ROOM", 5 * subscriptions.MEMBER)
+    own = rules(SEES)
+    talk = Group(own)
+    for number in range(10):
+        talk.beat(0, member_id=f"m-{number}", subscribed_topic_regex="a-.*")
+    own.clock.time += LOOK
+    talk.topics["a-1"] = talk.topics.pop("a-2")
+    talk.beat(member_id="m-9")
+    talk.beat(member_id="m-0")
+    assert talk.told[-2:] == [(["a-1"], None), (None, None)]
+    for number in range(10):
+        talk.beat(-1, member_id=f"m-{number}")
+    (subscribed,) = (each for each in own.acl._checks[CONSUMER_GROUP_HEARTBEAT] if hasattr(each, "_members"))
+    assert subscribed.size == 0
 
 
 def test_who_left_is_forgotten(rules: Making) -> None:
