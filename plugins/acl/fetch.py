@@ -31,6 +31,7 @@ from rules import Operation, ResourceType
 WITH_IDS = 13
 WITH_SESSIONS = 7
 NEW, NONE = 0, -1  # epochs of full requests
+REFUSAL = 100  # bytes that one takes, of a partition
 REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
@@ -45,6 +46,7 @@ class Watch:
     of: Session | None = None  # the one that it goes on with
     allowed: bool = False  # nothing was refused, in shadow neither
     content: object = None  # what its session had after it
+    held: int = 0  # bytes that the refusals take until they are told, at a guess
 
 
 class Fetching:
@@ -119,7 +121,9 @@ class Fetching:
             # Where the client is by now is not known: it begins anew, and says so.
             sessions.close(request.session_id)
             return Reply(FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND, responses=[]))
-        ctx.notes[self] = Watch(granted, edition, refused, new, known, granted.recorded == before, session.content)
+        held = REFUSAL * sum(len(one.partitions) for one, _ in turns(refused))
+        allowed = granted.recorded == before
+        ctx.notes[self] = Watch(granted, edition, refused, new, known, allowed, session.content, held)
         if not change.changed:
             return None
         request.topics = [_topic(one, ctx.version) for one in turns(change.topics)]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from plugins.acl.fetch import REFUSAL
 from plugins.acl.sessions import LAST, Sessions
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
@@ -382,3 +383,13 @@ def test_a_short_request_of_a_large_session_lets_others_have_their_turn(rules: M
     talk.turns = 0
     talk.ask(fetch(version, session=(7, 2)), version)
     assert talk.turns > len(many) // ELEMENTS
+
+
+def test_what_is_to_be_said_of_a_large_session_is_counted_while_its_requests_wait_for_answers(rules: Making) -> None:
+    talk, many = Consumer(rules(READS.format("mine"))), [f"theirs-{number}" for number in range(100)]
+    talk.opened(BY_NAME, "mine", *many)
+    before = talk.link.inflight.held
+    talk.ask(fetch(BY_NAME, session=(7, 1)), BY_NAME)
+    assert talk.link.inflight.held - before >= 2 * REFUSAL * len(many)
+    talk.answer(records(BY_NAME))
+    assert talk.link.inflight.held == before
