@@ -35,7 +35,7 @@ class Case:
 
     def __init__(self, ctx: Context, request: Any, rights: Rights, names: Names) -> None:
         self.connection = ctx.connection  # and not `ctx`, whose notes may hold this
-        self.held = decoded(ctx.api, ctx.request_bytes)
+        self.held = decoded(ctx.request_bytes, request.elements)
         self.api = ctx.api
         self.version = ctx.version
         self.request: Any = request

@@ -10,7 +10,7 @@ from proxy.core.decisions import Steps
 from proxy.core.events import Event
 from proxy.core.tls import Tls
 from proxy.core.topology import Endpoint, Topology
-from proxy.protocol.api import FETCH, PRODUCE, Api
+from proxy.protocol.api import Api
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.frame import Buffer, Head, Hold, Reader, Stranger
 
@@ -54,19 +54,17 @@ class Gate(Protocol):
     def untouched(self) -> bool: ...
 
 
+ELEMENT = 500  # bytes that one takes, with what handlers make of it
+
+
 def held(notes: Mapping[Any, Any]) -> int:
     """Bytes that plugins keep, as what they noted says by its `held`."""
     return sum([getattr(note, "held", 0) for note in notes.values()]) if notes else 0
 
 
-def decoded(api: Api, size: int) -> int:
-    """Bytes that are made of a request of this size where it is read, at the most. Records stay bytes."""
-    return size if api is PRODUCE else 40 * size
-
-
-def decoded_response(api: Api, size: int) -> int:
-    """The same of a response: brokers say much of little. A fetched one has records."""
-    return size if api is FETCH else 8 * size
+def decoded(size: int, elements: int | None) -> int:
+    """Bytes that a message of this size takes once it is read: by its elements where they were counted, or a guess."""
+    return 8 * size if elements is None else ELEMENT * elements
 
 
 @dataclass(slots=True, eq=False)

@@ -62,7 +62,9 @@ class Handling:
         if wanted.ctx.is_large:
             yield
             wanted.is_read = True
-            return (yield from interest.slice_read(wanted.frame, wanted.body, self._elements))
+            message = yield from interest.slice_read(wanted.frame, wanted.body, self._elements)
+            wanted.elements = message.elements
+            return message
         return interest.read(bytes(wanted.frame[wanted.body :]))
 
     def _write(self, interest: Interest, wanted: Wanted, message: Message) -> Sliced[Sequence[Buffer]]:

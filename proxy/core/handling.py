@@ -123,7 +123,7 @@ def _checked(steps: Generator[Any, Any, Decision], ctx: Context) -> Generator[St
                 raise TypeError(f"{step!r} is no step")
             try:
                 resume, value = steps.send, (yield step)
-                ctx.is_large = ctx.is_large or (isinstance(value, Message) and value.is_large)
+                ctx.is_large = ctx.is_large or (isinstance(value, Message) and value.elements is not None)
             except Exception as error:
                 resume, value = steps.throw, error
     finally:

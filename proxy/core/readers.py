@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from proxy.core.context import Context, decoded, decoded_response
+from proxy.core.context import Context, decoded
 from proxy.core.filters import FilterChain
+from proxy.protocol.api import FETCH, PRODUCE
 from proxy.protocol.frame import NO_LIMIT, SIZE, Buffer
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.slices import LARGE
@@ -14,6 +15,7 @@ from proxy.protocol.tail import Tail
 
 # Before the acks of a Produce request lie two strings of 32 KiB at the most; what is longer has tags that nobody sends.
 LONGEST_PREFIX = 80 << 10
+WITH_RECORDS = (PRODUCE, FETCH)
 
 
 @dataclass(slots=True)
@@ -25,8 +27,8 @@ class Wanted:
     frame: memoryview
     body: int
     acks: int = 1
-    is_request: bool = True
     is_read: bool = False  # it is large, and its turn to be read has come
+    elements: int | None = None  # of its arrays, once it is read and large
 
     @property
     def held(self) -> int:
@@ -34,8 +36,9 @@ class Wanted:
         size = len(self.frame)
         if size > LARGE and not self.is_read:
             return size
-        made = decoded if self.is_request else decoded_response
-        return size + made(self.chain.api, size)
+        if self.elements is None and self.chain.api in WITH_RECORDS:
+            return 2 * size  # nearly all of it stays bytes
+        return size + decoded(size, self.elements)
 
     @property
     def header(self) -> bytes:

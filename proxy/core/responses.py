@@ -127,7 +127,7 @@ class Responses(Lane):
         if body is None:
             error = ProtocolError("ends within its header", fault=Fault.BROKER, api=chain.api.name)
             return self._undecodable(chain, ctx, error)
-        wanted = Wanted(chain, ctx, frame, body, is_request=False)
+        wanted = Wanted(chain, ctx, frame, body)
         return self._handle(wanted, was_cut, self._handled.handle(wanted))
 
     def _go_on(self, instead: Sequence[Buffer]) -> None:

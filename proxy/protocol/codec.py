@@ -94,7 +94,7 @@ def slice_decode(cls: type[M], version: int, data: Buffer, start: int, most: int
         raise too_many(cls, version, most) from None
     except BAD_BYTES:
         raise (yield from slice_blame_bytes(cls, version, memoryview(data)[start:])) from None
-    message.is_large = True
+    message.elements = most - message.elements
     return message  # type: ignore[no-any-return]
 
 
@@ -226,7 +226,7 @@ class Picker(Generic[M]):
             raise too_many(self.cls, self.version, most) from None
         except BAD_BYTES:
             raise (yield from slice_blame_bytes(self.cls, self.version, memoryview(data)[start:])) from None
-        message.is_large = True
+        message.elements = most - message.elements  # type: ignore[operator]  # what was read has them
         return message
 
     def slice_encode(self, message: M) -> Sliced[list[Buffer]]:

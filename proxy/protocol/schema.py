@@ -116,16 +116,17 @@ def _api(key: int) -> Api:
 class Message(Struct):
     """A request, a response, or data that Kafka embeds in them. `opaque` is for `Picker`: what it left unread.
 
-    `is_large`: it was read in slices, and whatever goes over its elements should be too.
+    `elements` are those of all its arrays, where it was read in slices (`slices.py`): whatever goes over them should do
+    that in slices too. None where it was read in one go.
     """
 
-    __slots__ = ("is_large", "opaque")
+    __slots__ = ("elements", "opaque")
 
     api: ClassVar[Api | None] = None
     side: ClassVar[str] = "data"
     if TYPE_CHECKING:
         opaque: tuple[bytes | memoryview, ...] = ()
-        is_large: bool = False
+        elements: int | None = None
 
     @classmethod
     def is_flexible(cls, version: int) -> bool:

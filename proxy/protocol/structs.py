@@ -184,8 +184,8 @@ class Struct(metaclass=StructType):
         # Only reached where the slot is empty: most messages never set most fields.
         if name == "unknown_tags":
             return ()
-        if name == "is_large":
-            return False
+        if name == "elements":
+            return None
         field = self.field.get(name)
         if field is None:
             raise AttributeError(f"{type(self).__qualname__} has no field {name!r}")

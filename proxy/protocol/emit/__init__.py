@@ -19,9 +19,14 @@ COPIED = 64 << 10  # bytes: up to here cutting names from a copy is quicker than
 
 
 def decoder(plan: Plan, title: str, *, sliced: bool = False) -> Any:
-    """`decode(buf, p) -> (message, end of it)`: all fields. `sliced`: a generator, of (buf, p, room)."""
+    """`decode(buf, p) -> (message, end of it)`: all fields.
+
+    `sliced`: a generator, of (buf, p, room); `elements` of the message is then how much room is left.
+    """
     src = _reader("decode", sliced)
     read_struct(src, plan, "o")
+    if sliced:
+        src.add("o.elements = room")
     src.add("return o, p")
     return src.compile(f"decode {title}{SLICED[sliced]}")
 
@@ -186,7 +191,10 @@ def pick_reader(plan: Plan, picked: frozenset[str], title: str, *, sliced: bool 
         spans.append(f"view[{marks[-1]}:]")
     with src.block("if p > end:"):
         src.add("raise Short")
-    src.add(f"o.opaque = ({', '.join(spans)},)" if spans else "o.opaque = ()", "return o")
+    src.add(f"o.opaque = ({', '.join(spans)},)" if spans else "o.opaque = ()")
+    if sliced:
+        src.add("o.elements = room")
+    src.add("return o")
     return src.compile(f"pick {title}{SLICED[sliced]}")
 
 

@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from proxy.core.context import Context
+from proxy.core.context import ELEMENT, Context
 from proxy.core.decisions import Sleep, Steps
 from proxy.core.plugin import Plugin, on_request, on_response
 from proxy.net.budget import PATIENCE, Budget
@@ -199,16 +199,16 @@ async def test_what_waits_for_its_handlers_counts_more_than_its_bytes() -> None:
     async with world() as here:
         client, _ = here.link(Waiting())
         await client.send_all(produce(1, acks=1, records=b"r" * MIB))
-        assert await held(here, 2 * MIB)
+        assert await held(here, MIB + 2 * ELEMENT)
 
 
-async def test_a_request_to_fetch_has_no_records_and_counts_as_any_other() -> None:
+async def test_a_request_counts_by_its_elements() -> None:
     async with world() as here:
         client, _ = here.link(Waiting())
         topics = [FetchRequest.Topic(topic=f"topic-{number}", partitions=[]) for number in range(5000)]
         frame = asking(FetchRequest(topics=topics, max_wait_ms=0, min_bytes=0), 1, 11)
         await client.send_all(frame)
-        assert await held(here, 40 * len(frame))
+        assert await held(here, 5000 * ELEMENT)
 
 
 async def test_records_that_were_fetched_count_once_more_at_the_most() -> None:
@@ -222,7 +222,7 @@ async def test_records_that_were_fetched_count_once_more_at_the_most() -> None:
         )
         answer = FetchResponse(responses=[FetchResponse.Topic(topic="orders", partitions=[partition])])
         await broker.send_all(answering(answer, 1, 11))
-        assert 16 * MIB <= await held(here, 16 * MIB) < 17 * MIB
+        assert 8 * MIB <= await held(here, 8 * MIB) < 17 * MIB
 
 
 async def test_what_a_client_does_not_take_is_held() -> None:
