@@ -13,9 +13,8 @@ Rules:
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import trio
 
@@ -34,41 +33,15 @@ from proxy.core.commands import (
     ToClient,
     Wake,
 )
-from proxy.core.events import Event
 from proxy.core.link import Link
-from proxy.net.budget import Budget
-from proxy.net.read_buffer import ReadBuffer
 from proxy.net.side import BUFFER, AnySocket, Side
+
+if TYPE_CHECKING:
+    from proxy.net.reactor import Reactor
 
 ROUNDS = 6  # full reads of one side before the others have their turn
 LONG = 0.002  # seconds after the first of them, when the others have it too
 SMALL = 8 << 10  # what is sent on together with what others have to send
-
-
-class Loop(Protocol):
-    """Who serves conversations, as they see it. `again`: sides that have more to read, and will get no event for it."""
-
-    again: deque[Side]
-    buffer: ReadBuffer
-    budget: Budget
-
-    def emit(self, conversation: Conversation, event: Event, /) -> None:
-        """Tell of this."""
-
-    def wake_later(self, conversation: Conversation, token: int, seconds: float) -> None:
-        """Wake its link after a while, or (0) when the others had their turn, if it is still there."""
-
-    def waker(self, conversation: Conversation, token: int) -> Callable[[], None]:
-        """Wakes its link, if it is still there; whoever keeps this does not keep the link."""
-
-    def perform(self, conversation: Conversation, token: int, work: Callable[[], Any]) -> None:
-        """Call this in a thread, for its link."""
-
-    def forget(self, conversation: Conversation) -> bool:
-        """Serve it no more. False: that was so already."""
-
-    def ended(self, conversation: Conversation) -> None:
-        """It is over, and its sockets are closed."""
 
 
 class Conversation:
@@ -76,8 +49,7 @@ class Conversation:
 
     __slots__ = (
         "__weakref__",
-        "_buffer",
-        "_loop",
+        "_reactor",
         "active",
         "broker",
         "client",
@@ -89,13 +61,11 @@ class Conversation:
         "seen",
     )
 
-    def __init__(self, loop: Loop, client: AnySocket, broker: AnySocket, link: Link) -> None:
-        self._loop = loop
-        self._buffer = loop.buffer
+    def __init__(self, reactor: Reactor, client: AnySocket, broker: AnySocket, link: Link) -> None:
+        self._reactor = reactor
         self.link = link
-        lost, again, lent = self.lost, loop.again, loop.buffer.memory
-        self.client = Side(client, link.requests.splitter, link.receive_client, lost, again, lent)
-        self.broker = Side(broker, link.responses.splitter, link.receive_broker, lost, again, lent)
+        self.client = Side(reactor, self, client, link.requests.splitter, link.receive_client)
+        self.broker = Side(reactor, self, broker, link.responses.splitter, link.receive_broker)
         self.client.peer, self.broker.peer = self.broker, self.client
         self.client.is_client = True
         self.closing = False
@@ -139,13 +109,13 @@ class Conversation:
 
     def read(self, side: Side) -> None:
         """Read a side that has something, for a few rounds."""
-        buffer = self._buffer
+        reactor = self._reactor
         side.readable = True
         until = 0.0
         for _ in range(ROUNDS):
             if side.blocked:
                 return
-            peer, room = side.peer, buffer.room
+            peer, room = side.peer, reactor.room
             try:
                 count = side.receive(room, BUFFER)
             except BlockingIOError:
@@ -162,14 +132,14 @@ class Conversation:
             commands = side.take(data)
             if commands is None:
                 if count <= SMALL:
-                    buffer.post(peer, data, count)  # what nearly always happens
+                    reactor.post(peer, data, count)  # what nearly always happens
                 else:
-                    buffer.deliver()
+                    reactor.deliver()
                     peer.send(data)
             elif commands:
                 self.carry_out(commands)
             else:
-                self._loop.budget.kept(self)
+                reactor.budget.kept(self)
             if count < BUFFER and not side.hung:
                 side.readable = False
                 return
@@ -177,7 +147,7 @@ class Conversation:
             if until and now > until:
                 break
             until = until or now + LONG
-        self._loop.again.append(side)
+        reactor.again.append(side)
 
     def receive(self, side: Side, data: memoryview) -> None:
         """Take what was read from a side before it was ours."""
@@ -209,7 +179,7 @@ class Conversation:
 
     def carry_out(self, commands: Sequence[Command]) -> None:
         """Do what the link wants. What goes to one socket leaves together."""
-        self._buffer.deliver()
+        self._reactor.deliver()
         for side, kind in ((self.broker, ToBroker), (self.client, ToClient)):
             pieces = [command.data for command in commands if isinstance(command, kind)]
             if pieces:
@@ -226,13 +196,13 @@ class Conversation:
         elif isinstance(command, HalfClose):
             self.client.finish()
         elif isinstance(command, Await):
-            command.signal.on_release(self._loop.waker(self, command.token))
+            command.signal.on_release(self._reactor.waker(self, command.token))
         elif isinstance(command, Wake):
-            self._loop.wake_later(self, command.token, command.seconds)
+            self._reactor.wake_later(self, command.token, command.seconds)
         elif isinstance(command, Perform):
-            self._loop.perform(self, command.token, command.work)
+            self._reactor.perform(self, command.token, command.work)
         elif isinstance(command, Emit):
-            self._loop.emit(self, command.event)
+            self._reactor.emit(self, command.event)
         elif isinstance(command, PauseClient | PauseBroker):
             (self.client if isinstance(command, PauseClient) else self.broker).block()
         elif isinstance(command, ResumeClient | ResumeBroker):
@@ -267,10 +237,10 @@ class Conversation:
 
     def abort(self, reason: str | None = None, *, is_fault: bool = True) -> None:
         """End it now, whatever was still to be sent."""
-        if self._loop.forget(self):
+        if self._reactor.forget(self):
             self.closing = True
             if self.reason is None:
                 self.reason, self.is_fault = reason, is_fault
             self.client.close()
             self.broker.close()
-            self._loop.ended(self)
+            self._reactor.ended(self)

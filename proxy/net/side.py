@@ -3,7 +3,7 @@
 Rules:
 * A socket that does not take what it is given is stalled: the rest is kept, its peer is not read any more, and a client
   is not read either while it does not take its answers. So what is kept is the rest of one buffer.
-* `blocked` counts the reasons not to read. When the last one goes, and there may be more, the side is in `again`.
+* `blocked` counts the reasons not to read. When the last one goes, and there may be more, it is the reactor's turn.
 * Once closed a side refers to nothing that refers to it: what was sent and received is freed at once.
 * With edge-triggered events nothing says twice that there is something to read: `readable` remembers it.
 """
@@ -11,14 +11,18 @@ Rules:
 from __future__ import annotations
 
 import socket
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from struct import Struct
+from typing import TYPE_CHECKING
 
 from proxy.core.commands import Command
 from proxy.net.tls.sockets import TlsSocket
 from proxy.protocol.frame import Buffer, Splitter
+
+if TYPE_CHECKING:
+    from proxy.net.conversation import Conversation
+    from proxy.net.reactor import Reactor
 
 AnySocket = socket.socket | TlsSocket
 Take = Callable[[memoryview], list[Command] | None]
@@ -29,21 +33,17 @@ AT_ONCE = Struct("ii").pack(1, 0)  # SO_LINGER: on, for 0 seconds
 
 
 class Side:
-    """One socket. `take` is told what came from it, `splitter` has cut it into frames; `lost` is called when it breaks.
-
-    `again` is where a side goes that may be read again. What lies in the memory that is `lent` is copied to be kept.
-    """
+    """One socket. `take` is told what came from it, `splitter` has cut it into frames."""
 
     __slots__ = (
-        "_again",
         "_finishes",
-        "_lent",
-        "_lost",
+        "_reactor",
         "_sendmsg",
         "_tls",
         "_write",
         "backlog",
         "blocked",
+        "conversation",
         "fd",
         "hung",
         "is_client",
@@ -59,19 +59,12 @@ class Side:
     )
 
     def __init__(
-        self,
-        sock: AnySocket,
-        splitter: Splitter,
-        take: Take,
-        lost: Callable[[Side, OSError], None],
-        again: deque[Side],
-        lent: bytearray,
+        self, reactor: Reactor, conversation: Conversation, sock: AnySocket, splitter: Splitter, take: Take
     ) -> None:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._lost = lost
-        self._again = again
-        self._lent = lent
+        self._reactor = reactor
+        self.conversation = conversation
         self.peer = self  # until both are there
         self.is_client = False
         self.sock = sock
@@ -120,7 +113,7 @@ class Side:
         except BlockingIOError:
             sent = 0
         except OSError as error:
-            self._lost(self, error)
+            self.conversation.lost(self, error)
             return
         if sent < len(data):
             self._keep(data, sent)
@@ -140,7 +133,7 @@ class Side:
                 except BlockingIOError:
                     pass
                 except OSError as error:
-                    self._lost(self, error)
+                    self.conversation.lost(self, error)
                     return
             for piece in some:
                 if sent < len(piece):
@@ -152,7 +145,7 @@ class Side:
     def _keep(self, data: Buffer, sent: int) -> None:
         """Keep what was not sent: a copy of what is only lent, and of little; copying 100 MiB takes 100 ms."""
         rest = memoryview(data)[sent:]
-        lent = len(rest) <= BUFFER or rest.obj is self._lent
+        lent = len(rest) <= BUFFER or rest.obj is self._reactor.memory
         self.backlog.append(bytes(rest) if lent else rest)
 
     def flush(self) -> None:
@@ -168,7 +161,7 @@ class Side:
         except BlockingIOError:
             return
         except OSError as error:
-            self._lost(self, error)
+            self.conversation.lost(self, error)
             return
         self.stalled = False
         if self._finishes:
@@ -204,7 +197,7 @@ class Side:
         """There is one less."""
         self.blocked -= 1
         if not self.blocked and self.readable:
-            self._again.append(self)
+            self._reactor.again.append(self)
 
     def close(self) -> None:
         """Close the socket; what it has not taken is gone, and so is all that is sent to it from now on."""
@@ -213,7 +206,7 @@ class Side:
         self.backlog.clear()
         self.stalled = False
         self.receive, self._write, self._sendmsg = _nothing, len, _count
-        del self.sock, self._tls, self.take, self.peer, self._lost
+        del self.sock, self._tls, self.take, self.peer, self.conversation
 
 
 def _nothing(room: memoryview, most: int) -> int:
