@@ -12,6 +12,7 @@ Rules:
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -34,6 +35,8 @@ from proxy.core.commands import (
     Wake,
 )
 from proxy.core.link import Link
+from proxy.net.pipes import SIZE as PIPE_SIZE
+from proxy.net.pipes import WORTH_IT
 from proxy.net.side import BUFFER, AnySocket, Side
 
 if TYPE_CHECKING:
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 ROUNDS = 6  # full reads of one side before the others have their turn
 LONG = 0.002  # seconds after the first of them, when the others have it too
 SMALL = 8 << 10  # what is sent on together with what others have to send
+HEAD_ONLY = 4 << 10  # what is read at a time where large frames pass: enough for a head, the body takes the pipe
 
 
 class Conversation:
@@ -49,6 +53,7 @@ class Conversation:
 
     __slots__ = (
         "__weakref__",
+        "_plain",
         "_reactor",
         "active",
         "broker",
@@ -68,6 +73,8 @@ class Conversation:
         self.broker = Side(reactor, self, broker, link.responses.splitter, link.receive_broker)
         self.client.peer, self.broker.peer = self.broker, self.client
         self.client.is_client = True
+        # The kernel cannot seal what passes through a pipe.
+        self._plain = isinstance(client, socket.socket) and isinstance(broker, socket.socket)
         self.closing = False
         self.reason: str | None = None
         self.is_fault = True  # is something wrong where it ended for a reason?
@@ -115,9 +122,12 @@ class Conversation:
         for _ in range(ROUNDS):
             if side.blocked:
                 return
-            peer, room = side.peer, reactor.room
+            peer = side.peer
+            if side.splitter.passing > WORTH_IT and self._plain and not self._splice(side, peer):
+                return
+            portion, room = side.portion, reactor.room
             try:
-                count = side.receive(room, BUFFER)
+                count = side.receive(room, portion)
             except BlockingIOError:
                 side.readable = False
                 return
@@ -140,9 +150,10 @@ class Conversation:
                 self.carry_out(commands)
             else:
                 reactor.budget.kept(self)
-            if count < BUFFER and not side.hung:
+            if count < portion and not side.hung:
                 side.readable = False
                 return
+            side.portion = BUFFER
             now = time.perf_counter()
             if until and now > until:
                 break
@@ -164,6 +175,35 @@ class Conversation:
             self.abort(None if side.is_client else "the connection to the broker broke")
         else:
             self.read(side)
+
+    def _splice(self, side: Side, peer: Side) -> bool:
+        """Let a body pass through a pipe. True: the side may have more to read."""
+        splitter = side.splitter
+        self._reactor.deliver()
+        pipe = self._reactor.pipes.take()
+        if pipe is None:
+            return True
+        side.portion = HEAD_ONLY
+        try:
+            while splitter.passing and not side.blocked:
+                count = pipe.fill(side.fd, min(splitter.passing, PIPE_SIZE))
+                if not count:
+                    self._ended(side)
+                    return False
+                side.received += count
+                splitter.passed(count)
+                if not pipe.drain(peer.fd, not splitter.between):
+                    peer.keep(pipe)
+                    pipe = None
+                    return False
+        except BlockingIOError:
+            side.readable = False
+        except OSError as error:
+            self.lost(side, error)
+        finally:
+            if pipe is not None:
+                self._reactor.pipes.give_back(pipe)
+        return side.readable
 
     def _ended(self, side: Side) -> None:
         """The other end sent its last byte."""

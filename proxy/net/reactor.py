@@ -35,6 +35,7 @@ from proxy.core.link import Link
 from proxy.net.budget import Budget
 from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
+from proxy.net.pipes import Pipes
 from proxy.net.side import BUFFER, AnySocket, Side
 from proxy.net.turns import Turns
 from proxy.protocol.frame import Buffer
@@ -87,6 +88,7 @@ class Reactor:
         self.turns = Turns()
         self._nudge = os.eventfd(0, os.EFD_NONBLOCK)
         self._epoll.register(self._nudge, select.EPOLLIN | select.EPOLLET)
+        self.pipes = Pipes()
         self._sleeping: dict[Conversation, set[trio.CancelScope]] = {}
         self._received = [0, 0]  # bytes from brokers and from clients, of links that are over
 
@@ -108,6 +110,7 @@ class Reactor:
         finally:
             for conversation in list(self.conversations):
                 conversation.abort()
+            self.pipes.close()
             self._epoll.close()
             os.close(self._nudge)
 

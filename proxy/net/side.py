@@ -2,7 +2,7 @@
 
 Rules:
 * A socket that does not take what it is given is stalled: the rest is kept, its peer is not read any more, and a client
-  is not read either while it does not take its answers. So what is kept is the rest of one buffer.
+  is not read either while it does not take its answers. So what is kept is the rest of one buffer, or one pipe.
 * `blocked` counts the reasons not to read. When the last one goes, and there may be more, it is the reactor's turn.
 * Once closed a side refers to nothing that refers to it: what was sent and received is freed at once.
 * With edge-triggered events nothing says twice that there is something to read: `readable` remembers it.
@@ -17,6 +17,7 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from proxy.core.commands import Command
+from proxy.net.pipes import Pipe
 from proxy.net.tls.sockets import TlsSocket
 from proxy.protocol.frame import Buffer, Splitter
 
@@ -48,6 +49,8 @@ class Side:
         "hung",
         "is_client",
         "peer",
+        "pipe",
+        "portion",
         "readable",
         "receive",
         "received",
@@ -75,12 +78,14 @@ class Side:
         self._sendmsg: Callable[[list[Buffer]], int] = sock.sendmsg
         self.take = take
         self.splitter = splitter
+        self.portion = BUFFER  # to be read at a time
         self.received = 0  # bytes
         self.readable = False  # there may be more to read, and no event will say so
         self.hung = False  # the other end said goodbye
         self.blocked = 0
         self.backlog: list[Buffer] = []
-        self.stalled = False  # has a backlog
+        self.pipe: Pipe | None = None  # leaves before the backlog
+        self.stalled = False  # has a backlog or a pipe
         self.stalls = 0  # how often it began to
         self._finishes = False  # nothing is sent after the backlog
 
@@ -92,7 +97,7 @@ class Side:
     @property
     def kept(self) -> int:
         """Bytes that the socket did not take."""
-        return sum(map(len, self.backlog))
+        return sum(map(len, self.backlog)) + (self.pipe.held if self.pipe is not None else 0)
 
     @property
     def held(self) -> int:
@@ -100,7 +105,7 @@ class Side:
         held = self._tls.held if self._tls is not None else 0
         if self.stalled:
             whole = {id(found): found for each in self.backlog if (found := getattr(each, "obj", each)) is not None}
-            held += sum(map(len, whole.values()))
+            held += sum(map(len, whole.values())) + (self.pipe.held if self.pipe is not None else 0)
         return held
 
     def send(self, data: Buffer) -> None:
@@ -148,9 +153,19 @@ class Side:
         lent = len(rest) <= BUFFER or rest.obj is self._reactor.memory
         self.backlog.append(bytes(rest) if lent else rest)
 
+    def keep(self, pipe: Pipe) -> None:
+        """The socket did not take all that is in this pipe: it leaves before everything else."""
+        self.pipe = pipe
+        self._stall()
+
     def flush(self) -> None:
         """The socket takes bytes again: give it what was kept."""
         try:
+            if self.pipe is not None:
+                if not self.pipe.drain(self.fd, False):
+                    return
+                self._reactor.pipes.give_back(self.pipe)
+                self.pipe = None
             while self.backlog:
                 piece = self.backlog[0]
                 sent = self._write(piece)
@@ -201,6 +216,9 @@ class Side:
 
     def close(self) -> None:
         """Close the socket; what it has not taken is gone, and so is all that is sent to it from now on."""
+        if self.pipe is not None:
+            self.pipe.close()
+            self.pipe = None
         self.sock.close()
         self.block()  # for good
         self.backlog.clear()

@@ -64,7 +64,7 @@ class Reader(Protocol):
     """Who wants a frame. `whole`: in one piece; otherwise span by span, in order, as it passes."""
 
     whole: bool
-    blind: int  # after a span: so many of the next bytes need not be shown
+    blind: int  # after a span: so many of the next bytes need not be shown (they may never be seen by this process)
 
     def read(self, span: memoryview, last: bool) -> Sequence[Buffer] | None:
         """Look at a span; answer None (it goes on as it is), what goes instead, or HOLD (whole frames only)."""
@@ -81,7 +81,11 @@ def _nobody(head: Any, data: memoryview, pos: int) -> Hold:
 
 
 class Splitter:
-    """One direction of one connection."""
+    """One direction of one connection.
+
+    `passing` is how many of the next bytes nobody will look at: whoever can move them without reading them says so
+    with `passed()`.
+    """
 
     __slots__ = (
         "_calm",
@@ -93,11 +97,11 @@ class Splitter:
         "_left",
         "_longest",
         "_meet",
-        "_passing",
         "_reader",
         "_unpack",
         "begun",
         "held",
+        "passing",
         "problem",
     )
 
@@ -108,12 +112,12 @@ class Splitter:
         self._longest = longest
         self._meet = meet
         self._fault = fault
-        self._passing = 0  # so many of the next bytes nobody will look at
+        self.passing = 0
         self.begun = False  # a whole frame came
         self._calm = True  # the next byte begins a frame, and nothing is kept
         self._carry = b""
         self._reader: Reader | None = None
-        self._left = 0  # bytes of the reader's frame that are to come, beyond `_passing`
+        self._left = 0  # bytes of the reader's frame that are to come, beyond `passing`
         self._gathered: bytearray | None = None
         self.held: bytearray | None = None  # what waits for resume(); nothing more should be fed until then
         self.problem: ProtocolError | None = None  # what ended the stream: it is no Kafka
@@ -121,14 +125,14 @@ class Splitter:
     @property
     def between(self) -> bool:
         """Did all frames that began also leave?"""
-        return not self._passing and self._reader is None
+        return not self.passing and self._reader is None
 
     @property
     def lacking(self) -> int:
         """How many bytes are to come of the frame that began, or of its head; 0: none began."""
         if self._calm:
             return 0
-        return self._head_size - len(self._carry) if self._carry else self._passing + self._left
+        return self._head_size - len(self._carry) if self._carry else self.passing + self._left
 
     @property
     def kept(self) -> int:
@@ -136,6 +140,10 @@ class Splitter:
         if self._calm:
             return 0
         return len(self._carry) + len(self._gathered or b"") + len(self.held or b"")
+
+    def passed(self, count: int) -> None:
+        """So many of the passing bytes went another way."""
+        self.passing -= count
 
     def switch(self, head: Struct, meet: Meet) -> None:
         """From now on frames begin with this head. Between two calls of `feed` only; if it is `held` then, resume."""
@@ -180,13 +188,13 @@ class Splitter:
         if self._carry:
             data, self._carry = memoryview(bytearray(self._carry) + data), b""
         end = len(data)
-        if self._passing >= end:
-            self._passing -= end
+        if self.passing >= end:
+            self.passing -= end
             self.begun = self.begun or self.between
             return [data]
         out: list[Buffer] = []
-        start, pos = 0, self._passing  # data[start:pos] is what passes and was not yet put into `out`
-        self._passing = 0
+        start, pos = 0, self.passing  # data[start:pos] is what passes and was not yet put into `out`
+        self.passing = 0
         if self._reader is not None:
             start, pos = self._serve(data, start, pos, out)
             if self.held is not None:
@@ -204,7 +212,7 @@ class Splitter:
                 if stop <= end:
                     pos = stop
                     continue
-                self._passing = stop - end
+                self.passing = stop - end
                 pos = end
                 break
             if reader is HOLD:
@@ -251,7 +259,7 @@ class Splitter:
                 blind = min(reader.blind, self._left - 1)  # the reader is always shown the last byte
                 self._left -= blind
                 pos = min(stop + blind, end)
-                self._passing = blind - (pos - stop)
+                self.passing = blind - (pos - stop)
         return start, pos
 
     def _gather(self, reader: Reader, span: memoryview, last: bool) -> Sequence[Buffer]:

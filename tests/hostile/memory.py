@@ -15,6 +15,7 @@ from tests.hostile.stage import NODE, Peer, Play, brief
 from tests.hostile.trial import case, cases
 
 MIB = 1 << 20
+PIPES = 24  # descriptors: pipes are kept for the next large frames
 PEAK = 220  # MiB, for all connections together
 
 
@@ -37,8 +38,8 @@ def half_frames(ground: Ground, frame: bytes) -> str:
     return f"{taken >> 20} MiB were taken"
 
 
-@case("20 half frames that nobody asks to see", on=OPEN, peak=40)
-@case("20 half frames that nobody asks to see", on=TWO, peak=40)
+@case("20 half frames that nobody asks to see", on=OPEN, peak=40, descriptors=PIPES)
+@case("20 half frames that nobody asks to see", on=TWO, peak=40, descriptors=2 * PIPES)
 def passing_halves(ground: Ground) -> str:
     many = [ground.client() for _ in range(20)]
     taken = sum(client.push(_half(PASSING, 20 * MIB), 0.3) for client in many)

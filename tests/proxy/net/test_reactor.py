@@ -144,7 +144,7 @@ async def test_what_was_read_before_is_not_lost() -> None:
 
 
 @pytest.mark.parametrize("buffers", [0, 4096])
-async def test_large_frames_pass_whole(buffers: int) -> None:
+async def test_large_frames_pass_whole_through_a_pipe_or_not(buffers: int) -> None:
     async with world() as here:
         client, broker = here.link(buffers=buffers)
         async with trio.open_nursery() as nursery:
@@ -152,6 +152,11 @@ async def test_large_frames_pass_whole(buffers: int) -> None:
             assert await receive(broker, len(BIG)) == BIG
             assert await receive(broker, len(heartbeat(8))) == heartbeat(8)
             assert await receive(broker, len(BIG)) == BIG
+
+
+async def test_large_frames_pass_without_splice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proxy.net.pipes.AVAILABLE", False)
+    await test_large_frames_pass_whole_through_a_pipe_or_not(0)
 
 
 def fetch() -> tuple[bytes, bytes]:

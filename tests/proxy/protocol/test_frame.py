@@ -97,11 +97,11 @@ def test_of_a_cut_head_only_the_head_is_kept() -> None:
     assert b"".join(map(bytes, stream.splitter.feed(memoryview(frame(2)[11:13])))) == frame(2)[:13]
 
 
-def test_of_a_large_frame_that_nobody_wants_nothing_is_kept() -> None:
+def test_a_large_frame_says_how_much_of_it_passes() -> None:
     stream = Stream().feed(frame(1, BIG)[:1000])
-    assert stream.splitter.lacking == BIG + SIZE.size - 1000
-    assert stream.splitter.kept == 0
-    stream.feed(frame(1, BIG)[1000:] + frame(2))
+    assert stream.splitter.passing == BIG + SIZE.size - 1000
+    stream.splitter.passed(BIG - 1000)
+    stream.feed(frame(1, BIG)[-4:] + frame(2))
     assert stream.met == [1, 2]
 
 
@@ -142,11 +142,14 @@ def test_a_reader_of_spans_sees_its_frame_while_it_passes(step: int, blind: int)
     assert blind or reader.seen == frame(2, 300, api=7)
 
 
-def test_of_what_a_reader_is_blind_to_the_last_byte_is_shown() -> None:
+def test_what_a_reader_is_blind_to_need_not_come_here() -> None:
     reader = Spans(blind=NO_LIMIT)
     wanted = frame(2, BIG, api=7)
-    Stream(reader).feed(wanted[:1000]).feed(wanted[1000:-1]).feed(wanted[-1:])
-    assert reader.seen == wanted[:1000] + wanted[-1:]
+    stream = Stream(reader).feed(wanted[:1000])
+    assert stream.splitter.passing == len(wanted) - 1000 - 1, "the last byte is always shown"
+    stream.splitter.passed(stream.splitter.passing)
+    stream.feed(wanted[-1:] + frame(3))
+    assert stream.met == [2, 3]
 
 
 @pytest.mark.parametrize("step", [1, 13, NO_LIMIT])

