@@ -165,7 +165,10 @@ class Reactor:
             return
         posted, self.posted, self.room = self.posted, [], self._buffer
         for side, data in posted:
-            side.send(data)
+            try:
+                side.send(data)
+            except Exception as error:  # of this side alone: whoever has this delivered is another
+                self._crash(side.conversation, error)
 
     def wake_later(self, conversation: Conversation, token: int, seconds: float) -> None:
         """Wake this link after a while, or (0) when the others had their turn, if it is still there."""
@@ -237,7 +240,7 @@ class Reactor:
 
     def ended(self, conversation: Conversation) -> None:
         """A link is over: it is told of, and then freed, with all that it holds."""
-        self._ended(conversation, conversation.reason)
+        self._guard(conversation, partial(self._ended, conversation, conversation.reason))
         self._guard(conversation, partial(conversation.link.release, conversation.reason))
 
     # The loop.

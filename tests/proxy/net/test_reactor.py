@@ -361,6 +361,37 @@ async def test_a_link_that_raises_is_closed_and_no_other(caplog: Any, monkeypatc
         assert len(here.reactor.conversations) == 1
 
 
+async def test_a_socket_that_fails_as_none_should_ends_its_link_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with world() as here:
+        clients = [here.link() for _ in range(3)]
+        failing = next(each for each in here.reactor.conversations)
+
+        def broken(data: memoryview) -> int:
+            raise RuntimeError("a bug")
+
+        monkeypatch.setattr(failing.broker, "_write", broken)
+        for client, _ in clients:
+            await client.send_all(heartbeat(1))
+        await here.until_over()
+        assert here.over == ["the proxy failed; its log says where"]
+        served = [await broker.receive_some() for _, broker in clients]
+        assert sorted(served) == [b"", heartbeat(1), heartbeat(1)]
+
+
+async def test_a_link_whose_end_cannot_be_told_of_is_over_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with world() as here:
+        client, _ = here.link()
+        (conversation,) = here.reactor.conversations
+
+        def broken(conversation: Conversation, reason: str | None) -> None:
+            raise RuntimeError("a bug")
+
+        monkeypatch.setattr(here.reactor, "_ended", broken)
+        here.reactor.end(conversation, "enough")
+        assert await client.receive_some() == b""
+        assert not here.reactor.conversations
+
+
 async def test_a_drain_answers_what_is_in_flight_and_takes_no_more() -> None:
     async with world() as here:
         client, broker = here.link()
