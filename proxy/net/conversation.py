@@ -62,6 +62,7 @@ class Conversation:
         "is_fault",
         "link",
         "opened",
+        "paused",
         "reason",
         "seen",
     )
@@ -76,6 +77,7 @@ class Conversation:
         # The kernel cannot seal what passes through a pipe.
         self._plain = isinstance(client, socket.socket) and isinstance(broker, socket.socket)
         self.closing = False
+        self.paused = False  # memory is short
         self.reason: str | None = None
         self.is_fault = True  # is something wrong where it ended for a reason?
         self.opened = self.active = trio.current_time()
@@ -103,12 +105,14 @@ class Conversation:
         self.link.connection.let_go()
 
     def pause(self) -> None:
-        """Do not read it."""
+        """Do not read it, for a while. Where both ends say goodbye meanwhile, nobody waits for what was not read."""
+        self.paused = True
         self.client.block()
         self.broker.block()
 
     def resume(self) -> None:
         """Read it again."""
+        self.paused = False
         self.client.unblock()
         self.broker.unblock()
 
@@ -171,7 +175,7 @@ class Conversation:
     def goodbye(self, side: Side, broken: bool) -> None:
         """The other end will send no more, or (`broken`) is not there any more."""
         side.hung = True
-        if broken and side.blocked:
+        if side.blocked and (broken or (self.paused and side.peer.hung)):
             self.abort(None if side.is_client else "the connection to the broker broke")
         else:
             self.read(side)

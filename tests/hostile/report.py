@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.hostile.trial import LATER, Row
+from tests.hostile.trial import KEPT, LATER, Row
 from tests.hostile.watch import MIB
 
 COLUMNS = (
@@ -27,7 +27,7 @@ def line(row: Row) -> str:
         _later(row.later),
         "refused" if row.case.crowded else _later(row.later_anew),
         f"{row.peak / MIB:+.0f} MiB",
-        f"{row.kept / MIB:+.0f} MiB",
+        f"{row.kept / MIB:+.0f} MiB" + (" NOT MET" if row.kept > KEPT * MIB else ""),
         f"{row.descriptors:+d}",
         f"{row.lines} lines, {row.log:,} B",
         f"{row.seconds:.1f}",

@@ -392,6 +392,18 @@ async def test_a_link_whose_end_cannot_be_told_of_is_over_all_the_same(monkeypat
         assert not here.reactor.conversations
 
 
+async def test_a_link_that_is_paused_is_over_when_both_ends_say_goodbye() -> None:
+    async with world() as here:
+        client, broker = here.link()
+        (conversation,) = here.reactor.conversations
+        conversation.pause()
+        await client.aclose()
+        await trio.testing.wait_all_tasks_blocked()
+        assert not here.over
+        await broker.aclose()
+        await here.until_over()
+
+
 async def test_a_drain_answers_what_is_in_flight_and_takes_no_more() -> None:
     async with world() as here:
         client, broker = here.link()
