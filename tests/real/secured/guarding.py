@@ -94,7 +94,7 @@ class Proxy:
 
     def __enter__(self) -> Proxy:
         try:
-            self.program.expect('"listening"', within=START)
+            self.program.expect('"ready"', within=START)  # every listener, not the first
         except BaseException:
             self.program.stop()
             raise

@@ -45,27 +45,29 @@ def test_certificates_and_passwords_change_under_load(guarding: Guarding, times:
         ),
     }
     slowest = 0.0
-    with ExitStack() as stack:
-        for load in loads.values():
-            stack.enter_context(load)
-        for number in range(times):
-            with (
-                guarding.tells('"read again"', '"clusters.certified-tls.tls"'),
-                guarding.tells('"credentials reloaded"'),
-            ):
-                certificate, _ = authority.issue("server", HOST, "localhost")
-                authority.issue("doorkeeper", organization="Clients")
-                save(guarding.users, known | {"alice": verifiers(f"new-{number}")})
-                began = time.monotonic()
-                expected = ssl.PEM_cert_to_DER_cert(certificate.read_text())
-                for _ in patiently("the new certificate is shown", PROMPT):
-                    if shown(guarding) == expected:
-                        break
-            slowest = max(slowest, time.monotonic() - began)
-            alice = guarding.client("terminated", PLAIN, "PLAIN")
-            assert knock(alice._replace(password=f"new-{number}")) is None
-        assert knock(alice._replace(password="new-0")) is not None
-    save(guarding.users, known)
+    try:
+        with ExitStack() as stack:
+            for load in loads.values():
+                stack.enter_context(load)
+            for number in range(times):
+                with (
+                    guarding.tells('"read again"', '"clusters.certified-tls.tls"'),
+                    guarding.tells('"credentials reloaded"'),
+                ):
+                    certificate, _ = authority.issue("server", HOST, "localhost")
+                    authority.issue("doorkeeper", organization="Clients")
+                    save(guarding.users, known | {"alice": verifiers(f"new-{number}")})
+                    began = time.monotonic()
+                    expected = ssl.PEM_cert_to_DER_cert(certificate.read_text())
+                    for _ in patiently("the new certificate is shown", PROMPT):
+                        if shown(guarding) == expected:
+                            break
+                slowest = max(slowest, time.monotonic() - began)
+                alice = guarding.client("terminated", PLAIN, "PLAIN")
+                assert knock(alice._replace(password=f"new-{number}")) is None
+            assert knock(alice._replace(password="new-0")) is not None
+    finally:
+        save(guarding.users, known)
     print(f"{times} changes, each in force within {slowest:.2f} s")
 
 
