@@ -3,8 +3,9 @@
 Rules:
 * Wherever the schema says that a struct tells where a broker listens, in whatever API, the address is replaced.
 * A broker that is seen for the first time is made known before the client is told of it.
-* What is no address stays: node id -1 with an empty host and port -1 means "none". What is no broker otherwise (no such
-  id, host or port) gets nobody's address: whatever stands in an answer, a client is never told a real one.
+* What is no address stays: an empty host with port -1 ("none"), or 0 (as answers with an error have it from brokers
+  that leave their fields at the default). What is no broker otherwise (no such id, host or port) gets nobody's
+  address: whatever stands in an answer, a client is never told a real one.
 * An answer that names a broker twice names it once: the first address counts. One that names brokers without end is
   withheld.
 * The quorum's listeners (DescribeQuorum) are not the brokers' own: they are hidden behind the node's advertised
@@ -106,7 +107,7 @@ def replace(topology: Topology, struct: Any, told: dict[int, Endpoint]) -> bool:
     cls: type[Struct] = type(struct)
     names = address_fields(cls)
     node_id, host, port = getattr(struct, names.node_id), getattr(struct, names.host), getattr(struct, names.port)
-    if node_id < 0 and not host and port < 0:
+    if not host and port <= 0:
         return False
     advertised = told.get(node_id)
     if advertised is None:

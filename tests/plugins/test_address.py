@@ -73,9 +73,10 @@ def test_each_broker_has_its_own_advertised_address_and_becomes_known():
     assert topology.brokers[7].real == Endpoint("inside", 9099)
 
 
+@pytest.mark.parametrize("number", [-1, 0], ids=["none", "default"])
 @pytest.mark.parametrize("version", range(7))
-def test_what_is_no_address_stays(version):
-    none = {"node_id": -1, "host": "", "port": -1, "error_code": 15}
+def test_what_is_no_address_stays(version, number):
+    none = {"node_id": number, "host": "", "port": number, "error_code": 15}
     response = (
         FindCoordinatorResponse(**none)
         if version < 4
