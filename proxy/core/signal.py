@@ -5,11 +5,16 @@
         return None
 
 # A signal is released once and stays so: whoever waits for it later goes on at once.
+# Whoever waits is not kept: nothing is left of a link that ended before the release.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+W = TypeVar("W")
 
 
 class Signal:
@@ -19,18 +24,20 @@ class Signal:
 
     def __init__(self) -> None:
         self.is_released = False
-        self._waiting: list[Callable[[], None]] = []
+        self._waiting: WeakKeyDictionary[Any, list[Callable[[Any], None]]] = WeakKeyDictionary()
 
-    def on_release(self, go_on: Callable[[], None]) -> None:
-        """Call this once it is released."""
+    def on_release(self, waiter: W, go_on: Callable[[W], None]) -> None:
+        """Call `go_on(waiter)` once it is released, if the waiter is still there."""
         if self.is_released:
-            go_on()
+            go_on(waiter)
         else:
-            self._waiting.append(go_on)
+            self._waiting.setdefault(waiter, []).append(go_on)
 
     def release(self) -> None:
         """Let all go on that wait, and all that come."""
         self.is_released = True
-        waiting, self._waiting = self._waiting, []
-        for go_on in waiting:
-            go_on()
+        waiting = list(self._waiting.items())
+        self._waiting.clear()
+        for waiter, steps in waiting:
+            for go_on in steps:
+                go_on(waiter)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import trio
@@ -240,7 +241,7 @@ class Conversation:
         elif isinstance(command, HalfClose):
             self.client.finish()
         elif isinstance(command, Await):
-            command.signal.on_release(self._reactor.waker(self, command.token))
+            command.signal.on_release(self, partial(self._reactor.released, command.token))
         elif isinstance(command, Wake):
             self._reactor.wake_later(self, command.token, command.seconds)
         elif isinstance(command, Perform):

@@ -19,7 +19,6 @@ from __future__ import annotations
 import gc
 import os
 import select
-import weakref
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -181,16 +180,9 @@ class Reactor:
             self._sleeping.setdefault(conversation, set()).add(scope)
             self._nursery.start_soon(self._wake, conversation, token, seconds, scope)
 
-    def waker(self, conversation: Conversation, token: int) -> Callable[[], None]:
-        """Wakes this link, if it is still there; whoever keeps this does not keep the link."""
-        reference = weakref.ref(conversation)
-
-        def wake() -> None:
-            there = reference()
-            if there is not None:
-                self._outside(there, lambda: self.wake_later(there, token, 0))
-
-        return wake
+    def released(self, token: int, conversation: Conversation) -> None:
+        """A signal that this link waits for was released."""
+        self._outside(conversation, partial(self.wake_later, conversation, token, 0))
 
     def _go_on(self, conversation: Conversation, token: int) -> None:
         """The others had their turn."""

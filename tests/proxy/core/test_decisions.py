@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import ref
 
 import pytest
 
@@ -21,6 +22,10 @@ from tests.proxy.core.playbook import Broker, Client, ClientCloses, Playbook, Ti
 from tests.proxy.core.test_outcome import Watching
 
 ODD = b"not at all a frame"
+
+
+class Waiter:
+    """Waits for a signal."""
 
 
 class Down(Plugin):
@@ -181,13 +186,24 @@ def test_a_signal_that_was_released_holds_nobody() -> None:
 
 
 def test_whoever_waits_for_a_signal_is_told_once() -> None:
-    signal, told = Signal(), []
-    signal.on_release(lambda: told.append(1))
+    signal, told, waiter = Signal(), [], Waiter()
+    signal.on_release(waiter, lambda who: told.append((1, who)))
     assert not told
     signal.release()
     signal.release()
-    signal.on_release(lambda: told.append(2))
-    assert told == [1, 2]
+    signal.on_release(waiter, lambda who: told.append((2, who)))
+    assert told == [(1, waiter), (2, waiter)]
+
+
+def test_a_signal_keeps_nothing_of_whoever_is_gone_before_its_release() -> None:
+    def go_on(who: Waiter) -> None:
+        raise AssertionError("nobody is there")
+
+    signal, waiter, kept = Signal(), Waiter(), ref(go_on)
+    signal.on_release(waiter, go_on)
+    del waiter, go_on
+    assert kept() is None
+    signal.release()
 
 
 @pytest.mark.parametrize(
