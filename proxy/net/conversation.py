@@ -106,7 +106,7 @@ class Conversation:
         self.link.connection.let_go()
 
     def pause(self) -> None:
-        """Do not read it, for a while. Where both ends say goodbye meanwhile, nobody waits for what was not read."""
+        """Do not read it, for a while. Where both ends say goodbye meanwhile it ends, and what was not read is lost."""
         self.paused = True
         self.client.block()
         self.broker.block()

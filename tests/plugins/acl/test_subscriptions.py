@@ -97,9 +97,7 @@ def test_when_topics_come_and_go_the_broker_is_told_within_seconds(rules: Making
     assert talk.told == [(["a-1"], None), (None, None), (["a-1", "a-2"], None), (["a-2"], None)]
 
 
-def test_of_many_members_that_say_much_the_oldest_are_forgotten(
-    rules: Making, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_many_members_that_say_much_the_oldest_are_forgotten(rules: Making, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subscriptions, "ROOM", 5 * subscriptions.MEMBER)
     own = rules(SEES)
     talk = Group(own)
