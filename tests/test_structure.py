@@ -20,6 +20,7 @@ CONVERSATION = "tests/proxy/core/test_link.py"
 GATEWAY = "tests/proxy/net/test_gateway.py"
 TESTED_WITH = {
     "plugins/acl/answers.py": "tests/plugins/acl/test_checks.py",
+    "proxy/core/arrival.py": "tests/proxy/core/test_handling.py",
     "proxy/core/admission.py": "tests/proxy/core/test_gate.py",
     "proxy/core/fast_path.py": "tests/proxy/core/test_requests.py",
     "proxy/core/handled.py": CONVERSATION,

@@ -30,6 +30,7 @@ class How(Enum):
     CLOSE = "close"  # older answers leave first
     RESET = "reset"  # at once, by a TCP reset
     HALF_CLOSE = "half close"  # older answers leave first; the client is told the end and may go on sending
+    BLACK_HOLE = "black hole"  # at once nothing is answered any more, and what comes is thrown away, until it leaves
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
+from proxy.core.arrival import Arrival
 from proxy.core.context import Connection, Context
-from proxy.core.decisions import Steps
+from proxy.core.decisions import Decision, Steps
 from proxy.core.interest import Interest, interest
 from proxy.core.outcome import Observer
 from proxy.core.plugin import Handler, Plugin
@@ -143,9 +144,12 @@ class Filters:
         self.unsupported: dict[int, Callable[..., Any]] = {}
         unreadables: dict[int, Callable[[Context], Steps]] = {}
         self.unreadable: dict[int, Callable[[Context], Steps]] = {}
+        self.accepted: list[Callable[[Arrival], Steps | Decision]] = []
         self.connected: list[Callable[[Connection], Steps | None]] = []
         for position, plugin in enumerate(plugins):
             handlers += plugin.handlers(position)
+            if type(plugin).accepted is not Plugin.accepted:
+                self.accepted.append(plugin.accepted)
             if type(plugin).connected is not Plugin.connected:
                 self.connected.append(plugin.connected)
             for name, api in plugin.unsupported.items():

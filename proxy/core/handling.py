@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Iterable
 from types import GeneratorType
 from typing import Any, NamedTuple
 
+from proxy.core.arrival import Arrival
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Call, Cut, Decision, Disconnect, Forward, Raw, Reply, Sleep, Step, Steps, Wait
 from proxy.core.failure import detached, raised_at
@@ -155,6 +156,24 @@ def caught(steps: Generator[Step, Any, Decision]) -> Generator[Step, Any, Decisi
         return (yield from failing_closed(steps))
     except HandlerError as error:
         return detached(error)
+
+
+def arrival_steps(
+    plugins: Iterable[Callable[[Arrival], Steps | Decision]], arrival: Arrival
+) -> Generator[Step, Any, Disconnect | None]:
+    """Ask plugins about a client that was accepted. Raises HandlerError."""
+    for accepted in plugins:
+        try:
+            decision = accepted(arrival)
+            if isinstance(decision, GeneratorType):
+                decision = yield from decision
+            if isinstance(decision, Disconnect):
+                return decision
+            if decision is not None:
+                raise TypeError(f"{decision!r} is no decision about a client that was accepted")
+        except Exception as error:
+            raise HandlerError(getattr(accepted, "__qualname__", "accepted"), error) from None
+    return None
 
 
 def begun(begin: Callable[[Connection], Steps | None], connection: Connection) -> Steps | None:

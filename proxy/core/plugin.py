@@ -34,8 +34,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, ClassVar, TypeVar
 
+from proxy.core.arrival import Arrival
 from proxy.core.context import Connection, Context
-from proxy.core.decisions import Steps
+from proxy.core.decisions import Decision, Steps
 from proxy.core.fast_path import FastPath
 from proxy.core.outcome import Observer
 from proxy.protocol.api import Api
@@ -123,6 +124,10 @@ class Plugin:
         cls.unsupported = _marked(members, "_unsupported")
         cls.outcomes = _marked(members, "_outcomes")
         cls.unreadable = _marked(members, "_unreadable")
+
+    def accepted(self, arrival: Arrival) -> Steps | Decision:
+        """A client was accepted. None lets it come, `Disconnect` ends it; `arrival.py` has the rules."""
+        return None
 
     def connected(self, connection: Connection) -> Steps | None:
         """A client came; nothing of it was read yet. Steps go on beside the conversation, until they or it end."""

@@ -2,6 +2,7 @@
 
 Rules:
 * A connection counts from here until both of its sockets are closed; one over the limit is closed at once.
+* Plugins are asked before anything else is done for a client (`admitting.py`).
 * The broker is dialled before a link exists. One that refuses, is gone or stalls gives the client what a dead broker
   would, a closed connection, and a line in the log that says which.
 * A client that begins at the bootstrap port may be served by any broker: the next one is tried while there is time.
@@ -19,12 +20,16 @@ import trio
 
 from proxy.auth.identity import keep_up
 from proxy.config import LimitOptions
+from proxy.core.arrival import Arrival
 from proxy.core.context import Connection
+from proxy.core.decisions import Disconnect
 from proxy.core.filters import Filters
+from proxy.core.handling import HandlerError, arrival_steps, caught
 from proxy.core.limits import Counters as LinkCounters
 from proxy.core.limits import Limits as LinkLimits
 from proxy.core.link import Link
 from proxy.core.topology import Endpoint
+from proxy.net.admitting import admit
 from proxy.net.complaints import Complaints
 from proxy.net.dial import UnreachableError, plain_socket
 from proxy.net.exposure import Exposure
@@ -110,6 +115,8 @@ class Arrivals:
         broker = introduced = welcomed = None
         shaken: AnySocket = client
         try:
+            if self._filters.accepted and not await self._admitted(client, peer, broker_id):
+                return
             if self._tls is not None:
                 welcomed = await self._tls.welcome(client, broker_id)
                 shaken, broker_id = welcomed.socket, welcomed.broker_id
@@ -136,6 +143,19 @@ class Arrivals:
             if introduced is not None:
                 connection.taken_for = introduced.identity.principal
             self._begin(connection, shaken, plain_socket(broker), introduced)
+
+    async def _admitted(self, client: socket.socket, peer: tuple[str, int], broker_id: int | None) -> bool:
+        """Do all plugins let this client come?"""
+        arrival = Arrival(peer, self._listener, self._upstream.name, broker_id)
+        steps = caught(arrival_steps(self._filters.accepted, arrival))
+        decision = await admit(client, steps, self._worker.limits.idle)
+        if isinstance(decision, Disconnect):
+            self._complain("connection refused", broker_id, peer, decision.reason)
+        elif isinstance(decision, HandlerError):
+            self._worker.link_counters.failed_handlers += 1
+            kind = type(decision.cause).__name__
+            self._complain("handler failed", str(decision), peer, f"{decision} failed", error=kind, at=decision.at)
+        return decision is None
 
     def _begin(
         self, connection: Connection, client: AnySocket, broker: AnySocket, introduced: Introduced | None

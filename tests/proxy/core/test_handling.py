@@ -2,9 +2,14 @@
 
 from typing import Any
 
+import pytest
+
+from proxy.core.arrival import Arrival
 from proxy.core.commands import ToBroker, ToClient
 from proxy.core.context import Context
-from proxy.core.decisions import Decision, Forward, Reply
+from proxy.core.decisions import Decision, Disconnect, Forward, Reply, Sleep, Step, Steps
+from proxy.core.filters import Filters
+from proxy.core.handling import HandlerError, arrival_steps
 from proxy.core.plugin import Plugin, on_request, on_response
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from tests.proxy.core.frames import heartbeat, heartbeat_answer
@@ -74,3 +79,52 @@ def test_a_reply_goes_up_through_those_that_the_request_had_passed() -> None:
         << ToClient(heartbeat_answer(1, 721))
     )
     assert looking.seen == [], "what is answered goes no further down"
+
+
+class Guarding(Plugin):
+    """Says this of every client that is accepted, and notes that it was asked."""
+
+    def __init__(self, says: Any = None) -> None:
+        self.says = says
+        self.asked: list[Arrival] = []
+
+    def accepted(self, arrival: Arrival) -> Steps | Decision:
+        self.asked.append(arrival)
+        return self._waits() if self.says is WAITS else self.says
+
+    def _waits(self) -> Steps:
+        yield Sleep(1)
+        return REFUSAL
+
+
+ARRIVAL = Arrival(("192.0.2.1", 50000), "clients", "main", 2)
+REFUSAL = Disconnect("not today")
+WAITS = object()
+
+
+def asked(*plugins: Plugin) -> tuple[list[Step], Disconnect | None]:
+    """The steps that they take, and what they decide."""
+    steps, taken = arrival_steps(Filters(plugins).accepted, ARRIVAL), []
+    while True:
+        try:
+            taken.append(next(steps))
+        except StopIteration as end:
+            return taken, end.value
+
+
+def test_the_first_plugin_that_refuses_a_client_decides_for_all() -> None:
+    first, last = Guarding(), Guarding(REFUSAL)
+    assert asked(first, Looking(), last) == ([], REFUSAL)
+    assert first.asked == last.asked == [ARRIVAL]
+    assert asked(Guarding(REFUSAL), never := Guarding()) == ([], REFUSAL)
+    assert not never.asked
+    assert asked(Guarding(), Guarding()) == ([], None)
+
+
+def test_a_plugin_may_wait_before_it_lets_a_client_come() -> None:
+    assert asked(Guarding(WAITS), Guarding()) == ([Sleep(1)], REFUSAL)
+
+
+def test_what_is_no_decision_about_a_client_names_the_plugin() -> None:
+    with pytest.raises(HandlerError, match=r"Guarding\.accepted"):
+        asked(Guarding(Reply(HeartbeatResponse(error_code=7))))

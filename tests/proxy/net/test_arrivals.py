@@ -3,10 +3,15 @@ from __future__ import annotations
 import socket
 from contextlib import ExitStack
 
+import pytest
 import trio
 from structlog.testing import capture_logs
 
+from proxy.config.plugins import BUILT_IN
+from proxy.core.decisions import Disconnect, How, Steps, Wait
+from proxy.core.signal import Signal
 from proxy.core.topology import Endpoint
+from tests.proxy.net.refusing import PLACE, Refusing
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker, configuration, connected, port_of, serving
 from tests.real.ports import free_port
 
@@ -80,4 +85,67 @@ async def test_a_client_that_leaves_while_its_broker_is_dialled_is_forgotten(bro
                 pass
         with trio.fail_after(PATIENCE):
             while gateway.counters.accepted < 20 or gateway.counters.open:
+                await trio.lowlevel.checkpoint()
+
+
+@pytest.fixture
+def refusing(monkeypatch: pytest.MonkeyPatch) -> type[Refusing]:
+    monkeypatch.setitem(BUILT_IN, "refusing", PLACE)
+    monkeypatch.setattr(Refusing, "came", [])
+    monkeypatch.setattr(Refusing, "decides", None)
+    return Refusing
+
+
+async def test_a_plugin_lets_clients_come_or_refuses_them_before_a_broker_is_dialled(
+    broker: Broker, refusing: type[Refusing]
+) -> None:
+    broker.told = {1: broker.endpoint, 2: Endpoint(LOOPBACK, free_port(LOOPBACK))}
+    config = configuration(broker.endpoint, plugins=["refusing"])
+    with capture_logs() as logs:
+        async with serving(config) as gateway, connected(LOOPBACK, port_of(config, 1)) as client:
+            assert await client.beat() == 0
+            refusing.decides = Disconnect("broker 2 is down", How.RESET)
+            async with connected(LOOPBACK, port_of(config, 2)) as refused:
+                with pytest.raises(trio.BrokenResourceError):  # reset
+                    await refused.stream.receive_some(1)
+            assert await client.beat() == 0
+            assert gateway.counters.open == 1
+            assert gateway.counters.failed_dial == 0
+    assert [(arrival.listener, arrival.cluster, arrival.broker_id) for arrival in refusing.came] == [
+        ("clients", "main", 1),
+        ("clients", "main", 2),
+    ]
+    (line,) = [line for line in logs if line["event"] == "connection refused"]
+    assert line["why"] == "broker 2 is down"
+
+
+async def test_a_plugin_that_fails_when_a_client_is_accepted_costs_it_its_connection(
+    broker: Broker, refusing: type[Refusing]
+) -> None:
+    config = configuration(broker.endpoint, plugins=["refusing"])
+    refusing.decides = "come in"
+    with capture_logs() as logs:
+        async with serving(config) as gateway, connected(LOOPBACK, port_of(config, 1)) as client:
+            assert await client.is_closed()
+            assert gateway.counters.open == 0
+    (line,) = [line for line in logs if line["event"] == "handler failed"]
+    assert (line["why"], line["error"]) == ("Refusing.accepted failed", "TypeError")
+
+
+async def test_a_client_that_waits_to_be_admitted_counts_and_is_forgotten_when_it_leaves(
+    broker: Broker, refusing: type[Refusing]
+) -> None:
+    def waits() -> Steps:
+        yield Wait(Signal())
+        return None
+
+    config = configuration(broker.endpoint, plugins=["refusing"], limits={"connections": 1})
+    refusing.decides = staticmethod(waits)
+    async with serving(config) as gateway:
+        async with connected(LOOPBACK, port_of(config, 1)):
+            async with connected(LOOPBACK, port_of(config, 1)) as over:
+                assert await over.is_closed()
+            assert gateway.counters.open == 1
+        with trio.fail_after(PATIENCE):
+            while gateway.counters.open:
                 await trio.lowlevel.checkpoint()

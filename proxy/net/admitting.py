@@ -1,0 +1,112 @@
+"""Admitting: what plugins say of a client that was accepted, and what becomes of it by that.
+
+Rules:
+* No link exists yet, so the steps of plugins are taken here, by the task of the connection. It is one of those that
+  `limits.connections` counts, and it waits no longer than `limits.idle`.
+* A client that leaves meanwhile is forgotten at once, unless it sent something first.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Generator
+from typing import Any, TypeVar
+
+import trio
+
+from proxy.core.decisions import Call, Decision, Disconnect, How, Sleep, Step, Wait
+from proxy.core.handling import HandlerError
+from proxy.net.side import AT_ONCE
+
+R = TypeVar("R")
+Decided = Decision | HandlerError
+
+ROOM = 64 << 10  # bytes read at a time from a client that gets no answer
+
+
+async def admit(client: socket.socket, steps: Generator[Step, Any, Decided], most: float) -> Decided:
+    """What these steps decide, within so many seconds, done as far as it is more than to close the socket."""
+    decision: Decided = Disconnect(f"a plugin did not decide within {most:g} s (limits.idle)")
+    with trio.move_on_after(most):
+        decision = await _unless_gone(client, steps)
+    if isinstance(decision, Disconnect):
+        if decision.how is How.RESET:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+        elif decision.how is not How.CLOSE:
+            await _answer_nothing(client, decision.how, most)
+    return decision
+
+
+async def _unless_gone(client: socket.socket, steps: Generator[Step, Any, Decided]) -> Decided:
+    decision: Decided = Disconnect("the client left before it was let in")
+    async with trio.open_nursery() as nursery:
+
+        async def decide() -> None:
+            nonlocal decision
+            decision = await take(steps)
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(decide)
+        if await _is_gone(client):
+            nursery.cancel_scope.cancel()
+    return decision
+
+
+async def _is_gone(client: socket.socket) -> bool:
+    """Wait for the first byte of the client, or for its end."""
+    await trio.lowlevel.wait_readable(client)
+    try:
+        return not client.recv(1, socket.MSG_PEEK)
+    except OSError:
+        return True
+
+
+async def take(steps: Generator[Step, Any, R]) -> R:
+    """Take these steps where no link is, and so no broker that could be asked."""
+    resume, value = steps.send, None
+    try:
+        while True:
+            try:
+                step = resume(value)
+            except StopIteration as end:
+                result: R = end.value
+                return result
+            try:
+                resume, value = steps.send, await _taken(step)
+            except Exception as error:
+                resume, value = steps.throw, error
+    finally:
+        steps.close()
+        value = None  # an error whose traceback has this frame would hold itself
+
+
+async def _taken(step: object) -> Any:
+    match step:
+        case Sleep():
+            await trio.sleep(step.seconds)
+        case Wait():
+            released = trio.Event()
+            step.signal.on_release(released, trio.Event.set)
+            await released.wait()
+        case Call():
+            return await trio.to_thread.run_sync(step.work)
+        case None:
+            await trio.lowlevel.checkpoint()
+        case _:
+            raise TypeError(f"{step!r} is no step for a client that was accepted")
+    return None
+
+
+async def _answer_nothing(client: socket.socket, how: How, most: float) -> None:
+    """Throw away what the client sends, until it leaves or sends nothing for so many seconds."""
+    try:
+        if how is How.HALF_CLOSE:
+            client.shutdown(socket.SHUT_WR)
+        received = True
+        while received:
+            received = False
+            with trio.move_on_after(most):
+                await trio.lowlevel.wait_readable(client)
+                received = bool(client.recv(ROOM))
+    except OSError:
+        return  # it is gone

@@ -1,0 +1,141 @@
+"""What plugins say of a client that was accepted is done before there is a link."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+
+from proxy.core.decisions import TURN, Alone, Ask, Call, Disconnect, How, Sleep, Step, Wait
+from proxy.core.signal import Signal
+from proxy.net.admitting import Decided, admit, take
+from proxy.protocol.messages.heartbeat import HeartbeatRequest
+
+HEARTBEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
+    """A client's socket, and ours."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        client = socket.create_connection(server.getsockname())
+        ours, _ = server.accept()
+    ours.setblocking(False)
+    with client, ours:
+        yield client, ours
+
+
+def deciding(decision: Decided, *steps: Step) -> Generator[Step, Any, Decided]:
+    yield from steps
+    return decision
+
+
+async def test_steps_are_taken_one_after_the_other(autojump_clock: trio.testing.MockClock) -> None:
+    told: list[object] = []
+
+    def steps() -> Generator[Step, Any, str]:
+        began = trio.current_time()
+        yield Sleep(3)
+        told.append(trio.current_time() - began)
+        yield TURN
+        told.append((yield Call(lambda: "called")))
+        try:
+            yield Call(lambda: 1 // 0)
+        except ZeroDivisionError:
+            told.append("raised")
+        return "done"
+
+    assert await take(steps()) == "done"
+    assert told == [3, "called", "raised"]
+
+
+async def test_a_signal_lets_them_go_on() -> None:
+    signal = Signal()
+
+    async def release() -> None:
+        await trio.testing.wait_all_tasks_blocked()
+        signal.release()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(release)
+        assert await take(deciding(None, Wait(signal))) is None
+    assert await take(deciding(None, Wait(signal))) is None
+
+
+@pytest.mark.parametrize("step", [Ask(HEARTBEAT), Alone()])
+async def test_there_is_no_broker_to_ask(step: Step) -> None:
+    with pytest.raises(TypeError, match="is no step for a client that was accepted"):
+        await take(deciding(None, step))
+
+
+async def test_a_client_may_come_or_not(pair: tuple[socket.socket, socket.socket]) -> None:
+    refusal = Disconnect("not today")
+    assert await admit(pair[1], deciding(None), 10) is None
+    assert await admit(pair[1], deciding(refusal), 10) is refusal
+
+
+async def test_a_reset_is_one_for_the_client(pair: tuple[socket.socket, socket.socket]) -> None:
+    client, ours = pair
+    await admit(ours, deciding(Disconnect("down", How.RESET)), 10)
+    ours.close()
+    with pytest.raises(ConnectionResetError):
+        client.recv(1)
+
+
+@pytest.mark.parametrize("how", [How.BLACK_HOLE, How.HALF_CLOSE])
+async def test_a_client_that_gets_no_answer_is_kept_until_it_leaves(
+    how: How, pair: tuple[socket.socket, socket.socket]
+) -> None:
+    client, ours = pair
+    ended = trio.Event()
+
+    async def hold() -> None:
+        await admit(ours, deciding(Disconnect("a black hole", how)), 10)
+        ended.set()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hold)
+        client.sendall(b"hello" * 100_000)  # is taken
+        await trio.testing.wait_all_tasks_blocked()
+        client.settimeout(0.01)
+        if how is How.HALF_CLOSE:
+            assert client.recv(1) == b""
+        else:
+            with pytest.raises(TimeoutError):
+                client.recv(1)
+        assert not ended.is_set()
+        client.close()
+        with trio.fail_after(5):
+            await ended.wait()
+
+
+async def test_a_client_that_sends_nothing_is_not_kept_for_ever(
+    pair: tuple[socket.socket, socket.socket], autojump_clock: trio.testing.MockClock
+) -> None:
+    began = trio.current_time()
+    await admit(pair[1], deciding(Disconnect("a black hole", How.BLACK_HOLE)), 10)
+    assert trio.current_time() - began == 10
+    decision = await admit(pair[1], deciding(None, Wait(Signal())), 10)
+    assert isinstance(decision, Disconnect)
+    assert decision.reason == "a plugin did not decide within 10 s (limits.idle)"
+
+
+async def test_a_client_that_leaves_is_not_waited_for(pair: tuple[socket.socket, socket.socket]) -> None:
+    client, ours = pair
+    client.close()
+    with trio.fail_after(5):
+        decision = await admit(ours, deciding(None, Wait(Signal())), 1000)
+    assert isinstance(decision, Disconnect)
+
+
+async def test_a_client_that_says_something_first_is_waited_for(
+    pair: tuple[socket.socket, socket.socket], autojump_clock: trio.testing.MockClock
+) -> None:
+    client, ours = pair
+    client.sendall(b"hello")
+    assert await admit(ours, deciding(None, Sleep(5)), 1000) is None
+    assert ours.recv(5) == b"hello"
