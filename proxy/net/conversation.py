@@ -12,11 +12,11 @@ Rules:
 
 from __future__ import annotations
 
-import socket
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import trio
 
@@ -35,18 +35,36 @@ from proxy.core.commands import (
     ToClient,
     Wake,
 )
+from proxy.core.events import Event
 from proxy.core.link import Link
-from proxy.net.pipes import SIZE as PIPE_SIZE
-from proxy.net.pipes import WORTH_IT
-from proxy.net.side import BUFFER, AnySocket, Side
-
-if TYPE_CHECKING:
-    from proxy.net.reactor import Reactor
+from proxy.net.backlog import BUFFER
+from proxy.net.budget import Budget
+from proxy.net.pipes import WORTH_IT, Pipes
+from proxy.net.read_buffer import ReadBuffer
+from proxy.net.resuming import Resuming
+from proxy.net.side import AnySocket, Side
+from proxy.net.splicing import splice
 
 ROUNDS = 6  # full reads of one side before the others have their turn
 LONG = 0.002  # seconds after the first of them, when the others have it too
 SMALL = 8 << 10  # what is sent on together with what others have to send
-HEAD_ONLY = 4 << 10  # what is read at a time where large frames pass: enough for a head, the body takes the pipe
+
+
+@dataclass
+class Shared:
+    """What all conversations of a reactor share. `again`: sides that have more to read, and will get no event for it.
+
+    `emit` is told of events, `leaves` of a conversation that is over, `over` once its sockets are closed, too.
+    """
+
+    buffer: ReadBuffer
+    pipes: Pipes
+    budget: Budget
+    resuming: Resuming
+    again: deque[Side]
+    emit: Callable[[Conversation, Event], None]
+    leaves: Callable[[Conversation], None]
+    over: Callable[[Conversation], None]
 
 
 class Conversation:
@@ -54,8 +72,10 @@ class Conversation:
 
     __slots__ = (
         "__weakref__",
-        "_plain",
-        "_reactor",
+        "_buffer",
+        "_is_over",
+        "_is_plain",
+        "_shared",
         "active",
         "broker",
         "client",
@@ -68,15 +88,16 @@ class Conversation:
         "seen",
     )
 
-    def __init__(self, reactor: Reactor, client: AnySocket, broker: AnySocket, link: Link) -> None:
-        self._reactor = reactor
+    def __init__(self, shared: Shared, client: AnySocket, broker: AnySocket, link: Link) -> None:
+        self._shared = shared
+        self._buffer = shared.buffer
         self.link = link
-        self.client = Side(reactor, self, client, link.requests.splitter, link.receive_client)
-        self.broker = Side(reactor, self, broker, link.responses.splitter, link.receive_broker)
+        self.client = Side(client, link.requests.splitter, link.receive_client, self.lost, shared.again)
+        self.broker = Side(broker, link.responses.splitter, link.receive_broker, self.lost, shared.again)
         self.client.peer, self.broker.peer = self.broker, self.client
         self.client.is_client = True
-        # The kernel cannot seal what passes through a pipe.
-        self._plain = isinstance(client, socket.socket) and isinstance(broker, socket.socket)
+        self._is_plain = self.client.is_plain and self.broker.is_plain
+        self._is_over = False
         self.closing = False
         self.paused = False  # memory is short
         self.reason: str | None = None
@@ -121,16 +142,15 @@ class Conversation:
 
     def read(self, side: Side) -> None:
         """Read a side that has something, for a few rounds."""
-        reactor = self._reactor
+        buffer = self._buffer
         side.readable = True
         until = 0.0
         for _ in range(ROUNDS):
             if side.blocked:
                 return
-            peer = side.peer
-            if side.splitter.passing > WORTH_IT and self._plain and not self._splice(side, peer):
+            if side.splitter.passing > WORTH_IT and self._is_plain and not self._splice(side):
                 return
-            portion, room = side.portion, reactor.room
+            peer, portion, room = side.peer, side.portion, buffer.room
             try:
                 count = side.receive(room, portion)
             except BlockingIOError:
@@ -147,14 +167,14 @@ class Conversation:
             commands = side.take(data)
             if commands is None:
                 if count <= SMALL:
-                    reactor.post(peer, data, count)  # what nearly always happens
+                    buffer.post(peer, data, count)  # what nearly always happens
                 else:
-                    reactor.deliver()
+                    buffer.deliver()
                     peer.send(data)
             elif commands:
                 self.carry_out(commands)
             else:
-                reactor.budget.kept(self)
+                self._shared.budget.kept(self)
             if count < portion and not side.hung:
                 side.readable = False
                 return
@@ -163,7 +183,7 @@ class Conversation:
             if until and now > until:
                 break
             until = until or now + LONG
-        reactor.again.append(side)
+        self._shared.again.append(side)
 
     def receive(self, side: Side, data: memoryview) -> None:
         """Take what was read from a side before it was ours."""
@@ -181,34 +201,18 @@ class Conversation:
         else:
             self.read(side)
 
-    def _splice(self, side: Side, peer: Side) -> bool:
-        """Let a body pass through a pipe. True: the side may have more to read."""
-        splitter = side.splitter
-        self._reactor.deliver()
-        pipe = self._reactor.pipes.take()
-        if pipe is None:
-            return True
-        side.portion = HEAD_ONLY
+    def _splice(self, side: Side) -> bool:
+        """Let a body pass unread. True: the side may have more to read."""
+        self._buffer.deliver()
         try:
-            while splitter.passing and not side.blocked:
-                count = pipe.fill(side.fd, min(splitter.passing, PIPE_SIZE))
-                if not count:
-                    self._ended(side)
-                    return False
-                side.received += count
-                splitter.passed(count)
-                if not pipe.drain(peer.fd, not splitter.between):
-                    peer.keep(pipe)
-                    pipe = None
-                    return False
+            return splice(side, self._shared.pipes)
         except BlockingIOError:
             side.readable = False
+        except EOFError:
+            self._ended(side)
         except OSError as error:
             self.lost(side, error)
-        finally:
-            if pipe is not None:
-                self._reactor.pipes.give_back(pipe)
-        return side.readable
+        return False
 
     def _ended(self, side: Side) -> None:
         """The other end sent its last byte."""
@@ -224,7 +228,7 @@ class Conversation:
 
     def carry_out(self, commands: Sequence[Command]) -> None:
         """Do what the link wants. What goes to one socket leaves together."""
-        self._reactor.deliver()
+        self._buffer.deliver()
         for side, kind in ((self.broker, ToBroker), (self.client, ToClient)):
             pieces = [command.data for command in commands if isinstance(command, kind)]
             if pieces:
@@ -241,13 +245,13 @@ class Conversation:
         elif isinstance(command, HalfClose):
             self.client.finish()
         elif isinstance(command, Await):
-            command.signal.on_release(self, partial(self._reactor.released, command.token))
+            command.signal.on_release(self, partial(self._shared.resuming.released, command.token))
         elif isinstance(command, Wake):
-            self._reactor.wake_later(self, command.token, command.seconds)
+            self._shared.resuming.wake_later(self, command.token, command.seconds)
         elif isinstance(command, Perform):
-            self._reactor.perform(self, command.token, command.work)
+            self._shared.resuming.perform(self, command.token, command.work)
         elif isinstance(command, Emit):
-            self._reactor.emit(self, command.event)
+            self._shared.emit(self, command.event)
         elif isinstance(command, PauseClient | PauseBroker):
             (self.client if isinstance(command, PauseClient) else self.broker).block()
         elif isinstance(command, ResumeClient | ResumeBroker):
@@ -282,10 +286,12 @@ class Conversation:
 
     def abort(self, reason: str | None = None, *, is_fault: bool = True) -> None:
         """End it now, whatever was still to be sent."""
-        if self._reactor.forget(self):
-            self.closing = True
-            if self.reason is None:
-                self.reason, self.is_fault = reason, is_fault
-            self.client.close()
-            self.broker.close()
-            self._reactor.ended(self)
+        if self._is_over:
+            return
+        self._is_over = self.closing = True
+        if self.reason is None:
+            self.reason, self.is_fault = reason, is_fault
+        self._shared.leaves(self)
+        self.client.close()
+        self.broker.close()
+        self._shared.over(self)

@@ -1,13 +1,15 @@
 """Pipes: where the kernel keeps bytes that pass from one socket to another without being read.
 
 Rules:
-* A pipe is taken when the body of a large frame begins to pass, and given back empty. One that holds bytes stays with
+* A pipe is taken when the body of a large frame begins to pass, and released empty. One that holds bytes stays with
   the socket that they are for.
 * Pipes are few and large: one for each large frame that is passing at the moment, 1 MiB where the system allows it.
 * Where there is no splice, or no pipe to be had, bodies are read and sent like everything else.
 
 A frame of 1 MiB costs a fifth less CPU this way; one under 64 KiB gains nothing.
 """
+
+from __future__ import annotations
 
 import fcntl
 import os
@@ -25,17 +27,18 @@ MORE = os.SPLICE_F_MORE if AVAILABLE else 0
 class Pipe:
     """One pipe; `held` bytes are in it."""
 
-    __slots__ = ("_in", "_out", "held")
+    __slots__ = ("_in", "_out", "_spare", "held")
 
-    def __init__(self) -> None:
+    def __init__(self, spare: list[Pipe]) -> None:
         self._out, self._in = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._spare = spare
         self.held = 0
         with suppress(OSError):  # an unprivileged user may only have so many large ones; a small one works too
             fcntl.fcntl(self._in, fcntl.F_SETPIPE_SZ, SIZE)
 
     def fill(self, fd: int, most: int) -> int:
         """Take up to `most` bytes from a socket; 0: it has ended. Raises BlockingIOError where nothing is there."""
-        count = os.splice(fd, self._in, most, flags=QUIET)
+        count = os.splice(fd, self._in, min(most, SIZE), flags=QUIET)
         self.held += count
         return count
 
@@ -48,8 +51,15 @@ class Pipe:
             return False
         return True
 
+    def release(self) -> None:
+        """It is not needed any more; what it holds is gone."""
+        if self.held or len(self._spare) == SPARE:
+            self.close()
+        else:
+            self._spare.append(self)
+
     def close(self) -> None:
-        """Give it back to the system, with what it holds."""
+        """Give it back to the system."""
         os.close(self._in)
         os.close(self._out)
 
@@ -65,16 +75,9 @@ class Pipes:
         if self._spare:
             return self._spare.pop()
         try:
-            return Pipe() if AVAILABLE else None
+            return Pipe(self._spare) if AVAILABLE else None
         except OSError:
             return None  # no file descriptors left
-
-    def give_back(self, pipe: Pipe) -> None:
-        """It is not needed any more."""
-        if pipe.held or len(self._spare) == SPARE:
-            pipe.close()
-        else:
-            self._spare.append(pipe)
 
     def close(self) -> None:
         """Close the spare ones."""

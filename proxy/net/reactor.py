@@ -9,8 +9,7 @@ Rules:
 * After 5 ms of serving, the other tasks have their turn.
 * Links in the middle of long work go on between events, a slice at a time (`turns.py`).
 * While traffic is dense the loop lingers 1 ms in its own epoll: going back to trio costs more than a request.
-* Sockets are registered once, edge-triggered. One buffer serves all links; it starts off a page's beginning, since
-  copying from a page-aligned source to a destination a few bytes off is 15 times slower on some processors.
+* Sockets are registered once, edge-triggered. One buffer serves all links (`read_buffer.py`).
 * A link that raises is closed, loudly, and no other is touched.
 """
 
@@ -22,22 +21,22 @@ import select
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import structlog
 import trio
 
 from proxy.core.clock import Clock
 from proxy.core.events import Event
-from proxy.core.failure import detached, raised_at
+from proxy.core.failure import raised_at
 from proxy.core.link import Link
 from proxy.net.budget import Budget
 from proxy.net.complaints import Complaints
-from proxy.net.conversation import Conversation
+from proxy.net.conversation import Conversation, Shared
 from proxy.net.pipes import Pipes
-from proxy.net.side import BUFFER, AnySocket, Side
+from proxy.net.read_buffer import ReadBuffer
+from proxy.net.resuming import Resuming
+from proxy.net.side import AnySocket, Side
 from proxy.net.turns import Turns
-from proxy.protocol.frame import Buffer
 
 log = structlog.get_logger()
 
@@ -45,8 +44,6 @@ BUDGET = 0.005  # seconds of serving before the other tasks have their turn
 LINGER = 0.001  # seconds; epoll's own resolution
 GARBAGE = 20_000  # objects before the collector looks for cycles, of which serving makes none
 EVENTS = 256  # taken from the epoll at a time
-PAGE = 4096
-ODD = 2048 + 16
 
 ROOM = select.EPOLLOUT
 EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET
@@ -70,25 +67,21 @@ class Reactor:
     ) -> None:
         self._ended = ended
         self._complaints = complaints
-        self.emit = emit
         self.clock = Clock()  # for links: set at each wake-up
         self._epoll = select.epoll()
-        self._sides: dict[int, Side] = {}
-        self._nursery: trio.Nursery | None = None
-        self.memory = bytearray(2 * BUFFER + 2 * PAGE)  # what is read lies here, and is lent to links
-        lent = memoryview(self.memory)
-        start = -_address(lent) % PAGE + ODD
-        self._buffer = lent[start : start + 2 * BUFFER]
-        self.room = self._buffer  # where the next read goes; what lies before it was posted
-        self.posted: list[tuple[Side, Buffer]] = []
+        self._sides: dict[int, tuple[Conversation, Side]] = {}  # by file descriptor
         self.conversations: set[Conversation] = set()
         self.budget = Budget(memory, self.conversations)
-        self.again: deque[Side] = deque()  # have more to read, and will get no event for it
+        self._buffer = ReadBuffer(self._not_delivered)
+        self._pipes = Pipes()
         self.turns = Turns()
+        self._resuming = Resuming(self.turns, self._guard, self._outside)
+        self._again: deque[Side] = deque()
+        self._shared = Shared(
+            self._buffer, self._pipes, self.budget, self._resuming, self._again, emit, self._leaves, self._over
+        )
         self._nudge = os.eventfd(0, os.EFD_NONBLOCK)
         self._epoll.register(self._nudge, select.EPOLLIN | select.EPOLLET)
-        self.pipes = Pipes()
-        self._sleeping: dict[Conversation, set[trio.CancelScope]] = {}
         self._received = [0, 0]  # bytes from brokers and from clients, of links that are over
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
@@ -98,10 +91,10 @@ class Reactor:
         gc.set_threshold(GARBAGE, 4, 1000)
         try:
             async with trio.open_nursery() as nursery:
-                self._nursery = nursery
+                await nursery.start(self._resuming.run)
                 task_status.started()
                 while True:
-                    if self.again or self.turns.line:
+                    if self._again or self.turns.line:
                         await trio.lowlevel.checkpoint()
                     else:
                         await trio.lowlevel.wait_readable(self._epoll.fileno())
@@ -109,18 +102,18 @@ class Reactor:
         finally:
             for conversation in list(self.conversations):
                 conversation.abort()
-            self.pipes.close()
+            self._pipes.close()
             self._epoll.close()
             os.close(self._nudge)
 
     def adopt(self, client: AnySocket, broker: AnySocket, link: Link, early: bytes = b"") -> Conversation:
         """Take over two connected sockets, and what was already read from the client. Closes them in the end."""
-        conversation = Conversation(self, client, broker, link)
+        conversation = Conversation(self._shared, client, broker, link)
         sides = conversation.client, conversation.broker
         for side in sides:
             self._epoll.register(side.fd, EDGES)  # fails where the system has no room for more: then nothing was added
         self.conversations.add(conversation)
-        self._sides |= {side.fd: side for side in sides}
+        self._sides |= {side.fd: (conversation, side) for side in sides}
         if early:
             self._outside(conversation, lambda: conversation.receive(conversation.client, memoryview(bytearray(early))))
         return conversation
@@ -128,7 +121,7 @@ class Reactor:
     def look(self, side: Side) -> None:
         """Read this side soon: there may be more than an event will tell of."""
         side.readable = True
-        self.again.append(side)
+        self._again.append(side)
 
     def end(self, conversation: Conversation, reason: str) -> None:
         """Close both sockets now."""
@@ -149,89 +142,18 @@ class Reactor:
         """Since the start."""
         return self._received[False] + sum(each.broker.received for each in self.conversations)
 
-    # What conversations say.
-
-    def post(self, side: Side, data: Buffer, count: int) -> None:
-        """Send this soon, with what the other links have to send: `count` bytes of the buffer stay as they are."""
-        self.posted.append((side, data))
-        self.room = self.room[count:]
-        if len(self.room) < BUFFER:
-            self.deliver()
-
-    def deliver(self) -> None:
-        """Send what was posted."""
-        if not self.posted:
-            return
-        posted, self.posted, self.room = self.posted, [], self._buffer
-        for side, data in posted:
-            try:
-                side.send(data)
-            except Exception as error:  # of this side alone: whoever has this delivered is another
-                self._crash(side.conversation, error)
-
-    def wake_later(self, conversation: Conversation, token: int, seconds: float) -> None:
-        """Wake this link after a while, or (0) when the others had their turn, if it is still there."""
-        if not seconds:
-            self.turns.wait(partial(self._go_on, conversation, token))
-            return
-        assert self._nursery is not None, "the reactor is not running"
-        if conversation in self.conversations:
-            scope = trio.CancelScope()
-            self._sleeping.setdefault(conversation, set()).add(scope)
-            self._nursery.start_soon(self._wake, conversation, token, seconds, scope)
-
-    def released(self, token: int, conversation: Conversation) -> None:
-        """A signal that this link waits for was released."""
-        self._outside(conversation, partial(self.wake_later, conversation, token, 0))
-
-    def _go_on(self, conversation: Conversation, token: int) -> None:
-        """The others had their turn."""
-        if conversation in self.conversations and not conversation.closing:
-            self._guard(conversation, lambda: conversation.carry_out(conversation.link.wake(token)))
-
-    async def _wake(self, conversation: Conversation, token: int, seconds: float, scope: trio.CancelScope) -> None:
-        with scope:
-            await trio.sleep(seconds)
-        if conversation not in self.conversations:
-            return
-        self._sleeping[conversation].discard(scope)
-        if not conversation.closing:
-            self._outside(conversation, lambda: conversation.carry_out(conversation.link.wake(token)))
-
-    def perform(self, conversation: Conversation, token: int, work: Callable[[], Any]) -> None:
-        """Call this in a thread, for this link."""
-        assert self._nursery is not None, "the reactor is not running"
-        self._nursery.start_soon(self._perform, conversation, token, work)
-
-    async def _perform(self, conversation: Conversation, token: int, work: Callable[[], Any]) -> None:
-        try:
-            value = await trio.to_thread.run_sync(work)
-        except Exception as error:
-            self._performed(conversation, token, None, detached(error))
-        else:
-            self._performed(conversation, token, value, None)
-
-    def _performed(self, conversation: Conversation, token: int, value: Any, error: Exception | None) -> None:
-        if conversation in self.conversations and not conversation.closing:
-            link = conversation.link
-            self._outside(conversation, lambda: conversation.carry_out(link.performed(token, value, error)))
-
-    def forget(self, conversation: Conversation) -> bool:
-        """Serve this link no more. False: that was so already."""
-        if conversation not in self.conversations:
-            return False
-        self.conversations.remove(conversation)
+    def _leaves(self, conversation: Conversation) -> None:
+        """This link is served no more."""
+        self.conversations.discard(conversation)
         self.budget.forget(conversation)
-        for scope in self._sleeping.pop(conversation, ()):
-            scope.cancel()  # what sleeps for days must not outlive it
+        self._resuming.forget(conversation)
         for side in (conversation.client, conversation.broker):
             self._received[side.is_client] += side.received
-            self._epoll.unregister(side.fd)
-            del self._sides[side.fd]
-        return True
+            if self._sides.pop(side.fd, None) is not None:
+                self._epoll.unregister(side.fd)
 
-    def ended(self, conversation: Conversation) -> None:
-        """A link is over: it is told of, and then freed, with all that it holds."""
+    def _over(self, conversation: Conversation) -> None:
+        """It is told of, and then freed, with all that it holds."""
         self._guard(conversation, partial(self._ended, conversation, conversation.reason))
         self._guard(conversation, partial(conversation.link.release, conversation.reason))
 
@@ -240,15 +162,16 @@ class Reactor:
     def _serve(self) -> None:
         """Serve whoever is ready, until nobody is or the budget is spent."""
         poll, sides, clock, waiting = self._epoll.poll, self._sides, trio.current_time, self.turns.line
+        again, deliver = self._again, self._buffer.deliver
         deadline = clock() + BUDGET
         events = poll(0, EVENTS)
-        while events or self.again or waiting:
+        while events or again or waiting:
             now = self.clock.now = clock()
             for fd, flags in events:
-                side = sides.get(fd)
-                if side is None:
+                served = sides.get(fd)
+                if served is None:
                     continue  # closed by an event before this one
-                conversation = side.conversation
+                conversation, side = served
                 try:
                     if side.stalled and flags & ROOM:
                         conversation.flush(side)
@@ -258,26 +181,27 @@ class Reactor:
                         conversation.read(side)
                 except Exception as error:
                     self._crash(conversation, error)
-            if self.again:
+            if again:
                 self._serve_again()
             if waiting:
                 self.turns.serve()
-            self.deliver()
+            deliver()
             if now > deadline:
                 return
-            events = poll(0 if self.again or waiting else LINGER, EVENTS)
+            events = poll(0 if again or waiting else LINGER, EVENTS)
 
     def _serve_again(self) -> None:
         """Those at the end of the line."""
-        for _ in range(len(self.again)):
-            side = self.again.popleft()
-            if side.fd in self._sides and side.readable and not side.blocked:
-                self._guard(side.conversation, partial(side.conversation.read, side))
+        for _ in range(len(self._again)):
+            side = self._again.popleft()
+            served = self._sides.get(side.fd)
+            if served is not None and side.readable and not side.blocked:  # one that is closed is blocked for good
+                self._guard(served[0], partial(served[0].read, side))
 
     def _outside(self, conversation: Conversation, step: Callable[[], None]) -> None:
         """Take a step of a link from another task. The loop may wait for events: it learns that there is more to do."""
         self._guard(conversation, step)
-        if self.again or self.turns.line:
+        if self._again or self.turns.line:
             os.eventfd_write(self._nudge, 1)
 
     def _guard(self, conversation: Conversation, step: Callable[[], None]) -> None:
@@ -287,14 +211,12 @@ class Reactor:
         except Exception as error:
             self._crash(conversation, error)
 
+    def _not_delivered(self, side: Side, error: Exception) -> None:
+        """What was posted for this side was not sent, and its socket is not what failed."""
+        conversation, _ = self._sides[side.fd]  # one that is closed takes whatever it is given
+        self._crash(conversation, error)
+
     def _crash(self, conversation: Conversation, error: Exception) -> None:
         conversation.abort("the proxy failed; its log says where")
         facts = conversation.link.connection.facts()
         self._complaints.tell(log.error, "a link failed: a bug of the proxy", raised_at(error), exc_info=error, **facts)
-
-
-def _address(memory: memoryview) -> int:
-    """Where these bytes lie."""
-    import ctypes
-
-    return ctypes.addressof(ctypes.c_char.from_buffer(memory))

@@ -236,8 +236,7 @@ async def test_what_a_client_does_not_take_is_held() -> None:
 
 
 async def test_connections_that_assemble_much_leave_room_for_others() -> None:
-    async with world() as here:
-        here.reactor.budget = Budget(32 * MIB, here.reactor.conversations)
+    async with world(32 * MIB) as here:
         frame = produce(1, acks=1, records=b"r" * (16 * MIB))
         async with trio.open_nursery() as nursery:
             for _ in range(4):

@@ -10,7 +10,7 @@ from proxy.net.pipes import SPARE, Pipe, Pipes
 def test_bytes_pass_through_a_pipe() -> None:
     one, source = socket.socketpair()
     target, other = socket.socketpair()
-    pipe = Pipe()
+    pipe = Pipe([])
     with one, source, target, other:
         for each in (source, target):
             each.setblocking(False)
@@ -30,7 +30,7 @@ def test_bytes_pass_through_a_pipe() -> None:
 def test_a_pipe_keeps_what_a_socket_does_not_take() -> None:
     one, source = socket.socketpair()
     target, other = socket.socketpair()
-    pipe = Pipe()
+    pipe = Pipe([])
     with one, source, target, other:
         for each in (one, source, target):
             each.setblocking(False)
@@ -54,7 +54,7 @@ def test_empty_pipes_are_kept_for_later_and_others_closed() -> None:
     kept = [pipe for pipe in taken if pipe is not None]
     kept[0].held = 1
     for pipe in kept:
-        pipes.give_back(pipe)
+        pipe.release()
     assert pipes.take() is kept[-1]
     kept[-1].close()
     pipes.close()

@@ -1,0 +1,35 @@
+"""Splicing: the body of a large frame that nobody looks at goes from socket to socket through a pipe in the kernel."""
+
+from __future__ import annotations
+
+from proxy.net.pipes import Pipes
+from proxy.net.side import Side
+
+HEAD_ONLY = 4 << 10  # what is read at a time where large frames pass: enough for a head, the body takes the pipe
+
+
+def splice(side: Side, pipes: Pipes) -> bool:
+    """Let what passes of this side's frame through to its peer. True: there may be more to read.
+
+    Raises BlockingIOError where nothing more is there, EOFError where it has ended, OSError where a socket broke.
+    """
+    splitter, peer = side.splitter, side.peer
+    pipe = pipes.take()
+    if pipe is None:
+        return True
+    side.portion = HEAD_ONLY
+    try:
+        while splitter.passing and not side.blocked:
+            count = pipe.fill(side.fd, splitter.passing)
+            if not count:
+                raise EOFError
+            side.received += count
+            splitter.passed(count)
+            if not pipe.drain(peer.fd, not splitter.between):
+                peer.keep(pipe)
+                pipe = None
+                return False
+    finally:
+        if pipe is not None:
+            pipe.release()
+    return True

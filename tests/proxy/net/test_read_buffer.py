@@ -1,0 +1,75 @@
+"""The read buffer: what was posted leaves in order and as it was read, whatever becomes of a side meanwhile."""
+
+from __future__ import annotations
+
+import socket
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from proxy.net.backlog import BUFFER
+from proxy.net.read_buffer import ReadBuffer
+from proxy.net.side import Side
+from proxy.protocol.frame import RESPONSE_HEAD, Buffer, Splitter
+from proxy.protocol.problem import Fault
+from tests.proxy.net.test_reactor import pair
+
+
+class Posting:
+    """A buffer, and what was told of it."""
+
+    def __init__(self, sockets: ExitStack) -> None:
+        self.failures: list[tuple[Side, str]] = []
+        self.buffer = ReadBuffer(lambda side, error: self.failures.append((side, str(error))))
+        self._sockets = sockets
+
+    def side(self) -> tuple[Side, Callable[[int], bytes]]:
+        """A side, and what comes at the other end of it, so many bytes."""
+        ours, other = map(self._sockets.enter_context, pair())
+        other.settimeout(5)
+        splitter = Splitter(RESPONSE_HEAD, lambda head, data, pos: None, Fault.BROKER)
+        side = Side(ours, splitter, lambda data: None, lambda side, error: None, deque())
+        return side, lambda count: other.recv(count, socket.MSG_WAITALL)
+
+    def read(self, data: bytes) -> memoryview:
+        """As from a socket."""
+        self.buffer.room[: len(data)] = data
+        return self.buffer.room[: len(data)]
+
+
+@pytest.fixture
+def posting() -> Iterator[Posting]:
+    with ExitStack() as sockets:
+        yield Posting(sockets)
+
+
+def test_what_is_posted_stays_as_it_was_read_until_it_is_delivered(posting: Posting) -> None:
+    side, came = posting.side()
+    for data in (b"first", b"second"):
+        posting.buffer.post(side, posting.read(data), len(data))
+    posting.buffer.deliver()
+    assert came(11) == b"firstsecond"
+
+
+def test_there_is_always_room_for_a_whole_read(posting: Posting) -> None:
+    side, _ = posting.side()
+    for _ in range(100):
+        posting.buffer.post(side, posting.read(b"x" * 8192), 8192)
+        assert len(posting.buffer.room) >= BUFFER
+
+
+def test_a_side_that_fails_is_told_of_and_the_others_get_what_is_theirs(
+    posting: Posting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(data: Buffer) -> int:
+        raise RuntimeError("a bug")
+
+    (failing, _), (side, came) = posting.side(), posting.side()
+    monkeypatch.setattr(failing, "_write", broken)
+    for each in (failing, side):
+        posting.buffer.post(each, posting.read(b"data"), 4)
+    posting.buffer.deliver()
+    assert posting.failures == [(failing, "a bug")]
+    assert came(4) == b"data"
