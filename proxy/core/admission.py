@@ -4,6 +4,7 @@ Rules:
 * Open, every request finds its filter chain. Narrow, only those of some apis do; `strange` is asked about the others.
 * While a client waits (for a step of SASL), or while somebody beside the conversation is alone with the broker, no
   request finds one.
+* Other filters may come into force at any time: what may be taken stays as narrow as it is.
 * It costs nothing while it is open: the lane looks into another table.
 """
 
@@ -18,13 +19,18 @@ NONE: Mapping[int, FilterChain] = {}
 
 
 class Admission:
-    """Of one link. `table` is what a request is looked up in; `strange` is asked about requests that are not there."""
+    """Of one link. `table` is what a request is looked up in; `strange` is asked about requests that are not there.
 
-    __slots__ = ("_allowed", "alone", "ended", "strange", "table", "waiting")
+    `filters` are in force: those by which the next request is met.
+    """
+
+    __slots__ = ("_allowed", "_keys", "alone", "ended", "filters", "strange", "table", "waiting")
 
     def __init__(self, filters: Filters) -> None:
+        self.filters = filters
         self.table: Mapping[int, FilterChain] = filters.table
         self._allowed: Mapping[int, FilterChain] = filters.table
+        self._keys: Collection[int] | None = None  # of the apis that are taken; None: all
         self.strange: Stranger | None = None
         self.waiting = False
         self.alone = False
@@ -35,10 +41,18 @@ class Admission:
         """Is there nothing that could be taken?"""
         return self.waiting or self.alone or self.ended
 
-    def allow(self, table: Mapping[int, FilterChain], keys: Collection[int] | None = None) -> None:
-        """Take requests of these api keys alone; None: all."""
+    def apply(self, filters: Filters) -> None:
+        """Other filters are in force."""
+        self.filters = filters
+        table, keys = filters.table, self._keys
         self._allowed = table if keys is None else {k: chain for k, chain in table.items() if k >> 16 in keys}
-        self.wait(False)
+        self._turn()
+
+    def allow(self, keys: Collection[int] | None = None) -> None:
+        """Take requests of these api keys alone; None: all."""
+        self._keys = keys
+        self.waiting = False
+        self.apply(self.filters)
 
     def wait(self, waiting: bool) -> None:
         """Take nothing for now, or again what is allowed."""

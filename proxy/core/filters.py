@@ -5,14 +5,17 @@ Rules:
   answered, so that what is in flight ends under the rules it began with.
 * There is no chain for what clients have no business with: an unknown api or version, and what brokers say to brokers.
   Such a request closes its connection, as a broker would (hazard 8 of the wire).
+* Whatever is under way holds the lease of the filters by which it began, and nothing else does: once they are replaced,
+  they are done with when nobody holds it any more.
 * Of a Produce request `acks` is always read: with acks 0 there is no answer to wait for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
+from weakref import ref
 
 from proxy.core.arrival import Arrival
 from proxy.core.context import Connection, Context
@@ -32,6 +35,18 @@ from proxy.protocol.tail import ends_in_tags
 CORRELATION_ID = RESPONSE_HEAD.size - SIZE.size  # bytes
 
 
+class Lease:
+    """Of some filters."""
+
+    __slots__ = ("__weakref__",)
+
+
+class Observers(tuple[Observer, ...]):
+    """Those who are told what becomes of a request, and the lease of their filters."""
+
+    lease: Lease
+
+
 class FilterChain:
     """One api in one version. `request` and `response` are None where the frame only passes.
 
@@ -45,9 +60,10 @@ class FilterChain:
         version: int,
         request: Interest | None,
         response: Interest | None,
-        observers: tuple[Observer, ...] = (),
+        observers: Sequence[Observer] = (),
         unread: FilterChain | None = None,
         unreadable: Callable[[Context], Steps] | None = None,
+        lease: Lease | None = None,
     ) -> None:
         self.api = api
         self.version = version
@@ -55,6 +71,7 @@ class FilterChain:
         self.response = response
         self.observers = observers
         self.unread = unread  # the chain of a response that none of the handlers needs which can say so
+        self.lease = lease
         self.unreadable = unreadable  # is asked about a request that cannot be read
         self.header_version = api.request_header(version)
         self.sees_request = bool(request or observers or api is PRODUCE)
@@ -65,7 +82,7 @@ class FilterChain:
         self.fast_path = None if alone is None else alone.fast_path
         self._needed = tuple(handler.needed for handler in answering if handler.needed)
         settled = self.fast_path and all(handler.settled is self.fast_path for handler in answering if handler.needed)
-        self.passed = unread if settled and unread else self  # the chain of an answer to what the fast path let pass
+        self.passed = unread if settled else None  # the chain of answers to what the fast path let pass, if another
         self.tail_only = (
             response is not None and response.names is not None and ends_in_tags(api.response, response.names)
         )
@@ -136,10 +153,15 @@ class FilterChain:
 
 
 class Filters:
-    """All filter chains of one configuration. `table` is keyed by api key << 16 | version."""
+    """All filter chains of one configuration. `table` is keyed by api key << 16 | version.
+
+    `lease()` is None when neither this nor anything that began by it is there any more.
+    """
 
     def __init__(self, plugins: Iterable[Plugin] = (), apis: Iterable[Api] | None = None) -> None:
-        self._plugins = plugins = tuple(plugins)
+        self.plugins = plugins = tuple(plugins)
+        self._lease = Lease()
+        self.lease = ref(self._lease)
         handlers: list[Handler] = []
         self.unsupported: dict[int, Callable[..., Any]] = {}
         unreadables: dict[int, Callable[[Context], Steps]] = {}
@@ -168,13 +190,15 @@ class Filters:
                 unread = None
                 if any(handler.needed for handler in up):
                     always = interest(api.response, version, [handler for handler in up if handler.needed is None])
-                    unread = FilterChain(api, version, request, always, observers)
-                chain = FilterChain(api, version, request, response, observers, unread, unreadable)
+                    unread = FilterChain(api, version, request, always, observers, lease=self._lease)
+                chain = FilterChain(api, version, request, response, observers, unread, unreadable, lease=self._lease)
                 self.table[api.key << 16 | version] = chain
 
-    def observers(self, api: Api) -> tuple[Observer, ...]:
+    def observers(self, api: Api) -> Observers:
         """Those that are told what becomes of requests of this API."""
-        return tuple(observer for plugin in self._plugins for observer in plugin.observers(api))
+        observers = Observers(observer for plugin in self.plugins for observer in plugin.observers(api))
+        observers.lease = self._lease
+        return observers
 
     def counts(self) -> Mapping[tuple[str, int], int]:
         """Requests seen so far by api name and version."""

@@ -22,6 +22,7 @@ from proxy.core.decisions import Alone, Steps
 from proxy.core.events import Event, Refused
 from proxy.core.inflight import Answer
 from proxy.core.lane import Lane, State
+from proxy.core.limits import Limits
 from proxy.core.parts import Parts
 from proxy.core.requests import Requests
 from proxy.core.responses import Responses
@@ -60,8 +61,8 @@ class LinkGate:
         strangers: Strangers,
         run: Callable[[Steps], None],
     ) -> None:
-        self._filters = parts.filters
         self._longest = parts.limits.frame
+        self._longest_yet: int | None = None  # until the gate is open
         self._outbox = parts.outbox
         self._counters = parts.counters
         self._admission = admission
@@ -76,13 +77,14 @@ class LinkGate:
     def open(self) -> None:
         """Every request finds its filter chain, however large it is."""
         self._admission.strange = None
-        self._admission.allow(self._filters.table)
+        self._admission.allow()
+        self._longest_yet = None
         self._requests.splitter.limit(self._longest)
 
     def narrow(self, apis: Sequence[Api], strange: Stranger) -> None:
         """Only requests of these apis find their filter chains."""
         self._admission.strange = strange
-        self._admission.allow(self._filters.table, {api.key for api in apis})
+        self._admission.allow({api.key for api in apis})
 
     def greet(self, strange: Stranger) -> None:
         """Every request finds its filter chain; this one is asked about the others."""
@@ -90,7 +92,14 @@ class LinkGate:
 
     def limit(self, longest: int) -> None:
         """Until the gate is open, requests may be so long."""
+        self._longest_yet = longest
         self._requests.splitter.limit(longest)
+
+    def apply(self, limits: Limits) -> None:
+        """Other limits are in force; the lanes know them."""
+        self._longest = limits.frame
+        if self._longest_yet is not None:
+            self._requests.splitter.limit(self._longest_yet)
 
     def answer(self, token: bytes) -> None:
         """Send the client a token."""

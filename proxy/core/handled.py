@@ -35,8 +35,12 @@ class Handling:
     def __init__(self, parts: Parts) -> None:
         self._outcomes = parts.outcomes
         self._outbox = parts.outbox
-        self._elements = self._most(parts.limits)
         self._counters = parts.counters
+        self.apply(parts.limits)
+
+    def apply(self, limits: Limits) -> None:
+        """These limits are in force."""
+        self._elements = self._most(limits)
 
     def _most(self, limits: Limits) -> int:
         """How many elements a large frame may have."""

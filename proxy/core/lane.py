@@ -1,6 +1,7 @@
 """Lanes: the two directions of a link, and what each can say of itself.
 
 Rules:
+* A frame is handled by the filters and limits that were in force when it began; others may come at any time.
 * A lane has one state. While it is not OPEN its splitter holds back what comes, and its side is not read: at most the
   rest of one chunk is kept.
 
@@ -22,6 +23,7 @@ from typing import Any
 
 from proxy.core.commands import PauseBroker, PauseClient, ResumeBroker, ResumeClient
 from proxy.core.decisions import How, Step
+from proxy.core.limits import Limits
 from proxy.core.parts import Parts
 from proxy.core.readers import Wanted
 from proxy.core.task import WAITING, Task
@@ -64,8 +66,15 @@ class Lane(ABC):
         self.reason: str | None = None
         self.how = How.CLOSE
         self.turn = Turn(parts.tasks, parts.outbox)
+        self._met: Any = None  # whose frame is to be read, by which chain; was it cut?
         self._waiting: Wanted | None = None  # for its handlers
         self._paused = False
+
+    def apply(self, limits: Limits) -> None:
+        """These limits are in force, for the frames that begin from now on."""
+        self.splitter.limit(limits.frame)
+        if self.splitter.between:
+            self._met = None
 
     @property
     def held(self) -> int:

@@ -6,6 +6,8 @@ Rules:
 * Whatever ends the conversation from the client's side (it closed, it sent what no broker would take, a handler said
   Disconnect) lets the answers to older requests out first. What ends it from the broker's side ends it at once.
 * After `Close` the link takes no more bytes and gives no more commands.
+* Other filters and limits may come into force between any two calls. A request, and its answer, ends under those by
+  which it was met; what still waits to be met is met by the new ones.
 * Once both connections are gone `release()` cuts every circle in which the link lies: it is freed at once, with all
   that it holds, and not when the collector comes by.
 
@@ -49,6 +51,7 @@ class Link:
     """One conversation. `closed` is True once it ended; `requests` and `responses` are its two lanes."""
 
     __slots__ = (
+        "_admission",
         "_asks",
         "_beside",
         "_gate",
@@ -79,11 +82,11 @@ class Link:
         self._tasks = tasks = WaitingTasks()
         self._is_half_closed = False
         self._asks: list[Buffer] = []  # questions of ours that leave behind what was read so far
-        parts = Parts(connection, filters, limits, counters, outbox, self.inflight, self._outcomes, tasks)
-        admission = Admission(filters)
+        parts = Parts(connection, limits, counters, outbox, self.inflight, self._outcomes, tasks)
+        self._admission = admission = Admission(filters)
         self.requests, self.responses = Requests(parts, admission), Responses(parts)
         self.requests.answer = self.responses.answer
-        strangers, lanes = Strangers(parts, self.requests), (self.requests, self.responses)
+        strangers, lanes = Strangers(parts, admission, self.requests), (self.requests, self.responses)
         self._gate = connection.gate = LinkGate(parts, admission, *lanes, strangers, self.run)
         self.requests.stranger = self._gate.meet
         tasks.begins |= {
@@ -140,6 +143,22 @@ class Link:
         if waiting or self.responses.splitter.held is not None:
             self._settle()
         return outbox.commands
+
+    def apply(self, filters: Filters, limits: Limits) -> list[Command]:
+        """Other filters and limits are in force. `Plugin.connected` is for connections that come."""
+        commands = self.outbox.start()
+        if not self.closed:
+            self._admission.apply(filters)
+            self.requests.apply(limits)
+            self.responses.apply(limits)
+            self._gate.apply(limits)
+            self._settle()
+        return commands
+
+    @property
+    def filters(self) -> Filters:
+        """Those that are in force."""
+        return self._admission.filters
 
     def client_closed(self) -> list[Command]:
         """The client will send nothing more. It may still read, unless it left in the middle of a request."""

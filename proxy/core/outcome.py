@@ -13,7 +13,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -66,9 +66,9 @@ class Outcomes:
         self._clock = clock
         self._outbox = outbox
         self._counters = counters
-        self._open: dict[Context, tuple[Observer, ...]] = {}
+        self._open: dict[Context, Sequence[Observer]] = {}
 
-    def begin(self, ctx: Context, observers: tuple[Observer, ...]) -> None:
+    def begin(self, ctx: Context, observers: Sequence[Observer]) -> None:
         """A request came."""
         ctx.came = self._clock.now
         self._open[ctx] = observers

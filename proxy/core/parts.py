@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from proxy.core.context import Connection
-from proxy.core.filters import Filters
 from proxy.core.inflight import InFlight
 from proxy.core.limits import Counters, Limits
 from proxy.core.outbox import Outbox
@@ -17,7 +16,6 @@ class Parts(NamedTuple):
     """Each is the owner of its state."""
 
     connection: Connection
-    filters: Filters
     limits: Limits
     counters: Counters
     outbox: Outbox

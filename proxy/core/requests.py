@@ -21,6 +21,7 @@ from proxy.core.filters import FilterChain
 from proxy.core.handled_requests import HandledRequests
 from proxy.core.inflight import Answer
 from proxy.core.lane import Lane, State
+from proxy.core.limits import Limits
 from proxy.core.outcome import By
 from proxy.core.parts import Parts
 from proxy.core.readers import AcksReader, Wanted
@@ -47,9 +48,15 @@ class Requests(Lane):
         self._most = parts.limits.in_flight
         self._handled = HandledRequests(parts)
         self._heads = RequestHeads(parts.connection)
-        self._met: tuple[FilterChain, Head, Context, bool]  # to be read; was it cut?
         self.is_over = False  # nothing more comes
         self.unsettled = False  # there may be something to settle whatever comes
+
+    def apply(self, limits: Limits) -> None:
+        """These limits are in force, and perhaps other filters."""
+        super().apply(limits)
+        self._handled.apply(limits)
+        self._most = limits.in_flight
+        self._heads.chain = None
 
     @property
     def settled(self) -> bool:
@@ -151,12 +158,13 @@ class Requests(Lane):
             ctx = self._begin(chain, head, size, sample)
         if ctx is not None:
             self._outcomes.sent(ctx)
-        self._slots.append((head[2], chain.passed, sample if ctx is None else ctx))
+        self._slots.append((head[2], chain.passed or chain, sample if ctx is None else ctx))
         return True
 
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer] | None:
         """The whole of a request that somebody wants."""
-        chain, head, ctx, was_cut = self._met
+        met: tuple[FilterChain, Head, Context, bool] = self._met
+        chain, head, ctx, was_cut = met
         if was_cut and chain.fast_path is not None and self._passes(chain, head, frame, len(frame), ctx):
             return None
         try:

@@ -22,6 +22,7 @@ from proxy.core.filters import FilterChain
 from proxy.core.handled_responses import HandledResponses
 from proxy.core.inflight import OURS, Answer, Slot
 from proxy.core.lane import Lane, State
+from proxy.core.limits import Limits
 from proxy.core.outcome import By
 from proxy.core.parts import Parts
 from proxy.core.readers import Ending, Passing, Wanted
@@ -46,8 +47,13 @@ class Responses(Lane):
         self._inflight = parts.inflight
         self._elements = parts.limits.elements_of_response
         self._handled = HandledResponses(parts)
-        self._met: tuple[FilterChain | PendingAsk, int, Context | None, bool]  # to be read; was it cut?
         self._asked: tuple[PendingAsk, Buffer] | None = None  # a question of ours, and its answer
+
+    def apply(self, limits: Limits) -> None:
+        """These limits are in force."""
+        super().apply(limits)
+        self._handled.apply(limits)
+        self._elements = limits.elements_of_response
 
     @property
     def idle(self) -> bool:
@@ -114,7 +120,8 @@ class Responses(Lane):
 
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer] | None:
         """The whole of a response that somebody wants."""
-        chain, correlation_id, ctx, was_cut = self._met
+        met: tuple[FilterChain | PendingAsk, int, Context | None, bool] = self._met
+        chain, correlation_id, ctx, was_cut = met
         if isinstance(chain, PendingAsk):
             answer = frame[SIZE.size :]
             self._asked = chain, answer if was_cut else bytes(answer)

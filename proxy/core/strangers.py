@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from proxy.core.admission import Admission
 from proxy.core.context import Context
 from proxy.core.decisions import Disconnect, Reply
 from proxy.core.events import HandlerFailed
@@ -33,9 +34,9 @@ from proxy.protocol.slices import LARGE
 class Strangers:
     """Sees to the strangers of one link."""
 
-    def __init__(self, parts: Parts, requests: Requests) -> None:
+    def __init__(self, parts: Parts, admission: Admission, requests: Requests) -> None:
         self._connection = parts.connection
-        self._filters = parts.filters
+        self._admission = admission
         self._outcomes = parts.outcomes
         self._outbox = parts.outbox
         self._counters = parts.counters
@@ -43,7 +44,7 @@ class Strangers:
 
     def meet(self, head: Head) -> Reader | None:
         """Nobody knows this request."""
-        handler = self._filters.unsupported.get(head[1] >> 16)
+        handler = self._admission.filters.unsupported.get(head[1] >> 16)
         if handler is not None and not self.requests.turn.allows(head[0]):
             return self.requests.hold(State.TURN)
         ctx, name = self._begin(head)
@@ -55,7 +56,7 @@ class Strangers:
     def refuse(self, head: Head, error: ErrorCode, reason: str) -> Reader:
         """Answer this request with an error, and end."""
         ctx, _ = self._begin(head)
-        if head[1] not in self._filters.table:
+        if head[1] not in self._admission.filters.table:
             return self.give_up(ctx, reason)
         return _Refused(self, ctx, error, reason)
 
@@ -70,7 +71,7 @@ class Strangers:
         key, version = key_and_version >> 16, (key_and_version & 0xFFFF ^ 0x8000) - 0x8000
         api = APIS.get(key) or Api.unknown(key)
         ctx = Context(self._connection, api, version, correlation_id, request_bytes=SIZE.size + length)
-        observers = self._filters.observers(api)
+        observers = self._admission.filters.observers(api)
         if observers:
             self._outcomes.begin(ctx, observers)
         if key not in APIS:

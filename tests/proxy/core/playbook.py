@@ -60,7 +60,18 @@ class Time:
     which: int = -1
 
 
-Event = Client | Broker | ClientCloses | BrokerCloses | Time
+class Apply:
+    """Other plugins and limits are in force."""
+
+    def __init__(self, *plugins: Plugin, limits: Limits | None = None) -> None:
+        self.plugins = plugins
+        self.limits = limits or Limits()
+
+    def __repr__(self) -> str:
+        return f"Apply({', '.join(type(plugin).__name__ for plugin in self.plugins)})"
+
+
+Event = Client | Broker | ClientCloses | BrokerCloses | Time | Apply
 ANY = "any reason"  # for Close
 
 
@@ -139,6 +150,8 @@ class _Player:
             yield from link.client_closed()
         elif isinstance(event, BrokerCloses):
             yield from link.broker_closed()
+        elif isinstance(event, Apply):
+            yield from link.apply(Filters(event.plugins), event.limits)
         elif isinstance(event, Time):
             yield from link.wake(self._tokens[event.which])
         else:

@@ -1,0 +1,453 @@
+"""Other filters and limits come into force in the middle of a conversation: each request ends as it began."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from proxy.core.commands import Close, PauseBroker, PauseClient, ResumeBroker, ResumeClient, ToBroker, ToClient, Wake
+from proxy.core.context import Connection, Context
+from proxy.core.decisions import Alone, Ask, Decision, Forward, Reply, Sleep, Steps
+from proxy.core.filters import Filters
+from proxy.core.limits import Limits
+from proxy.core.link import Link
+from proxy.core.outcome import By, Outcome
+from proxy.core.plugin import Plugin, on_outcome, on_request, on_response
+from proxy.core.turn import ENOUGH
+from proxy.protocol.frame import Reader
+from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from proxy.protocol.messages.produce import ProduceResponse
+from tests.proxy.core.frames import (
+    answering,
+    asking,
+    cut,
+    heartbeat,
+    heartbeat_answer,
+    metadata,
+    metadata_answer,
+    produce,
+    produce_answer,
+)
+from tests.proxy.core.lending import from_broker, from_client
+from tests.proxy.core.playbook import ANY, Apply, Broker, Client, ClientCloses, Playbook, Time, connection
+
+
+class Marking(Plugin):
+    """Writes its number into Heartbeats and their answers."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Decision:
+        request.group_id += str(self.number)
+        return Forward(request)
+
+    @on_response(HeartbeatResponse)
+    def answer(self, ctx: Context, response: HeartbeatResponse) -> Decision:
+        response.throttle_time_ms = self.number
+        return Forward(response)
+
+
+class Sleeping(Marking):
+    """Sleeps before it does."""
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        yield Sleep(9)
+        return super().heartbeat(ctx, request)
+
+    @on_response(HeartbeatResponse)
+    def answer(self, ctx: Context, response: HeartbeatResponse) -> Steps:
+        yield Sleep(9)
+        return super().answer(ctx, response)
+
+
+class Asking(Marking):
+    """Asks the broker before it does."""
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        yield Ask(HeartbeatRequest(group_id="ours", generation_id=1, member_id="m"), 4)
+        return super().heartbeat(ctx, request)
+
+
+class Replying(Plugin):
+    """Answers Heartbeats itself."""
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Decision:
+        return Reply(HeartbeatResponse(error_code=7))
+
+
+class Observing(Plugin):
+    """Notes what became of requests."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[int, By]] = []
+
+    @on_outcome()
+    def ended(self, ctx: Context, outcome: Outcome) -> None:
+        self.told.append((ctx.correlation_id, outcome.by))
+
+
+class Narrow(Plugin):
+    """Lets only Heartbeats pass; a Metadata request waits, and opens the gate after a while."""
+
+    def connected(self, connection: Connection) -> None:
+        connection.gate.narrow([HeartbeatRequest.api], lambda head: self._strange(connection))
+        connection.gate.limit(40)
+
+    def _strange(self, connection: Connection) -> Reader:
+        connection.gate.wait()
+        connection.gate.run(self._open(connection))
+        return connection.gate.hold()
+
+    def _open(self, connection: Connection) -> Steps:
+        yield Sleep(9)
+        connection.gate.open()
+        return None
+
+
+class Beside(Plugin):
+    """Is alone with the broker for a while."""
+
+    def connected(self, connection: Connection) -> Steps:
+        yield Alone()
+        yield Sleep(9)
+        connection.gate.leave()
+        return None
+
+
+class Reading(Plugin):
+    """Reads what comes back for Produce requests."""
+
+    @on_response(ProduceResponse)
+    def answer(self, ctx: Context, response: ProduceResponse) -> None:
+        pass
+
+
+def marked(number: int, *marks: int) -> bytes:
+    """A Heartbeat as it leaves for the broker."""
+    return heartbeat(number, "g" + "".join(map(str, marks)))
+
+
+def marked_answer(number: int, mark: int) -> bytes:
+    """Its answer as it leaves for the client."""
+    return answering(HeartbeatResponse(error_code=0, throttle_time_ms=mark), number)
+
+
+def test_the_next_request_is_met_by_the_new_filters_and_the_last_answer_by_the_old_ones() -> None:
+    assert (
+        Playbook(Marking(1))
+        >> Client(heartbeat(1))
+        << ToBroker(marked(1, 1))
+        >> Apply(Marking(2))
+        >> Client(heartbeat(2))
+        << ToBroker(marked(2, 2))
+        >> Apply()
+        >> Client(heartbeat(3))
+        << ToBroker(heartbeat(3))
+        >> Broker(heartbeat_answer(1) + heartbeat_answer(2) + heartbeat_answer(3))
+        << ToClient(marked_answer(1, 1) + marked_answer(2, 2) + heartbeat_answer(3))
+    )
+
+
+@pytest.mark.parametrize("at", [1, 4, 11, 12, 13, len(heartbeat(1)) - 1])
+def test_a_request_that_began_is_met_by_the_filters_that_were_there_when_its_head_was(at: int) -> None:
+    first, rest = cut(heartbeat(1), at)
+    mark = 1 if at >= 12 else 2
+    assert (
+        Playbook(Marking(1))
+        >> Client(first)
+        >> Apply(Marking(2))
+        >> Client(rest)
+        << ToBroker(marked(1, mark))
+        >> Broker(heartbeat_answer(1))
+        << ToClient(marked_answer(1, mark))
+    )
+
+
+def test_a_request_and_an_answer_that_pass_are_not_looked_at_in_their_middle() -> None:
+    first, rest = cut(heartbeat(1), 20)
+    answered, more = cut(heartbeat_answer(1), 9)
+    assert (
+        Playbook()
+        >> Client(first)
+        << ToBroker(first)
+        >> Apply(Marking(2))
+        >> Client(rest)
+        << ToBroker(rest)
+        >> Broker(answered)
+        << ToClient(answered)
+        >> Apply(Marking(3))
+        >> Broker(more)
+        << ToClient(more)
+    )
+
+
+def test_an_answer_that_is_being_assembled_is_shown_to_whoever_was_to_see_it() -> None:
+    first, rest = cut(heartbeat_answer(1), 10)
+    assert (
+        Playbook(Marking(1))
+        >> Client(heartbeat(1))
+        << ToBroker(marked(1, 1))
+        >> Broker(first)
+        >> Apply()
+        >> Broker(rest)
+        << ToClient(marked_answer(1, 1))
+    )
+
+
+def test_the_acks_of_a_request_that_passes_are_read_to_their_end() -> None:
+    request = produce(1, acks=0)
+    first, rest = cut(request, 16)
+    assert (
+        Playbook()
+        >> Client(first)
+        << ToBroker(first)
+        >> Apply(Reading())
+        >> Client(rest + heartbeat(2))
+        << ToBroker(rest + heartbeat(2))
+        >> Broker(heartbeat_answer(2))
+        << ToClient(heartbeat_answer(2))
+    )
+
+
+def test_what_producers_repeat_is_looked_at_again_by_the_new_filters() -> None:
+    observing = Observing()
+    assert (
+        Playbook(byte_by_byte=False)
+        >> Client(produce(1, acks=1) + produce(2, acks=1))
+        << ToBroker(produce(1, acks=1) + produce(2, acks=1))
+        >> Apply(observing)
+        >> Client(produce(3, acks=1))
+        << ToBroker(produce(3, acks=1))
+        >> Broker(produce_answer(1) + produce_answer(2) + produce_answer(3))
+        << ToClient(produce_answer(1) + produce_answer(2) + produce_answer(3))
+    )
+    assert observing.told == [(3, By.BROKER)]
+
+
+def test_a_handler_that_sleeps_goes_on_and_what_waits_behind_it_is_met_by_the_new_filters() -> None:
+    assert (
+        Playbook(Sleeping(1), byte_by_byte=False)
+        >> Client(heartbeat(1) + heartbeat(2))
+        << Wake(0, 9)
+        << PauseClient()
+        >> Apply(Marking(2))
+        >> Time()
+        << ToBroker(marked(1, 1) + marked(2, 2))
+        << ResumeClient()
+        >> Broker(heartbeat_answer(1) + heartbeat_answer(2))
+        << Wake(0, 9)
+        << PauseBroker()
+        >> Apply(Marking(3))
+        >> Time()
+        << ToClient(marked_answer(1, 1) + marked_answer(2, 2))
+        << ResumeBroker()
+    )
+
+
+def test_a_handler_that_asks_gets_its_answer() -> None:
+    ours = asking(HeartbeatRequest(group_id="ours", generation_id=1, member_id="m"), 0, client_id="app")
+    assert (
+        Playbook(Asking(1), byte_by_byte=False)
+        >> Client(heartbeat(1))
+        << ToBroker(ours)
+        << PauseClient()
+        >> Apply(Marking(2))
+        >> Broker(heartbeat_answer(0))
+        << ToBroker(marked(1, 1))
+        << ResumeClient()
+        >> Broker(heartbeat_answer(1))
+        << ToClient(marked_answer(1, 1))
+    )
+
+
+def test_an_answer_of_ours_that_waits_leaves_as_it_is() -> None:
+    observing = Observing()
+    assert (
+        Playbook(Replying(), observing, byte_by_byte=False)
+        >> Client(metadata(1) + heartbeat(2))
+        << ToBroker(metadata(1))
+        >> Apply(Marking(2))
+        >> Broker(metadata_answer(1))
+        << ToClient(metadata_answer(1) + answering(HeartbeatResponse(error_code=7), 2))
+        >> Client(heartbeat(3))
+        << ToBroker(marked(3, 2))
+    )
+    assert observing.told == [(1, By.BROKER), (2, By.PLUGIN)]
+
+
+def test_a_full_lane_goes_on_when_more_may_be_in_flight() -> None:
+    assert (
+        Playbook(Marking(1), limits=Limits(in_flight=1), byte_by_byte=False)
+        >> Client(heartbeat(1) + heartbeat(2) + heartbeat(3))
+        << ToBroker(marked(1, 1))
+        << PauseClient()
+        >> Apply(Marking(2), limits=Limits(in_flight=2))
+        << ToBroker(marked(2, 2))
+        >> Apply(Marking(3), limits=Limits(in_flight=1))
+        >> Broker(heartbeat_answer(1))
+        << ToClient(marked_answer(1, 1))
+        >> Broker(heartbeat_answer(2))
+        << ToBroker(marked(3, 3))
+        << ToClient(marked_answer(2, 2))
+        << ResumeClient()
+    )
+
+
+def test_a_lane_whose_turn_it_is_not_goes_on_by_the_new_filters() -> None:
+    many = ENOUGH // 500
+    sent = b"".join(heartbeat(number) for number in range(many + 1))
+    link = Link(connection(), Filters([Marking(1)]))
+    commands = from_client(link, bytearray(sent))
+    (wake,) = [command for command in commands if isinstance(command, Wake)]
+    before = b"".join(bytes(command.data) for command in commands if isinstance(command, ToBroker))
+    assert link.apply(Filters([Marking(2)]), Limits()) == []
+    after = b"".join(bytes(command.data) for command in link.wake(wake.token) if isinstance(command, ToBroker))
+    firsts = before.count(b"\x03g1")
+    assert 0 < firsts <= many
+    assert before + after == b"".join(marked(n, 1 if n < firsts else 2) for n in range(many + 1))
+    assert link.filters.counts() == {("Heartbeat", 4): many + 1 - firsts}
+
+
+def test_a_gate_stays_as_narrow_as_it_is_and_opens_on_the_new_filters() -> None:
+    assert (
+        Playbook(Narrow(), Marking(1), byte_by_byte=False)
+        >> Apply(Marking(2))
+        >> Client(heartbeat(1))
+        << ToBroker(marked(1, 2))
+        >> Client(metadata(2) + heartbeat(3))
+        << Wake(0, 9)
+        << PauseClient()
+        >> Apply(Marking(3))
+        >> Time()
+        << ToBroker(metadata(2) + marked(3, 3))
+        << ResumeClient()
+    )
+
+
+def test_requests_stay_short_until_the_gate_opens() -> None:
+    long = heartbeat(1, "g" * 40)
+    assert Playbook(Narrow()) >> Apply(limits=Limits(frame=1 << 20)) >> Client(long) << PauseClient() << Close(ANY)
+
+
+def test_nobody_is_disturbed_who_is_alone_with_the_broker() -> None:
+    assert (
+        Playbook(Beside(), Marking(1), byte_by_byte=False)
+        >> Client(heartbeat(1))
+        << PauseClient()
+        >> Apply(Marking(2))
+        >> Time()
+        << ToBroker(marked(1, 2))
+        << ResumeClient()
+    )
+
+
+def test_frames_that_begin_may_be_as_long_as_it_is_said_now() -> None:
+    first, rest = cut(produce(1, acks=1), 30)
+    assert (
+        Playbook()
+        >> Client(first)
+        << ToBroker(first)
+        >> Apply(limits=Limits(frame=60))
+        >> Client(rest)
+        << ToBroker(rest)
+        >> Broker(produce_answer(1))
+        << ToClient(produce_answer(1))
+        >> Client(produce(2, acks=1))
+        << PauseClient()
+        << Close(ANY)
+    )
+
+
+def test_a_lane_that_ended_stays_so() -> None:
+    assert (
+        Playbook(byte_by_byte=False)
+        >> Client(heartbeat(1) + b"GET / HTTP/1.1\r\n")
+        << ToBroker(heartbeat(1))
+        << PauseClient()
+        >> Apply(Marking(2))
+        >> Broker(heartbeat_answer(1))
+        << ToClient(heartbeat_answer(1))
+        << Close(ANY)
+        >> Apply(Marking(3))
+    )
+
+
+def test_a_client_that_said_goodbye_gets_its_answers() -> None:
+    assert (
+        Playbook(Marking(1), byte_by_byte=False)
+        >> Client(heartbeat(1))
+        << ToBroker(marked(1, 1))
+        >> ClientCloses()
+        >> Apply(Marking(2))
+        >> Broker(heartbeat_answer(1))
+        << ToClient(marked_answer(1, 1))
+        << Close(None)
+    )
+
+
+class Beginning:
+    """A link in the middle of something, by the filters whose lease is watched."""
+
+    def __init__(self, *plugins: Plugin) -> None:
+        filters = Filters(plugins)
+        self.lease = filters.lease
+        self.link = Link(connection(), filters)
+
+    def change(self) -> bool:
+        """Apply others. Is something under way by the former?"""
+        self.link.apply(Filters(), Limits())
+        return self.is_held
+
+    @property
+    def is_held(self) -> bool:
+        return self.lease() is not None
+
+
+@pytest.mark.parametrize("plugin", [Marking(1), Observing(), Reading()], ids=lambda plugin: type(plugin).__name__)
+def test_filters_are_done_with_when_the_last_answer_has_left(plugin: Plugin) -> None:
+    gc.disable()  # nothing may wait for the collector
+    try:
+        here = Beginning(plugin)
+        from_client(here.link, bytearray(heartbeat(1) + produce(2, acks=1)))
+        from_broker(here.link, bytearray(heartbeat_answer(1)))
+        assert here.change()
+        first, rest = cut(produce_answer(2), 10)
+        from_broker(here.link, bytearray(first))
+        assert here.is_held or isinstance(plugin, Marking), "Marking wants nothing of Produce: its answer passes"
+        from_broker(here.link, bytearray(rest))
+        from_client(here.link, bytearray(produce(3, acks=1)))
+        from_broker(here.link, bytearray(produce_answer(3)))
+        here.link.apply(Filters(), Limits())
+        assert not here.is_held
+    finally:
+        gc.enable()
+
+
+def test_filters_of_a_quiet_link_are_done_with_at_once() -> None:
+    gc.disable()
+    try:
+        here = Beginning(Marking(1), Observing())
+        from_client(here.link, bytearray(heartbeat(1) + produce(2, acks=1) + metadata(3)))
+        from_broker(here.link, bytearray(heartbeat_answer(1) + produce_answer(2) + metadata_answer(3)))
+        assert not here.change()
+    finally:
+        gc.enable()
+
+
+def test_filters_are_not_done_with_while_an_answer_of_ours_waits() -> None:
+    gc.disable()
+    try:
+        here = Beginning(Replying(), Observing())
+        from_client(here.link, bytearray(metadata(1)))
+        from_client(here.link, bytearray(heartbeat(2)))
+        assert here.change()
+        from_broker(here.link, bytearray(metadata_answer(1)))
+        assert not here.is_held
+    finally:
+        gc.enable()
