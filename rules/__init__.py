@@ -1,11 +1,10 @@
 """The rule language: one YAML file -> an immutable snapshot of rules, which decides, and can say why."""
 
 from rules.conditions import Client
-from rules.load import RulesError, examine, examine_text, load
+from rules.load import examine, examine_text, load, watched
 from rules.question import Question
 from rules.snapshot import Decision, Rule, Snapshot, Why
 from rules.vocabulary import Operation, ResourceType
-from rules.watched_file import WatchedFile
 
 __all__ = [
     "Client",
@@ -14,11 +13,10 @@ __all__ = [
     "Question",
     "ResourceType",
     "Rule",
-    "RulesError",
     "Snapshot",
-    "WatchedFile",
     "Why",
     "examine",
     "examine_text",
     "load",
+    "watched",
 ]

@@ -1,58 +1,62 @@
 """From a file to the rules in force: read, validate, check, and say everything that is wrong at once."""
 
 import os
+from collections.abc import Iterable
+from functools import partial
 
 from proxy.text.environment import Environment
-from proxy.text.file import Form
+from proxy.text.file import Examined, Form
 from proxy.text.places import Reading
-from proxy.text.problems import BadFileError, Problem
+from proxy.text.problems import Problem
+from proxy.text.watched import WatchedFile
 from rules import checks, unreachable
 from rules.model import AclFile
 from rules.snapshot import Rule, Snapshot
 
+
+def _check(examined: Examined[AclFile]) -> None:
+    examined.note(checks.unsaid(examined.reading.value))
+    if examined.value is not None:
+        examined.note(checks.findings(examined.value))
+        # What can never match is told once the rules are right: in a rule that lacks something, it would be guesswork.
+        examined.note(unreachable.findings(examined.value) if not examined.problems else ())
+
+
 START = 'begin with "acls:" (doorkeeper explain --help shows a whole file)'
-FORM = Form(AclFile, "file of rules", START, largest=16 << 20)
-
-
-class RulesError(BadFileError):
-    """Rules that cannot be used, with every reason why."""
+FORM = Form(AclFile, "file of rules", START, largest=16 << 20, check=_check)
 
 
 def load(file: str | os.PathLike[str], environment: Environment = os.environ) -> Snapshot:
-    """The rules in a file. Raises RulesError with every problem of the file; warnings pass."""
-    snapshot, found = examine(file, environment)
-    if snapshot is None:
-        raise RulesError(problem for problem in found if not problem.warning)
-    return snapshot
+    """The rules in a file. Raises BadFileError with every problem of the file; warnings pass."""
+    examined = FORM.read(file, environment)
+    return compiled(examined.usable(), examined.reading, examined.problems)
+
+
+def watched(file: str | os.PathLike[str], environment: Environment = os.environ) -> WatchedFile[Snapshot]:
+    """The rules in a file that may change. Raises BadFileError where it is bad to begin with."""
+    return WatchedFile(file, partial(load, environment=environment), lambda snapshot: snapshot.warnings)
 
 
 def examine(
     file: str | os.PathLike[str], environment: Environment = os.environ
 ) -> tuple[Snapshot | None, list[Problem]]:
     """The rules in a file, unless it cannot be used, and all problems and warnings in the order of the file."""
-    name = os.fspath(file)
-    try:
-        text = FORM.text(name)
-    except BadFileError as error:
-        return None, list(error.problems)
-    return examine_text(text, name, environment)
+    return _result(FORM.read(file, environment))
 
 
 def examine_text(text: str, name: str, environment: Environment) -> tuple[Snapshot | None, list[Problem]]:
     """As `examine`, for a text that is already there; `name` stands for the file in the problems."""
-    examined = FORM.examine(text, name, environment)
-    examined.note(checks.unsaid(examined.reading.value))
-    if examined.value is not None:
-        examined.note(checks.findings(examined.value))
-        # What can never match is told once the rules are right: in a rule that lacks something, it would be guesswork.
-        examined.note(unreachable.findings(examined.value) if not examined.problems else ())
+    return _result(FORM.examine(text, name, environment))
+
+
+def _result(examined: Examined[AclFile]) -> tuple[Snapshot | None, list[Problem]]:
     file, problems = examined.result()
-    return (compiled(file, examined.reading) if file is not None else None), problems
+    return (compiled(file, examined.reading, problems) if file is not None else None), problems
 
 
-def compiled(file: AclFile, reading: Reading | None = None) -> Snapshot:
+def compiled(file: AclFile, reading: Reading | None = None, warnings: Iterable[Problem] = ()) -> Snapshot:
     """The rules of a file that is right; without a reading, every place is the beginning."""
     reading = reading or Reading()
     rules = (Rule(index, acl, reading.place(("acls", index))) for index, acl in enumerate(file.acls))
     super_users = {principal: reading.place(("super_users", index)) for index, principal in enumerate(file.super_users)}
-    return Snapshot(file, rules, super_users, reading.places.get(("unmatched",)))
+    return Snapshot(file, rules, super_users, reading.places.get(("unmatched",)), warnings)

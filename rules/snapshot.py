@@ -20,6 +20,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from proxy.text.places import Place
+from proxy.text.problems import Problem
 from rules.conditions import Client, conditions
 from rules.model import Acl, AclFile
 from rules.shelf import Shelf
@@ -81,9 +82,15 @@ class Snapshot:
     """The rules in force. `id` names them in records: files that say the same have the same."""
 
     def __init__(
-        self, file: AclFile, rules: Iterable[Rule], super_users: Mapping[str, Place], unmatched: Place | None
+        self,
+        file: AclFile,
+        rules: Iterable[Rule],
+        super_users: Mapping[str, Place],
+        unmatched: Place | None,
+        warnings: Iterable[Problem] = (),
     ) -> None:
         self.file = file
+        self.warnings = tuple(warnings)
         self.rules = tuple(rules)
         # Whose answer is the same whatever they ask.
         self._settled = {EVERYBODY: Decision(False, Why.NOBODY)} | {

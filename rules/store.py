@@ -1,7 +1,6 @@
 """A file of rules as the store of Kafka's ACLs: changed whole or not at all, and nobody's edit is lost.
 
 # A change begins with the file as it is now, whoever wrote it: what it says is what the change is decided on.
-# It is written beside the file, brought to the disk, and put in its place by a rename. Mode and owner stay.
 # Of several proxies one writes at a time: each holds a lock on the file (flock) from reading to renaming it. People and
 # their editors know nothing of that: a file that changed meanwhile is read again, and the change is decided anew.
 # What was written is in force here before `change` returns. Others see it as they see any edit.
@@ -11,20 +10,21 @@ from __future__ import annotations
 
 import fcntl
 import os
-import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from proxy.text.atomic import write_atomically
+from proxy.text.environment import Environment
 from proxy.text.problems import BadFileError
-from proxy.text.stamp import Stamp, settled, stamp, stamp_of
+from proxy.text.stamp import settled, stamp
+from proxy.text.watched import WatchedFile
 from rules.bindings import Binding
 from rules.edit import EditError, edited, said
-from rules.load import FORM, RulesError, examine_text
+from rules.load import FORM, compiled
 from rules.snapshot import Snapshot
-from rules.watched_file import WatchedFile
 
 PATIENCE = 5.0  # seconds for others to finish theirs
 BREATHER = 0.01
@@ -53,8 +53,9 @@ class Changed(NamedTuple):
 class Store:
     """The file that is watched. All of it may wait for a disk."""
 
-    def __init__(self, watched: WatchedFile) -> None:
+    def __init__(self, watched: WatchedFile[Snapshot], environment: Environment = os.environ) -> None:
         self.watched = watched
+        self._environment = environment
 
     def change(self, decide: Callable[[Snapshot], AclChange]) -> Changed:
         """Make the change that `decide` wants of the rules that there are. Raises StoreError: the file is as it was."""
@@ -75,9 +76,9 @@ class Store:
         """Make the change; None: somebody else was faster."""
         watched = self.watched
         seen = stamp(path)
-        before = watched.said(seen)
+        before = watched.value_at(seen)
         if before is None:
-            seen = settled(path)
+            (seen,) = settled([path])
         text = FORM.text(os.fspath(path))
         if stamp(path) != seen:
             return None
@@ -86,52 +87,19 @@ class Store:
         added, removed = frozenset(change.added) - there, frozenset(change.removed) & there
         if not added and not removed:
             return Changed(before, added, removed)
-        after = edited(text, before, watched.environment, change.added, removed)
-        if (written := _replaced(path, seen, after.text)) is None:
+        after = edited(text, before, self._environment, change.added, removed)
+        content = after.text.encode()
+        if len(content) > FORM.largest:
+            raise EditError(f"it would have more than {FORM.largest >> 20} MiB; take rules out")
+        written = write_atomically(path, content, unless=lambda: stamp(path) != seen)
+        if written is None:
             return None
-        watched.take(after.snapshot, written)
+        watched.put(after.snapshot, written)
         return Changed(after.snapshot, added, removed)
 
     def _examined(self, text: str) -> Snapshot:
-        snapshot, problems = examine_text(text, os.fspath(self.watched.file), self.watched.environment)
-        if snapshot is None:
-            raise RulesError(problem for problem in problems if not problem.warning)
-        return snapshot
-
-
-def _replaced(path: Path, seen: Stamp | None, text: str) -> Stamp | None:
-    """Put this text in the place of the file with that stamp: gives the new one; None: the file is another by now."""
-    content = text.encode()
-    if len(content) > FORM.largest:
-        raise EditError(f"it would have more than {FORM.largest >> 20} MiB; take rules out")
-    descriptor, fresh = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            there = os.stat(path)
-            own = os.fstat(descriptor)
-            if (own.st_uid, own.st_gid) != (there.st_uid, there.st_gid):
-                os.fchown(descriptor, there.st_uid, there.st_gid)
-            os.fchmod(descriptor, there.st_mode & 0o7777)
-            os.fsync(descriptor)
-            if stamp(path) != seen:
-                os.unlink(fresh)
-                return None
-            os.replace(fresh, path)
-            _to_disk(path.parent)
-            return stamp_of(os.fstat(descriptor))  # after the rename, which changes it
-    except BaseException:
-        Path(fresh).unlink(missing_ok=True)
-        raise
-
-
-def _to_disk(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        examined = FORM.examine(text, os.fspath(self.watched.file), self._environment)
+        return compiled(examined.usable(), examined.reading, examined.problems)
 
 
 @contextmanager

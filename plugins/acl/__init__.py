@@ -34,7 +34,7 @@ from plugins.acl.repeated import RepeatedFetch
 from plugins.acl.table import OWN, checks
 from proxy.core.context import Context
 from proxy.core.decisions import TURN, Decision, Forward, Steps
-from proxy.core.plugin import Handler, Plugin, Reload, Wish
+from proxy.core.plugin import Handler, Plugin, Wish
 from proxy.protocol import messages as _messages  # noqa: F401 (each api learns its classes)
 from proxy.protocol.api import APIS, FETCH, PRODUCE
 from proxy.protocol.errors import ErrorCode
@@ -42,12 +42,12 @@ from proxy.protocol.schema import Request, Response
 from proxy.protocol.slices import ELEMENTS
 from proxy.text.file import Section
 from proxy.text.paths import FilePath
-from proxy.text.problems import Finding, Problem
-from rules.watched_file import WatchedFile
+from proxy.text.problems import Finding, Problem, Reload
+from rules.load import watched
 
 
 class Acl(Plugin):
-    """Let clients do what the rules say. `now` gives seconds since 1970 UTC. Raises RulesError for a bad file."""
+    """Let clients do what the rules say. `now` gives seconds since 1970 UTC. Raises BadFileError for a bad file."""
 
     class Options(Section):
         """How the rules are enforced."""
@@ -74,8 +74,8 @@ class Acl(Plugin):
 
     def __init__(self, options: Options, now: Callable[[], float] = time.time) -> None:
         self.options = options
-        self.kept = WatchedFile(options.rules)
-        self.law = Law(self.kept, now, shadow=options.shadow)
+        self.rules = watched(options.rules)
+        self.law = Law(self.rules, now, shadow=options.shadow)
         self.names = Names()
         self._checks = checks()
         self._producing = Producing(self.law, self.names)
@@ -84,11 +84,8 @@ class Acl(Plugin):
 
     def refresh(self) -> Iterable[Reload]:
         """Take the rules as their file is now."""
-        problems = self.kept.refresh()
-        if problems is None:
-            return ()
-        taken = all(problem.warning for problem in problems)
-        return (Reload(str(self.kept.file), taken, tuple(map(str, problems))),)
+        reload = self.rules.look()
+        return () if reload is None else (reload,)
 
     def counts(self) -> Mapping[str, int]:
         """What the rules did not allow, by api."""

@@ -16,7 +16,8 @@ from proxy.core.context import Connection, Context
 from proxy.core.events import Denied
 from proxy.protocol.api import Api
 from proxy.protocol.fiber import turn
-from rules import Client, Decision, Operation, ResourceType, Snapshot, WatchedFile, Why
+from proxy.text.watched import WatchedFile
+from rules import Client, Decision, Operation, ResourceType, Snapshot, Why
 from rules.hosts import java_text
 from rules.vocabulary import CLUSTER_NAME
 
@@ -31,8 +32,8 @@ TOLD = 100  # refusals of one request of which events tell; all are counted
 class Law:
     """The rules of one cluster's clients. `now` gives seconds since 1970 UTC."""
 
-    def __init__(self, kept: WatchedFile, now: Callable[[], float], *, shadow: bool) -> None:
-        self.kept = kept
+    def __init__(self, rules: WatchedFile[Snapshot], now: Callable[[], float], *, shadow: bool) -> None:
+        self.rules = rules
         self.now = now
         self.shadow = shadow
         self.refused: Counter[str] = Counter()  # by the names of measures
@@ -41,7 +42,7 @@ class Law:
 
     def edition(self) -> tuple[Snapshot, int]:
         """The rules as they are now, and the second where that matters (0 elsewhere)."""
-        snapshot = self.kept.snapshot
+        snapshot = self.rules.value
         if snapshot is not self._seen:
             self._seen = snapshot
             self.is_timed = any(rule.acl.during is not None for rule in snapshot.rules)
@@ -90,7 +91,7 @@ class Rights:
         """Go by the rules and the client as they are now. Gives the edition."""
         law, connection = self._law, self._connection
         if (
-            law.kept.snapshot is not self._rules
+            law.rules.value is not self._rules
             or law.is_timed
             or connection.principal is not self._principal
             or connection.mechanism is not self._mechanism
@@ -171,7 +172,8 @@ class Rights:
         if self._untold < 0:
             return enforced
         why = decision.why.value if self._client is not None else "only the broker knows who the client is"
-        place = "" if decision.place is None else f"{self._law.kept.file}:{decision.place.line}:{decision.place.column}"
+        at = decision.place
+        place = "" if at is None else f"{self._law.rules.file}:{at.line}:{at.column}"
         told = Denied(api, operation.word, kind.word, name, why, place, enforced)
         self._connection.gate.tell(told)
         return enforced

@@ -50,14 +50,14 @@ class Managed(Plugin):
 
     def __init__(self, law: Law) -> None:
         self._law = law
-        self._store = Store(law.kept)
+        self._store = Store(law.rules)
 
     @on_request(DescribeAclsRequest)
     def describe(self, ctx: Context, request: DescribeAclsRequest) -> Steps:
         """The ACLs that match a filter."""
         if (no := self._refused(ctx, request, Operation.DESCRIBE)) is not None:
             return no
-        resources = yield Call(lambda: _described(request, self._law.kept.look()))
+        resources = yield Call(lambda: _described(request, self._law.rules.current()))
         return Reply(DescribeAclsResponse(throttle_time_ms=0, error_code=0, error_message="", resources=resources))
 
     @on_request(CreateAclsRequest)
@@ -126,7 +126,7 @@ class Managed(Plugin):
             return Deleted(error_code=ErrorCode.UNKNOWN_SERVER_ERROR, error_message=str(outcome), matching_acls=[])
         found = [_matched(binding) for binding in matching(one, sorted(outcome.removed))]
         for rule, binding in conditioned(one, outcome.rules):
-            place = f"{self._law.kept.file}:{rule.place.line}:{rule.place.column}"
+            place = f"{self._law.rules.file}:{rule.place.line}:{rule.place.column}"
             options = " and ".join(f'"{option}"' for option in rule.acl.ours)
             fact = f"{place}: not deleted: Kafka's ACLs cannot say {options}; edit the file"
             found.append(_matched(binding, ErrorCode.POLICY_VIOLATION, fact))

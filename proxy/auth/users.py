@@ -18,7 +18,6 @@ import base64
 import binascii
 import os
 import stat
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -26,8 +25,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from proxy.auth.verifiers import ITERATIONS, MOST_ITERATIONS, Verifier
-from proxy.text.file import Form, Section
-from proxy.text.problems import BadFileError, Problem
+from proxy.text.atomic import write_atomically
+from proxy.text.file import Examined, Form, Section
+from proxy.text.problems import Problem
 from proxy.text.words import wrong
 
 Users = Mapping[str, Mapping[str, Verifier]]
@@ -91,21 +91,19 @@ class UsersFile(Section):
     )
 
 
+def _check(examined: Examined[UsersFile]) -> None:
+    if os.stat(examined.name).st_mode & OTHERS:
+        way_out = f"others may read this file; run: chmod 600 {examined.name}"
+        examined.note([Problem(examined.name, None, way_out)])
+
+
 START = "begin with: doorkeeper users add FILE NAME"
-FORM = Form(UsersFile, "credentials file", START, largest=64 << 20, secret=True)
+FORM = Form(UsersFile, "credentials file", START, largest=64 << 20, check=_check, secret=True)
 
 
 def load(file: str | os.PathLike[str]) -> Users:
     """The users of a file. Raises BadFileError with every reason why there are none."""
-    name = os.fspath(file)
-    text = FORM.text(name)
-    if os.stat(name).st_mode & OTHERS:
-        raise BadFileError([Problem(name, None, f"others may read this file; run: chmod 600 {name}")])
-    examined = FORM.examine(text, name, {})
-    value, problems = examined.result()
-    if value is None:
-        raise BadFileError(problem for problem in problems if not problem.warning)
-    return {name: user.verifiers for name, user in value.users.items()}
+    return {name: user.verifiers for name, user in FORM.load(file, {}).users.items()}
 
 
 def save(file: str | os.PathLike[str], users: Users) -> None:
@@ -118,16 +116,7 @@ def save(file: str | os.PathLike[str], users: Users) -> None:
             keys: dict[str, Any] = {"salt": salt, "stored_key": stored_key, "server_key": server_key}
             written = ", ".join(f'{name}: "{base64.b64encode(key).decode()}"' for name, key in keys.items())
             lines.append(f"    {mechanism}: {{iterations: {iterations}, {written}}}\n")
-    descriptor, fresh = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # for its owner alone
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.writelines(lines)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(fresh, path)
-    except BaseException:
-        os.unlink(fresh)
-        raise
+    write_atomically(path, "".join(lines).encode())
 
 
 def _quoted(name: str) -> str:

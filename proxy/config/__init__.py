@@ -1,6 +1,6 @@
 """Configuration: one YAML file -> an immutable `Config`; every problem at once, each with its place and a way out."""
 
-from proxy.config.load import ConfigError, examine, examine_text, load
+from proxy.config.load import examine, examine_text, load
 from proxy.config.model import Admin, ClusterOptions, Config, LimitOptions, ListenerOptions
 from proxy.config.plugins import PluginUse
 from proxy.config.values import HostPort
@@ -10,7 +10,6 @@ __all__ = [
     "Admin",
     "ClusterOptions",
     "Config",
-    "ConfigError",
     "HostPort",
     "LimitOptions",
     "ListenerOptions",

@@ -6,24 +6,27 @@ from collections.abc import Iterable, Iterator
 from proxy.config import checks
 from proxy.config.model import Config
 from proxy.text.environment import Environment
-from proxy.text.file import Form
+from proxy.text.file import Examined, Form
 from proxy.text.places import Path
-from proxy.text.problems import BadFileError, Finding, Problem
+from proxy.text.problems import Finding, Problem
+
+
+def _check(examined: Examined[Config]) -> None:
+    if examined.value is not None:
+        examined.note(checks.findings(examined.value))
+        for index, use in enumerate(examined.value.plugins):
+            examined.note(_beneath(("plugins", index, use.name), use.examined()))
+
+
+def _beneath(path: Path, found: Iterable[Finding | Problem]) -> Iterator[Finding | Problem]:
+    """What was found in a part of the file, by paths in the whole."""
+    for one in found:
+        yield one if isinstance(one, Problem) else one._replace(path=(*path, *one.path))
+
 
 START = 'begin with "clusters:" and "listeners:" (doorkeeper run --help shows a whole file)'
-FORM = Form(Config, "configuration", START, largest=1 << 20)
-
-
-class ConfigError(BadFileError):
-    """A configuration that cannot be used, with every reason why."""
-
-
-def load(file: str | os.PathLike[str], environment: Environment = os.environ) -> Config:
-    """The configuration in a file. Raises ConfigError with every problem of the file; warnings pass."""
-    config, found = examine(file, environment)
-    if config is None:
-        raise ConfigError(problem for problem in found if not problem.warning)
-    return config
+FORM = Form(Config, "configuration", START, largest=1 << 20, check=_check)
+load = FORM.load
 
 
 def examine(file: str | os.PathLike[str], environment: Environment = os.environ) -> tuple[Config | None, list[Problem]]:
@@ -31,25 +34,9 @@ def examine(file: str | os.PathLike[str], environment: Environment = os.environ)
 
     Those of the files that it names follow after its own.
     """
-    name = os.fspath(file)
-    try:
-        text = FORM.text(name)
-    except BadFileError as error:
-        return None, list(error.problems)
-    return examine_text(text, name, environment)
+    return FORM.read(file, environment).result()
 
 
 def examine_text(text: str, name: str, environment: Environment) -> tuple[Config | None, list[Problem]]:
     """As `examine`, for a text that is already there; `name` stands for the file in the problems."""
-    examined = FORM.examine(text, name, environment)
-    if examined.value is not None:
-        examined.note(checks.findings(examined.value))
-        for index, use in enumerate(examined.value.plugins):
-            examined.note(_beneath(("plugins", index, use.name), use.examined()))
-    return examined.result()
-
-
-def _beneath(path: Path, found: Iterable[Finding | Problem]) -> Iterator[Finding | Problem]:
-    """What was found in a part of the file, by paths in the whole."""
-    for one in found:
-        yield one if isinstance(one, Problem) else one._replace(path=(*path, *one.path))
+    return FORM.examine(text, name, environment).result()

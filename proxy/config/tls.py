@@ -151,7 +151,7 @@ class ClusterTls(Trusting):
 BrokerTls = Annotated[ClusterTls | None, BeforeValidator(_optional_section)]
 
 
-class UnusableError(Exception):
+class UnusableError(ValueError):
     """A file, or an option about it, that cannot be used: `option` is the one to change."""
 
     def __init__(self, option: str, fact: str, way_out: str) -> None:

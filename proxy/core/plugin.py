@@ -43,6 +43,7 @@ from proxy.protocol.api import Api
 from proxy.protocol.schema import Message, Request, Response
 from proxy.protocol.walk import leading
 from proxy.protocol.wire import Meaning
+from proxy.text.problems import Reload
 
 H = TypeVar("H", bound=Callable[..., Any])
 
@@ -98,15 +99,6 @@ class Handler:
 
     def __str__(self) -> str:
         return getattr(self.call, "__qualname__", repr(self.call))
-
-
-@dataclass(frozen=True)
-class Reload:
-    """A file that a plugin works by has changed. `taken`: it is in force; otherwise what was before it still is."""
-
-    file: str
-    taken: bool
-    said: tuple[str, ...] = ()  # what is wrong with it, a line each
 
 
 class Plugin:

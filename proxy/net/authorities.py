@@ -17,13 +17,13 @@ import trio
 
 from proxy.auth.authority import Begin, Failures, ListenerAuthority
 from proxy.auth.identity import BearerIdentity, Identities, Password
-from proxy.auth.reloaded import Reloaded
 from proxy.config import Config
 from proxy.config.sasl import ClusterSasl, ListenerSasl, Oauthbearer
 from proxy.core.sasl import Exchange
 from proxy.net.process import StartError
 from proxy.net.tasks import Tasks
 from proxy.text.problems import BadFileError
+from proxy.text.watched import WatchedFile
 
 # What judges passwords and tokens, and what fetches, takes 25 MB: it is imported where a listener or cluster has it.
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Authorities:
     """The authority of each listener that has one, by name. Raises StartError."""
 
     def __init__(self, config: Config) -> None:
-        self._files: dict[str, Reloaded[Any]] = {}
+        self._files: dict[str, WatchedFile[Any]] = {}
         self._fetched: list[FetchedKeys] = []
         failures = Failures()
         self.by_listener: Mapping[str, ListenerAuthority] = {
@@ -78,15 +78,15 @@ class Authorities:
         file = self._read(tokens.jwks, load_keys)
         return replace(judge, keys=lambda: file.value)
 
-    def _users(self, file: str) -> Reloaded[Users]:
+    def _users(self, file: str) -> WatchedFile[Users]:
         from proxy.auth import users
 
         return self._read(file, users.load)
 
-    def _read(self, file: str, load: Callable[[str], Any]) -> Reloaded[Any]:
+    def _read(self, file: str, load: Callable[[str], Any]) -> WatchedFile[Any]:
         if file not in self._files:
             try:
-                self._files[file] = Reloaded(file, load)
+                self._files[file] = WatchedFile(file, load)
             except BadFileError as error:  # it was right when the configuration was checked
                 raise StartError(str(error)) from None
         return self._files[file]
@@ -99,7 +99,7 @@ class Authorities:
             while True:
                 await trio.sleep(EVERY)
                 for file in self._files.values():
-                    with tasks.contained("reading credentials", file=file.file):
+                    with tasks.contained("reading credentials", file=str(file.file)):
                         await _look(file)
 
 
@@ -142,12 +142,12 @@ def _identities(sasl: ClusterSasl) -> Identities:
     return Identities(usual, mapped)
 
 
-async def _look(file: Reloaded[Any]) -> None:
-    try:
-        if await trio.to_thread.run_sync(file.look):
-            log.info("credentials reloaded", file=file.file)
-    except BadFileError as error:
-        log.error("credentials not reloaded", why=str(error), still="what was read before")
+async def _look(file: WatchedFile[Any]) -> None:
+    reload = await trio.to_thread.run_sync(file.look)
+    if reload is not None and reload.taken:
+        log.info("credentials reloaded", file=reload.file)
+    elif reload is not None:
+        log.error("credentials not reloaded", why="\n".join(reload.said), still="what was read before")
 
 
 def _bearer(judge: Judge, again: bool) -> Exchange:
@@ -156,7 +156,7 @@ def _bearer(judge: Judge, again: bool) -> Exchange:
     return Bearer(judge, again)
 
 
-def _password(mechanism: str, file: Reloaded[Users], again: bool) -> Exchange:
+def _password(mechanism: str, file: WatchedFile[Users], again: bool) -> Exchange:
     from proxy.auth.passwords import Plain, Scram
 
     def known() -> Users:

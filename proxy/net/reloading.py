@@ -14,9 +14,10 @@ from collections.abc import Iterable
 import structlog
 import trio
 
-from proxy.core.plugin import Plugin, Reload
+from proxy.core.plugin import Plugin
 from proxy.net.complaints import Complaints
 from proxy.net.tasks import Tasks
+from proxy.text.problems import Reload
 
 log = structlog.get_logger()
 

@@ -5,7 +5,7 @@
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Generic, TypeVar
@@ -60,11 +60,23 @@ class Examined(Generic[Root]):
         usable = all(problem.warning for problem in self.problems)
         return self.value if usable else None, self.problems
 
+    def usable(self) -> Root:
+        """The value. Raises BadFileError with every problem where the file cannot be used; warnings pass."""
+        value, problems = self.result()
+        if value is None:
+            raise BadFileError(problem for problem in problems if not problem.warning)
+        return value
+
+
+def _nothing(examined: Examined[Root]) -> None:
+    """Each option says all that can be wrong."""
+
 
 @dataclass(frozen=True)
 class Form(Generic[Root]):
     """One kind of file: what it declares, what people call it, how it begins, and its largest size in bytes.
 
+    `check` notes what no option alone can know: also of a text with problems, in which `value` may be None.
     `secret`: nothing that stands in it is shown.
     """
 
@@ -72,7 +84,21 @@ class Form(Generic[Root]):
     what: str
     start: str
     largest: int
+    check: Callable[[Examined[Root]], None] = _nothing
     secret: bool = False
+
+    def load(self, file: str | os.PathLike[str], environment: Environment = os.environ) -> Root:
+        """The value of a file. Raises BadFileError with every problem of the file; warnings pass."""
+        return self.read(file, environment).usable()
+
+    def read(self, file: str | os.PathLike[str], environment: Environment = os.environ) -> Examined[Root]:
+        """What a file came to. Raises OSError where it could not be read now, and may be soon."""
+        name = os.fspath(file)
+        try:
+            text = self.text(name)
+        except BadFileError as error:
+            return Examined(name, problems=list(error.problems))
+        return self.examine(text, name, environment)
 
     def text(self, name: str) -> str:
         """The text of a file. Raises BadFileError with the one reason why there is none, OSError if that may pass."""
@@ -99,19 +125,24 @@ class Form(Generic[Root]):
             raise _refused(name, place, "not UTF-8 text; save the file as UTF-8") from None
 
     def examine(self, text: str, name: str, environment: Environment = os.environ) -> Examined[Root]:
-        """The values of a text, as far as they are right, and its problems so far."""
+        """The values of a text that is already there, and its problems; `name` stands for the file in these."""
         examined: Examined[Root] = Examined(name)
+        self._read_values(examined, text, environment)
+        self.check(examined)
+        return examined
+
+    def _read_values(self, examined: Examined[Root], text: str, environment: Environment) -> None:
+        name = examined.name
         try:
             reading = examined.reading = read(text, environment)
         except yaml.YAMLError as error:
             examined.problems.append(Problem(name, *syntax.described(error, text)))
-            return examined
+            return
         if reading.value is None and not reading.problems:
             reading.note(Place(1, 1), f"the file is empty; {self.start}")
         else:
             examined.value = self._validated(reading, FilePath(name).parent)
         examined.problems += [Problem(name, place, message) for place, message in reading.problems]
-        return examined
 
     def _validated(self, reading: Reading, folder: FilePath) -> Root | None:
         if not isinstance(reading.value, dict):

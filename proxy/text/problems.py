@@ -28,7 +28,15 @@ class Finding(NamedTuple):
     warning: bool = False
 
 
-class BadFileError(Exception):
+class Reload(NamedTuple):
+    """A file that is in use has changed. `taken`: it is in force, with warnings in `said`; else `said` is why not."""
+
+    file: str
+    taken: bool
+    said: tuple[str, ...] = ()
+
+
+class BadFileError(ValueError):
     """A file that cannot be used, with every reason why."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:

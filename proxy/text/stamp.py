@@ -6,6 +6,7 @@ Take the stamp before reading the file, so that no change is missed.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from time import sleep, time
 
 Stamp = tuple[int, ...]
@@ -26,19 +27,26 @@ def stamp_of(found: os.stat_result) -> Stamp:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-_MODIFIED = 3  # in a stamp: nanoseconds since 1970
+_CHANGED = 4  # in a stamp: nanoseconds since 1970; a rename counts
+Stamps = tuple[Stamp | None, ...]
 
 
-def settled(file: str | os.PathLike[str]) -> Stamp | None:
-    """The stamp of a file that was left alone for a moment; it may be waited for.
+def stamps(files: Iterable[str | os.PathLike[str]]) -> Stamps:
+    """The stamp of each."""
+    return tuple(map(stamp, files))
 
-    Editors that write a file in its place leave, for less than that, the first half of one.
+
+def settled(files: Sequence[str | os.PathLike[str]]) -> Stamps:
+    """The stamps of files that were left alone for a moment; they may be waited for.
+
+    Editors that write a file in its place leave, for less than that, the first half of one; a script that renews a
+    certificate and its key leaves a pair that does not fit.
     """
-    seen = stamp(file)
+    seen = stamps(files)
     for _ in range(MOMENTS):
-        age = MOMENT if seen is None else time() - seen[_MODIFIED] / 1e9
+        age = time() - max((each[_CHANGED] for each in seen if each is not None), default=0) / 1e9
         if not 0 <= age < MOMENT:
             break
         sleep(MOMENT - age)
-        seen = stamp(file)
+        seen = stamps(files)
     return seen

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rules import Client, Operation, ResourceType, RulesError, examine, examine_text, load
+from proxy.text.problems import BadFileError
+from rules import Client, Operation, ResourceType, examine, examine_text, load
 
 GOOD = """\
 super_users: [User:admin]
@@ -474,10 +475,10 @@ def test_files_that_say_the_same_have_the_same_id() -> None:
 
 def test_a_file_is_loaded_or_refused_whole(tmp_path: Path) -> None:
     file = tmp_path / "acl.yaml"
-    with pytest.raises(RulesError, match="there is no such file"):
+    with pytest.raises(BadFileError, match="there is no such file"):
         load(file)
     file.write_text(instead("Read", "Raed"))
-    with pytest.raises(RulesError, match=r'acl\.yaml:5:10: unknown operation "Raed"; did you mean "Read"\?'):
+    with pytest.raises(BadFileError, match=r'acl\.yaml:5:10: unknown operation "Raed"; did you mean "Read"\?'):
         load(file)
     assert examine(file)[0] is None
     file.write_text(GOOD)

@@ -68,6 +68,6 @@ class BrokerTls:
 
     async def seal(self, connected: socket.socket, host: str, seconds: float) -> TlsStream:
         """Do the handshake with the broker that was dialled as `host`. Raises HandshakeError."""
-        sealed = TlsSocket(connected, self.kept.current, self._server_name or host.rstrip("."))
+        sealed = TlsSocket(connected, self.kept.value, self._server_name or host.rstrip("."))
         await shake_hands(sealed, seconds)
         return TlsStream(sealed)

@@ -69,7 +69,7 @@ class ClientTls:
         if self._under_way >= self._limits.handshakes:
             raise HandshakeError(f"{self._under_way} handshakes are under way (limits.handshakes)", "handshakes")
         self._under_way += 1
-        tls = TlsSocket(client, self.kept.current)
+        tls = TlsSocket(client, self.kept.value)
         try:
             await shake_hands(tls, self._limits.handshake)
         except HandshakeError as error:

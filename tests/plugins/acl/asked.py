@@ -28,7 +28,7 @@ class Keeper:
 
     def __init__(self, file: Path, *, shadow: bool = False, principal: str = "User:admin") -> None:
         acl = Acl(Acl.Options(rules=str(file), managed=True, shadow=shadow), lambda: 0.0)
-        self.kept = acl.kept
+        self.rules = acl.rules
         self.events: list[Event] = []
         self._filters = Filters([acl])
         self._principal = principal

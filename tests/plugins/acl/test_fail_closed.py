@@ -38,7 +38,7 @@ from proxy.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetch
 from proxy.protocol.messages.share_fetch import ShareFetchRequest
 from proxy.protocol.schema import Request, Response, Struct
 from proxy.protocol.wire import Meaning
-from rules import RulesError
+from proxy.text.problems import BadFileError
 from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
 from tests.plugins.acl.test_fetch import fetch, records
 from tests.plugins.acl.test_produce import BATCH, produce
@@ -108,8 +108,8 @@ def explode(*arguments: Any, **options: Any) -> Any:
 
 def broken(own: Rules) -> Acl:
     """The rules cannot be asked."""
-    snapshot: Any = own.acl.kept.snapshot
-    own.acl.kept.snapshot = Breaking(snapshot)  # type: ignore[assignment]
+    snapshot: Any = own.acl.rules.value
+    own.acl.rules.value = Breaking(snapshot)  # type: ignore[assignment]
     return own.acl
 
 
@@ -456,7 +456,7 @@ def there_is_no_file_of_rules_to_begin_with(rules: Making, patch: pytest.MonkeyP
     own.file.unlink()
     try:
         Acl(Acl.Options(rules=str(own.file)))
-    except RulesError:
+    except BadFileError:
         return "not started"
     return "started"
 

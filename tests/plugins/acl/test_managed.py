@@ -14,6 +14,7 @@ from proxy.protocol.messages.create_acls import CreateAclsResponse
 from proxy.protocol.messages.delete_acls import DeleteAclsResponse
 from proxy.protocol.messages.describe_acls import DescribeAclsResponse
 from proxy.protocol.schema import Request
+from proxy.text.problems import Reload
 from rules import Client, Operation, ResourceType
 from tests.plugins.acl.asked import Keeper, create, creation, delete, describe
 from tests.plugins.acl.talk import Talk
@@ -108,7 +109,7 @@ def test_version_0_knows_no_prefixes(keeper: Keeper) -> None:
 def test_a_new_acl_is_in_force_when_it_is_answered(keeper: Keeper, file: Path, version: int) -> None:
     assert outcomes(keeper.ask(create(creation(name="new"), creation(name="new")), version)) == [(0, ""), (0, "")]
     assert file.read_text() == TEXT + "  - allow: User:a\n    to: Read\n    topics: new\n"
-    assert keeper.kept.snapshot.decide(Client("User:a"), Operation.READ, ResourceType.TOPIC, "new").allowed
+    assert keeper.rules.value.decide(Client("User:a"), Operation.READ, ResourceType.TOPIC, "new").allowed
     assert keeper.events == [AclsChanged(1, 0)]
 
 
@@ -227,7 +228,7 @@ def test_what_others_changed_in_the_file_is_described_at_once(keeper: Keeper, fi
     other = Keeper(file)
     assert outcomes(other.ask(create(creation(name="new")))) == [(0, "")]
     assert [each[2] for each in described(keeper, name="new")] == ["new"]
-    assert keeper.kept.refresh() == []
+    assert keeper.rules.look() == Reload(str(keeper.rules.file), True)
 
 
 def test_nothing_to_do_is_done(keeper: Keeper, file: Path) -> None:

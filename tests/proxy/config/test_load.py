@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.config import Config, ConfigError, examine, load
+from proxy.config import Config, examine, load
 from proxy.config.load import examine_text
+from proxy.text.problems import BadFileError
 
 GOOD = """\
 clusters:
@@ -347,18 +348,18 @@ def test_values_come_from_the_environment(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError) as missing:
+    with pytest.raises(BadFileError) as missing:
         load(tmp_path / "none.yaml")
     assert str(missing.value) == f"{tmp_path}/none.yaml: there is no such file; check the path"
-    with pytest.raises(ConfigError, match="this is a folder; give the path of a YAML file"):
+    with pytest.raises(BadFileError, match="this is a folder; give the path of a YAML file"):
         load(tmp_path)
     (tmp_path / "gateway.yaml").write_bytes(b"clusters:\n  m\xe4in: x\n")
-    with pytest.raises(ConfigError, match=r"gateway\.yaml:2:4: not UTF-8 text; save the file as UTF-8"):
+    with pytest.raises(BadFileError, match=r"gateway\.yaml:2:4: not UTF-8 text; save the file as UTF-8"):
         load(tmp_path / "gateway.yaml")
-    with pytest.raises(ConfigError, match=r'this is a folder; did you mean ".*gateway\.yaml"\?'):
+    with pytest.raises(BadFileError, match=r'this is a folder; did you mean ".*gateway\.yaml"\?'):
         load(tmp_path)
     (tmp_path / "large.yaml").write_bytes(b"#" * (1 << 20) + b"\n")
-    with pytest.raises(ConfigError, match="larger than 1 MiB"):
+    with pytest.raises(BadFileError, match="larger than 1 MiB"):
         load(tmp_path / "large.yaml")
 
 

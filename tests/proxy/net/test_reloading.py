@@ -6,11 +6,12 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
-from proxy.core.plugin import Plugin, Reload
+from proxy.core.plugin import Plugin
 from proxy.net.complaints import Complaints
 from proxy.net.reloading import keep_in_step
 from proxy.net.tasks import Tasks
 from proxy.telemetry.counters import NetworkCounters
+from proxy.text.problems import Reload
 
 
 class Watching(Plugin):

@@ -36,18 +36,18 @@ def test_a_file_has_settled_when_it_was_left_alone_for_a_moment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "file"
-    assert settled(file) is None
+    assert settled([file]) == (None,)
     waited: list[float] = []
 
     def another_write(seconds: float) -> None:
         waited.append(seconds)
         file.write_text("x" * len(waited))
         if len(waited) == 3:
-            os.utime(file, (1, 1))
+            monkeypatch.setattr("proxy.text.stamp.time", lambda: time() + 2 * MOMENT)
 
     monkeypatch.setattr("proxy.text.stamp.sleep", another_write)
     file.write_text("")
-    assert settled(file) == stamp(file)
+    assert settled([file]) == (stamp(file),)
     assert len(waited) == 3
     assert all(0 < seconds <= MOMENT for seconds in waited)
 
@@ -58,13 +58,29 @@ def test_a_file_that_is_never_left_alone_is_not_waited_for_without_end(
     file = tmp_path / "file"
     file.write_text("")
     monkeypatch.setattr("proxy.text.stamp.sleep", lambda seconds: file.touch())
-    assert settled(file) == stamp(file)
+    assert settled([file]) == (stamp(file),)
+
+
+def test_files_that_belong_together_have_settled_when_the_last_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    second.write_text("old")
+
+    def write_the_second(seconds: float) -> None:
+        second.write_text("new")
+        monkeypatch.setattr("proxy.text.stamp.time", lambda: time() + 2 * MOMENT)
+
+    monkeypatch.setattr("proxy.text.stamp.sleep", write_the_second)
+    first.write_text("new")
+    assert settled([first, second]) == (stamp(first), stamp(second))
+    assert second.read_text() == "new"
 
 
 @pytest.mark.parametrize("age", [-3600, 3600])
 def test_a_clock_that_is_wrong_holds_nothing_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, age: float) -> None:
     file = tmp_path / "file"
     file.write_text("")
-    os.utime(file, (time() + age, time() + age))
+    monkeypatch.setattr("proxy.text.stamp.time", lambda: time() + age)
     monkeypatch.setattr("proxy.text.stamp.sleep", lambda seconds: pytest.fail("waited"))
-    assert settled(file) == stamp(file)
+    assert settled([file]) == (stamp(file),)

@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 
 from proxy.config.certificates import content
 from proxy.config.tls import UnusableError
+from proxy.net.process import StartError
 from proxy.net.tls.watched_files import WatchedFiles
 
 
@@ -29,13 +30,23 @@ def kept(file: Path) -> WatchedFiles[bytes]:
     return WatchedFiles("the certificate", [str(file)], make)
 
 
-def test_a_change_counts_once_it_is_there_for_two_looks(file: Path) -> None:
+def test_what_changed_is_made_again(file: Path) -> None:
     it = kept(file)
     file.write_text("second")
-    it.look()
-    assert it.current == b"one"
-    it.look()
-    assert it.current == b"second"
+    with capture_logs() as said:
+        it.look()
+    assert it.value == b"second"
+    assert [(line["event"], line["what"]) for line in said] == [("read again", "the certificate")]
+
+
+def test_no_files_never_change() -> None:
+    assert WatchedFiles("authorities of the system", [], list).look() is None
+
+
+def test_what_cannot_be_made_at_first_is_no_start(file: Path) -> None:
+    file.write_text("broken")
+    with pytest.raises(StartError, match=r"^the certificate\.certificate: it is broken; write it anew$"):
+        kept(file)
 
 
 def test_what_cannot_be_used_changes_nothing_and_is_said_once(file: Path) -> None:
@@ -44,13 +55,12 @@ def test_what_cannot_be_used_changes_nothing_and_is_said_once(file: Path) -> Non
     with capture_logs() as said:
         for _ in range(5):
             it.look()
-    assert it.current == b"one"
+    assert it.value == b"one"
     (line,) = said
     assert line["why"] == "it is broken; write it anew"
     file.write_text("third")
     it.look()
-    it.look()
-    assert it.current == b"third"
+    assert it.value == b"third"
 
 
 def test_a_file_that_is_gone_changes_nothing(file: Path) -> None:
@@ -59,5 +69,5 @@ def test_a_file_that_is_gone_changes_nothing(file: Path) -> None:
     with capture_logs() as said:
         for _ in range(3):
             it.look()
-    assert it.current == b"one"
+    assert it.value == b"one"
     assert len(said) == 1
