@@ -114,6 +114,15 @@ def test_imports_point_one_way() -> None:
     assert result.returncode == 0, result.stdout
 
 
+def test_what_runs_in_a_users_process_needs_python_and_pytest_alone() -> None:
+    imported = {
+        name.partition(".")[0]
+        for path in (ROOT / "chaos").rglob("*.py")
+        for name in IMPORT.findall(path.read_text(encoding="utf-8"))
+    }
+    assert imported <= sys.stdlib_module_names | {"chaos", "pytest"}
+
+
 def test_the_package_needs_only_what_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["scripts"] == {"doorkeeper": "proxy.cli:main"}

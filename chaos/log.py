@@ -1,0 +1,140 @@
+"""The log as a history shows it: who sent each value, what was read at each place, and how each client went through.
+
+# A value is where it was read; of a value that nobody read, where its sender was told that it is.
+# A pass is what a client read of one partition without a seek or a rebalance in between.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
+
+from chaos.notes import ClientHistory, Isolation, NotedRead, NotedSend, NotedTransaction, Where
+
+Partition = tuple[str, int]
+
+
+class Pass(NamedTuple):
+    """What a client read of a partition, in its order. `start`: the offset to begin at, if it was noted."""
+
+    client: ClientHistory
+    partition: Partition
+    start: int | None
+    reads: list[NotedRead]
+
+
+class ObservedLog:
+    """All that the notes of some clients say of the log."""
+
+    def __init__(self, clients: Sequence[ClientHistory]) -> None:
+        self.clients = clients
+        self.sends: dict[tuple[str, Hashable], list[NotedSend]] = {}
+        for client in clients:
+            for send in client.sends:
+                self.sends.setdefault((send.topic, send.value), []).append(send)
+        self.topics = {topic for topic, _ in self.sends}
+        self.passes = [one for client in clients for one in _passes(client)]
+        self.reads: dict[Where, NotedRead] = {}  # the first of each place
+        self.found: dict[tuple[str, Hashable], NotedRead] = {}  # the first of each value
+        self.proven: set[NotedTransaction] = set()  # committed, since somebody could read of it
+        self.struck: set[Where] = set()  # nobody was to read these: others who went past them skipped nothing
+        for read in self.all_reads():
+            self.reads.setdefault(read.place, read)
+            self.found.setdefault((read.place.topic, read.value), read)
+            sender = self.sender(read)
+            if sender is not None and sender.transaction is not None and read.client.isolation == "read_committed":
+                self.proven.add(sender.transaction)
+        self.reach = Reach(self.passes)
+
+    def all_reads(self) -> Iterator[NotedRead]:
+        """Each read of each client."""
+        return (read for one in self.passes for read in one.reads)
+
+    def sender(self, read: NotedRead) -> NotedSend | None:
+        """The attempt that wrote what was read, if only one can have."""
+        attempts = self.sends.get((read.place.topic, read.value), ())
+        told = [send for send in attempts if send.place == read.place] if len(attempts) > 1 else attempts
+        return told[0] if len(told) == 1 else None
+
+    def is_kept(self, send: NotedSend) -> bool:
+        """Whether the broker owes it to everybody who reads: acknowledged, and committed if in a transaction."""
+        if send.place is None or send.failure is not None:
+            return False
+        transaction = send.transaction
+        if transaction is None:
+            return True
+        if transaction.aborted_at is not None:
+            return False
+        return transaction.committed_at is not None or transaction in self.proven
+
+    def readable(self, isolation: Isolation) -> dict[Partition, list[int]]:
+        """The offsets at which records were read by somebody who sees no more than a reader of this isolation."""
+        return self._readable_if_committed if isolation == "read_committed" else self._readable
+
+    @cached_property
+    def _readable(self) -> dict[Partition, list[int]]:
+        return _sorted(self.reads.keys() - self.struck)
+
+    @cached_property
+    def _readable_if_committed(self) -> dict[Partition, list[int]]:
+        if all(client.isolation == "read_committed" for client in self.clients):
+            return self._readable
+        committed = {read.place for read in self.all_reads() if read.client.isolation == "read_committed"}
+        return _sorted(committed - self.struck)
+
+
+class Reach:
+    """How far some passes went: which places a client went past, whether or not it read them."""
+
+    def __init__(self, passes: Iterable[Pass]) -> None:
+        spans: dict[Partition, list[tuple[int, int, NotedRead]]] = defaultdict(list)
+        for one in passes:
+            if one.reads:
+                furthest = max(one.reads, key=_offset)
+                spans[one.partition].append((one.start or 0, furthest.place.offset, furthest))
+        # Of each partition the starts of all passes in order, and the furthest read of those up to each of them.
+        self._ends: dict[Partition, tuple[list[int], list[NotedRead]]] = {}
+        for partition, each in spans.items():
+            each.sort(key=lambda span: span[:2])
+            self._ends[partition] = [start for start, _, _ in each], list(accumulate((it[2] for it in each), _further))
+
+    def beyond(self, place: Where) -> NotedRead | None:
+        """The read that shows that a client went from before this place to beyond it."""
+        starts, furthest = self._ends.get(place[:2], ([], []))
+        before = bisect_right(starts, place.offset)
+        return furthest[before - 1] if before and furthest[before - 1].place.offset > place.offset else None
+
+
+def _offset(read: NotedRead) -> int:
+    return read.place.offset
+
+
+def _further(one: NotedRead, other: NotedRead) -> NotedRead:
+    return max(one, other, key=_offset)
+
+
+def _passes(client: ClientHistory) -> list[Pass]:
+    found: list[Pass] = []
+    under_way: dict[Partition, Pass] = {}
+    for note in client.reads:
+        partition = note.place[:2]
+        if not isinstance(note, NotedRead) or partition not in under_way:
+            start = None if isinstance(note, NotedRead) else note.place.offset
+            under_way[partition] = Pass(client, partition, start, [])
+            found.append(under_way[partition])
+        if isinstance(note, NotedRead):
+            under_way[partition].reads.append(note)
+    return found
+
+
+def _sorted(places: set[Where]) -> dict[Partition, list[int]]:
+    offsets: dict[Partition, list[int]] = defaultdict(list)
+    for topic, partition, offset in places:
+        offsets[topic, partition].append(offset)
+    for each in offsets.values():
+        each.sort()
+    return offsets

@@ -1,0 +1,161 @@
+"""Notes: what the clients of a test put into its history, each with its moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Literal, NamedTuple
+
+Isolation = Literal["read_committed", "read_uncommitted"]
+
+
+def shown(value: object) -> str:
+    """A value in a line for people."""
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+class Where(NamedTuple):
+    """The place of a record."""
+
+    topic: str
+    partition: int
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition} offset {self.offset}"
+
+
+class NotedSend:
+    """A record that a client gave to its producer, and what it was told of it."""
+
+    __slots__ = ("client", "failure", "moment", "place", "told", "topic", "transaction", "value")
+
+    def __init__(
+        self, client: ClientHistory, topic: str, value: Hashable, transaction: NotedTransaction | None
+    ) -> None:
+        self.client, self.topic, self.value, self.transaction = client, topic, value, transaction
+        self.moment = client.tick()
+        self.told: int | None = None  # the moment of either
+        self.place: Where | None = None
+        self.failure: str | None = None
+
+    def acknowledged(self, partition: int, offset: int) -> None:
+        """The broker said that it is written there. Leave it out where no broker says so (acks=0)."""
+        self.place, self.told = Where(self.topic, partition, offset), self.client.tick()
+
+    def failed(self, error: object = "it failed") -> None:
+        """It is certainly not written. A timeout says no such thing: note nothing of it then."""
+        self.failure, self.told = str(error), self.client.tick()
+
+    def __str__(self) -> str:
+        return f"#{self.moment} {self.client.name} sent {shown(self.value)} to {self.topic}"
+
+    @property
+    def outcome(self) -> str:
+        """What the client was told."""
+        what = f"was told {self.place}" if self.place is not None else f"was told that it failed: {self.failure}"
+        return f"#{self.told} {self.client.name} {what}"
+
+
+class NotedTransaction:
+    """A transaction of a producer. Without `committed` or `aborted`, its outcome is not known."""
+
+    __slots__ = ("aborted_at", "client", "committed_at", "committing")
+
+    def __init__(self, client: ClientHistory) -> None:
+        self.client = client
+        self.committing: int | None = None
+        self.committed_at: int | None = None
+        self.aborted_at: int | None = None
+
+    def send(self, topic: str, value: Hashable) -> NotedSend:
+        """As `ClientHistory.send`, in this transaction."""
+        return self.client.send(topic, value, self)
+
+    def commits(self) -> None:
+        """Note it before the producer is asked to commit."""
+        self.committing = self.client.tick()
+
+    def committed(self) -> None:
+        """The producer said that it is committed."""
+        if self.committing is None:
+            raise ValueError("note commits() before the producer is asked to commit, and committed() after it")
+        self.committed_at = self.client.tick()
+
+    def aborted(self) -> None:
+        """It was aborted, or fenced before it was committed: what it sent is never to be read."""
+        self.aborted_at = self.client.tick()
+
+    def __str__(self) -> str:
+        if self.aborted_at is not None:
+            return f"#{self.aborted_at} {self.client.name} aborted its transaction"
+        if self.committing is not None:
+            return f"#{self.committing} {self.client.name} began to commit its transaction"
+        return f"{self.client.name} never began to commit its transaction"
+
+
+class NotedRead(NamedTuple):
+    """A record that a client read."""
+
+    moment: int
+    client: ClientHistory
+    place: Where
+    value: Hashable
+
+    def __str__(self) -> str:
+        return f"#{self.moment} {self.client.name} read {shown(self.value)} at {self.place}"
+
+
+class NotedPosition(NamedTuple):
+    """From here on the client reads this partition from this place on."""
+
+    moment: int
+    place: Where
+
+
+class NotedCommit(NamedTuple):
+    """A group goes on from this place if all of its members are gone."""
+
+    moment: int
+    client: ClientHistory
+    group: str
+    place: Where
+    transaction: NotedTransaction | None
+
+    def __str__(self) -> str:
+        return f"#{self.moment} {self.client.name} committed {self.place} for group {self.group}"
+
+
+class ClientHistory:
+    """What one client notes. `group`: the consumer group that it is a member of."""
+
+    def __init__(self, tick: Callable[[], int], name: str, group: str | None, isolation: Isolation) -> None:
+        self.tick, self.name, self.group, self.isolation = tick, name, group, isolation
+        self.sends: list[NotedSend] = []
+        self.reads: list[NotedRead | NotedPosition] = []
+        self.commits: list[NotedCommit] = []
+
+    def send(self, topic: str, value: Hashable, transaction: NotedTransaction | None = None) -> NotedSend:
+        """Note it before the record is given to the producer."""
+        send = NotedSend(self, topic, value, transaction)
+        self.sends.append(send)
+        return send
+
+    def begin(self) -> NotedTransaction:
+        """A transaction begins."""
+        return NotedTransaction(self)
+
+    def reads_from(self, topic: str, partition: int, offset: int) -> None:
+        """What it reads next of this partition begins here: an assignment, a seek."""
+        self.reads.append(NotedPosition(self.tick(), Where(topic, partition, offset)))
+
+    def read(self, topic: str, partition: int, offset: int, value: Hashable) -> None:
+        """It read this record."""
+        self.reads.append(NotedRead(self.tick(), self, Where(topic, partition, offset), value))
+
+    def commit(self, topic: str, partition: int, offset: int, transaction: NotedTransaction | None = None) -> None:
+        """Its group goes on from here: all before it is done with. `transaction`: once that is committed."""
+        if self.group is None:
+            raise ValueError(f'"{self.name}" commits offsets and has no group; say history.client(..., group=...)')
+        place = Where(topic, partition, offset)
+        self.commits.append(NotedCommit(self.tick(), self, self.group, place, transaction))
