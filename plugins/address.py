@@ -23,6 +23,7 @@ from proxy.core.addresses import LONGEST, unusable
 from proxy.core.context import Context
 from proxy.core.decisions import Decision, Disconnect, Forward
 from proxy.core.plugin import Plugin, carrying, on_request, on_response
+from proxy.core.services import Services
 from proxy.core.topology import MOST, Endpoint, Topology
 from proxy.protocol.fiber import turns
 from proxy.protocol.messages.add_raft_voter import AddRaftVoterRequest
@@ -38,7 +39,8 @@ ENDLESS = 10 * MOST  # brokers in one answer
 class Address(Plugin):
     """Advertise the proxy's addresses instead of the brokers'."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: Plugin.Options, services: Services) -> None:
+        super().__init__(options, services)
         self._quorum: dict[tuple[int, str], Endpoint] = {}  # by node id and listener: where it really is
 
     @on_response(carrying(Meaning.HOST))

@@ -28,15 +28,20 @@ WITHOUT_FEATURES = 2  # the newest version whose answer librdkafka's mock cluste
 
 
 class ApiVersions(Plugin):
-    """Advertise what both the broker and the proxy speak. `mark`: the client id of this proxy itself."""
+    """Advertise what both the broker and the proxy speak."""
 
-    def __init__(self, mark: str | None = None) -> None:
-        self._mark = mark
+    class Options(Plugin.Options):
+        """`mark`: the client id of this proxy itself."""
+
+        mark: str | None = None
+
+    options: Options
 
     @on_request(ApiVersionsRequest)
     def negotiate(self, ctx: Context, request: ApiVersionsRequest) -> Steps:
         """Ask the broker, and answer with what is common."""
-        if self._mark is not None and ctx.client_id == self._mark:
+        mark = self.options.mark
+        if mark is not None and ctx.client_id == mark:
             return Reply(ApiVersionsResponse(error_code=LOOP, api_keys=[]))
         if ctx.version > WITHOUT_FEATURES:
             ctx.connection.software_name = request.client_software_name

@@ -35,6 +35,7 @@ from proxy.core.events import Authenticated, Refused
 from proxy.core.gate import looks_like_kafka
 from proxy.core.plugin import Plugin, on_request, on_response
 from proxy.core.sasl import other_mechanism, other_principal, rejected
+from proxy.core.services import Services
 from proxy.core.tokens import Exchange, following
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.frame import HOLD, Buffer, Head, Reader
@@ -46,10 +47,17 @@ FAILED = "authentication failed"
 
 
 class SaslInspected(Plugin):
-    """Learn who the client is; `principal_claim`: what of an OAUTHBEARER token brokers take for that."""
+    """Learn who the client is."""
 
-    def __init__(self, principal_claim: str = SUBJECT) -> None:
-        self._followed = following(principal_claim)
+    class Options(Plugin.Options):
+        """`principal_claim`: what of an OAUTHBEARER token brokers take for who the client is."""
+
+        principal_claim: str = SUBJECT
+
+    def __init__(self, options: Options, services: Services) -> None:
+        super().__init__(options, services)
+        self._name = services.name
+        self._followed = following(options.principal_claim)
 
     def connected(self, connection: Connection) -> None:
         """It may begin without a request."""
@@ -64,7 +72,7 @@ class SaslInspected(Plugin):
     @on_request(SaslHandshakeRequest)
     def handshake(self, ctx: Context, request: SaslHandshakeRequest) -> Decision:
         """The client names a mechanism."""
-        ctx.connection.notes[self] = Exchange(request.mechanism, self._followed)
+        ctx.connection.notes[self._name] = Exchange(request.mechanism, self._followed)
         ctx.connection.gate.wait()
         return None
 
@@ -73,9 +81,9 @@ class SaslInspected(Plugin):
         """The broker speaks it, or does not."""
         gate = ctx.connection.gate
         if response.error_code:
-            ctx.connection.notes.pop(self, None)
+            ctx.connection.notes.pop(self._name, None)
         elif ctx.version == 0:
-            gate.take_tokens(Passing(ctx.connection, ctx.connection.notes.pop(self)))
+            gate.take_tokens(Passing(ctx.connection, ctx.connection.notes.pop(self._name)))
             return None
         gate.go_on()
         return None
@@ -83,7 +91,7 @@ class SaslInspected(Plugin):
     @on_request(SaslAuthenticateRequest)
     def token(self, ctx: Context, request: SaslAuthenticateRequest) -> Decision:
         """A step of the client."""
-        exchange = ctx.connection.notes.get(self)
+        exchange = ctx.connection.notes.get(self._name)
         if exchange is not None:
             try:
                 offer(ctx.connection, exchange, bytes(request.auth_bytes))
@@ -95,9 +103,9 @@ class SaslInspected(Plugin):
     @on_response(SaslAuthenticateResponse)
     def answer(self, ctx: Context, response: SaslAuthenticateResponse) -> Decision:
         """A step of the broker."""
-        exchange = ctx.connection.notes.get(self)
+        exchange = ctx.connection.notes.get(self._name)
         if response.error_code:
-            ctx.connection.notes.pop(self, None)
+            ctx.connection.notes.pop(self._name, None)
         elif exchange is None:
             return Disconnect("the broker took a token of a client that named no mechanism")
         else:
@@ -108,7 +116,7 @@ class SaslInspected(Plugin):
             if done:
                 learn(ctx.connection, exchange)
             if done and exchange.in_turn:
-                del ctx.connection.notes[self]
+                del ctx.connection.notes[self._name]
         ctx.connection.gate.go_on()
         return None
 

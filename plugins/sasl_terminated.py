@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from pydantic import ConfigDict, SkipValidation
+
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Decision, Disconnect, Forward, Reply, Sleep, Steps
 from proxy.core.events import Authenticated, Refused
@@ -34,6 +36,7 @@ from proxy.core.sasl import (
     other_principal,
     rejected,
 )
+from proxy.core.services import Services
 from proxy.protocol.api import API_VERSIONS, SASL_AUTHENTICATE, SASL_HANDSHAKE
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.frame import Buffer, Head, Reader
@@ -63,13 +66,23 @@ class Session:
 class SaslTerminated(Plugin):
     """Let nobody pass who is not authenticated."""
 
-    def __init__(self, authority: Authority, introduce: Introduce | None = None) -> None:
-        self._authority = authority
-        self._introduce = introduce
+    class Options(Plugin.Options):
+        """`authority` says who may come; `introduce` tells the broker for whom the proxy speaks, where it depends."""
+
+        model_config = ConfigDict(arbitrary_types_allowed=True)
+
+        authority: SkipValidation[Authority]
+        introduce: SkipValidation[Introduce | None] = None
+
+    def __init__(self, options: Options, services: Services) -> None:
+        super().__init__(options, services)
+        self._name = services.name
+        self._authority = options.authority
+        self._introduce = options.introduce
 
     def connected(self, connection: Connection) -> Steps:
         """Nobody is known yet."""
-        session = connection.notes[self] = Session()
+        session = connection.notes[self._name] = Session()
         connection.gate.narrow(BEFORE, partial(self._strange, connection))
         connection.gate.limit(LONGEST_TOKEN)
         return self._hurry(session)
@@ -81,7 +94,7 @@ class SaslTerminated(Plugin):
 
     def _strange(self, connection: Connection, head: Head) -> Reader | None:
         """A request that has no filter chain now."""
-        session: Session = connection.notes[self]
+        session: Session = connection.notes[self._name]
         comes = COMES.get(head[1] >> 16, Comes.OTHER)
         do = TABLE[session.state][comes]
         if comes is Comes.VERSIONS and do is Do.PASS:
@@ -109,7 +122,7 @@ class SaslTerminated(Plugin):
         return None
 
     def _session(self, ctx: Context) -> Session:
-        session: Session = ctx.connection.notes[self]
+        session: Session = ctx.connection.notes[self._name]
         return session
 
     @on_request(ApiVersionsRequest)
@@ -197,7 +210,7 @@ class SaslTerminated(Plugin):
 
     def step(self, connection: Connection, token: bytes) -> Outcome:
         """Show a token to the exchange that is under way."""
-        session: Session = connection.notes[self]
+        session: Session = connection.notes[self._name]
         assert session.exchange is not None
         outcome = session.exchange.step(token)
         if not isinstance(outcome, Accepted):
@@ -210,14 +223,14 @@ class SaslTerminated(Plugin):
 
     def introduce(self, connection: Connection, accepted: Accepted) -> Steps:
         """Tell the broker for whom we speak, where it depends on the client."""
-        session: Session = connection.notes[self]
+        session: Session = connection.notes[self._name]
         if self._introduce is None or session.number:
             return None
         return (yield from self._introduce(connection, f"User:{accepted.user}"))
 
     def accept(self, connection: Connection, accepted: Accepted) -> None:
         """The client is who it says."""
-        session: Session = connection.notes[self]
+        session: Session = connection.notes[self._name]
         connection.principal, connection.mechanism = f"User:{accepted.user}", session.mechanism
         if connection.taken_for is None:
             connection.taken_for = ""
@@ -230,7 +243,7 @@ class SaslTerminated(Plugin):
             connection.gate.run(self._expire(connection, session.number, accepted.lifetime))
 
     def _expire(self, connection: Connection, number: int, seconds: float) -> Steps:
-        session: Session = connection.notes[self]
+        session: Session = connection.notes[self._name]
         yield Sleep(seconds)
         if session.number == number:
             session.state = State.AGAIN if session.state is State.AGAIN else State.OVER
@@ -239,7 +252,7 @@ class SaslTerminated(Plugin):
 
     def refuse(self, connection: Connection, rejected: Rejected) -> Steps:
         """Close without a word, after a while."""
-        session: Session = connection.notes[self]
+        session: Session = connection.notes[self._name]
         yield Sleep(self._failed(connection, session.mechanism, rejected.why))
         return Disconnect("authentication failed")
 

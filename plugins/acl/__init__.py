@@ -13,8 +13,7 @@ Rules:
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial, update_wrapper
 from types import GeneratorType
 from typing import Any
@@ -35,21 +34,21 @@ from plugins.acl.table import OWN, checks
 from proxy.core.context import Context
 from proxy.core.decisions import TURN, Decision, Forward, Steps
 from proxy.core.plugin import Handler, Plugin, Wish
+from proxy.core.services import Services
 from proxy.protocol import messages as _messages  # noqa: F401 (each api learns its classes)
 from proxy.protocol.api import APIS, FETCH, PRODUCE
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.schema import Request, Response
 from proxy.protocol.slices import ELEMENTS
-from proxy.text.file import Section
 from proxy.text.paths import FilePath
 from proxy.text.problems import Finding, Problem, Reload
 from rules.load import watched
 
 
 class Acl(Plugin):
-    """Let clients do what the rules say. `now` gives seconds since 1970 UTC. Raises BadFileError for a bad file."""
+    """Let clients do what the rules say. Raises BadFileError for a bad file."""
 
-    class Options(Section):
+    class Options(Plugin.Options):
         """How the rules are enforced."""
 
         rules: FilePath = Field(
@@ -72,10 +71,10 @@ class Acl(Plugin):
         """What is wrong with the file of rules."""
         yield from examined(options.rules, managed=options.managed)
 
-    def __init__(self, options: Options, now: Callable[[], float] = time.time) -> None:
-        self.options = options
+    def __init__(self, options: Options, services: Services) -> None:
+        super().__init__(options, services)
         self.rules = watched(options.rules)
-        self.law = Law(self.rules, now, shadow=options.shadow)
+        self.law = Law(self.rules, services.clock.wall, shadow=options.shadow)
         self.names = Names()
         self._checks = checks()
         self._producing = Producing(self.law, self.names)

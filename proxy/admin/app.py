@@ -38,7 +38,7 @@ def application(source: Source, workers: int) -> Starlette:
         return JSONResponse(body, 200 if ready else 503)
 
     async def metrics(request: Request) -> Response:
-        instruments.latest = await source()
+        instruments.take(await source())
         return Response(generate_latest(), headers={"content-type": CONTENT_TYPE_LATEST})
 
     @asynccontextmanager

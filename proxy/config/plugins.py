@@ -1,7 +1,7 @@
 """Plugins by name: what stands under `plugins:` in a file, and which class it means.
 
-A plugin is a class with its `Options`, a pydantic model. Those that come with the proxy stand in `BUILT_IN`; an
-installed package adds its own by an entry point in the group `doorkeeper.plugins`:
+A plugin is a subclass of `proxy.plugin.Plugin`, and may have `Options` of its own. Those that come with the proxy stand
+in `BUILT_IN`; an installed package adds its own by an entry point in the group `doorkeeper.plugins`:
 
     [project.entry-points."doorkeeper.plugins"]
     shadow = "my_package.shadow:Shadow"
@@ -11,13 +11,14 @@ is wrong with these: at an option (Finding), or in the file itself (Problem).
 """
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationInfo, WithJsonSchema, create_model
+from pydantic import BaseModel, PlainValidator, ValidationInfo, WithJsonSchema, create_model
 
+from proxy.core.plugin import Options, Plugin
 from proxy.text.problems import Finding, Problem
 from proxy.text.words import nearest, shown, wrong
 
@@ -26,19 +27,13 @@ ALWAYS_THERE = frozenset({"address", "api_versions"})
 BUILT_IN: dict[str, str] = {"acl": "plugins.acl:Acl"}
 
 
-class NoOptions(BaseModel):
-    """The options of a plugin that has none."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 @dataclass(frozen=True, slots=True)
 class PluginUse:
-    """One entry under `plugins:`: `plugin(options)` is what runs."""
+    """One entry under `plugins:`: `plugin(options, services)` is what runs."""
 
     name: str
-    plugin: type[Any]
-    options: BaseModel
+    plugin: type[Plugin]
+    options: Options
 
     def examined(self) -> Iterator[Finding | Problem]:
         """What is wrong with the files that the options name; a path begins at them."""
@@ -48,7 +43,19 @@ class PluginUse:
     @staticmethod
     def declaration(name: str) -> type[BaseModel]:
         """What stands under a plugin's name in the file."""
-        return options_class(plugin_class(name))
+        return plugin_class(name).Options
+
+
+def unique_names(uses: Iterable[PluginUse]) -> list[str]:
+    """What each of these plugins is called where it runs: a second `acl` is `acl-2`."""
+    names: dict[str, None] = {}
+    for use in uses:
+        name, number = use.name, 1
+        while name in names:
+            number += 1
+            name = f"{use.name}-{number}"
+        names[name] = None
+    return list(names)
 
 
 def known() -> Mapping[str, str]:
@@ -56,16 +63,17 @@ def known() -> Mapping[str, str]:
     return {point.name: point.value for point in entry_points(group=GROUP)} | BUILT_IN
 
 
-def plugin_class(name: str) -> type[Any]:
-    """The class behind a name. Raises KeyError for an unknown one, ImportError or AttributeError for a broken one."""
-    module, _, attribute = known()[name].partition(":")
-    found: type[Any] = getattr(importlib.import_module(module), attribute)
+def plugin_class(name: str) -> type[Plugin]:
+    """The class behind a name.
+
+    Raises KeyError for an unknown one, ImportError or AttributeError for a broken one, TypeError for no plugin.
+    """
+    place = known()[name]
+    module, _, attribute = place.partition(":")
+    found: object = getattr(importlib.import_module(module), attribute)
+    if not (isinstance(found, type) and issubclass(found, Plugin)):
+        raise TypeError(f"{place} is no subclass of proxy.plugin.Plugin")
     return found
-
-
-def options_class(plugin: type[Any]) -> type[BaseModel]:
-    options: type[BaseModel] = getattr(plugin, "Options", NoOptions)
-    return options
 
 
 def _entry(value: object, info: ValidationInfo) -> PluginUse:
@@ -82,8 +90,10 @@ def _entry(value: object, info: ValidationInfo) -> PluginUse:
         raise unknown_plugin(name) from None
     except (ImportError, AttributeError) as error:
         raise wrong(f'plugin "{name}" cannot be loaded: {error}', "install what it needs") from None
+    except TypeError as error:
+        raise wrong(f'"{name}" is no plugin: {error}', "install a version that is one, or leave it out") from None
     # Validated under its name, so that a problem's path leads through the file: plugins, 0, acl, rules.
-    field: dict[str, Any] = {name: (options_class(plugin), ...)}
+    field: dict[str, Any] = {name: (plugin.Options, ...)}
     model, options = create_model(name, **field), {name: {} if given is None else given}
     under_name = model.model_validate(options, context=info.context)
     return PluginUse(name, plugin, getattr(under_name, name))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from proxy.config.model import Config
-from proxy.config.plugins import BUILT_IN, options_class, plugin_class
+from proxy.config.plugins import BUILT_IN, plugin_class
 from proxy.text.quantities import FROM_ENVIRONMENT
 
 SHIPPED = Path(__file__).parent.parent / "gateway.schema.json"
@@ -30,7 +30,7 @@ def schema() -> dict[str, Any]:
 
 
 def _entry(name: str, definitions: dict[str, Any]) -> dict[str, Any]:
-    options = options_class(plugin_class(name)).model_json_schema()
+    options = plugin_class(name).Options.model_json_schema()
     definitions |= options.pop("$defs", {})
     return {"type": "object", "properties": {name: options}, "required": [name], "additionalProperties": False}
 

@@ -93,6 +93,11 @@ class Connection:
         """Bytes that plugins keep of it, as far as they say so."""
         return held(self.notes)
 
+    @property
+    def whose(self) -> str:
+        """Whom a line in the log is about: who the client is, or, where that is not known, its host."""
+        return self.principal or self.client[0]
+
     def let_go(self) -> None:
         """Memory is short: what plugins keep and can have again is forgotten, by `let_go()` of what they noted."""
         for note in self.notes.values():

@@ -1,6 +1,12 @@
 """Plugins: one feature each, written as handlers of messages.
 
     class Address(Plugin):
+        class Options(Options):                # what a file may say of it; without it there are none
+            host: str
+
+        def __init__(self, options: Options, services: Services) -> None:
+            super().__init__(options, services)
+
         @on_response(MetadataResponse, fields="brokers")
         def metadata(self, ctx: Context, response: MetadataResponse) -> Decision: ...
 
@@ -24,6 +30,8 @@ Rules:
 * Handlers of one plugin on one message run in the order in which they are written.
 * An observer decides nothing. It is shown a request as it came, before any handler, and a response as it leaves, after
   all of them. What became of a request is told once, to `on_outcome`, of every API unless some are named.
+* A plugin is made once for each cluster in each worker. What it keeps of a connection or a request it keeps in their
+  `notes`, under its name: there may be another instance of it when the answer comes.
 * A plugin that makes its handlers itself (`handlers`) may give them what `fast_path.py` speaks of.
 """
 
@@ -39,10 +47,12 @@ from proxy.core.context import Connection, Context
 from proxy.core.decisions import Decision, Steps
 from proxy.core.fast_path import FastPath
 from proxy.core.outcome import Observer
+from proxy.core.services import Services
 from proxy.protocol.api import Api
 from proxy.protocol.schema import Message, Request, Response
 from proxy.protocol.walk import leading
 from proxy.protocol.wire import Meaning
+from proxy.text.file import Section
 from proxy.text.problems import Reload
 
 H = TypeVar("H", bound=Callable[..., Any])
@@ -101,8 +111,21 @@ class Handler:
         return getattr(self.call, "__qualname__", repr(self.call))
 
 
+class Options(Section):
+    """What a configuration may say of a plugin: fields with a description, as pydantic has them. Immutable."""
+
+
 class Plugin:
-    """One feature. A subclass has handlers; what it needs to know it gets in its own constructor."""
+    """One feature: a subclass with handlers. It is made with its options and its services.
+
+    What needs neither, as a test's, can be made without.
+    """
+
+    class Options(Options):
+        """None, unless a subclass has its own."""
+
+    options: Any
+    services: Services
 
     wishes: ClassVar[dict[str, list[Wish]]] = {}
     unsupported: ClassVar[dict[str, Api]] = {}
@@ -116,6 +139,17 @@ class Plugin:
         cls.unsupported = _marked(members, "_unsupported")
         cls.outcomes = _marked(members, "_outcomes")
         cls.unreadable = _marked(members, "_unreadable")
+
+    def __init__(self, options: Any = None, services: Any = None) -> None:
+        self.options = options
+        self.services = services
+
+    def start(self) -> None:
+        """Get ready: called before the first connection, in a thread. Raises PluginError where that cannot be."""
+
+    def stop(self) -> None:
+        """Let go: called in a thread, when the last connection is gone, or when the last request that this instance
+        handled has ended after another configuration came."""
 
     def accepted(self, arrival: Arrival) -> Steps | Decision:
         """A client was accepted. None lets it come, `Disconnect` ends it; `arrival.py` has the rules."""

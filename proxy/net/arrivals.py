@@ -33,6 +33,7 @@ from proxy.net.admitting import admit
 from proxy.net.complaints import Complaints
 from proxy.net.dial import UnreachableError, plain_socket
 from proxy.net.exposure import Exposure
+from proxy.net.hosted import PluginHost
 from proxy.net.introductions import Introduced
 from proxy.net.listeners import Listener
 from proxy.net.reactor import Reactor
@@ -54,7 +55,10 @@ HEARSAY = 1.0  # seconds in which what one worker learned is known to all; one t
 
 @dataclass
 class Worker:
-    """What all connections of a worker share. `mark`: the client id of this proxy; `listeners`: all that it has."""
+    """What all connections of a worker share.
+
+    `mark`: the client id of this proxy; `host`: what plugins share; `listeners`: all that it has.
+    """
 
     limits: LimitOptions
     reactor: Reactor
@@ -63,6 +67,7 @@ class Worker:
     link_counters: LinkCounters
     complaints: Complaints
     mark: str
+    host: PluginHost
     listeners: list[Listener] = field(default_factory=list)
     dialling: trio.Nursery = field(init=False)
 

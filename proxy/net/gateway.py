@@ -27,6 +27,7 @@ from proxy.net.channel import Learned
 from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.net.exposure import Tell
+from proxy.net.hosted import PluginHost
 from proxy.net.limits import enforce
 from proxy.net.machine import memory_of_worker
 from proxy.net.process import Ending, Started
@@ -34,7 +35,7 @@ from proxy.net.reactor import Reactor
 from proxy.net.resolving import Resolver
 from proxy.net.served import Served
 from proxy.net.tasks import Tasks
-from proxy.net.telling import Telling, whose
+from proxy.net.telling import Telling
 from proxy.telemetry.counters import NetworkCounters
 from proxy.telemetry.report import Report, Reports
 
@@ -45,9 +46,10 @@ class Gateway:
     """Everything that one worker does.
 
     `tell`: other workers listen on the same ports, and learn brokers by it. `mark` is theirs, too: see `loops.py`.
+    `number`: of this worker among them.
     """
 
-    def __init__(self, config: Config, *, tell: Tell | None = None, mark: str | None = None) -> None:
+    def __init__(self, config: Config, *, tell: Tell | None = None, mark: str | None = None, number: int = 0) -> None:
         self.config = config
         self.counters = NetworkCounters()
         self.link_counters = LinkCounters()
@@ -67,6 +69,7 @@ class Gateway:
             self.link_counters,
             self._complaints,
             mark or new_mark(),
+            PluginHost(number, self._reactor.clock, self.tasks),
         )
         speakers = Speakers(config)
         self._served = {
@@ -89,6 +92,9 @@ class Gateway:
             nursery.start_soon(keep, "enforcing limits", partial(enforce, limits, conversations, self.counters))
             nursery.start_soon(keep, "watching what is held", self._reactor.budget.watch)
             nursery.start_soon(keep, "summing up complaints", self._complaints.watch)
+            for served in self._served.values():
+                for hosted in served.hosted:
+                    await nursery.start(hosted.run)
             with self._accepting:
                 await self._accept(started)
             await self._drain()
@@ -123,7 +129,7 @@ class Gateway:
             if reason is None:
                 log.debug("connection closed", **facts)
             else:
-                about = facts["listener"], whose(conversation)
+                about = facts["listener"], conversation.link.connection.whose
                 write = log.warning if conversation.is_fault else log.info
                 self._complaints.tell(write, "connection ended", about, reason, why=reason, **facts)
 
@@ -173,4 +179,4 @@ class Gateway:
             if each.opened.is_set()
             for listener in each.exposure.listeners
         }
-        return Report(self.ready, listening, clusters, reading)
+        return Report(self.ready, listening, clusters, reading, self._worker.host.counters.counted())

@@ -21,12 +21,14 @@ from plugins.sasl_inspected import SaslInspected
 from plugins.sasl_terminated import SaslTerminated
 from proxy.auth.identity import Identities, introduce_later
 from proxy.config import Config
+from proxy.config.plugins import PluginUse, unique_names
 from proxy.core.filters import Filters
-from proxy.core.plugin import Plugin
+from proxy.core.plugin import Options, Plugin
 from proxy.core.topology import Endpoint
 from proxy.net.arrivals import Arrivals, Worker
 from proxy.net.authorities import Authorities, Speakers
 from proxy.net.exposure import Exposure, Tell
+from proxy.net.hosted import HostedPlugin
 from proxy.net.listeners import Listener
 from proxy.net.loops import Loops
 from proxy.net.reloading import keep_in_step
@@ -56,7 +58,12 @@ class Served:
         self.opened = trio.Event()
         self._config = config
         self._worker = worker
-        self._plugins: list[Plugin] = [use.plugin(use.options) for use in config.plugins]
+        self.hosted: list[HostedPlugin] = []
+        names = unique_names(config.plugins)
+        self._plugins = [self._made(use, named) for use, named in zip(config.plugins, names, strict=True)]
+        # One for all listeners, which show the same brokers, each at its own addresses.
+        self._address = self._built_in("address", Address, Address.Options())
+        self._api_versions = self._built_in("api_versions", ApiVersions, ApiVersions.Options(mark=worker.mark))
         self._token: FetchedToken | None = speakers.tokens.get(name)
         self._kept: list[WatchedFiles[Any]] = []  # files that may change
         listeners = [self._listener(each, shared=tell is not None) for each in self._names()]
@@ -67,6 +74,16 @@ class Served:
         self.exposure.ask_again = self.upstream.ask_again
         self.exposure.in_use = self._in_use
         self._filters = [self._stand_in_front(each, authorities, identities, tell is not None) for each in listeners]
+
+    def _made(self, use: PluginUse, name: str | None = None) -> Plugin:
+        """A plugin of this cluster, and what runs for it. Raises StartError."""
+        hosted = HostedPlugin(use, self.name, self._worker.host, name)
+        self.hosted.append(hosted)
+        return hosted.plugin
+
+    def _built_in(self, name: str, plugin: type[Plugin], options: Options) -> Plugin:
+        """One of those that no file names."""
+        return self._made(PluginUse(name, plugin, options))
 
     def _names(self) -> list[str]:
         return [name for name, listener in self._config.listeners.items() if listener.cluster == self.name]
@@ -109,9 +126,13 @@ class Served:
         authority = authorities.by_listener.get(listener.name)
         later = authority is not None and identities is not None and identities.by_client
         steps = partial(introduce_later, identities) if later and identities else None
-        inspected = SaslInspected(self._config.clusters[self.name].principal_claim)
-        sasl = inspected if authority is None else SaslTerminated(authority, steps)
-        filters = Filters([sasl, Address(), *self._plugins, ApiVersions(self._worker.mark)])
+        if authority is None:
+            claim = self._config.clusters[self.name].principal_claim
+            sasl = self._built_in("sasl_inspected", SaslInspected, SaslInspected.Options(principal_claim=claim))
+        else:
+            options = SaslTerminated.Options(authority=authority, introduce=steps)
+            sasl = self._built_in("sasl_terminated", SaslTerminated, options)
+        filters = Filters([sasl, self._address, *self._plugins, self._api_versions])
         tls = self._client_tls(listener.name, others)
         arrivals = Arrivals(listener.name, self.exposure, self.upstream, filters, self._worker, later, tls)
         listener.accepted = arrivals.accepted

@@ -48,7 +48,7 @@ class Telling:
             self._denied(event, conversation)
             return
         facts = conversation.link.connection.facts()
-        who = facts["listener"], whose(conversation)
+        who = facts["listener"], conversation.link.connection.whose
         match event:
             case Authenticated():
                 log.debug("client authenticated", again=event.again, **facts)
@@ -76,7 +76,7 @@ class Telling:
     def _denied(self, event: Denied, conversation: Conversation) -> None:
         """One request may be about ten thousand topics, each of them denied."""
         what = "denied" if event.enforced else "would be denied"
-        about = whose(conversation), event.operation, event.resource, event.place
+        about = conversation.link.connection.whose, event.operation, event.resource, event.place
         left_out = self._complaints.due(what, about, event.name)
         if left_out is not None:
             asked = {"operation": event.operation, "resource": event.resource, "name": event.name}
@@ -88,12 +88,6 @@ class Telling:
         self, what: str, failure: dict[str, str], facts: dict[str, object], event: str = "handler failed"
     ) -> None:
         self._tell(log.error, event, (what, failure.get("at")), failure["error"], what=what, **failure, **facts)
-
-
-def whose(conversation: Conversation) -> str:
-    """Whom a complaint is about: who the client is, or, where that is not known, its host."""
-    connection = conversation.link.connection
-    return connection.principal or connection.client[0]
 
 
 def _failure(event: HandlerFailed | ObserverFailed | StepsFailed, secret: bool) -> dict[str, str]:

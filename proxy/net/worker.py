@@ -23,7 +23,7 @@ async def work(settings: Settings, channel: socket.socket) -> int:
     outbox = Outbox(lines)
     async with trio.open_nursery() as nursery:
         try:
-            gateway = Gateway(settings.config, tell=outbox.put, mark=settings.mark)
+            gateway = Gateway(settings.config, tell=outbox.put, mark=settings.mark, number=settings.worker)
         except StartError as error:
             return cannot_start(error)
 

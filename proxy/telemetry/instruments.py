@@ -1,7 +1,9 @@
 """Instruments: OpenTelemetry's view of the counters.
 
 Rules:
-* All instruments are observable: they read `latest` when somebody collects, so that nothing is paid until then.
+* All instruments are observable: they read the latest reports when somebody collects, so that nothing is paid until
+  then.
+* Those of the proxy are known beforehand. Those of plugins are made when a report has them for the first time.
 * Every value carries its worker. A worker that was replaced begins at 0 again, as any restarted process does.
 * The service is `doorkeeper`, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES call it otherwise.
 """
@@ -20,27 +22,51 @@ from proxy.telemetry.report import Reports
 
 NAME = "doorkeeper"
 
+Observe = Callable[[CallbackOptions], Iterable[Observation]]
+
 
 class Instruments:
-    """The instruments over `latest`, published through the given readers."""
+    """The instruments over the latest reports, published through the given readers."""
 
     def __init__(self, readers: Sequence[MetricReader]) -> None:
-        self.latest: Reports = {}
+        self._latest: Reports = {}
+        self._of_plugins: set[str] = set()
         self._provider = MeterProvider(metric_readers=readers, resource=_service())
-        meter = self._provider.get_meter(NAME)
+        self._meter = self._provider.get_meter(NAME)
         for name, unit, description, grows in INSTRUMENTS:
-            create = meter.create_observable_counter if grows else meter.create_observable_gauge
+            create = self._meter.create_observable_counter if grows else self._meter.create_observable_gauge
             create(name, [self._observer(name)], unit=unit, description=description)
 
-    def _observer(self, name: str) -> Callable[[CallbackOptions], Iterable[Observation]]:
+    def take(self, reports: Reports) -> None:
+        """What every worker says now."""
+        self._latest = reports
+        for report in reports.values():
+            for count in report.plugins:
+                if count.instrument not in self._of_plugins:
+                    self._of_plugins.add(count.instrument)
+                    observe = [self._plugin_observer(count.instrument)]
+                    self._meter.create_observable_counter(
+                        count.instrument, observe, unit=count.unit, description=count.description
+                    )
+
+    def _observer(self, name: str) -> Observe:
         mine = [measure for measure in MEASURES if measure.instrument == name]
         return lambda options: self._observe(mine)
 
     def _observe(self, measures: Sequence[Measure]) -> Iterable[Observation]:
-        for worker, report in self.latest.items():
+        for worker, report in self._latest.items():
             for key, _, attributes in measures:
                 if key in report.reading:
                     yield Observation(report.reading[key], {**attributes, "worker": str(worker)})
+
+    def _plugin_observer(self, name: str) -> Observe:
+        return lambda options: self._observe_plugins(name)
+
+    def _observe_plugins(self, name: str) -> Iterable[Observation]:
+        for worker, report in self._latest.items():
+            for count in report.plugins:
+                if count.instrument == name:
+                    yield Observation(count.value, {**count.attributes, "worker": str(worker)})
 
     def close(self) -> None:
         """Publish no more."""

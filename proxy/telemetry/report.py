@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from proxy.telemetry.counters import Reading
+from proxy.telemetry.plugin_counters import PluginCount
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,7 @@ class Report:
     listening: dict[str, dict[str, int]] = field(default_factory=dict)
     clusters: dict[str, dict[str, str]] = field(default_factory=dict)
     reading: Reading = field(default_factory=dict)
+    plugins: list[PluginCount] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
         """Plain values; `Report.of` is the way back."""
@@ -22,7 +24,8 @@ class Report:
     @classmethod
     def of(cls, values: dict[str, Any]) -> "Report":
         """The report that `as_json` gave."""
-        return cls(**values)
+        plugins = [PluginCount(*count) for count in values["plugins"]]
+        return cls(**{**values, "plugins": plugins})
 
 
 Reports = dict[int, Report]  # by the number of the worker

@@ -63,7 +63,8 @@ def _message(details: ErrorDetails, root: type[BaseModel], hidden: bool) -> str:
     if kind == "wrong":
         return str(details["msg"])
     if kind == "extra_forbidden":
-        return f'unknown option "{named(name)}"; {nearest(name, _options(root, path[:-1]))}'
+        way_out = nearest(name, _options(root, path[:-1])) or "there are none here"
+        return f'unknown option "{named(name)}"; {way_out}'
     way_out = f'write e.g. "{name}: {_example(root, path)}"'
     if kind == "missing":
         return f'"{name}" is missing; {way_out}'

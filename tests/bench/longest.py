@@ -34,6 +34,7 @@ from proxy.protocol.messages.metadata import MetadataResponse
 from proxy.protocol.refuse import refuse
 from proxy.protocol.schema import Field, Message, Request, Response, Struct, StructType, blank
 from proxy.protocol.wire import BYTES, RECORDS, STRING, UUID, Meaning
+from proxy.testing import build
 from tests.proxy.core.lending import from_broker, from_client
 from tests.proxy.core.playbook import connection
 
@@ -237,7 +238,7 @@ def main(arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         rules = Path(folder, "acl.yaml")
         rules.write_text(RULES)
-        filters = Filters([Address(), Acl(Acl.Options(rules=str(rules)))])
+        filters = Filters([build(Address), build(Acl, rules=str(rules))])
         for line in trials(arguments, count, filters):
             lines.append(line)
             print(line, flush=True)

@@ -6,6 +6,7 @@ from proxy.core.decisions import Forward
 from proxy.core.filters import Filters
 from proxy.core.topology import Endpoint, Topology
 from proxy.protocol.codec import decode, encode
+from proxy.testing import build
 
 
 def context(api, version):
@@ -17,7 +18,7 @@ def rewritten(response, version):
     """What a client gets of a response, and the topology that learned from it."""
     ctx = context(response.api, version)
     body = encode(response, version)
-    route = Filters([Address()]).table[response.api.key << 16 | version]
+    route = Filters([build(Address)]).table[response.api.key << 16 | version]
     if route.response is None:
         return response, ctx.topology
     message = route.response.read(body)

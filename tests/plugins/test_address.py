@@ -18,6 +18,7 @@ from proxy.protocol.messages.metadata import MetadataResponse
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.schema import structs
 from proxy.protocol.wire import Meaning
+from proxy.testing import build
 from tests.plugins.shown import context, rewritten
 from tests.proxy.protocol.generate import make, structs_of
 
@@ -90,13 +91,13 @@ def test_what_is_no_address_stays(version, number):
 
 
 def test_a_metadata_response_of_ten_thousand_partitions_is_not_decoded():
-    interest = Filters([Address()]).table[METADATA.key << 16 | 12].response
+    interest = Filters([build(Address)]).table[METADATA.key << 16 | 12].response
     assert interest is not None
     assert interest.names == {"brokers"}
 
 
 def test_a_voter_that_is_added_as_it_was_shown_gets_its_real_address_back():
-    address = Address()
+    address = build(Address)
     listener = DescribeQuorumResponse.Node.Listener(name="CONTROLLER", host="inside", port=9093)
     node = DescribeQuorumResponse.Node(node_id=3, listeners=[listener])
     shown = DescribeQuorumResponse(error_code=0, topics=[], nodes=[node])
@@ -135,7 +136,7 @@ def test_metadata_that_breaks_off_among_its_brokers_is_not_read(version):
     """Who reads it raises, and the connection ends: see `Responses`."""
     brokers = [MetadataResponse.Broker(node_id=n, host="inside", port=9092 + n) for n in range(3)]
     body = encode(MetadataResponse(brokers=brokers, topics=[]), version)
-    response = Filters([Address()]).table[METADATA.key << 16 | version].response
+    response = Filters([build(Address)]).table[METADATA.key << 16 | version].response
     last = body.rindex(b"inside")
     for end in range(last + 6):
         with pytest.raises(ProtocolError):
@@ -144,6 +145,6 @@ def test_metadata_that_breaks_off_among_its_brokers_is_not_read(version):
 
 def test_brokers_without_end_are_withheld():
     brokers = [MetadataResponse.Broker(node_id=n, host="inside", port=9092) for n in range(ENDLESS + 1)]
-    decision = Address().endpoints(context(METADATA, 12), MetadataResponse(brokers=brokers, topics=[]))
+    decision = build(Address).endpoints(context(METADATA, 12), MetadataResponse(brokers=brokers, topics=[]))
     assert isinstance(decision, Disconnect)
     assert "in one answer" in decision.reason

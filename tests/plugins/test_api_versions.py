@@ -11,6 +11,7 @@ from proxy.core.topology import Endpoint, Topology
 from proxy.protocol.api import API_VERSIONS, APIS, ENVELOPE, FETCH, PRODUCE, VOTE
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.problem import ProtocolError
+from proxy.testing import build
 from tests.proxy.core.frames import answering, asking
 from tests.proxy.core.playbook import Broker, Client, Playbook
 
@@ -29,7 +30,8 @@ def context(version):
 def converse(version, answers):
     """The questions that the broker is asked in turn, and what the client is told in the end."""
     ctx = context(version)
-    steps = ApiVersions().negotiate(ctx, ApiVersionsRequest(client_software_name="me", client_software_version="1"))
+    request = ApiVersionsRequest(client_software_name="me", client_software_version="1")
+    steps = build(ApiVersions).negotiate(ctx, request)
     asked = [next(steps)]
     for answer in answers:
         try:
@@ -89,7 +91,7 @@ def test_the_brokers_refusal_is_the_clients():
 
 
 def test_a_client_newer_than_all_is_told_the_versions_of_this_one_api_in_v0():
-    decision = ApiVersions().unknown_version(context(99))
+    decision = build(ApiVersions).unknown_version(context(99))
     assert isinstance(decision, Reply)
     assert decision.version == 0
     assert decision.message == ApiVersionsResponse(error_code=35, api_keys=[entry(18, 0, 5)])
@@ -97,7 +99,7 @@ def test_a_client_newer_than_all_is_told_the_versions_of_this_one_api_in_v0():
 
 @pytest.mark.parametrize(("known", "answered"), [(False, True), (True, False)])
 def test_what_cannot_be_read_is_answered_where_the_broker_does_not_know_the_version_either(known, answered):
-    steps = ApiVersions().unread(context(5))
+    steps = build(ApiVersions).unread(context(5))
     assert next(steps).version == 5
     answer = ApiVersionsResponse(error_code=0 if known else 35, api_keys=[entry(18, 0, 4)])
     with pytest.raises(StopIteration) as end:
@@ -120,7 +122,7 @@ def test_a_plugin_has_a_say_in_what_is_advertised():
     request = ApiVersionsRequest(client_software_name="test", client_software_version="1")
     told, narrowed = (ApiVersionsResponse(error_code=0, api_keys=[entry(1, 0, newest)]) for newest in (17, 11))
     assert (
-        Playbook(Narrowing(), ApiVersions(), byte_by_byte=False)
+        Playbook(Narrowing(), build(ApiVersions), byte_by_byte=False)
         >> Client(asking(request, 1, 3))
         << ToBroker(asking(request, 0, 3))
         << PauseClient()

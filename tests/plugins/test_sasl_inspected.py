@@ -13,6 +13,7 @@ from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.protocol.errors import ErrorCode
+from proxy.testing import build
 from tests.plugins.sasl import (
     SCRAM_FINAL,
     SCRAM_FIRST,
@@ -38,7 +39,7 @@ KERBEROS = b"\x60\x82\x01\x00" + b"k" * 40
 def greeting(mechanism: str, version: int = 1) -> Playbook:
     """A client that has agreed with its broker on a mechanism."""
     return (
-        Playbook(SaslInspected())
+        Playbook(build(SaslInspected))
         >> Client(handshake(1, mechanism, version))
         << ToBroker(handshake(1, mechanism, version))
         >> Broker(agreed(1, version=version))
@@ -156,7 +157,7 @@ def test_a_client_that_sends_ahead_waits_for_the_answer_that_its_claim_gets() ->
     """Otherwise the second claim would count by the yes to the first."""
     second = authenticate(4)
     assert (
-        Playbook(SaslInspected(), byte_by_byte=False)
+        Playbook(build(SaslInspected), byte_by_byte=False)
         >> Client(handshake(1) + authenticate(2) + handshake(3) + second)
         << ToBroker(handshake(1))
         << PauseClient()
@@ -254,7 +255,7 @@ def test_kerberos_tokens_pass_until_the_first_request() -> None:
 
 def test_a_client_of_0_9_begins_with_a_token() -> None:
     assert (
-        Playbook(SaslInspected(), byte_by_byte=False)
+        Playbook(build(SaslInspected), byte_by_byte=False)
         >> Client(raw(KERBEROS))
         << ToBroker(raw(KERBEROS))
         << PauseClient()
@@ -271,7 +272,7 @@ def test_a_client_of_0_9_begins_with_a_token() -> None:
 
 def test_such_a_token_is_none_later_on() -> None:
     assert (
-        Playbook(SaslInspected())
+        Playbook(build(SaslInspected))
         >> Client(heartbeat(1))
         << ToBroker(heartbeat(1))
         >> Client(raw(KERBEROS)[:12])
@@ -285,7 +286,7 @@ def test_such_a_token_is_none_later_on() -> None:
 def test_a_token_sent_ahead_of_the_agreement_waits_for_it() -> None:
     token = raw(b"\0alice\0secret-of-alice")
     assert (
-        Playbook(SaslInspected(), byte_by_byte=False)
+        Playbook(build(SaslInspected), byte_by_byte=False)
         >> Client(handshake(1, version=0) + token)
         << ToBroker(handshake(1, version=0))
         << PauseClient()
@@ -302,7 +303,7 @@ def test_a_token_sent_ahead_of_the_agreement_waits_for_it() -> None:
 def test_a_request_sent_ahead_of_the_yes_leaves_with_it() -> None:
     token = raw(b"\0alice\0secret-of-alice")
     assert (
-        Playbook(SaslInspected(), byte_by_byte=False)
+        Playbook(build(SaslInspected), byte_by_byte=False)
         >> Client(handshake(1, version=0) + token + heartbeat(2))
         << ToBroker(handshake(1, version=0))
         << PauseClient()
@@ -320,7 +321,7 @@ def test_a_request_sent_ahead_of_the_yes_leaves_with_it() -> None:
 def test_a_mechanism_that_the_broker_does_not_speak_is_forgotten() -> None:
     refused = agreed(1, ErrorCode.UNSUPPORTED_SASL_MECHANISM, 0)
     assert (
-        Playbook(SaslInspected())
+        Playbook(build(SaslInspected))
         >> Client(handshake(1, "PLAIN", 0))
         << ToBroker(handshake(1, "PLAIN", 0))
         >> Broker(refused)
@@ -350,7 +351,7 @@ def test_a_broker_that_talks_on_after_its_yes_is_not_believed() -> None:
 
 def test_a_broker_that_takes_a_client_for_nobody_knows_whom_is_not_believed() -> None:
     """A client that is somebody to the broker and nobody here could do what nobody may."""
-    book = Playbook(SaslInspected()) >> Client(authenticate(1)) << ToBroker(authenticate(1))
+    book = Playbook(build(SaslInspected)) >> Client(authenticate(1)) << ToBroker(authenticate(1))
     book = book >> Broker(yes(1)) << Close("the broker took a token of a client that named no mechanism")
     assert book
     assert book.connection.mechanism is None
@@ -511,7 +512,7 @@ def test_a_token_after_the_last_is_asked_of_the_broker_and_counts_for_nothing() 
 
 def facts(data: list[tuple[str, bytes]]) -> tuple[Connection, list[Command]]:
     one = connection()
-    link = Link(one, Filters([SaslInspected()]), Limits())
+    link = Link(one, Filters([build(SaslInspected)]), Limits())
     commands = link.begin()
     for side, chunk in data:
         commands, _ = with_turns(link, (from_client if side == "client" else from_broker)(link, bytearray(chunk)))

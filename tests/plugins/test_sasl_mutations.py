@@ -30,6 +30,7 @@ from proxy.protocol.api import SASL_AUTHENTICATE
 from proxy.protocol.header import KEY_AND_VERSION, read_request_header
 from proxy.protocol.messages.api_versions import ApiVersionsRequest
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
+from proxy.testing import build
 from tests.plugins.sasl import agreed, authenticate, bearer, handshake, jwt, no, raw, yes
 from tests.proxy.core.frames import asking, heartbeat, metadata
 from tests.proxy.core.lending import from_broker, from_client
@@ -114,11 +115,11 @@ ROUTES: dict[Callable[[], list[Plugin]], Filters] = {}
 
 
 def terminated() -> list[Plugin]:
-    return [SaslTerminated(authority()), ApiVersions()]
+    return [build(SaslTerminated, authority=authority()), build(ApiVersions)]
 
 
 def inspected() -> list[Plugin]:
-    return [SaslInspected()]
+    return [build(SaslInspected)]
 
 
 @pytest.mark.parametrize("count", COUNTS)

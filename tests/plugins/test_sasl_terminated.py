@@ -30,6 +30,7 @@ from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersions
 from proxy.protocol.messages.heartbeat import HeartbeatResponse
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest
+from proxy.testing import FakeWorker, build
 from tests.plugins.sasl import PLAIN_ALICE, agreed, authenticate, handshake, known, no, raw, yes
 from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata
 from tests.proxy.core.lending import from_broker, from_client, with_turns
@@ -56,7 +57,8 @@ class Terminated(SaslTerminated):
     """With a new authority each time a playbook is played: failures are counted."""
 
     def __init__(self, session: float | None = None) -> None:
-        super().__init__(authority(session))
+        services = FakeWorker().services()
+        super().__init__(SaslTerminated.Options(authority=authority(session)), services)
 
     def connected(self, connection: Connection):  # type: ignore[no-untyped-def]
         self._authority = authority(self._authority.session)
@@ -270,7 +272,7 @@ UNSIGNED = ApiVersionsResponse(
 def reached(state: State) -> Link:
     """A link whose client is as far as this."""
     session = None if state is State.DONE else 5.0
-    link = Link(connection(), Filters([Terminated(session), ApiVersions()]), Limits())
+    link = Link(connection(), Filters([Terminated(session), build(ApiVersions)]), Limits())
     link.begin()
     path: dict[State, list[bytes]] = {
         State.FRESH: [],
@@ -331,7 +333,7 @@ def test_what_is_refused_after_the_handshake_is_told_why() -> None:
 
 
 def test_a_client_may_ask_for_the_versions_again_when_it_did_not_learn_them() -> None:
-    link = Link(connection(), Filters([Terminated(), ApiVersions()]), Limits())
+    link = Link(connection(), Filters([Terminated(), build(ApiVersions)]), Limits())
     link.begin()
     unknown = bytearray(VERSIONS)
     unknown[6:8] = (99).to_bytes(2, "big")
@@ -341,7 +343,7 @@ def test_a_client_may_ask_for_the_versions_again_when_it_did_not_learn_them() ->
 
 
 def test_our_versions_of_sasl_are_told_whatever_the_broker_speaks() -> None:
-    link = Link(connection(), Filters([Terminated(), ApiVersions()]), Limits())
+    link = Link(connection(), Filters([Terminated(), build(ApiVersions)]), Limits())
     link.begin()
     from_client(link, bytearray(VERSIONS))
     commands = from_broker(link, bytearray(answering(UNSIGNED, 0, 3)))

@@ -17,6 +17,7 @@ from proxy.protocol.messages.create_acls import CreateAclsRequest
 from proxy.protocol.messages.delete_acls import DeleteAclsRequest
 from proxy.protocol.messages.describe_acls import DescribeAclsRequest
 from proxy.protocol.schema import Request, Response
+from proxy.testing import build
 from tests.proxy.core.playbook import connection
 
 NEWEST = 3
@@ -27,7 +28,7 @@ class Keeper:
     """A proxy that keeps the ACLs of a file, and one client of it."""
 
     def __init__(self, file: Path, *, shadow: bool = False, principal: str = "User:admin") -> None:
-        acl = Acl(Acl.Options(rules=str(file), managed=True, shadow=shadow), lambda: 0.0)
+        acl = build(Acl, rules=str(file), managed=True, shadow=shadow)
         self.rules = acl.rules
         self.events: list[Event] = []
         self._filters = Filters([acl])

@@ -19,6 +19,7 @@ from proxy.protocol.frame import REQUEST_HEAD, SIZE
 from proxy.protocol.header import read_request_header, read_response_header, request_frame, response_frame
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.schema import Request, Response
+from proxy.testing import FakeWorker, build
 from tests.proxy.core.lending import from_broker, from_client
 from tests.proxy.core.playbook import connection
 
@@ -31,7 +32,9 @@ class Clock:
     def __init__(self) -> None:
         self.time = 1_700_395_200.0
 
-    def __call__(self) -> float:
+        self.now = 0.0
+
+    def wall(self) -> float:
         return self.time
 
 
@@ -42,7 +45,7 @@ class Rules:
         self.file = file
         self.clock = Clock()
         file.write_text(text)
-        self.acl = Acl(Acl.Options(rules=str(file), shadow=shadow), self.clock)
+        self.acl = build(Acl, FakeWorker(clock=self.clock), rules=str(file), shadow=shadow)
 
     def become(self, text: str) -> None:
         """Other rules are in force."""

@@ -38,6 +38,7 @@ from proxy.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetch
 from proxy.protocol.messages.share_fetch import ShareFetchRequest
 from proxy.protocol.schema import Request, Response, Struct
 from proxy.protocol.wire import Meaning
+from proxy.testing import build
 from proxy.text.problems import BadFileError
 from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
 from tests.plugins.acl.test_fetch import fetch, records
@@ -455,7 +456,7 @@ def there_is_no_file_of_rules_to_begin_with(rules: Making, patch: pytest.MonkeyP
     own = rules(MINE)
     own.file.unlink()
     try:
-        Acl(Acl.Options(rules=str(own.file)))
+        build(Acl, rules=str(own.file))
     except BadFileError:
         return "not started"
     return "started"

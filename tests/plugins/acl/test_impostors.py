@@ -15,6 +15,7 @@ from proxy.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTop
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from proxy.protocol.schema import Request, Response
+from proxy.testing import build
 from tests.plugins.acl.talk import Rules, Talk
 from tests.plugins.sasl import bearer
 from tests.proxy.core.claims.odd import ADMIN, ALICE, token
@@ -41,7 +42,7 @@ def broker(request: Request, version: int) -> Response | None:
 
 def come(rules: Rules, *tokens: bytes) -> Talk:
     """A client that comes with these, and deletes a topic."""
-    talk = Talk(rules.acl, None, broker, SaslInspected())
+    talk = Talk(rules.acl, None, broker, build(SaslInspected))
     talk.connection.mechanism = None
     talk.ask(SaslHandshakeRequest(mechanism="OAUTHBEARER"), 1)
     for each in tokens:

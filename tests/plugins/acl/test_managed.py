@@ -14,6 +14,7 @@ from proxy.protocol.messages.create_acls import CreateAclsResponse
 from proxy.protocol.messages.delete_acls import DeleteAclsResponse
 from proxy.protocol.messages.describe_acls import DescribeAclsResponse
 from proxy.protocol.schema import Request
+from proxy.testing import build
 from proxy.text.problems import Reload
 from rules import Client, Operation, ResourceType
 from tests.plugins.acl.asked import Keeper, create, creation, delete, describe
@@ -157,7 +158,7 @@ def test_an_unknown_word_closes_the_connection_of_whoever_says_it(file: Path, od
     requests: list[Request] = [create(creation(**{odd: 0})), describe(**{odd: 0}), delete({}, {odd: 0})]
     for request in requests:
         for principal in ("User:admin", "User:nobody"):
-            talk = Talk(Acl(Acl.Options(rules=str(file), managed=True)), principal)
+            talk = Talk(build(Acl, rules=str(file), managed=True), principal)
             assert talk.ask(request, 3) is None
             assert talk.closed == f"a {request.api} request with an UNKNOWN in it"
     assert file.read_text() == TEXT

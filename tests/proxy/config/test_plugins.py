@@ -4,10 +4,11 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from proxy.config import plugins
 from proxy.config.load import examine_text
+from proxy.core.plugin import Plugin
 from proxy.text.places import Place
 from proxy.text.problems import Finding, Problem
 
@@ -18,11 +19,10 @@ plugins:
 """
 
 
-class Delay:
+class Delay(Plugin):
     """A plugin for these tests."""
 
-    class Options(BaseModel):
-        model_config = ConfigDict(extra="forbid")
+    class Options(Plugin.Options):
         seconds: int = 1
 
     @staticmethod
@@ -34,10 +34,16 @@ class Delay:
             yield Finding(("seconds",), "is long", warning=seconds < 10)
 
 
+class Plain(Plugin):
+    """One without options."""
+
+
 @pytest.fixture(autouse=True)
 def delay_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(plugins.BUILT_IN, "delay", f"{__name__}:Delay")
     monkeypatch.setitem(plugins.BUILT_IN, "gone", "plugins.never_written:Gone")
+    monkeypatch.setitem(plugins.BUILT_IN, "plain", f"{__name__}:Plain")
+    monkeypatch.setitem(plugins.BUILT_IN, "text", "json:dumps")
     monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
 
 
@@ -56,6 +62,26 @@ def test_a_plugin_stands_by_its_name_with_its_options(entry: str, expected: int)
     assert use.name == "delay"
     assert use.plugin.__name__ == "Delay"
     assert use.options.model_dump() == {"seconds": expected}
+
+
+@pytest.mark.parametrize("entry", ["plain", "plain: {}"])
+def test_a_plugin_without_options_has_none(entry: str) -> None:
+    config, found = examine_text(f"{FILE}  - {entry}\n", "g", {})
+    assert not found
+    assert config is not None
+    assert config.plugins[0].options == Plain.Options()
+    assert problems("  - plain: {seconds: 1}\n") == ['g:4:13: unknown option "seconds"; there are none here']
+
+
+def test_each_plugin_has_a_name_of_its_own() -> None:
+    config, _ = examine_text(f"{FILE}  - delay\n  - plain\n  - delay\n  - delay\n", "g", {})
+    assert config is not None
+    assert plugins.unique_names(config.plugins) == ["delay", "plain", "delay-2", "delay-3"]
+
+
+def test_what_is_no_plugin_is_said_to_be_none() -> None:
+    fact = '"text" is no plugin: json:dumps is no subclass of proxy.plugin.Plugin'
+    assert problems("  - text\n") == [f"g:4:5: {fact}; install a version that is one, or leave it out"]
 
 
 def test_a_wrong_option_is_found_at_its_place() -> None:
@@ -91,4 +117,4 @@ def test_a_plugin_that_cannot_be_loaded_says_why() -> None:
 def test_every_built_in_plugin_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     for name in plugins.BUILT_IN:
-        assert issubclass(plugins.options_class(plugins.plugin_class(name)), BaseModel)
+        assert issubclass(plugins.plugin_class(name).Options, BaseModel)

@@ -8,7 +8,7 @@ import yaml
 from pydantic import BaseModel, TypeAdapter
 
 from proxy.config.model import Config
-from proxy.config.plugins import BUILT_IN, options_class, plugin_class
+from proxy.config.plugins import BUILT_IN, plugin_class
 from proxy.config.reference import PAGE, Option, options, renewed, table
 
 OPTIONS = {option.path: option for option in options()}
@@ -23,7 +23,7 @@ def declared(section: type[BaseModel] = Config, prefix: str = "") -> dict[str, A
             found |= declared(kind, f"{prefix}{name}.{'NAME.' if named else ''}")
         if section is Config and name == "plugins":
             for plugin in BUILT_IN:
-                found |= declared(options_class(plugin_class(plugin)), f"plugins.{plugin}.")
+                found |= declared(plugin_class(plugin).Options, f"plugins.{plugin}.")
     return found
 
 

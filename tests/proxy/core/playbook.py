@@ -18,14 +18,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from proxy.core.commands import Await, Close, Command, ToBroker, ToClient, Wake
-from proxy.core.context import Connection
 from proxy.core.filters import Filters
 from proxy.core.limits import Counters, Limits
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
-from proxy.core.topology import Endpoint, Topology
 from proxy.protocol.api import APIS
 from proxy.protocol.frame import REQUEST_HEAD, RESPONSE_HEAD, SIZE
+from proxy.testing import connection as connection
 from tests.proxy.core.lending import from_broker, from_client
 
 
@@ -73,12 +72,6 @@ class Apply:
 
 Event = Client | Broker | ClientCloses | BrokerCloses | Time | Apply
 ANY = "any reason"  # for Close
-
-
-def connection() -> Connection:
-    """A client connection to a cluster of which nothing is known."""
-    topology = Topology(lambda node_id: Endpoint("proxy", 9193 + node_id))
-    return Connection(("192.0.2.1", 50000), "clients", "main", topology)
 
 
 class Playbook:

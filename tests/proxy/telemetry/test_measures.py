@@ -51,7 +51,7 @@ def test_the_page_has_every_metric_with_its_labels_and_meaning() -> None:
 def test_what_prometheus_is_given_has_the_names_of_the_page() -> None:
     reader = PrometheusMetricReader()
     instruments = Instruments([reader])
-    instruments.latest = {0: Report(True, reading={measure.key: 1 for measure in MEASURES})}
+    instruments.take({0: Report(True, reading={measure.key: 1 for measure in MEASURES})})
     text = generate_latest().decode()
     instruments.close()
     given = {line.split("{")[0] for line in text.splitlines() if line.startswith("doorkeeper_")}

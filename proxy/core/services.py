@@ -1,0 +1,137 @@
+"""Services: what the proxy does for a plugin, and what a plugin may ask of it.
+
+    class Masking(Plugin):
+        def __init__(self, options: Options, services: Services) -> None:
+            super().__init__(options, services)
+            self._masked = services.counter("masked", "Values of which a field was masked.")
+
+Rules:
+* A plugin reads no clock, throws no dice, begins no thread and writes no log but by its services.
+* They are made by `net`, for one plugin of one cluster in one worker, and never change.
+* Counters belong to the worker and to a plugin's name: they go on when another configuration comes.
+* Unless it says otherwise, a service is called from the thread of the links: by handlers, or before they begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, MutableSequence, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeVar
+
+from proxy.core.context import Connection
+
+T = TypeVar("T")
+Level = Literal["debug", "info", "warning", "error"]
+
+
+class PluginError(Exception):
+    """A plugin cannot begin; the message is a line for people, with a way out."""
+
+
+class Time(Protocol):
+    """What time it is."""
+
+    @property
+    def now(self) -> float:
+        """Seconds of a monotonic clock, as all links have it: of the moment when they began to be served."""
+
+    def wall(self) -> float:
+        """Seconds since 1970 UTC."""
+
+
+class Dice(Protocol):
+    """Chance, as `random.Random` has it, of which this is one. Each plugin of each worker has its own."""
+
+    def seed(self, a: int | str | bytes) -> None:
+        """Begin again: what follows depends on this alone."""
+
+    def random(self) -> float:
+        """At least 0.0, less than 1.0."""
+
+    def randrange(self, start: int, stop: int) -> int:
+        """At least `start`, less than `stop`."""
+
+    def uniform(self, a: float, b: float) -> float:
+        """Between the two."""
+
+    def gauss(self, mu: float, sigma: float) -> float:
+        """By the normal distribution."""
+
+    def choice(self, seq: Sequence[T]) -> T:
+        """One of these."""
+
+    def shuffle(self, x: MutableSequence[Any]) -> None:
+        """Put these in another order."""
+
+    def randbytes(self, n: int) -> bytes:
+        """So many bytes."""
+
+
+class Count(Protocol):
+    """A number that only grows. To be added to from one thread alone."""
+
+    def add(self, amount: int = 1) -> None:
+        """So many more. It costs no more than an addition."""
+
+
+class Counting(Protocol):
+    """Gives the counters of a plugin."""
+
+    def __call__(self, name: str, description: str, *, unit: str = "1", **attributes: str) -> Count:
+        """The counter of this name and these attributes: the same one each time.
+
+        It is published as `doorkeeper.<plugin>.<name>`, of each worker. A name is made of small letters, digits, "_"
+        and "."; ValueError for any other. Attributes are few and not what a client chooses: beyond 1,000 sets of them
+        all further ones are counted together, with the attribute `otel.metric.overflow`.
+        """
+
+
+class LineWriter(Protocol):
+    """Writes lines of the log."""
+
+    def __call__(
+        self,
+        event: str,
+        connection: Connection | None = None,
+        *,
+        level: Level = "info",
+        about: Hashable = None,
+        example: Hashable = None,
+        **facts: object,
+    ) -> None:
+        """Write a line, unless too many alike were written: how many were left out is said. From any thread.
+
+        `event` is a phrase of the plugin's own, never what somebody sent. Of a connection all that is known is told.
+        Lines are alike that have one event and one client and are `about` one thing; they differ in an `example`, as
+        the name of a topic.
+        """
+
+
+class Repeating(Protocol):
+    """Has work done again and again."""
+
+    def __call__(self, seconds: float, work: Callable[[], object]) -> None:
+        """Call this in a thread, each time after so many seconds, from `start` to `stop`. What it raises is logged.
+
+        To be said in the constructor or in `start`.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The services of one plugin.
+
+    `name` is what the configuration calls it, unique: a second `acl` is `acl-2`. What it keeps in `notes` it keeps
+    under this name, and so keeps it when another configuration comes. `worker` is the number of this process among
+    those of the proxy, `instance` stands for its life: another process, also a later one of this number, has another.
+    """
+
+    name: str
+    cluster: str
+    worker: int
+    instance: str
+    clock: Time
+    dice: Dice
+    counter: Counting
+    tell: LineWriter
+    every: Repeating

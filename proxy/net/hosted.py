@@ -1,0 +1,138 @@
+"""Hosted: one plugin as it runs in front of one cluster, with the services that the worker does for it.
+
+Rules:
+* This is the one place where plugins are made.
+* What it wants done again and again is done in a thread, one piece of work at a time. A piece that fails is a line and
+  a count, and is done again.
+* A line that it tells is throttled as all that clients can cause.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from random import Random
+
+import structlog
+import trio
+
+from proxy.config.plugins import PluginUse
+from proxy.core.clock import Clock
+from proxy.core.context import Connection
+from proxy.core.plugin import Plugin
+from proxy.core.services import Level, PluginError, Services
+from proxy.logs.cut import short
+from proxy.net.complaints import Complaints
+from proxy.net.process import StartError
+from proxy.net.tasks import Tasks
+from proxy.telemetry.plugin_counters import PluginCounters
+
+log = structlog.get_logger()
+
+
+class PluginHost:
+    """What all plugins of one worker share. `worker` is its number."""
+
+    def __init__(self, worker: int, clock: Clock, tasks: Tasks) -> None:
+        self.worker = worker
+        self.instance = secrets.token_hex(8)
+        self.clock = clock
+        self.tasks = tasks
+        self.complaints: Complaints = tasks.complaints
+        self.counters = PluginCounters()
+
+
+class HostedTime:
+    """The time of the links, and that of the wall."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    @property
+    def now(self) -> float:
+        """Of a monotonic clock."""
+        return self._clock.now
+
+    def wall(self) -> float:
+        """Seconds since 1970 UTC."""
+        return time.time()
+
+
+class HostedPlugin:
+    """`plugin`, made from its use in the configuration. Raises StartError where it says that it cannot begin."""
+
+    def __init__(self, use: PluginUse, cluster: str, host: PluginHost, name: str | None = None) -> None:
+        self.use = use
+        self.name = name or use.name
+        self._host = host
+        self._thread = threading.get_ident()
+        self._trio = trio.lowlevel.current_trio_token()
+        self._works: list[tuple[float, Callable[[], object]]] = []
+        services = Services(
+            self.name,
+            cluster,
+            host.worker,
+            host.instance,
+            HostedTime(host.clock),
+            Random(f"{host.instance} {cluster} {self.name}"),
+            host.counters.of(use.name, self.name),
+            self._tell,
+            self._every,
+        )
+        with self._beginning():
+            self.plugin: Plugin = use.plugin(use.options, services)
+
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Let it get ready, do what it wants done until cancelled, and let it let go. Raises StartError."""
+        plugin, contained = self.plugin, self._host.tasks.contained
+        with self._beginning():
+            await trio.to_thread.run_sync(plugin.start)
+        try:
+            task_status.started()
+            async with trio.open_nursery() as nursery:
+                for seconds, work in self._works:
+                    nursery.start_soon(self._repeat, seconds, work)
+                await trio.sleep_forever()
+        finally:
+            with trio.CancelScope(shield=True), contained("stopping a plugin", plugin=self.name):
+                await trio.to_thread.run_sync(plugin.stop)
+
+    @contextmanager
+    def _beginning(self) -> Iterator[None]:
+        try:
+            yield
+        except PluginError as error:
+            raise StartError(f'plugin "{self.name}": {error}') from None
+
+    async def _repeat(self, seconds: float, work: Callable[[], object]) -> None:
+        while True:
+            await trio.sleep(seconds)
+            with self._host.tasks.contained("work of a plugin", plugin=self.name):
+                await trio.to_thread.run_sync(work)
+
+    def _every(self, seconds: float, work: Callable[[], object]) -> None:
+        self._works.append((seconds, work))
+
+    def _tell(
+        self,
+        event: str,
+        connection: Connection | None = None,
+        *,
+        level: Level = "info",
+        about: Hashable = None,
+        example: Hashable = None,
+        **facts: object,
+    ) -> None:
+        if threading.get_ident() != self._thread:
+            again = partial(self._tell, event, connection, level=level, about=about, example=example, **facts)
+            self._trio.run_sync_soon(again)
+            return
+        who = None if connection is None else (connection.listener, connection.whose)
+        left_out = self._host.complaints.due(event, (self.name, who, about), example)
+        if left_out is not None:
+            known = {} if connection is None else connection.facts()
+            getattr(log, level)(event, **short({"plugin": self.name, **facts, **known}), **left_out)

@@ -1,0 +1,125 @@
+"""The one import of a plugin: `from proxy.plugin import Plugin, on_request, ProduceRequest, Forward`.
+
+`plugins/README.md` teaches how a plugin is written. Here is what it is made of:
+
+* `Plugin`, its `Options`, and its `Services`; `PluginError` says why it cannot begin.
+* What marks a handler: `on_request`, `on_response`, `carrying`, `observe`, `on_outcome`, `on_unsupported`,
+  `on_unreadable`.
+* What a handler is given: `Context` with its `Connection`; an observer: `Outcome`; `accepted`: an `Arrival`.
+* What it answers (a `Decision`) and what it may wait for before (`Steps`).
+* Every API's constant (`PRODUCE`) and classes (`ProduceRequest`, `ProduceResponse`), `ErrorCode`, `refuse`.
+* Records: `batches`, `rewrite_batch`, `write_batch`.
+* Walks over messages by what their fields mean: `Meaning`, `values`, `holders`, `turns`.
+
+Everything here stays as it is from one version to the next. What is not here may change.
+"""
+
+# ruff: noqa: I001 (each name is imported as itself: so it is exported)
+
+from proxy.core.arrival import (
+    Arrival as Arrival,
+)
+from proxy.core.context import (
+    Connection as Connection,
+    Context as Context,
+)
+from proxy.core.decisions import (
+    TURN as TURN,
+    Alone as Alone,
+    Ask as Ask,
+    Call as Call,
+    Cut as Cut,
+    Decision as Decision,
+    Disconnect as Disconnect,
+    Forward as Forward,
+    How as How,
+    Raw as Raw,
+    Reply as Reply,
+    Sleep as Sleep,
+    Step as Step,
+    Steps as Steps,
+    Wait as Wait,
+)
+from proxy.core.outcome import (
+    By as By,
+    Outcome as Outcome,
+)
+from proxy.core.plugin import (
+    Handler as Handler,
+    Options as Options,
+    Plugin as Plugin,
+    Wish as Wish,
+    carrying as carrying,
+    observe as observe,
+    on_outcome as on_outcome,
+    on_request as on_request,
+    on_response as on_response,
+    on_unreadable as on_unreadable,
+    on_unsupported as on_unsupported,
+)
+from proxy.core.services import (
+    Count as Count,
+    Counting as Counting,
+    Dice as Dice,
+    Level as Level,
+    PluginError as PluginError,
+    Repeating as Repeating,
+    Services as Services,
+    LineWriter as LineWriter,
+    Time as Time,
+)
+from proxy.core.signal import (
+    Signal as Signal,
+)
+from proxy.core.topology import (
+    Endpoint as Endpoint,
+    Topology as Topology,
+)
+from proxy.protocol import (
+    messages as messages,
+)
+from proxy.protocol.api import *  # noqa: F403
+from proxy.protocol.errors import (
+    ErrorCode as ErrorCode,
+)
+from proxy.protocol.fiber import (
+    turn as turn,
+    turns as turns,
+)
+from proxy.protocol.messages import *  # noqa: F403
+from proxy.protocol.problem import (
+    ProtocolError as ProtocolError,
+)
+from proxy.protocol.records import (
+    CompressionType as CompressionType,
+    Header as Header,
+    MessageSet as MessageSet,
+    Record as Record,
+    RecordBatch as RecordBatch,
+    batches as batches,
+    rewrite_batch as rewrite_batch,
+    write_batch as write_batch,
+)
+from proxy.protocol.refuse import (
+    refuse as refuse,
+)
+from proxy.protocol.schema import (
+    Message as Message,
+    Request as Request,
+    Response as Response,
+    Struct as Struct,
+)
+from proxy.protocol.walk import (
+    holders as holders,
+    values as values,
+)
+from proxy.protocol.wire import (
+    Meaning as Meaning,
+)
+from proxy.text.paths import (
+    FilePath as FilePath,
+)
+from proxy.text.problems import (
+    Finding as Finding,
+    Problem as Problem,
+)

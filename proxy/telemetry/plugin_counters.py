@@ -1,0 +1,86 @@
+"""Plugin counters: what plugins count in one worker, by names that they choose.
+
+Rules:
+* A counter belongs to the worker and to its plugin's name. A plugin that is made anew goes on where it was, and the
+  plugins of one name in front of several clusters count together.
+* `acl` and a second one, `acl-2`, share an instrument; the second has the attribute `plugin`.
+* An instrument has at most 1,000 sets of attributes. All further ones are counted together, with the attribute that
+  OpenTelemetry has for it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+
+from proxy.core.services import Counting
+from proxy.telemetry.measures import INSTRUMENTS
+
+MOST = 1_000  # sets of attributes of one instrument
+OVERFLOW = {"otel.metric.overflow": "true"}
+NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")
+UNFIT = re.compile(r"[^A-Za-z0-9_./-]")  # what no instrument's name may have
+OURS = frozenset(instrument.name for instrument in INSTRUMENTS)
+
+
+class PluginCount(NamedTuple):
+    """One count of a plugin, as it is reported."""
+
+    instrument: str
+    unit: str
+    description: str
+    attributes: dict[str, str]
+    value: int
+
+
+class Tally:
+    """One count."""
+
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value = 0
+
+    def add(self, amount: int = 1) -> None:
+        """So many more."""
+        self.value += amount
+
+
+@dataclass(slots=True)
+class _Instrument:
+    unit: str
+    description: str
+    tallies: dict[frozenset[tuple[str, str]], Tally] = field(default_factory=dict)  # by their attributes
+
+
+class PluginCounters:
+    """All counters of the plugins of one worker."""
+
+    def __init__(self) -> None:
+        self._instruments: dict[str, _Instrument] = {}
+
+    def of(self, kind: str, name: str) -> Counting:
+        """What gives a plugin its counters. `kind` is what all plugins of its class are called."""
+        return partial(self._counter, f"doorkeeper.{UNFIT.sub('_', kind)}", {} if name == kind else {"plugin": name})
+
+    def _counter(
+        self, prefix: str, own: dict[str, str], name: str, description: str, *, unit: str = "1", **attributes: str
+    ) -> Tally:
+        published = f"{prefix}.{name}"
+        if not NAME.fullmatch(name) or published in OURS:
+            raise ValueError(f'no counter can be called "{name}"; use small letters, digits, "_" and "."')
+        instrument = self._instruments.setdefault(published, _Instrument(unit, description))
+        tallies, key = instrument.tallies, frozenset({**attributes, **own}.items())
+        if key not in tallies and len(tallies) >= MOST:
+            key = frozenset(OVERFLOW.items())
+        return tallies.setdefault(key, Tally())
+
+    def counted(self) -> list[PluginCount]:
+        """All counts, now."""
+        return [
+            PluginCount(name, instrument.unit, instrument.description, dict(attributes), tally.value)
+            for name, instrument in self._instruments.items()
+            for attributes, tally in instrument.tallies.items()
+        ]

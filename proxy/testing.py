@@ -1,0 +1,99 @@
+"""The one import of a plugin's tests: `from proxy.testing import build`.
+
+    worker = FakeWorker()
+    masking = build(Masking, worker, field="card")
+    ...
+    assert worker.counts == {"masked": 3}
+
+A `FakeWorker` does what a worker does for a plugin, and lets the test see it. Its time stands still unless the test
+sets it, and its dice fall the same way each time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, TypeVar
+
+from proxy.core.context import Connection
+from proxy.core.plugin import Plugin
+from proxy.core.services import Level, Services, Time
+from proxy.core.topology import Endpoint, Topology
+
+P = TypeVar("P", bound=Plugin)
+
+
+@dataclass
+class FakeTime:
+    """A clock that a test sets."""
+
+    now: float = 0.0
+    since_1970: float = 1_700_000_000.0
+
+    def wall(self) -> float:
+        """Seconds since 1970 UTC."""
+        return self.since_1970
+
+
+@dataclass(frozen=True, slots=True)
+class FakeCount:
+    """Adds to what the test sees."""
+
+    counts: Counter[str]
+    key: str
+
+    def add(self, amount: int = 1) -> None:
+        """So many more."""
+        self.counts[self.key] += amount
+
+
+@dataclass
+class FakeWorker:
+    """Gives a plugin its services: `lines` it told, what it counted, and the work it wants done again and again."""
+
+    name: str = "plugin"
+    clock: Time = field(default_factory=FakeTime)
+    dice: Random = field(default_factory=lambda: Random(1))
+    lines: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)  # `masked`, or `masked{topic=a}`
+    works: list[tuple[float, Callable[[], object]]] = field(default_factory=list)
+
+    def counter(self, name: str, description: str, *, unit: str = "1", **attributes: str) -> FakeCount:
+        """See `Counting`."""
+        about = ",".join(f"{key}={value}" for key, value in sorted(attributes.items()))
+        return FakeCount(self.counts, f"{name}{{{about}}}" if about else name)
+
+    def tell(
+        self,
+        event: str,
+        connection: Connection | None = None,
+        *,
+        level: Level = "info",
+        about: Hashable = None,
+        example: Hashable = None,
+        **facts: object,
+    ) -> None:
+        """See `LineWriter`; every line is written."""
+        self.lines.append((event, facts))
+
+    def every(self, seconds: float, work: Callable[[], object]) -> None:
+        """See `Repeating`; the test does the work."""
+        self.works.append((seconds, work))
+
+    def services(self) -> Services:
+        """All of them."""
+        clock, dice = self.clock, self.dice
+        return Services(self.name, "main", 0, "a test", clock, dice, self.counter, self.tell, self.every)
+
+
+def build(plugin: type[P], worker: FakeWorker | None = None, /, **options: Any) -> P:
+    """A plugin with these options, as the proxy makes it."""
+    return plugin(plugin.Options(**options), (worker or FakeWorker()).services())
+
+
+def connection() -> Connection:
+    """A client connection to a cluster of which nothing is known."""
+    topology = Topology(lambda node_id: Endpoint("proxy", 9193 + node_id))
+    return Connection(("192.0.2.1", 50000), "clients", "main", topology)

@@ -1,0 +1,155 @@
+"""A plugin as it runs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+from structlog.testing import capture_logs
+
+from proxy.config.plugins import PluginUse
+from proxy.core.clock import Clock
+from proxy.core.plugin import Plugin
+from proxy.core.services import PluginError, Services
+from proxy.net.complaints import AT_ONCE, Complaints
+from proxy.net.hosted import HostedPlugin, PluginHost
+from proxy.net.process import StartError
+from proxy.net.tasks import Tasks
+from proxy.telemetry.counters import NetworkCounters
+from proxy.testing import connection
+
+HERE = threading.get_ident()
+
+
+class Noting(Plugin):
+    """Does what its options say, and notes where it was called."""
+
+    class Options(Plugin.Options):
+        begins: str | None = None
+        starts: str | None = None
+        fails: bool = False
+
+    def __init__(self, options: Options, services: Services) -> None:
+        super().__init__(options, services)
+        if options.begins:
+            raise PluginError(options.begins)
+        self.called: list[tuple[str, bool]] = []
+        self.worked = threading.Semaphore(0)
+        services.every(0.001, self.work)
+
+    def start(self) -> None:
+        self.called.append(("start", threading.get_ident() == HERE))
+        if self.options.starts:
+            raise PluginError(self.options.starts)
+
+    def stop(self) -> None:
+        self.called.append(("stop", threading.get_ident() == HERE))
+
+    def work(self) -> None:
+        self.worked.release()
+        if self.options.fails:
+            raise RuntimeError("no disk")
+
+
+def host() -> PluginHost:
+    return PluginHost(3, Clock(), Tasks(NetworkCounters(), Complaints()))
+
+
+def hosted(there: PluginHost | None = None, **options: Any) -> HostedPlugin:
+    return HostedPlugin(PluginUse("noting", Noting, Noting.Options(**options)), "main", there or host(), "noting-2")
+
+
+async def while_it_runs(one: HostedPlugin, do: Callable[[Any], object]) -> None:
+    async with trio.open_nursery() as nursery:
+        await nursery.start(one.run)
+        await trio.to_thread.run_sync(do, one.plugin)
+        nursery.cancel_scope.cancel()
+
+
+async def test_it_begins_and_ends_and_works_in_threads() -> None:
+    one = hosted()
+    await while_it_runs(one, lambda plugin: [plugin.worked.acquire() for _ in range(3)])
+    assert one.plugin.called == [("start", False), ("stop", False)]  # type: ignore[attr-defined]
+
+
+async def test_work_that_fails_is_counted_and_done_again() -> None:
+    there = host()
+    with capture_logs() as lines:
+        await while_it_runs(hosted(there, fails=True), lambda plugin: [plugin.worked.acquire() for _ in range(3)])
+    assert there.tasks.counters.failed_tasks >= 2
+    assert {(line["event"], line["plugin"]) for line in lines} == {("a task failed", "noting-2")}
+
+
+async def test_it_knows_its_name_its_cluster_and_its_worker() -> None:
+    there = host()
+    services = hosted(there).plugin.services
+    assert (services.name, services.cluster, services.worker) == ("noting-2", "main", 3)
+    assert services.instance == hosted(there).plugin.services.instance != hosted().plugin.services.instance
+
+
+async def test_its_time_is_that_of_the_links() -> None:
+    there = host()
+    services = hosted(there).plugin.services
+    there.clock.now = 7.0
+    assert services.clock.now == 7.0
+    assert services.clock.wall() > 1_700_000_000
+
+
+async def test_dice_are_its_own_and_fall_alike_after_a_seed() -> None:
+    there = host()
+    first, second = hosted(there).plugin.services.dice, hosted().plugin.services.dice
+    assert first.random() != second.random()
+    first.seed("7")
+    second.seed("7")
+    assert first.random() == second.random()
+
+
+async def test_what_it_counts_is_published_under_the_name_of_its_kind() -> None:
+    there = host()
+    hosted(there).plugin.services.counter("found", "What was found.").add(4)
+    (count,) = there.counters.counted()
+    assert (count.instrument, count.attributes, count.value) == ("doorkeeper.noting.found", {"plugin": "noting-2"}, 4)
+
+
+@pytest.mark.parametrize("when", ["begins", "starts"])
+async def test_one_that_cannot_begin_says_why(when: str) -> None:
+    async def begin() -> None:
+        await while_it_runs(hosted(**{when: "no such table; create it"}), lambda plugin: None)
+
+    with pytest.raises((StartError, BaseExceptionGroup)) as raised:
+        await begin()
+    error = raised.value
+    while isinstance(error, BaseExceptionGroup):
+        (error,) = error.exceptions
+    assert str(error) == 'plugin "noting-2": no such table; create it'
+
+
+async def test_a_line_says_whose_it_is_and_what_is_known_of_the_connection() -> None:
+    tell = hosted().plugin.services.tell
+    with capture_logs() as lines:
+        tell("found it", connection(), level="warning", topic="a")
+    (line,) = lines
+    assert line["event"] == "found it"
+    assert line["log_level"] == "warning"
+    assert line["plugin"] == "noting-2"
+    assert (line["topic"], line["client"]) == ("a", "192.0.2.1:50000")
+
+
+async def test_lines_alike_are_throttled() -> None:
+    tell = hosted().plugin.services.tell
+    with capture_logs() as lines:
+        for number in range(100):
+            tell("found it", connection(), example=number)
+    assert len(lines) == AT_ONCE
+
+
+async def test_a_line_may_come_from_any_thread() -> None:
+    tell = hosted().plugin.services.tell
+    with capture_logs() as lines:
+        await trio.to_thread.run_sync(tell, "written")
+        await trio.testing.wait_all_tasks_blocked()
+    assert [line["event"] for line in lines] == ["written"]

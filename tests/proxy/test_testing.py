@@ -1,0 +1,32 @@
+"""What the tests of plugins are written with."""
+
+from __future__ import annotations
+
+from proxy.core.plugin import Plugin
+from proxy.testing import FakeTime, FakeWorker, build
+
+
+class Shadow(Plugin):
+    """Has one option."""
+
+    class Options(Plugin.Options):
+        topic: str = "a"
+
+
+def test_a_plugin_is_made_as_the_proxy_makes_it() -> None:
+    worker = FakeWorker("shadow-2", FakeTime(5.0))
+    plugin = build(Shadow, worker, topic="b")
+    assert plugin.options.topic == "b"
+    assert (plugin.services.name, plugin.services.clock.now) == ("shadow-2", 5.0)
+
+
+def test_what_its_services_did_can_be_looked_at() -> None:
+    worker = FakeWorker()
+    services = build(Shadow, worker).services
+    services.counter("copied", "Records copied.").add()
+    services.counter("copied", "Records copied.", topic="a").add(2)
+    services.tell("copied a record", topic="a")
+    services.every(5, print)
+    assert worker.counts == {"copied": 1, "copied{topic=a}": 2}
+    assert worker.lines == [("copied a record", {"topic": "a"})]
+    assert worker.works == [(5, print)]
