@@ -31,6 +31,7 @@ from proxy.core.turn import Turn
 from proxy.core.verdict import Verdict
 from proxy.protocol.frame import HOLD, Buffer, Hold, Meet, Splitter
 from proxy.protocol.problem import Fault
+from proxy.protocol.slices import LARGE
 
 
 class State(Enum):
@@ -58,6 +59,7 @@ class Lane(ABC):
         self._slots = parts.inflight.slots
         self._outcomes = parts.outcomes
         self._tasks = parts.tasks
+        self._allowance = parts.allowance
         self._counters = parts.counters
         self._outbox = parts.outbox
         self.splitter = Splitter(head, meet, fault, longest=parts.limits.frame)
@@ -73,13 +75,12 @@ class Lane(ABC):
     def apply(self, limits: Limits) -> None:
         """These limits are in force, for the frames that begin from now on."""
         self.splitter.limit(limits.frame)
-        if self.splitter.between:
-            self._met = None
 
     @property
     def held(self) -> int:
         """Bytes that wait in this lane."""
-        return self.splitter.kept + (self._waiting.held if self._waiting is not None else 0)
+        waiting = self._waiting
+        return self.splitter.kept + (waiting.held + waiting.ctx.held if waiting is not None else 0)
 
     def hold(self, state: State) -> Hold:
         """Take nothing for now. Only where a frame begins, or was read."""
@@ -96,6 +97,11 @@ class Lane(ABC):
 
     def _handle(self, wanted: Wanted, was_cut: bool, steps: Generator[Step, Any, Verdict]) -> Sequence[Buffer] | None:
         """Let handlers look at a frame. Gives what goes on: None for the frame as it came."""
+        size = len(wanted.frame)
+        if wanted.ctx.is_large and wanted.ctx.held:
+            size = max(size, wanted.ctx.request_bytes)  # a small response may let go of much
+        if size > LARGE:
+            steps = self._allowance.within(size, steps, is_response=not self.may_ask)
         verdict = Task(self._tasks, steps, self._decided, may_ask=self.may_ask).start()
         if verdict is not WAITING:
             return self._carry_out(verdict, wanted)

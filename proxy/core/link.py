@@ -22,6 +22,7 @@ from __future__ import annotations
 from typing import Any
 
 from proxy.core.admission import Admission
+from proxy.core.allowance import Allowance
 from proxy.core.clock import Clock
 from proxy.core.commands import Await, Command, HalfClose
 from proxy.core.context import Connection
@@ -73,6 +74,7 @@ class Link:
         limits: Limits = NO_LIMITS_SET,
         counters: Counters | None = None,
         clock: Clock | None = None,
+        allowance: Allowance | None = None,
     ) -> None:
         self.connection = connection
         self.counters = counters = counters or Counters()
@@ -82,7 +84,9 @@ class Link:
         self._tasks = tasks = WaitingTasks()
         self._is_half_closed = False
         self._asks: list[Buffer] = []  # questions of ours that leave behind what was read so far
-        parts = Parts(connection, limits, counters, outbox, self.inflight, self._outcomes, tasks)
+        parts = Parts(
+            connection, limits, counters, outbox, self.inflight, self._outcomes, tasks, allowance or Allowance()
+        )
         self._admission = admission = Admission(filters)
         self.requests, self.responses = Requests(parts, admission), Responses(parts)
         self.requests.answer = self.responses.answer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from proxy.core.allowance import Allowance
 from proxy.core.context import Connection
 from proxy.core.inflight import InFlight
 from proxy.core.limits import Counters, Limits
@@ -22,3 +23,4 @@ class Parts(NamedTuple):
     inflight: InFlight
     outcomes: Outcomes
     tasks: WaitingTasks
+    allowance: Allowance

@@ -165,6 +165,7 @@ class Requests(Lane):
         """The whole of a request that somebody wants."""
         met: tuple[FilterChain, Head, Context, bool] = self._met
         chain, head, ctx, was_cut = met
+        self._met = None  # what handlers note in the context may be large
         if was_cut and chain.fast_path is not None and self._passes(chain, head, frame, len(frame), ctx):
             return None
         try:

@@ -63,7 +63,12 @@ class Responses(Lane):
     @property
     def held(self) -> int:
         """Bytes that wait in this lane."""
-        return super().held + (len(self._asked[1]) if self._asked is not None else 0)
+        held = super().held
+        if self._asked is not None:
+            held += len(self._asked[1])
+        if self._met is not None and self._met[2] is not None:
+            held += self._met[2].held
+        return held
 
     def meet(self, head: tuple[int, int], data: memoryview, pos: int) -> Reader | None:
         """A response begins at `pos`."""
@@ -122,6 +127,7 @@ class Responses(Lane):
         """The whole of a response that somebody wants."""
         met: tuple[FilterChain | PendingAsk, int, Context | None, bool] = self._met
         chain, correlation_id, ctx, was_cut = met
+        self._met = None  # what handlers noted in the context may be large
         if isinstance(chain, PendingAsk):
             answer = frame[SIZE.size :]
             self._asked = chain, answer if was_cut else bytes(answer)

@@ -20,6 +20,7 @@ import trio
 
 from proxy.auth.identity import keep_up
 from proxy.config import LimitOptions
+from proxy.core.allowance import Allowance
 from proxy.core.arrival import Arrival
 from proxy.core.context import Connection
 from proxy.core.decisions import Disconnect
@@ -68,6 +69,7 @@ class Worker:
     complaints: Complaints
     mark: str
     host: PluginHost
+    allowance: Allowance = field(default_factory=Allowance)
     listeners: list[Listener] = field(default_factory=list)
     dialling: trio.Nursery = field(init=False)
 
@@ -167,7 +169,9 @@ class Arrivals:
     ) -> None:
         """Both sides are there: serve them, from what the handshake of TLS brought ahead on."""
         try:
-            link = Link(connection, self._filters, self._limits, self._worker.link_counters, self._worker.reactor.clock)
+            worker = self._worker
+            clock, allowance = worker.reactor.clock, worker.allowance
+            link = Link(connection, self._filters, self._limits, worker.link_counters, clock, allowance)
             beginning = link.begin()
             if introduced is not None and introduced.lifetime is not None:
                 link.run(keep_up(connection, introduced.identity, introduced.versions, introduced.lifetime))

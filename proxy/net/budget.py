@@ -18,7 +18,7 @@ Rules:
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Protocol
 
 import trio
@@ -55,10 +55,11 @@ class Holder(Protocol):
 class Budget:
     """The budget of one worker: `most` bytes. `held` is how many are, `pauses` and `ends` are counts."""
 
-    def __init__(self, most: int, holders: Collection[Holder]) -> None:
+    def __init__(self, most: int, holders: Collection[Holder], give_back: Callable[[], None] = give_back) -> None:
         self._most = most
         self._enough = most - most // 4
         self._holders = holders
+        self._give_back = give_back
         self._holding: dict[Holder, int] = {}
         self._paused: set[Holder] = set()
         self._much = 0.0  # who holds more than this is not read where memory is short
@@ -87,7 +88,7 @@ class Budget:
         self._most_lately = max(self._most_lately, self.held)
         if self._most_lately > MUCH and self.held < self._most_lately // 2:
             self._most_lately = self.held
-            give_back()
+            self._give_back()
         if self.held <= self._enough:
             self._exceeded_since = None
             paused, self._paused = self._paused, set()
@@ -105,6 +106,7 @@ class Budget:
         held = holder.held
         self.held += held - self._holding.get(holder, 0)
         self._holding[holder] = held
+        self._most_lately = max(self._most_lately, self.held)
         if self.held > self._most or (self.held > self._enough and self._exceeded_since is None):
             self.look()
         elif self.held > self._enough and held >= self._much:

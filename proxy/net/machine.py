@@ -14,6 +14,7 @@ SYSTEM = Path("/")
 CGROUPS = "sys/fs/cgroup"
 PART = 4  # one in so many bytes is for what connections hold
 MOST = 1 << 30  # bytes for each worker, unless the configuration says more
+TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's
 
 
 def memory_of_worker(config: Config) -> int:
@@ -23,9 +24,8 @@ def memory_of_worker(config: Config) -> int:
 
 def give_back() -> None:
     """Give memory that is free back to the system, where the C library keeps it for later."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's
-    if trim is not None:
-        trim(0)
+    if TRIM is not None:
+        TRIM(0)
 
 
 def memory(root: Path = SYSTEM) -> int:

@@ -81,7 +81,7 @@ def _offsets(count: int) -> bytes:
 
 
 # Python gives memory back by whole arenas, and what lives on keeps some of each: that stays, and is used the next time.
-ARENAS = 120  # MiB
+ARENAS = 60  # MiB
 
 
 @case("very many topics in Metadata, from five clients at once", on=RULED, peak=800, kept=ARENAS)

@@ -143,6 +143,20 @@ async def test_between_two_looks_what_grows_is_looked_at(
     assert holders[0].reason
 
 
+async def test_what_came_and_went_between_two_looks_is_given_back_too(among: set[Holder]) -> None:
+    given_back: list[None] = []
+    budget = Budget(100 * MIB, among, lambda: given_back.append(None))
+    holder = Holder(among)
+    budget.look()
+    holder.held = 40 * MIB
+    budget.kept(holder)
+    among.remove(holder)
+    budget.forget(holder)
+    for _ in range(2):
+        budget.look()
+    assert len(given_back) == 1
+
+
 async def test_what_ended_holds_nothing_and_is_not_resumed(
     budget: Budget, among: set[Holder], autojump_clock: MockClock
 ) -> None:
