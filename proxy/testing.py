@@ -12,8 +12,9 @@ sets it, and its dice fall the same way each time.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
+from os import PathLike
 from random import Random
 from typing import Any, TypeVar
 
@@ -21,8 +22,11 @@ from proxy.core.context import Connection
 from proxy.core.plugin import Plugin
 from proxy.core.services import Level, Services, Time
 from proxy.core.topology import Endpoint, Topology
+from proxy.text.problems import Reload
+from proxy.text.watched import WatchedFile, no_warnings
 
 P = TypeVar("P", bound=Plugin)
+T = TypeVar("T")
 
 
 @dataclass
@@ -59,6 +63,7 @@ class FakeWorker:
     lines: list[tuple[str, dict[str, object]]] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)  # `masked`, or `masked{topic=a}`
     works: list[tuple[float, Callable[[], object]]] = field(default_factory=list)
+    watched: list[WatchedFile[Any]] = field(default_factory=list)
 
     def counter(self, name: str, description: str, *, unit: str = "1", **attributes: str) -> FakeCount:
         """See `Counting`."""
@@ -82,10 +87,27 @@ class FakeWorker:
         """See `Repeating`; the test does the work."""
         self.works.append((seconds, work))
 
+    def watch(
+        self,
+        what: str,
+        file: str | PathLike[str],
+        load: Callable[[str], T],
+        warnings: Callable[[T], Iterable[object]] = no_warnings,
+    ) -> WatchedFile[T]:
+        """See `Watching`; the test looks (`look`)."""
+        watched = WatchedFile(file, load, warnings)
+        self.watched.append(watched)
+        return watched
+
+    def look(self) -> list[Reload]:
+        """Have all files read that changed. Gives what there is to tell."""
+        return [reload for watched in self.watched if (reload := watched.look())]
+
     def services(self) -> Services:
         """All of them."""
         clock, dice = self.clock, self.dice
-        return Services(self.name, "main", 0, "a test", clock, dice, self.counter, self.tell, self.every)
+        told = self.counter, self.tell, self.every, self.watch
+        return Services(self.name, "main", 0, "a test", clock, dice, *told)
 
 
 def build(plugin: type[P], worker: FakeWorker | None = None, /, **options: Any) -> P:

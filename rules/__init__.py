@@ -1,7 +1,7 @@
 """The rule language: one YAML file -> an immutable snapshot of rules, which decides, and can say why."""
 
 from rules.conditions import Client
-from rules.load import examine, examine_text, load, watched
+from rules.load import examine, examine_text, load
 from rules.question import Question
 from rules.snapshot import Decision, Rule, Snapshot, Why
 from rules.vocabulary import Operation, ResourceType
@@ -18,5 +18,4 @@ __all__ = [
     "examine",
     "examine_text",
     "load",
-    "watched",
 ]

@@ -2,13 +2,11 @@
 
 import os
 from collections.abc import Iterable
-from functools import partial
 
 from proxy.text.environment import Environment
 from proxy.text.file import Examined, Form
 from proxy.text.places import Reading
 from proxy.text.problems import Problem
-from proxy.text.watched import WatchedFile
 from rules import checks, unreachable
 from rules.model import AclFile
 from rules.snapshot import Rule, Snapshot
@@ -30,11 +28,6 @@ def load(file: str | os.PathLike[str], environment: Environment = os.environ) ->
     """The rules in a file. Raises BadFileError with every problem of the file; warnings pass."""
     examined = FORM.read(file, environment)
     return compiled(examined.usable(), examined.reading, examined.problems)
-
-
-def watched(file: str | os.PathLike[str], environment: Environment = os.environ) -> WatchedFile[Snapshot]:
-    """The rules in a file that may change. Raises BadFileError where it is bad to begin with."""
-    return WatchedFile(file, partial(load, environment=environment), lambda snapshot: snapshot.warnings)
 
 
 def examine(

@@ -41,8 +41,8 @@ from proxy.protocol.errors import ErrorCode
 from proxy.protocol.schema import Request, Response
 from proxy.protocol.slices import ELEMENTS
 from proxy.text.paths import FilePath
-from proxy.text.problems import Finding, Problem, Reload
-from rules.load import watched
+from proxy.text.problems import Finding, Problem
+from rules.load import load
 
 
 class Acl(Plugin):
@@ -73,18 +73,13 @@ class Acl(Plugin):
 
     def __init__(self, options: Options, services: Services) -> None:
         super().__init__(options, services)
-        self.rules = watched(options.rules)
+        self.rules = services.watch("rules", options.rules, load, lambda snapshot: snapshot.warnings)
         self.law = Law(self.rules, services.clock.wall, shadow=options.shadow)
         self.names = Names()
         self._checks = checks()
         self._producing = Producing(self.law, self.names)
         self._fetching = Fetching(self.law, self.names)
         self._managed = Managed(self.law) if options.managed else None
-
-    def refresh(self) -> Iterable[Reload]:
-        """Take the rules as their file is now."""
-        reload = self.rules.look()
-        return () if reload is None else (reload,)
 
     def counts(self) -> Mapping[str, int]:
         """What the rules did not allow, by api."""

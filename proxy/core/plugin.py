@@ -53,7 +53,6 @@ from proxy.protocol.schema import Message, Request, Response
 from proxy.protocol.walk import leading
 from proxy.protocol.wire import Meaning
 from proxy.text.file import Section
-from proxy.text.problems import Reload
 
 H = TypeVar("H", bound=Callable[..., Any])
 
@@ -158,10 +157,6 @@ class Plugin:
     def connected(self, connection: Connection) -> Steps | None:
         """A client came; nothing of it was read yet. Steps go on beside the conversation, until they or it end."""
         return None
-
-    def refresh(self) -> Iterable[Reload]:
-        """Look whether files that it works by have changed. Called five times a second, in a thread."""
-        return ()
 
     def counts(self) -> Mapping[str, int]:
         """What it counted so far, by the names of `telemetry`'s measures."""

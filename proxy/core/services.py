@@ -14,11 +14,13 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, MutableSequence, Sequence
+from collections.abc import Callable, Hashable, Iterable, MutableSequence, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any, Literal, Protocol, TypeVar
 
 from proxy.core.context import Connection
+from proxy.text.watched import WatchedFile
 
 T = TypeVar("T")
 Level = Literal["debug", "info", "warning", "error"]
@@ -117,6 +119,23 @@ class Repeating(Protocol):
         """
 
 
+class Watching(Protocol):
+    """Has files watched."""
+
+    def __call__(
+        self,
+        what: str,
+        file: str | PathLike[str],
+        load: Callable[[str], T],
+        warnings: Callable[[T], Iterable[object]] = ...,
+    ) -> WatchedFile[T]:
+        """A file whose `value` is what `load` made of it last; read again within a second when it changes.
+
+        `what` is what it has ("rules"), for the log. A bad file raises here what `load` raises (a ValueError, as
+        BadFileError); a bad new one is told, and changes nothing. `load` runs in a thread from then on.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """The services of one plugin.
@@ -135,3 +154,4 @@ class Services:
     counter: Counting
     tell: LineWriter
     every: Repeating
+    watch: Watching

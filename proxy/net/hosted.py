@@ -12,10 +12,12 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from os import PathLike
 from random import Random
+from typing import Any, TypeVar
 
 import structlog
 import trio
@@ -30,8 +32,11 @@ from proxy.net.complaints import Complaints
 from proxy.net.process import StartError
 from proxy.net.tasks import Tasks
 from proxy.telemetry.plugin_counters import PluginCounters
+from proxy.text.watched import WatchedFile, no_warnings
 
 log = structlog.get_logger()
+
+T = TypeVar("T")
 
 
 class PluginHost:
@@ -71,6 +76,7 @@ class HostedPlugin:
         self._host = host
         self._thread = threading.get_ident()
         self._trio = trio.lowlevel.current_trio_token()
+        self.watched: list[tuple[str, WatchedFile[Any]]] = []  # what each has, and the file
         self._works: list[tuple[float, Callable[[], object]]] = []
         services = Services(
             self.name,
@@ -82,6 +88,7 @@ class HostedPlugin:
             host.counters.of(use.name, self.name),
             self._tell,
             self._every,
+            self._watch,
         )
         with self._beginning():
             self.plugin: Plugin = use.plugin(use.options, services)
@@ -116,6 +123,17 @@ class HostedPlugin:
 
     def _every(self, seconds: float, work: Callable[[], object]) -> None:
         self._works.append((seconds, work))
+
+    def _watch(
+        self,
+        what: str,
+        file: str | PathLike[str],
+        load: Callable[[str], T],
+        warnings: Callable[[T], Iterable[object]] = no_warnings,
+    ) -> WatchedFile[T]:
+        watched = WatchedFile(file, load, warnings)
+        self.watched.append((what, watched))
+        return watched
 
     def _tell(
         self,

@@ -156,7 +156,8 @@ class Served:
             async with trio.open_nursery() as nursery:
                 for kept in self._kept:
                     nursery.start_soon(tasks.keep, "reading certificates", kept.watch)
-                nursery.start_soon(tasks.keep, "reading rules", partial(keep_in_step, self._plugins, tasks))
+                files = [file for hosted in self.hosted for file in hosted.watched]
+                nursery.start_soon(tasks.keep, "watching files of plugins", partial(keep_in_step, files, tasks))
                 for listener in self.exposure.listeners:
                     await nursery.start(listener.serve)
                 if self._token is not None:

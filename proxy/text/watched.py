@@ -21,7 +21,8 @@ from proxy.text.stamp import Stamp, settled, stamps
 T = TypeVar("T")
 
 
-def _none(value: object) -> Iterable[object]:
+def no_warnings(value: object) -> Iterable[object]:
+    """All is well."""
     return ()
 
 
@@ -37,7 +38,7 @@ class WatchedFile(Generic[T]):
         self,
         file: str | os.PathLike[str],
         load: Callable[[str], T],
-        warnings: Callable[[T], Iterable[object]] = _none,
+        warnings: Callable[[T], Iterable[object]] = no_warnings,
         files: Sequence[str] | None = None,
     ) -> None:
         self.file = Path(file)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from proxy.core.plugin import Plugin
 from proxy.testing import FakeTime, FakeWorker, build
+from proxy.text.problems import Reload
 
 
 class Shadow(Plugin):
@@ -20,13 +23,18 @@ def test_a_plugin_is_made_as_the_proxy_makes_it() -> None:
     assert (plugin.services.name, plugin.services.clock.now) == ("shadow-2", 5.0)
 
 
-def test_what_its_services_did_can_be_looked_at() -> None:
+def test_what_its_services_did_can_be_looked_at(tmp_path: Path) -> None:
+    (file := tmp_path / "table").write_text("2")
     worker = FakeWorker()
     services = build(Shadow, worker).services
     services.counter("copied", "Records copied.").add()
     services.counter("copied", "Records copied.", topic="a").add(2)
     services.tell("copied a record", topic="a")
     services.every(5, print)
+    services.watch("table", file, lambda name: int(Path(name).read_text()))
+    assert worker.look() == []
+    file.write_text("30")
+    assert worker.look() == [Reload(str(file), True)]
     assert worker.counts == {"copied": 1, "copied{topic=a}": 2}
     assert worker.lines == [("copied a record", {"topic": "a"})]
     assert worker.works == [(5, print)]

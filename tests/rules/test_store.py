@@ -6,13 +6,14 @@ import fcntl
 import os
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from proxy.text.problems import Reload
 from proxy.text.watched import WatchedFile
-from rules import Client, Operation, ResourceType, Snapshot, watched
+from rules import Client, Operation, ResourceType, Snapshot, load
 from rules.bindings import Binding
 from rules.edit import said
 from rules.store import AclChange, Store, StoreError
@@ -29,6 +30,11 @@ def acl(topic: str) -> Binding:
 
 def adding(*topics: str) -> Callable[[Snapshot], AclChange]:
     return lambda there: AclChange(added=[acl(topic) for topic in topics])
+
+
+def watched(file: Path, environment: dict[str, str]) -> WatchedFile[Snapshot]:
+    """The rules of a file that changes."""
+    return WatchedFile(file, partial(load, environment=environment), lambda snapshot: snapshot.warnings)
 
 
 def may_read(rules: WatchedFile[Snapshot], topic: str) -> bool:

@@ -45,12 +45,13 @@ class Rules:
         self.file = file
         self.clock = Clock()
         file.write_text(text)
-        self.acl = build(Acl, FakeWorker(clock=self.clock), rules=str(file), shadow=shadow)
+        self.worker = FakeWorker(clock=self.clock)
+        self.acl = build(Acl, self.worker, rules=str(file), shadow=shadow)
 
     def become(self, text: str) -> None:
         """Other rules are in force."""
         self.file.write_text(text)
-        (reload,) = self.acl.refresh()
+        (reload,) = self.worker.look()
         assert reload.taken, reload.said
 
 

@@ -444,7 +444,7 @@ def the_file_of_rules_is_empty(rules: Making, patch: pytest.MonkeyPatch) -> str:
 
 def reloads(own: Rules) -> str:
     """What holds after the file was looked at again."""
-    (reload,) = own.acl.refresh()
+    (reload,) = own.worker.look()
     assert reload.said
     told = [happens(Talk(own.acl), produce(9, name), 9) for name in ("mine", "theirs")]
     kept = told == ["passed", "refused TOPIC_AUTHORIZATION_FAILED"] and not reload.taken

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from proxy.net.process import StartError
 from proxy.net.tasks import Tasks
 from proxy.telemetry.counters import NetworkCounters
 from proxy.testing import connection
+from proxy.text.problems import Reload
 
 HERE = threading.get_ident()
 
@@ -126,6 +128,17 @@ async def test_one_that_cannot_begin_says_why(when: str) -> None:
     while isinstance(error, BaseExceptionGroup):
         (error,) = error.exceptions
     assert str(error) == 'plugin "noting-2": no such table; create it'
+
+
+async def test_a_file_that_it_has_watched_says_what_it_says_now(tmp_path: Path) -> None:
+    (file := tmp_path / "table").write_text("2")
+    one = hosted()
+    table = one.plugin.services.watch("table", file, lambda name: int(Path(name).read_text()))
+    assert table.value == 2
+    file.write_text("30")
+    ((_, watched),) = one.watched
+    assert watched.look() == Reload(str(file), True)
+    assert table.value == 30
 
 
 async def test_a_line_says_whose_it_is_and_what_is_known_of_the_connection() -> None:
