@@ -66,7 +66,7 @@ from proxy.core.services import (
     Repeating as Repeating,
     Services as Services,
     LineWriter as LineWriter,
-    Time as Time,
+    PluginClock as PluginClock,
 )
 from proxy.core.signal import (
     Signal as Signal,

@@ -36,6 +36,7 @@ TESTED_WITH = {
     "proxy/net/conversation.py": GATEWAY,
     "proxy/net/served.py": GATEWAY,
     "proxy/net/side.py": "tests/proxy/net/test_reactor.py",
+    "proxy/testing/lending.py": "tests/proxy/testing/test_playbook.py",
 }
 
 # One word, one meaning. Still two, to be renamed: this list may only become shorter.

@@ -30,7 +30,7 @@ class PluginError(Exception):
     """A plugin cannot begin; the message is a line for people, with a way out."""
 
 
-class Time(Protocol):
+class PluginClock(Protocol):
     """What time it is."""
 
     @property
@@ -149,7 +149,7 @@ class Services:
     cluster: str
     worker: int
     instance: str
-    clock: Time
+    clock: PluginClock
     dice: Dice
     counter: Counting
     tell: LineWriter

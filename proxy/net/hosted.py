@@ -51,7 +51,7 @@ class PluginHost:
         self.counters = PluginCounters()
 
 
-class HostedTime:
+class HostedClock:
     """The time of the links, and that of the wall."""
 
     def __init__(self, clock: Clock) -> None:
@@ -83,7 +83,7 @@ class HostedPlugin:
             cluster,
             host.worker,
             host.instance,
-            HostedTime(host.clock),
+            HostedClock(host.clock),
             Random(f"{host.instance} {cluster} {self.name}"),
             host.counters.of(use.name, self.name),
             self._tell,

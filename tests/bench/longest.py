@@ -34,9 +34,7 @@ from proxy.protocol.messages.metadata import MetadataResponse
 from proxy.protocol.refuse import refuse
 from proxy.protocol.schema import Field, Message, Request, Response, Struct, StructType, blank
 from proxy.protocol.wire import BYTES, RECORDS, STRING, UUID, Meaning
-from proxy.testing import build
-from tests.proxy.core.lending import from_broker, from_client
-from tests.proxy.core.playbook import connection
+from proxy.testing import build, connection, from_broker, from_client
 
 RULES = """
 acls:

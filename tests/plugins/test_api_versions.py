@@ -11,9 +11,8 @@ from proxy.core.topology import Endpoint, Topology
 from proxy.protocol.api import API_VERSIONS, APIS, ENVELOPE, FETCH, PRODUCE, VOTE
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.problem import ProtocolError
-from proxy.testing import build
+from proxy.testing import FromBroker, FromClient, Playbook, build
 from tests.proxy.core.frames import answering, asking
-from tests.proxy.core.playbook import Broker, Client, Playbook
 
 Entry = ApiVersionsResponse.ApiVersion
 
@@ -123,10 +122,10 @@ def test_a_plugin_has_a_say_in_what_is_advertised():
     told, narrowed = (ApiVersionsResponse(error_code=0, api_keys=[entry(1, 0, newest)]) for newest in (17, 11))
     assert (
         Playbook(Narrowing(), build(ApiVersions), byte_by_byte=False)
-        >> Client(asking(request, 1, 3))
+        >> FromClient(asking(request, 1, 3))
         << ToBroker(asking(request, 0, 3))
         << PauseClient()
-        >> Broker(answering(told, 0, 3))
+        >> FromBroker(answering(told, 0, 3))
         << ToClient(answering(narrowed, 1, 3))
         << ResumeClient()
     )

@@ -13,7 +13,7 @@ from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.protocol.errors import ErrorCode
-from proxy.testing import build
+from proxy.testing import ANY, FromBroker, FromClient, Playbook, build, connection, from_broker, from_client
 from tests.plugins.sasl import (
     SCRAM_FINAL,
     SCRAM_FIRST,
@@ -28,8 +28,7 @@ from tests.plugins.sasl import (
     yes,
 )
 from tests.proxy.core.frames import heartbeat, heartbeat_answer
-from tests.proxy.core.lending import from_broker, from_client, with_turns
-from tests.proxy.core.playbook import ANY, Broker, Client, Playbook, connection
+from tests.proxy.core.lending import with_turns
 from tests.proxy.core.test_tokens import ODD
 
 SCRAM_512_FINAL = b"c=biws,r=abcdef,p=" + base64.b64encode(bytes(64))
@@ -40,9 +39,9 @@ def greeting(mechanism: str, version: int = 1) -> Playbook:
     """A client that has agreed with its broker on a mechanism."""
     return (
         Playbook(build(SaslInspected))
-        >> Client(handshake(1, mechanism, version))
+        >> FromClient(handshake(1, mechanism, version))
         << ToBroker(handshake(1, mechanism, version))
-        >> Broker(agreed(1, version=version))
+        >> FromBroker(agreed(1, version=version))
         << ToClient(agreed(1, version=version))
     )
 
@@ -51,18 +50,24 @@ def greeting(mechanism: str, version: int = 1) -> Playbook:
 def test_who_came_with_plain_is_learnt_when_the_broker_says_yes(version: int) -> None:
     assert (
         greeting("PLAIN")
-        >> Client(authenticate(2, version=version))
+        >> FromClient(authenticate(2, version=version))
         << ToBroker(authenticate(2, version=version))
-        >> Broker(yes(2, version=version))
+        >> FromBroker(yes(2, version=version))
         << ToClient(yes(2, version=version))
         << known("PLAIN", "User:alice")
-        >> Client(heartbeat(3))
+        >> FromClient(heartbeat(3))
         << ToBroker(heartbeat(3))
     )
 
 
 def test_nobody_is_learnt_when_the_broker_says_no() -> None:
-    book = greeting("PLAIN") >> Client(authenticate(2)) << ToBroker(authenticate(2)) >> Broker(no(2)) << ToClient(no(2))
+    book = (
+        greeting("PLAIN")
+        >> FromClient(authenticate(2))
+        << ToBroker(authenticate(2))
+        >> FromBroker(no(2))
+        << ToClient(no(2))
+    )
     assert book
     assert book.connection.principal is None
     assert book.connection.mechanism is None
@@ -71,13 +76,13 @@ def test_nobody_is_learnt_when_the_broker_says_no() -> None:
 def test_scram_says_yes_with_its_signature_only() -> None:
     assert (
         greeting("SCRAM-SHA-256")
-        >> Client(authenticate(2, b"n,,n=a=2Cb=3Dc,r=abc"))
+        >> FromClient(authenticate(2, b"n,,n=a=2Cb=3Dc,r=abc"))
         << ToBroker(authenticate(2, b"n,,n=a=2Cb=3Dc,r=abc"))
-        >> Broker(yes(2, b"r=abcdef,s=c2FsdA==,i=4096"))
+        >> FromBroker(yes(2, b"r=abcdef,s=c2FsdA==,i=4096"))
         << ToClient(yes(2, b"r=abcdef,s=c2FsdA==,i=4096"))
-        >> Client(authenticate(3, SCRAM_FINAL))
+        >> FromClient(authenticate(3, SCRAM_FINAL))
         << ToBroker(authenticate(3, SCRAM_FINAL))
-        >> Broker(yes(3, b"v=c2ln"))
+        >> FromBroker(yes(3, b"v=c2ln"))
         << ToClient(yes(3, b"v=c2ln"))
         << known("SCRAM-SHA-256", "User:a,b=c")
     )
@@ -86,13 +91,13 @@ def test_scram_says_yes_with_its_signature_only() -> None:
 def test_who_comes_with_a_delegation_token_is_known_to_the_broker_alone() -> None:
     book = (
         greeting("SCRAM-SHA-512")
-        >> Client(authenticate(2, b"n,,n=token-7,r=abc,tokenauth=true"))
+        >> FromClient(authenticate(2, b"n,,n=token-7,r=abc,tokenauth=true"))
         << ToBroker(authenticate(2, b"n,,n=token-7,r=abc,tokenauth=true"))
-        >> Broker(yes(2, b"r=abcdef,s=c2FsdA==,i=4096"))
+        >> FromBroker(yes(2, b"r=abcdef,s=c2FsdA==,i=4096"))
         << ToClient(yes(2, b"r=abcdef,s=c2FsdA==,i=4096"))
-        >> Client(authenticate(3, SCRAM_512_FINAL))
+        >> FromClient(authenticate(3, SCRAM_512_FINAL))
         << ToBroker(authenticate(3, SCRAM_512_FINAL))
-        >> Broker(yes(3, b"v=c2ln"))
+        >> FromBroker(yes(3, b"v=c2ln"))
         << ToClient(yes(3, b"v=c2ln"))
         << known("SCRAM-SHA-512", None)
     )
@@ -104,9 +109,9 @@ def test_the_subject_of_a_token_is_the_principal() -> None:
     token = bearer(jwt(sub="svc") + "sig")
     assert (
         greeting("OAUTHBEARER")
-        >> Client(authenticate(2, token))
+        >> FromClient(authenticate(2, token))
         << ToBroker(authenticate(2, token))
-        >> Broker(yes(2))
+        >> FromBroker(yes(2))
         << ToClient(yes(2))
         << known("OAUTHBEARER", "User:svc")
     )
@@ -116,13 +121,13 @@ def test_a_refused_token_is_no_principal() -> None:
     token = bearer(jwt(sub="svc") + "sig")
     assert (
         greeting("OAUTHBEARER")
-        >> Client(authenticate(2, token))
+        >> FromClient(authenticate(2, token))
         << ToBroker(authenticate(2, token))
-        >> Broker(yes(2, b'{"status":"invalid_token"}'))
+        >> FromBroker(yes(2, b'{"status":"invalid_token"}'))
         << ToClient(yes(2, b'{"status":"invalid_token"}'))
-        >> Client(authenticate(3, b"\x01"))
+        >> FromClient(authenticate(3, b"\x01"))
         << ToBroker(authenticate(3, b"\x01"))
-        >> Broker(no(3))
+        >> FromBroker(no(3))
         << ToClient(no(3))
     )
 
@@ -130,13 +135,13 @@ def test_a_refused_token_is_no_principal() -> None:
 def test_of_kerberos_only_that_it_succeeded_is_learnt_and_not_before_the_last_step() -> None:
     assert (
         greeting("GSSAPI")
-        >> Client(authenticate(2, KERBEROS))
+        >> FromClient(authenticate(2, KERBEROS))
         << ToBroker(authenticate(2, KERBEROS))
-        >> Broker(yes(2, KERBEROS))
+        >> FromBroker(yes(2, KERBEROS))
         << ToClient(yes(2, KERBEROS))
-        >> Client(authenticate(3, KERBEROS))
+        >> FromClient(authenticate(3, KERBEROS))
         << ToBroker(authenticate(3, KERBEROS))
-        >> Broker(yes(3))
+        >> FromBroker(yes(3))
         << ToClient(yes(3))
         << known("GSSAPI", None)
     )
@@ -145,9 +150,9 @@ def test_of_kerberos_only_that_it_succeeded_is_learnt_and_not_before_the_last_st
 def test_of_another_mechanism_only_that_a_step_succeeded_is_learnt() -> None:
     assert (
         greeting("OF-ONES-OWN")
-        >> Client(authenticate(2, b"me"))
+        >> FromClient(authenticate(2, b"me"))
         << ToBroker(authenticate(2, b"me"))
-        >> Broker(yes(2, b"you"))
+        >> FromBroker(yes(2, b"you"))
         << ToClient(yes(2, b"you"))
         << known("OF-ONES-OWN", None)
     )
@@ -158,21 +163,21 @@ def test_a_client_that_sends_ahead_waits_for_the_answer_that_its_claim_gets() ->
     second = authenticate(4)
     assert (
         Playbook(build(SaslInspected), byte_by_byte=False)
-        >> Client(handshake(1) + authenticate(2) + handshake(3) + second)
+        >> FromClient(handshake(1) + authenticate(2) + handshake(3) + second)
         << ToBroker(handshake(1))
         << PauseClient()
-        >> Broker(agreed(1))
+        >> FromBroker(agreed(1))
         << ToBroker(authenticate(2))
         << ToClient(agreed(1))
-        >> Broker(yes(2))
+        >> FromBroker(yes(2))
         << ToBroker(handshake(3))
         << ToClient(yes(2))
         << known("PLAIN", "User:alice")
-        >> Broker(agreed(3))
+        >> FromBroker(agreed(3))
         << ToBroker(second)
         << ToClient(agreed(3))
         << ResumeClient()
-        >> Broker(no(4))
+        >> FromBroker(no(4))
         << ToClient(no(4))
     )
 
@@ -180,18 +185,18 @@ def test_a_client_that_sends_ahead_waits_for_the_answer_that_its_claim_gets() ->
 def test_a_session_is_followed_when_it_is_renewed() -> None:
     assert (
         greeting("PLAIN")
-        >> Client(authenticate(2))
+        >> FromClient(authenticate(2))
         << ToBroker(authenticate(2))
-        >> Broker(yes(2, lifetime=2000))
+        >> FromBroker(yes(2, lifetime=2000))
         << ToClient(yes(2, lifetime=2000))
         << known("PLAIN", "User:alice")
-        >> Client(heartbeat(3) + handshake(4))
+        >> FromClient(heartbeat(3) + handshake(4))
         << ToBroker(heartbeat(3) + handshake(4))
-        >> Broker(heartbeat_answer(3) + agreed(4))
+        >> FromBroker(heartbeat_answer(3) + agreed(4))
         << ToClient(heartbeat_answer(3) + agreed(4))
-        >> Client(authenticate(5))
+        >> FromClient(authenticate(5))
         << ToBroker(authenticate(5))
-        >> Broker(yes(5))
+        >> FromBroker(yes(5))
         << ToClient(yes(5))
         << known("PLAIN", "User:alice", again=True)
     )
@@ -201,14 +206,14 @@ def test_plain_tokens_without_headers_pass_after_handshake_v0() -> None:
     token = raw(b"\0A\0p")  # its first two bytes are the key of an api
     assert (
         greeting("PLAIN", 0)
-        >> Client(token)
+        >> FromClient(token)
         << ToBroker(token)
-        >> Broker(raw(b""))
+        >> FromBroker(raw(b""))
         << ToClient(raw(b""))
         << known("PLAIN", "User:A")
-        >> Client(heartbeat(2))
+        >> FromClient(heartbeat(2))
         << ToBroker(heartbeat(2))
-        >> Broker(heartbeat_answer(2))
+        >> FromBroker(heartbeat_answer(2))
         << ToClient(heartbeat_answer(2))
     )
 
@@ -216,16 +221,16 @@ def test_plain_tokens_without_headers_pass_after_handshake_v0() -> None:
 def test_scram_tokens_without_headers_take_two_rounds() -> None:
     assert (
         greeting("SCRAM-SHA-256", 0)
-        >> Client(raw(b"n,,n=alice,r=abc"))
+        >> FromClient(raw(b"n,,n=alice,r=abc"))
         << ToBroker(raw(b"n,,n=alice,r=abc"))
-        >> Broker(raw(b"r=abcdef,s=c2FsdA==,i=4096"))
+        >> FromBroker(raw(b"r=abcdef,s=c2FsdA==,i=4096"))
         << ToClient(raw(b"r=abcdef,s=c2FsdA==,i=4096"))
-        >> Client(raw(SCRAM_FINAL))
+        >> FromClient(raw(SCRAM_FINAL))
         << ToBroker(raw(SCRAM_FINAL))
-        >> Broker(raw(b"v=c2ln"))
+        >> FromBroker(raw(b"v=c2ln"))
         << ToClient(raw(b"v=c2ln"))
         << known("SCRAM-SHA-256", "User:alice")
-        >> Client(heartbeat(2))
+        >> FromClient(heartbeat(2))
         << ToBroker(heartbeat(2))
     )
 
@@ -233,22 +238,22 @@ def test_scram_tokens_without_headers_take_two_rounds() -> None:
 def test_kerberos_tokens_pass_until_the_first_request() -> None:
     assert (
         greeting("GSSAPI", 0)
-        >> Client(raw(KERBEROS))
+        >> FromClient(raw(KERBEROS))
         << ToBroker(raw(KERBEROS))
-        >> Broker(raw(KERBEROS))
+        >> FromBroker(raw(KERBEROS))
         << ToClient(raw(KERBEROS))
-        >> Client(raw(b""))
+        >> FromClient(raw(b""))
         << ToBroker(raw(b""))
-        >> Broker(raw(b"\x05\x04wrap"))
+        >> FromBroker(raw(b"\x05\x04wrap"))
         << ToClient(raw(b"\x05\x04wrap"))
-        >> Client(raw(b"\x05\x04wrapped"))
+        >> FromClient(raw(b"\x05\x04wrapped"))
         << ToBroker(raw(b"\x05\x04wrapped"))
-        >> Client(heartbeat(2))
+        >> FromClient(heartbeat(2))
         << ToBroker(heartbeat(2))
         << known("GSSAPI", None)
         << PauseClient()
         << ResumeClient()
-        >> Broker(heartbeat_answer(2))
+        >> FromBroker(heartbeat_answer(2))
         << ToClient(heartbeat_answer(2))
     )
 
@@ -256,13 +261,13 @@ def test_kerberos_tokens_pass_until_the_first_request() -> None:
 def test_a_client_of_0_9_begins_with_a_token() -> None:
     assert (
         Playbook(build(SaslInspected), byte_by_byte=False)
-        >> Client(raw(KERBEROS))
+        >> FromClient(raw(KERBEROS))
         << ToBroker(raw(KERBEROS))
         << PauseClient()
         << ResumeClient()
-        >> Broker(raw(KERBEROS))
+        >> FromBroker(raw(KERBEROS))
         << ToClient(raw(KERBEROS))
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << ToBroker(heartbeat(1))
         << known("GSSAPI", None)
         << PauseClient()
@@ -273,11 +278,11 @@ def test_a_client_of_0_9_begins_with_a_token() -> None:
 def test_such_a_token_is_none_later_on() -> None:
     assert (
         Playbook(build(SaslInspected))
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << ToBroker(heartbeat(1))
-        >> Client(raw(KERBEROS)[:12])
+        >> FromClient(raw(KERBEROS)[:12])
         << PauseClient()
-        >> Broker(heartbeat_answer(1))
+        >> FromBroker(heartbeat_answer(1))
         << ToClient(heartbeat_answer(1))
         << Close(ANY)
     )
@@ -287,14 +292,14 @@ def test_a_token_sent_ahead_of_the_agreement_waits_for_it() -> None:
     token = raw(b"\0alice\0secret-of-alice")
     assert (
         Playbook(build(SaslInspected), byte_by_byte=False)
-        >> Client(handshake(1, version=0) + token)
+        >> FromClient(handshake(1, version=0) + token)
         << ToBroker(handshake(1, version=0))
         << PauseClient()
-        >> Broker(agreed(1, version=0))
+        >> FromBroker(agreed(1, version=0))
         << ToBroker(token)
         << ToClient(agreed(1, version=0))
         << ResumeClient()
-        >> Broker(raw(b""))
+        >> FromBroker(raw(b""))
         << ToClient(raw(b""))
         << known("PLAIN", "User:alice")
     )
@@ -304,13 +309,13 @@ def test_a_request_sent_ahead_of_the_yes_leaves_with_it() -> None:
     token = raw(b"\0alice\0secret-of-alice")
     assert (
         Playbook(build(SaslInspected), byte_by_byte=False)
-        >> Client(handshake(1, version=0) + token + heartbeat(2))
+        >> FromClient(handshake(1, version=0) + token + heartbeat(2))
         << ToBroker(handshake(1, version=0))
         << PauseClient()
-        >> Broker(agreed(1, version=0))
+        >> FromBroker(agreed(1, version=0))
         << ToBroker(token)
         << ToClient(agreed(1, version=0))
-        >> Broker(raw(b""))
+        >> FromBroker(raw(b""))
         << ToBroker(heartbeat(2))
         << ToClient(raw(b""))
         << known("PLAIN", "User:alice")
@@ -322,27 +327,27 @@ def test_a_mechanism_that_the_broker_does_not_speak_is_forgotten() -> None:
     refused = agreed(1, ErrorCode.UNSUPPORTED_SASL_MECHANISM, 0)
     assert (
         Playbook(build(SaslInspected))
-        >> Client(handshake(1, "PLAIN", 0))
+        >> FromClient(handshake(1, "PLAIN", 0))
         << ToBroker(handshake(1, "PLAIN", 0))
-        >> Broker(refused)
+        >> FromBroker(refused)
         << ToClient(refused)
-        >> Client(heartbeat(2))
+        >> FromClient(heartbeat(2))
         << ToBroker(heartbeat(2))
     )
 
 
 @pytest.mark.parametrize("size", [(512 << 10) + 1, -1])
 def test_a_token_that_is_too_large_ends_it(size: int) -> None:
-    assert greeting("GSSAPI", 0) >> Client(size.to_bytes(4, signed=True)) << PauseClient() << Close(ANY)
-    assert greeting("GSSAPI", 0) >> Broker(size.to_bytes(4, signed=True)) << Close(ANY)
+    assert greeting("GSSAPI", 0) >> FromClient(size.to_bytes(4, signed=True)) << PauseClient() << Close(ANY)
+    assert greeting("GSSAPI", 0) >> FromBroker(size.to_bytes(4, signed=True)) << Close(ANY)
 
 
 def test_a_broker_that_talks_on_after_its_yes_is_not_believed() -> None:
     assert (
         greeting("PLAIN", 0)
-        >> Client(raw(b"\0alice\0secret"))
+        >> FromClient(raw(b"\0alice\0secret"))
         << ToBroker(raw(b"\0alice\0secret"))
-        >> Broker(raw(b"") + raw(b"more than it was asked"))
+        >> FromBroker(raw(b"") + raw(b"more than it was asked"))
         << ToClient(raw(b""))
         << known("PLAIN", "User:alice")
         << Close(ANY)
@@ -351,8 +356,8 @@ def test_a_broker_that_talks_on_after_its_yes_is_not_believed() -> None:
 
 def test_a_broker_that_takes_a_client_for_nobody_knows_whom_is_not_believed() -> None:
     """A client that is somebody to the broker and nobody here could do what nobody may."""
-    book = Playbook(build(SaslInspected)) >> Client(authenticate(1)) << ToBroker(authenticate(1))
-    book = book >> Broker(yes(1)) << Close("the broker took a token of a client that named no mechanism")
+    book = Playbook(build(SaslInspected)) >> FromClient(authenticate(1)) << ToBroker(authenticate(1))
+    book = book >> FromBroker(yes(1)) << Close("the broker took a token of a client that named no mechanism")
     assert book
     assert book.connection.mechanism is None
 
@@ -374,11 +379,11 @@ def test_a_client_with_two_tokens_is_nobody(first: str, last: str) -> None:
     """Kafka takes the last of two `auth` fields, and checks no other."""
     token = b"n,,\x01auth=Bearer %b\x01auth=Bearer %b\x01\x01" % (first.encode(), last.encode())
     answer, told = refused(2, "OAUTHBEARER", "a key that is there twice, or that looks like another")
-    book = greeting("OAUTHBEARER") >> Client(authenticate(2, token)) << ToClient(answer) << told
+    book = greeting("OAUTHBEARER") >> FromClient(authenticate(2, token)) << ToClient(answer) << told
     assert book << PauseClient() << Close("authentication failed")
     assert book.connection.principal is book.connection.mechanism is None
     assert book.counters.failed_authentications == 1
-    bare = greeting("OAUTHBEARER", 0) >> Client(raw(token)) << told << PauseClient()
+    bare = greeting("OAUTHBEARER", 0) >> FromClient(raw(token)) << told << PauseClient()
     assert bare << Close("authentication failed")
 
 
@@ -391,11 +396,11 @@ def test_a_client_whose_token_was_refused_cannot_offer_another(version: int) -> 
     _, told = refused(2, "OAUTHBEARER", "a second token in place of the one that was refused")
     book = (
         greeting("OAUTHBEARER", version)
-        >> Client(sent(bearer(ADMIN)))
+        >> FromClient(sent(bearer(ADMIN)))
         << ToBroker(sent(bearer(ADMIN)))
-        >> Broker(answered(invalid))
+        >> FromBroker(answered(invalid))
         << ToClient(answered(invalid))
-        >> Client(sent(bearer(ALICE)))
+        >> FromClient(sent(bearer(ALICE)))
     )
     if version:
         book = book << ToClient(refused(2, "OAUTHBEARER", "")[0])
@@ -409,13 +414,13 @@ def test_a_refused_token_is_not_believed_later(version: int) -> None:
     answered = raw if version == 0 else partial(yes, 2)
     assert (
         greeting("OAUTHBEARER", version)
-        >> Client(sent(token))
+        >> FromClient(sent(token))
         << ToBroker(sent(token))
-        >> Broker(answered(invalid))
+        >> FromBroker(answered(invalid))
         << ToClient(answered(invalid))
-        >> Client(sent(b"\x01"))
+        >> FromClient(sent(b"\x01"))
         << ToBroker(sent(b"\x01"))
-        >> Broker(answered(b""))
+        >> FromBroker(answered(b""))
         << Close("the broker takes the client for somebody, and it is not known whom")
     )
 
@@ -436,11 +441,11 @@ def test_a_final_message_of_another_exchange_does_not_pass() -> None:
     answer, told = refused(3, "SCRAM-SHA-256", "another nonce than that of the first message")
     assert (
         greeting("SCRAM-SHA-256")
-        >> Client(authenticate(2, SCRAM_FIRST))
+        >> FromClient(authenticate(2, SCRAM_FIRST))
         << ToBroker(authenticate(2, SCRAM_FIRST))
-        >> Broker(yes(2, b"r=abcdef,s=c2FsdA==,i=4096"))
+        >> FromBroker(yes(2, b"r=abcdef,s=c2FsdA==,i=4096"))
         << ToClient(yes(2, b"r=abcdef,s=c2FsdA==,i=4096"))
-        >> Client(authenticate(3, other))
+        >> FromClient(authenticate(3, other))
         << ToClient(answer)
         << told
         << PauseClient()
@@ -475,16 +480,16 @@ def test_a_final_message_of_another_exchange_does_not_pass() -> None:
 def test_nobody_becomes_somebody_else(mechanism: str, token: bytes, message: str, why: str) -> None:
     assert (
         greeting("PLAIN")
-        >> Client(authenticate(2))
+        >> FromClient(authenticate(2))
         << ToBroker(authenticate(2))
-        >> Broker(yes(2, lifetime=2000))
+        >> FromBroker(yes(2, lifetime=2000))
         << ToClient(yes(2, lifetime=2000))
         << known("PLAIN", "User:alice")
-        >> Client(handshake(3, mechanism))
+        >> FromClient(handshake(3, mechanism))
         << ToBroker(handshake(3, mechanism))
-        >> Broker(agreed(3))
+        >> FromBroker(agreed(3))
         << ToClient(agreed(3))
-        >> Client(authenticate(4, token))
+        >> FromClient(authenticate(4, token))
         << ToClient(no(4, message))
         << Emit(Refused(mechanism, why))
         << PauseClient()
@@ -496,16 +501,16 @@ def test_a_token_after_the_last_is_asked_of_the_broker_and_counts_for_nothing() 
     out_of_turn = no(3, "SaslAuthenticate request received after successful authentication", error=34)
     assert (
         greeting("PLAIN")
-        >> Client(authenticate(2))
+        >> FromClient(authenticate(2))
         << ToBroker(authenticate(2))
-        >> Broker(yes(2))
+        >> FromBroker(yes(2))
         << ToClient(yes(2))
         << known("PLAIN", "User:alice")
-        >> Client(authenticate(3, b"\0bob\0bob-secret"))
+        >> FromClient(authenticate(3, b"\0bob\0bob-secret"))
         << ToBroker(authenticate(3, b"\0bob\0bob-secret"))
-        >> Broker(out_of_turn)
+        >> FromBroker(out_of_turn)
         << ToClient(out_of_turn)
-        >> Client(heartbeat(4))
+        >> FromClient(heartbeat(4))
         << ToBroker(heartbeat(4))
     )
 

@@ -30,11 +30,9 @@ from proxy.protocol.api import SASL_AUTHENTICATE
 from proxy.protocol.header import KEY_AND_VERSION, read_request_header
 from proxy.protocol.messages.api_versions import ApiVersionsRequest
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
-from proxy.testing import build
+from proxy.testing import build, connection, from_broker, from_client
 from tests.plugins.sasl import agreed, authenticate, bearer, handshake, jwt, no, raw, yes
 from tests.proxy.core.frames import asking, heartbeat, metadata
-from tests.proxy.core.lending import from_broker, from_client
-from tests.proxy.core.playbook import connection
 
 USERS = {"alice": verifiers("alice-secret")}
 VERSIONS = asking(ApiVersionsRequest(client_software_name="a", client_software_version="1"), 1, 3)

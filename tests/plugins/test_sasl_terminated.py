@@ -30,11 +30,21 @@ from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersions
 from proxy.protocol.messages.heartbeat import HeartbeatResponse
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest
-from proxy.testing import FakeWorker, build
+from proxy.testing import (
+    ANY,
+    FakeWorker,
+    FromBroker,
+    FromClient,
+    Playbook,
+    Time,
+    build,
+    connection,
+    from_broker,
+    from_client,
+)
 from tests.plugins.sasl import PLAIN_ALICE, agreed, authenticate, handshake, known, no, raw, yes
 from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata
-from tests.proxy.core.lending import from_broker, from_client, with_turns
-from tests.proxy.core.playbook import ANY, Broker, Client, Playbook, Time, connection
+from tests.proxy.core.lending import with_turns
 from tests.proxy.core.test_tokens import ODD
 
 USERS = {"alice": verifiers("alice-secret"), "bob": verifiers("bob-secret")}
@@ -71,7 +81,9 @@ def offered(number: int, error: int = 0, version: int = 1) -> bytes:
 
 def authenticated(session: float | None = None) -> Playbook:
     """Alice is there."""
-    book = Playbook(Terminated(session)) >> Client(handshake(1)) << ToClient(offered(1)) >> Client(authenticate(2))
+    book = (
+        Playbook(Terminated(session)) >> FromClient(handshake(1)) << ToClient(offered(1)) >> FromClient(authenticate(2))
+    )
     lifetime = int((session or 0) * 1000)
     book = book << ToClient(yes(2, lifetime=lifetime)) << known("PLAIN", "User:alice")
     return book << Wake(0, session) if session else book
@@ -80,9 +92,9 @@ def authenticated(session: float | None = None) -> Playbook:
 def test_who_has_the_right_password_may_pass() -> None:
     book = (
         authenticated()
-        >> Client(heartbeat(3))
+        >> FromClient(heartbeat(3))
         << ToBroker(heartbeat(3))
-        >> Broker(heartbeat_answer(3))
+        >> FromBroker(heartbeat_answer(3))
         << ToClient(heartbeat_answer(3))
     )
     assert book
@@ -93,7 +105,7 @@ def test_who_has_the_right_password_may_pass() -> None:
 def test_a_wrong_password_and_an_unknown_user_look_the_same(token: bytes) -> None:
     book = (
         Playbook(Terminated(), byte_by_byte=False)
-        >> Client(handshake(1) + authenticate(2, token))
+        >> FromClient(handshake(1) + authenticate(2, token))
         << ToClient(offered(1))
         << REFUSED
         << Wake(0, 0.1)
@@ -141,7 +153,7 @@ def said(frame: bytes) -> SaslAuthenticateResponse:
 def test_a_mechanism_that_is_not_offered_is_answered_with_those_that_are() -> None:
     assert (
         Playbook(Terminated())
-        >> Client(handshake(1, "GSSAPI"))
+        >> FromClient(handshake(1, "GSSAPI"))
         << Emit(Refused("unknown", "a mechanism that is not offered here"))
         << Wake(0, 0.1)
         << PauseClient()
@@ -154,14 +166,14 @@ def test_a_mechanism_that_is_not_offered_is_answered_with_those_that_are() -> No
 def test_bare_tokens_follow_handshake_v0() -> None:
     assert (
         Playbook(Terminated())
-        >> Client(handshake(1, version=0))
+        >> FromClient(handshake(1, version=0))
         << ToClient(offered(1, version=0))
-        >> Client(raw(b"\0alice\0alice-secret"))
+        >> FromClient(raw(b"\0alice\0alice-secret"))
         << ToClient(raw(b""))
         << known("PLAIN", "User:alice")
-        >> Client(heartbeat(2))
+        >> FromClient(heartbeat(2))
         << ToBroker(heartbeat(2))
-        >> Broker(heartbeat_answer(2))
+        >> FromBroker(heartbeat_answer(2))
         << ToClient(heartbeat_answer(2))
     )
 
@@ -169,9 +181,9 @@ def test_bare_tokens_follow_handshake_v0() -> None:
 def test_a_bare_token_that_is_wrong_is_answered_by_silence() -> None:
     assert (
         Playbook(Terminated())
-        >> Client(handshake(1, version=0))
+        >> FromClient(handshake(1, version=0))
         << ToClient(offered(1, version=0))
-        >> Client(raw(WRONG))
+        >> FromClient(raw(WRONG))
         << REFUSED
         << Wake(0, 0.1)
         >> Time()
@@ -196,13 +208,13 @@ OUR_TOKEN = asking(SaslAuthenticateRequest(auth_bytes=b"\0dk\0dk-secret"), 0, 2,
 def test_the_broker_is_told_for_whom_we_speak_before_the_client_may_go_on() -> None:
     book = (
         Playbook(Introducing(), byte_by_byte=False)
-        >> Client(handshake(1) + authenticate(2) + heartbeat(3))
+        >> FromClient(handshake(1) + authenticate(2) + heartbeat(3))
         << ToBroker(OURS)
         << ToClient(offered(1))
         << PauseClient()
-        >> Broker(agreed(0))
+        >> FromBroker(agreed(0))
         << ToBroker(OUR_TOKEN)
-        >> Broker(yes(0))
+        >> FromBroker(yes(0))
         << ToBroker(heartbeat(3))
         << ToClient(yes(2))
         << known("PLAIN", "User:alice")
@@ -215,18 +227,18 @@ def test_the_broker_is_told_for_whom_we_speak_before_the_client_may_go_on() -> N
 def test_so_it_is_after_bare_tokens() -> None:
     assert (
         Playbook(Introducing())
-        >> Client(handshake(1, version=0))
+        >> FromClient(handshake(1, version=0))
         << ToClient(offered(1, version=0))
-        >> Client(raw(b"\0alice\0alice-secret"))
+        >> FromClient(raw(b"\0alice\0alice-secret"))
         << ToBroker(OURS)
         << PauseClient()
-        >> Broker(agreed(0))
+        >> FromBroker(agreed(0))
         << ToBroker(OUR_TOKEN)
-        >> Broker(yes(0))
+        >> FromBroker(yes(0))
         << ToClient(raw(b""))
         << known("PLAIN", "User:alice")
         << ResumeClient()
-        >> Client(heartbeat(2))
+        >> FromClient(heartbeat(2))
         << ToBroker(heartbeat(2))
     )
 
@@ -234,13 +246,13 @@ def test_so_it_is_after_bare_tokens() -> None:
 def test_whom_the_broker_does_not_take_us_for_does_not_come_in() -> None:
     assert (
         Playbook(Introducing(), byte_by_byte=False)
-        >> Client(handshake(1) + authenticate(2))
+        >> FromClient(handshake(1) + authenticate(2))
         << ToBroker(OURS)
         << ToClient(offered(1))
         << PauseClient()
-        >> Broker(agreed(0))
+        >> FromBroker(agreed(0))
         << ToBroker(OUR_TOKEN)
-        >> Broker(no(0, "Invalid username or password"))
+        >> FromBroker(no(0, "Invalid username or password"))
         << Close("the broker refused our credentials: Invalid username or password")
     )
 
@@ -248,7 +260,7 @@ def test_whom_the_broker_does_not_take_us_for_does_not_come_in() -> None:
 def test_nobody_to_speak_for_a_client_is_an_end() -> None:
     assert (
         Playbook(Introducing(), byte_by_byte=False)
-        >> Client(handshake(1) + authenticate(2, b"\0bob\0bob-secret"))
+        >> FromClient(handshake(1) + authenticate(2, b"\0bob\0bob-secret"))
         << ToClient(offered(1))
         << PauseClient()
         << Close("the broker would not know us: no identity for User:bob")
@@ -322,9 +334,9 @@ def test_what_is_refused_after_the_handshake_is_told_why() -> None:
     refusal = answering(HeartbeatResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE), 2)
     assert (
         Playbook(Terminated())
-        >> Client(handshake(1))
+        >> FromClient(handshake(1))
         << ToClient(offered(1))
-        >> Client(heartbeat(2))
+        >> FromClient(heartbeat(2))
         << ToClient(refusal)
         << PauseClient()
         << Close(ANY)
@@ -366,7 +378,7 @@ def test_a_request_that_came_with_its_token_is_served_with_it() -> None:
     """Nothing else may be needed to wake it: no timer, no further byte."""
     assert (
         Playbook(Terminated(), byte_by_byte=False)
-        >> Client(handshake(1, version=0) + raw(PLAIN_ALICE) + heartbeat(2) + heartbeat(3))
+        >> FromClient(handshake(1, version=0) + raw(PLAIN_ALICE) + heartbeat(2) + heartbeat(3))
         << ToBroker(heartbeat(2) + heartbeat(3))
         << ToClient(offered(1, version=0) + raw(b""))
         << PauseClient()
@@ -379,52 +391,52 @@ def test_a_request_that_came_with_its_token_is_served_with_it() -> None:
 
 
 def test_whoever_takes_too_long_is_closed() -> None:
-    assert Playbook(Terminated()) >> Client(handshake(1)) << ToClient(offered(1)) >> Time(0) << Close(ANY)
+    assert Playbook(Terminated()) >> FromClient(handshake(1)) << ToClient(offered(1)) >> Time(0) << Close(ANY)
     assert authenticated() >> Time(0)
 
 
 def test_a_session_that_is_over_takes_nothing_but_sasl() -> None:
-    assert authenticated(5.0) >> Time() >> Client(heartbeat(3)) << PauseClient() << Close(ANY)
+    assert authenticated(5.0) >> Time() >> FromClient(heartbeat(3)) << PauseClient() << Close(ANY)
 
 
 def test_a_session_that_is_renewed_goes_on() -> None:
     assert (
         authenticated(5.0)
-        >> Client(heartbeat(3) + handshake(4))
+        >> FromClient(heartbeat(3) + handshake(4))
         << ToBroker(heartbeat(3))
         << Wake(0, 1.0)
-        >> Broker(heartbeat_answer(3))
+        >> FromBroker(heartbeat_answer(3))
         << ToClient(heartbeat_answer(3) + offered(4))
-        >> Client(authenticate(5))
+        >> FromClient(authenticate(5))
         << ToClient(yes(5, lifetime=5000))
         << known("PLAIN", "User:alice", again=True)
         << Wake(0, 5.0)
         >> Time(1)
-        >> Client(heartbeat(6))
+        >> FromClient(heartbeat(6))
         << ToBroker(heartbeat(6))
     )
 
 
 def test_a_session_without_an_end_is_not_renewed() -> None:
     illegal = agreed(3, ErrorCode.ILLEGAL_SASL_STATE, mechanisms=())
-    book = authenticated() >> Client(handshake(3)) << ToClient(illegal)
-    assert book >> Client(heartbeat(4)) << ToBroker(heartbeat(4))
+    book = authenticated() >> FromClient(handshake(3)) << ToClient(illegal)
+    assert book >> FromClient(heartbeat(4)) << ToBroker(heartbeat(4))
 
 
 def test_a_session_is_not_renewed_twice_within_a_second() -> None:
     assert (
         authenticated(5.0)
-        >> Client(handshake(4))
+        >> FromClient(handshake(4))
         << ToClient(offered(4))
         << Wake(0, 1.0)
-        >> Client(authenticate(5))
+        >> FromClient(authenticate(5))
         << ToClient(yes(5, lifetime=5000))
         << known("PLAIN", "User:alice", again=True)
         << Wake(0, 5.0)
-        >> Client(handshake(6))
+        >> FromClient(handshake(6))
         << ToClient(agreed(6, ErrorCode.ILLEGAL_SASL_STATE, mechanisms=()))
         >> Time(2)
-        >> Client(handshake(7))
+        >> FromClient(handshake(7))
         << ToClient(offered(7))
         << Wake(0, 1.0)
     )
@@ -434,10 +446,10 @@ def test_nobody_becomes_somebody_else() -> None:
     message = "Cannot change principals during re-authentication from User.alice: User.bob"
     assert (
         authenticated(5.0)
-        >> Client(handshake(4))
+        >> FromClient(handshake(4))
         << ToClient(offered(4))
         << Wake(0, 1.0)
-        >> Client(authenticate(5, b"\0bob\0bob-secret"))
+        >> FromClient(authenticate(5, b"\0bob\0bob-secret"))
         << Emit(Refused("PLAIN", "another principal on authentication again"))
         << Wake(0, 0.1)
         << PauseClient()
@@ -453,10 +465,10 @@ def test_the_mechanism_stays_what_it_was() -> None:
     )
     assert (
         authenticated(5.0)
-        >> Client(handshake(4, "SCRAM-SHA-256"))
+        >> FromClient(handshake(4, "SCRAM-SHA-256"))
         << ToClient(offered(4))
         << Wake(0, 1.0)
-        >> Client(authenticate(5, b"n,,n=alice,r=abc"))
+        >> FromClient(authenticate(5, b"n,,n=alice,r=abc"))
         << Emit(Refused("PLAIN", "another mechanism on authentication again"))
         << Wake(0, 0.1)
         << PauseClient()
@@ -468,5 +480,5 @@ def test_the_mechanism_stays_what_it_was() -> None:
 
 def test_before_authentication_frames_are_small() -> None:
     size = (600 << 10).to_bytes(4, "big")
-    assert Playbook(Terminated()) >> Client(size) << PauseClient() << Close(ANY)
-    assert authenticated() >> Client(size + metadata(3)[4:12]) << ToBroker(size + metadata(3)[4:12])
+    assert Playbook(Terminated()) >> FromClient(size) << PauseClient() << Close(ANY)
+    assert authenticated() >> FromClient(size + metadata(3)[4:12]) << ToBroker(size + metadata(3)[4:12])

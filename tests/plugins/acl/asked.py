@@ -17,8 +17,7 @@ from proxy.protocol.messages.create_acls import CreateAclsRequest
 from proxy.protocol.messages.delete_acls import DeleteAclsRequest
 from proxy.protocol.messages.describe_acls import DescribeAclsRequest
 from proxy.protocol.schema import Request, Response
-from proxy.testing import build
-from tests.proxy.core.playbook import connection
+from proxy.testing import build, connection
 
 NEWEST = 3
 CLOSED = None

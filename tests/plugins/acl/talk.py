@@ -19,9 +19,7 @@ from proxy.protocol.frame import REQUEST_HEAD, SIZE
 from proxy.protocol.header import read_request_header, read_response_header, request_frame, response_frame
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.schema import Request, Response
-from proxy.testing import FakeWorker, build
-from tests.proxy.core.lending import from_broker, from_client
-from tests.proxy.core.playbook import connection
+from proxy.testing import FakeWorker, build, connection, from_broker, from_client
 
 Broker = Callable[[Request, int], Response | None]
 

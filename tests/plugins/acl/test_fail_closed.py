@@ -38,12 +38,11 @@ from proxy.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetch
 from proxy.protocol.messages.share_fetch import ShareFetchRequest
 from proxy.protocol.schema import Request, Response, Struct
 from proxy.protocol.wire import Meaning
-from proxy.testing import build
+from proxy.testing import build, from_broker
 from proxy.text.problems import BadFileError
 from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
 from tests.plugins.acl.test_fetch import fetch, records
 from tests.plugins.acl.test_produce import BATCH, produce
-from tests.proxy.core.lending import from_broker
 
 EVERYTHING = "super_users: [User:alice]"
 MINE = "acls: [{allow: User:alice, to: All, topics: mine, groups: mine, transactional_ids: mine}]"

@@ -20,10 +20,10 @@ from proxy.protocol.api import FETCH, PRODUCE
 from proxy.protocol.frame import SIZE
 from proxy.protocol.header import request_frame
 from proxy.protocol.schema import Request
+from proxy.testing import from_client
 from tests.plugins.acl.talk import Rules, Talk, topic_id
 from tests.plugins.acl.test_fetch import Consumer, fetch, records
 from tests.plugins.acl.test_produce import produce
-from tests.proxy.core.lending import from_client
 from tests.proxy.protocol.odd import Odd
 
 Making = Callable[..., Rules]

@@ -18,10 +18,10 @@ from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.schema import Request, Response
+from proxy.testing import from_client
 from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
 from tests.plugins.acl.test_fetch import READS, Consumer, fetch, records, told
 from tests.plugins.acl.test_produce import WRITES, WRITES_IN_TRANSACTIONS, Producer, batch, produce, written
-from tests.proxy.core.lending import from_client
 
 Making = Callable[..., Rules]
 

@@ -19,9 +19,9 @@ from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from proxy.testing import FromBroker, FromClient, Playbook, Time
 from tests.plugins import sasl
 from tests.proxy.core.frames import asking, heartbeat, heartbeat_answer
-from tests.proxy.core.playbook import Broker, Client, Playbook, Time
 
 USERS = {"doorkeeper": verifiers("dk-secret")}
 VERSIONS = {SASL_AUTHENTICATE.key: (0, 2)}
@@ -120,16 +120,16 @@ def token() -> bytes:
 def test_a_session_with_a_broker_is_renewed_before_it_ends_while_requests_wait() -> None:
     assert (
         Playbook(KeepingUp(), byte_by_byte=False)
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << ToBroker(heartbeat(1))
         >> Time()
         << ToBroker(handshake())
-        >> Client(heartbeat(2))
+        >> FromClient(heartbeat(2))
         << PauseClient()
-        >> Broker(heartbeat_answer(1) + sasl.agreed(0))
+        >> FromBroker(heartbeat_answer(1) + sasl.agreed(0))
         << ToBroker(token())
         << ToClient(heartbeat_answer(1))
-        >> Broker(sasl.yes(0, lifetime=4000))
+        >> FromBroker(sasl.yes(0, lifetime=4000))
         << ToBroker(heartbeat(2))
         << Wake(0, 2.8)
         << ResumeClient()
@@ -147,16 +147,16 @@ def test_nothing_gets_in_between_the_steps_of_a_renewal() -> None:
     begun, rest = heartbeat(1)[:14], heartbeat(1)[14:]
     assert (
         Playbook(KeepingUp(), Opening(), byte_by_byte=False)
-        >> Client(begun)
+        >> FromClient(begun)
         >> Time()
-        >> Client(rest)
+        >> FromClient(rest)
         << ToBroker(heartbeat(1) + asking(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1))
-        >> Client(heartbeat(2))
+        >> FromClient(heartbeat(2))
         << PauseClient()
-        >> Broker(heartbeat_answer(1) + sasl.agreed(0))
+        >> FromBroker(heartbeat_answer(1) + sasl.agreed(0))
         << ToBroker(asking(SaslAuthenticateRequest(auth_bytes=TOKEN), 0, 2))
         << ToClient(heartbeat_answer(1))
-        >> Broker(sasl.yes(0, lifetime=4000))
+        >> FromBroker(sasl.yes(0, lifetime=4000))
         << ToBroker(heartbeat(2))
         << Wake(0, 2.8)
         << ResumeClient()
@@ -168,9 +168,9 @@ def test_a_session_is_not_renewed_sooner_than_brokers_allow() -> None:
         Playbook(KeepingUp(), byte_by_byte=False)
         >> Time()
         << ToBroker(handshake())
-        >> Broker(sasl.agreed(0))
+        >> FromBroker(sasl.agreed(0))
         << ToBroker(token())
-        >> Broker(sasl.yes(0, lifetime=500))
+        >> FromBroker(sasl.yes(0, lifetime=500))
         << Wake(0, 1.1)
     )
 
@@ -180,9 +180,9 @@ def test_a_broker_that_knows_us_no_more_ends_the_conversation() -> None:
         Playbook(KeepingUp(), byte_by_byte=False)
         >> Time()
         << ToBroker(handshake())
-        >> Broker(sasl.agreed(0))
+        >> FromBroker(sasl.agreed(0))
         << ToBroker(token())
-        >> Broker(sasl.no(0, "Cannot change principals"))
+        >> FromBroker(sasl.no(0, "Cannot change principals"))
         << Close("the broker refused our credentials: Cannot change principals")
     )
 
@@ -190,8 +190,8 @@ def test_a_broker_that_knows_us_no_more_ends_the_conversation() -> None:
 def test_an_introduction_may_come_late() -> None:
     assert (
         Playbook(Later(), byte_by_byte=False)
-        >> Broker(sasl.agreed(0))
+        >> FromBroker(sasl.agreed(0))
         << ToBroker(token())
-        >> Broker(sasl.yes(0, lifetime=4000))
+        >> FromBroker(sasl.yes(0, lifetime=4000))
         << Wake(0, 2.8)
     )

@@ -13,9 +13,9 @@ from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin, on_request
 from proxy.protocol.messages.metadata import MetadataRequest
+from proxy.testing import connection, from_client
 from tests.proxy.core.frames import asking
-from tests.proxy.core.lending import from_client, with_turns
-from tests.proxy.core.playbook import connection
+from tests.proxy.core.lending import with_turns
 
 HALF = ALLOWED // 2 + 1  # two of these are too much
 

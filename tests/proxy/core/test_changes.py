@@ -18,6 +18,18 @@ from proxy.core.turn import ENOUGH
 from proxy.protocol.frame import Reader
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.produce import ProduceResponse
+from proxy.testing import (
+    ANY,
+    Apply,
+    ClientCloses,
+    FromBroker,
+    FromClient,
+    Playbook,
+    Time,
+    connection,
+    from_broker,
+    from_client,
+)
 from tests.proxy.core.frames import (
     answering,
     asking,
@@ -29,8 +41,6 @@ from tests.proxy.core.frames import (
     produce,
     produce_answer,
 )
-from tests.proxy.core.lending import from_broker, from_client
-from tests.proxy.core.playbook import ANY, Apply, Broker, Client, ClientCloses, Playbook, Time, connection
 
 
 class Marking(Plugin):
@@ -141,15 +151,15 @@ def marked_answer(number: int, mark: int) -> bytes:
 def test_the_next_request_is_met_by_the_new_filters_and_the_last_answer_by_the_old_ones() -> None:
     assert (
         Playbook(Marking(1))
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << ToBroker(marked(1, 1))
         >> Apply(Marking(2))
-        >> Client(heartbeat(2))
+        >> FromClient(heartbeat(2))
         << ToBroker(marked(2, 2))
         >> Apply()
-        >> Client(heartbeat(3))
+        >> FromClient(heartbeat(3))
         << ToBroker(heartbeat(3))
-        >> Broker(heartbeat_answer(1) + heartbeat_answer(2) + heartbeat_answer(3))
+        >> FromBroker(heartbeat_answer(1) + heartbeat_answer(2) + heartbeat_answer(3))
         << ToClient(marked_answer(1, 1) + marked_answer(2, 2) + heartbeat_answer(3))
     )
 
@@ -160,11 +170,11 @@ def test_a_request_that_began_is_met_by_the_filters_that_were_there_when_its_hea
     mark = 1 if at >= 12 else 2
     assert (
         Playbook(Marking(1))
-        >> Client(first)
+        >> FromClient(first)
         >> Apply(Marking(2))
-        >> Client(rest)
+        >> FromClient(rest)
         << ToBroker(marked(1, mark))
-        >> Broker(heartbeat_answer(1))
+        >> FromBroker(heartbeat_answer(1))
         << ToClient(marked_answer(1, mark))
     )
 
@@ -174,15 +184,15 @@ def test_a_request_and_an_answer_that_pass_are_not_looked_at_in_their_middle() -
     answered, more = cut(heartbeat_answer(1), 9)
     assert (
         Playbook()
-        >> Client(first)
+        >> FromClient(first)
         << ToBroker(first)
         >> Apply(Marking(2))
-        >> Client(rest)
+        >> FromClient(rest)
         << ToBroker(rest)
-        >> Broker(answered)
+        >> FromBroker(answered)
         << ToClient(answered)
         >> Apply(Marking(3))
-        >> Broker(more)
+        >> FromBroker(more)
         << ToClient(more)
     )
 
@@ -191,11 +201,11 @@ def test_an_answer_that_is_being_assembled_is_shown_to_whoever_was_to_see_it() -
     first, rest = cut(heartbeat_answer(1), 10)
     assert (
         Playbook(Marking(1))
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << ToBroker(marked(1, 1))
-        >> Broker(first)
+        >> FromBroker(first)
         >> Apply()
-        >> Broker(rest)
+        >> FromBroker(rest)
         << ToClient(marked_answer(1, 1))
     )
 
@@ -205,12 +215,12 @@ def test_the_acks_of_a_request_that_passes_are_read_to_their_end() -> None:
     first, rest = cut(request, 16)
     assert (
         Playbook()
-        >> Client(first)
+        >> FromClient(first)
         << ToBroker(first)
         >> Apply(Reading())
-        >> Client(rest + heartbeat(2))
+        >> FromClient(rest + heartbeat(2))
         << ToBroker(rest + heartbeat(2))
-        >> Broker(heartbeat_answer(2))
+        >> FromBroker(heartbeat_answer(2))
         << ToClient(heartbeat_answer(2))
     )
 
@@ -219,12 +229,12 @@ def test_what_producers_repeat_is_looked_at_again_by_the_new_filters() -> None:
     observing = Observing()
     assert (
         Playbook(byte_by_byte=False)
-        >> Client(produce(1, acks=1) + produce(2, acks=1))
+        >> FromClient(produce(1, acks=1) + produce(2, acks=1))
         << ToBroker(produce(1, acks=1) + produce(2, acks=1))
         >> Apply(observing)
-        >> Client(produce(3, acks=1))
+        >> FromClient(produce(3, acks=1))
         << ToBroker(produce(3, acks=1))
-        >> Broker(produce_answer(1) + produce_answer(2) + produce_answer(3))
+        >> FromBroker(produce_answer(1) + produce_answer(2) + produce_answer(3))
         << ToClient(produce_answer(1) + produce_answer(2) + produce_answer(3))
     )
     assert observing.told == [(3, By.BROKER)]
@@ -233,14 +243,14 @@ def test_what_producers_repeat_is_looked_at_again_by_the_new_filters() -> None:
 def test_a_handler_that_sleeps_goes_on_and_what_waits_behind_it_is_met_by_the_new_filters() -> None:
     assert (
         Playbook(Sleeping(1), byte_by_byte=False)
-        >> Client(heartbeat(1) + heartbeat(2))
+        >> FromClient(heartbeat(1) + heartbeat(2))
         << Wake(0, 9)
         << PauseClient()
         >> Apply(Marking(2))
         >> Time()
         << ToBroker(marked(1, 1) + marked(2, 2))
         << ResumeClient()
-        >> Broker(heartbeat_answer(1) + heartbeat_answer(2))
+        >> FromBroker(heartbeat_answer(1) + heartbeat_answer(2))
         << Wake(0, 9)
         << PauseBroker()
         >> Apply(Marking(3))
@@ -254,14 +264,14 @@ def test_a_handler_that_asks_gets_its_answer() -> None:
     ours = asking(HeartbeatRequest(group_id="ours", generation_id=1, member_id="m"), 0, client_id="app")
     assert (
         Playbook(Asking(1), byte_by_byte=False)
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << ToBroker(ours)
         << PauseClient()
         >> Apply(Marking(2))
-        >> Broker(heartbeat_answer(0))
+        >> FromBroker(heartbeat_answer(0))
         << ToBroker(marked(1, 1))
         << ResumeClient()
-        >> Broker(heartbeat_answer(1))
+        >> FromBroker(heartbeat_answer(1))
         << ToClient(marked_answer(1, 1))
     )
 
@@ -270,12 +280,12 @@ def test_an_answer_of_ours_that_waits_leaves_as_it_is() -> None:
     observing = Observing()
     assert (
         Playbook(Replying(), observing, byte_by_byte=False)
-        >> Client(metadata(1) + heartbeat(2))
+        >> FromClient(metadata(1) + heartbeat(2))
         << ToBroker(metadata(1))
         >> Apply(Marking(2))
-        >> Broker(metadata_answer(1))
+        >> FromBroker(metadata_answer(1))
         << ToClient(metadata_answer(1) + answering(HeartbeatResponse(error_code=7), 2))
-        >> Client(heartbeat(3))
+        >> FromClient(heartbeat(3))
         << ToBroker(marked(3, 2))
     )
     assert observing.told == [(1, By.BROKER), (2, By.PLUGIN)]
@@ -284,15 +294,15 @@ def test_an_answer_of_ours_that_waits_leaves_as_it_is() -> None:
 def test_a_full_lane_goes_on_when_more_may_be_in_flight() -> None:
     assert (
         Playbook(Marking(1), limits=Limits(in_flight=1), byte_by_byte=False)
-        >> Client(heartbeat(1) + heartbeat(2) + heartbeat(3))
+        >> FromClient(heartbeat(1) + heartbeat(2) + heartbeat(3))
         << ToBroker(marked(1, 1))
         << PauseClient()
         >> Apply(Marking(2), limits=Limits(in_flight=2))
         << ToBroker(marked(2, 2))
         >> Apply(Marking(3), limits=Limits(in_flight=1))
-        >> Broker(heartbeat_answer(1))
+        >> FromBroker(heartbeat_answer(1))
         << ToClient(marked_answer(1, 1))
-        >> Broker(heartbeat_answer(2))
+        >> FromBroker(heartbeat_answer(2))
         << ToBroker(marked(3, 3))
         << ToClient(marked_answer(2, 2))
         << ResumeClient()
@@ -318,9 +328,9 @@ def test_a_gate_stays_as_narrow_as_it_is_and_opens_on_the_new_filters() -> None:
     assert (
         Playbook(Narrow(), Marking(1), byte_by_byte=False)
         >> Apply(Marking(2))
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << ToBroker(marked(1, 2))
-        >> Client(metadata(2) + heartbeat(3))
+        >> FromClient(metadata(2) + heartbeat(3))
         << Wake(0, 9)
         << PauseClient()
         >> Apply(Marking(3))
@@ -332,13 +342,13 @@ def test_a_gate_stays_as_narrow_as_it_is_and_opens_on_the_new_filters() -> None:
 
 def test_requests_stay_short_until_the_gate_opens() -> None:
     long = heartbeat(1, "g" * 40)
-    assert Playbook(Narrow()) >> Apply(limits=Limits(frame=1 << 20)) >> Client(long) << PauseClient() << Close(ANY)
+    assert Playbook(Narrow()) >> Apply(limits=Limits(frame=1 << 20)) >> FromClient(long) << PauseClient() << Close(ANY)
 
 
 def test_nobody_is_disturbed_who_is_alone_with_the_broker() -> None:
     assert (
         Playbook(Beside(), Marking(1), byte_by_byte=False)
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << PauseClient()
         >> Apply(Marking(2))
         >> Time()
@@ -351,14 +361,14 @@ def test_frames_that_begin_may_be_as_long_as_it_is_said_now() -> None:
     first, rest = cut(produce(1, acks=1), 30)
     assert (
         Playbook()
-        >> Client(first)
+        >> FromClient(first)
         << ToBroker(first)
         >> Apply(limits=Limits(frame=60))
-        >> Client(rest)
+        >> FromClient(rest)
         << ToBroker(rest)
-        >> Broker(produce_answer(1))
+        >> FromBroker(produce_answer(1))
         << ToClient(produce_answer(1))
-        >> Client(produce(2, acks=1))
+        >> FromClient(produce(2, acks=1))
         << PauseClient()
         << Close(ANY)
     )
@@ -367,11 +377,11 @@ def test_frames_that_begin_may_be_as_long_as_it_is_said_now() -> None:
 def test_a_lane_that_ended_stays_so() -> None:
     assert (
         Playbook(byte_by_byte=False)
-        >> Client(heartbeat(1) + b"GET / HTTP/1.1\r\n")
+        >> FromClient(heartbeat(1) + b"GET / HTTP/1.1\r\n")
         << ToBroker(heartbeat(1))
         << PauseClient()
         >> Apply(Marking(2))
-        >> Broker(heartbeat_answer(1))
+        >> FromBroker(heartbeat_answer(1))
         << ToClient(heartbeat_answer(1))
         << Close(ANY)
         >> Apply(Marking(3))
@@ -381,11 +391,11 @@ def test_a_lane_that_ended_stays_so() -> None:
 def test_a_client_that_said_goodbye_gets_its_answers() -> None:
     assert (
         Playbook(Marking(1), byte_by_byte=False)
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << ToBroker(marked(1, 1))
         >> ClientCloses()
         >> Apply(Marking(2))
-        >> Broker(heartbeat_answer(1))
+        >> FromBroker(heartbeat_answer(1))
         << ToClient(marked_answer(1, 1))
         << Close(None)
     )

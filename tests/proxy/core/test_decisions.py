@@ -16,9 +16,8 @@ from proxy.core.outcome import By
 from proxy.core.plugin import Plugin, on_request, on_response
 from proxy.core.signal import Signal
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from proxy.testing import ClientCloses, FromBroker, FromClient, Playbook, Time, connection, from_broker, from_client
 from tests.proxy.core.frames import heartbeat, heartbeat_answer, metadata, metadata_answer
-from tests.proxy.core.lending import from_broker, from_client
-from tests.proxy.core.playbook import Broker, Client, ClientCloses, Playbook, Time, connection
 from tests.proxy.core.test_outcome import Watching
 
 ODD = b"not at all a frame"
@@ -65,9 +64,9 @@ class Holding(Plugin):
 def test_bytes_may_take_the_place_of_a_request_and_its_answer_is_waited_for() -> None:
     assert (
         Playbook(Down(Raw(ODD)))
-        >> Client(heartbeat(1) + metadata(2))
+        >> FromClient(heartbeat(1) + metadata(2))
         << ToBroker(ODD + metadata(2))
-        >> Broker(heartbeat_answer(1) + metadata_answer(2))
+        >> FromBroker(heartbeat_answer(1) + metadata_answer(2))
         << ToClient(heartbeat_answer(1) + metadata_answer(2))
     )
 
@@ -75,9 +74,9 @@ def test_bytes_may_take_the_place_of_a_request_and_its_answer_is_waited_for() ->
 def test_bytes_may_take_the_place_of_an_answer() -> None:
     assert (
         Playbook(Up(Raw(ODD)))
-        >> Client(metadata(1) + heartbeat(2) + metadata(3))
+        >> FromClient(metadata(1) + heartbeat(2) + metadata(3))
         << ToBroker(metadata(1) + heartbeat(2) + metadata(3))
-        >> Broker(metadata_answer(1) + heartbeat_answer(2) + metadata_answer(3))
+        >> FromBroker(metadata_answer(1) + heartbeat_answer(2) + metadata_answer(3))
         << ToClient(metadata_answer(1) + ODD + metadata_answer(3))
     )
 
@@ -86,7 +85,7 @@ def test_bytes_may_take_the_place_of_a_reply() -> None:
     reply = Reply(HeartbeatResponse(error_code=1))
     assert (
         Playbook(Up(Raw(ODD)), Down(reply))
-        >> Client(heartbeat(1) + metadata(2))
+        >> FromClient(heartbeat(1) + metadata(2))
         << ToBroker(metadata(2))
         << ToClient(ODD)
     )
@@ -96,11 +95,11 @@ def test_bytes_may_take_the_place_of_a_reply() -> None:
 def test_a_request_may_be_cut_in_the_middle(how: How) -> None:
     assert (
         Playbook(Down(Cut(7, "a fault", how)), byte_by_byte=False)
-        >> Client(metadata(1))
+        >> FromClient(metadata(1))
         << ToBroker(metadata(1))
-        >> Broker(metadata_answer(1))
+        >> FromBroker(metadata_answer(1))
         << ToClient(metadata_answer(1))
-        >> Client(heartbeat(2))
+        >> FromClient(heartbeat(2))
         << ToBroker(heartbeat(2)[:7])
         << PauseClient()
         << Close("a fault", how is How.RESET)
@@ -111,9 +110,9 @@ def test_a_request_may_be_cut_in_the_middle(how: How) -> None:
 def test_an_answer_may_be_cut_in_the_middle(how: How) -> None:
     assert (
         Playbook(Up(Cut(9, "a fault", how)))
-        >> Client(metadata(1) + heartbeat(2))
+        >> FromClient(metadata(1) + heartbeat(2))
         << ToBroker(metadata(1) + heartbeat(2))
-        >> Broker(metadata_answer(1) + heartbeat_answer(2))
+        >> FromBroker(metadata_answer(1) + heartbeat_answer(2))
         << ToClient(metadata_answer(1) + heartbeat_answer(2)[:9])
         << Close("a fault", how is How.RESET)
     )
@@ -123,7 +122,7 @@ def test_a_reply_may_be_cut_in_the_middle() -> None:
     reply = Reply(HeartbeatResponse(error_code=1))
     assert (
         Playbook(Up(Cut(9, "a fault")), Down(reply))
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << ToClient(heartbeat_answer(1, 1)[:9])
         << PauseClient()
         << Close("a fault")
@@ -133,7 +132,7 @@ def test_a_reply_may_be_cut_in_the_middle() -> None:
 def test_a_reset_does_not_wait_for_older_answers() -> None:
     assert (
         Playbook(Down(Disconnect("a fault", How.RESET)))
-        >> Client(metadata(1) + heartbeat(2))
+        >> FromClient(metadata(1) + heartbeat(2))
         << ToBroker(metadata(1))
         << PauseClient()
         << Close("a fault", reset=True)
@@ -155,10 +154,10 @@ def test_half_a_close_lets_the_client_go_on_sending(plugin: type[Any]) -> None:
 def test_half_a_close_lets_older_answers_out_first() -> None:
     assert (
         Playbook(Down(Disconnect("a fault", How.HALF_CLOSE)))
-        >> Client(metadata(1) + heartbeat(2))
+        >> FromClient(metadata(1) + heartbeat(2))
         << ToBroker(metadata(1))
         << PauseClient()
-        >> Broker(metadata_answer(1))
+        >> FromBroker(metadata_answer(1))
         << ToClient(metadata_answer(1))
         << HalfClose()
         >> ClientCloses()
@@ -170,7 +169,7 @@ def test_a_handler_may_wait_for_a_signal() -> None:
     signal = Signal()
     assert (
         Playbook(Holding(signal))
-        >> Client(heartbeat(1) + metadata(2))
+        >> FromClient(heartbeat(1) + metadata(2))
         << Await(0, signal)
         << PauseClient()
         >> Time()
@@ -182,7 +181,7 @@ def test_a_handler_may_wait_for_a_signal() -> None:
 def test_a_signal_that_was_released_holds_nobody() -> None:
     signal = Signal()
     signal.release()
-    assert Playbook(Holding(signal)) >> Client(heartbeat(1)) << ToBroker(heartbeat(1))
+    assert Playbook(Holding(signal)) >> FromClient(heartbeat(1)) << ToBroker(heartbeat(1))
 
 
 def test_whoever_waits_for_a_signal_is_told_once() -> None:

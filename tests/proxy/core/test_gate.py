@@ -13,8 +13,8 @@ from proxy.core.plugin import Plugin
 from proxy.protocol.api import METADATA
 from proxy.protocol.frame import HOLD, Reader
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
+from proxy.testing import ANY, ClientCloses, FromBroker, FromClient, Playbook, Time, connection
 from tests.proxy.core.frames import asking, cut, heartbeat, heartbeat_answer, metadata, produce, produce_answer
-from tests.proxy.core.playbook import ANY, Broker, Client, ClientCloses, Playbook, Time, connection
 
 OURS = HeartbeatRequest(group_id="ours", generation_id=1, member_id="m")
 
@@ -68,18 +68,18 @@ def ours(client_id: str | None = None) -> bytes:
 def test_a_question_beside_the_conversation_holds_up_what_comes_after_it() -> None:
     assert (
         Playbook(Beside(), byte_by_byte=False)
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << ToBroker(heartbeat(1))
         >> Time()
         << ToBroker(ours())
-        >> Client(heartbeat(2))
+        >> FromClient(heartbeat(2))
         << PauseClient()
-        >> Broker(heartbeat_answer(1))
+        >> FromBroker(heartbeat_answer(1))
         << ToClient(heartbeat_answer(1))
-        >> Broker(heartbeat_answer(0))
+        >> FromBroker(heartbeat_answer(0))
         << ToBroker(heartbeat(2))
         << ResumeClient()
-        >> Broker(heartbeat_answer(2))
+        >> FromBroker(heartbeat_answer(2))
         << ToClient(heartbeat_answer(2))
     )
 
@@ -88,13 +88,13 @@ def test_it_waits_for_the_end_of_a_request_that_is_passing() -> None:
     begin, end = cut(produce(1, 1, b"r" * 50), 60)
     assert (
         Playbook(Beside(), byte_by_byte=False)
-        >> Client(begin)
+        >> FromClient(begin)
         << ToBroker(begin)
         >> Time()
-        >> Client(end + heartbeat(2))
+        >> FromClient(end + heartbeat(2))
         << ToBroker(end + ours("app"))
         << PauseClient()
-        >> Broker(produce_answer(1) + heartbeat_answer(0))
+        >> FromBroker(produce_answer(1) + heartbeat_answer(0))
         << ToBroker(heartbeat(2))
         << ToClient(produce_answer(1))
         << ResumeClient()
@@ -105,7 +105,7 @@ def test_what_waits_to_be_alone_is_dropped_with_its_link() -> None:
     begin, _ = cut(produce(1, 1, b"r" * 50), 60)
     assert (
         Playbook(Beside(), byte_by_byte=False)
-        >> Client(begin)
+        >> FromClient(begin)
         << ToBroker(begin)
         >> Time()
         >> ClientCloses()
@@ -115,7 +115,11 @@ def test_what_waits_to_be_alone_is_dropped_with_its_link() -> None:
 
 def test_a_narrow_gate_knows_only_some_requests() -> None:
     assert (
-        Playbook(Narrow()) >> Client(metadata(1)) << ToBroker(metadata(1)) >> Client(heartbeat(2)[:12]) << PauseClient()
+        Playbook(Narrow())
+        >> FromClient(metadata(1))
+        << ToBroker(metadata(1))
+        >> FromClient(heartbeat(2)[:12])
+        << PauseClient()
     )
 
 

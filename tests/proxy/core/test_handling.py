@@ -12,8 +12,8 @@ from proxy.core.filters import Filters
 from proxy.core.handling import HandlerError, arrival_steps
 from proxy.core.plugin import Plugin, on_request, on_response
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from proxy.testing import FromBroker, FromClient, Playbook
 from tests.proxy.core.frames import heartbeat, heartbeat_answer
-from tests.proxy.core.playbook import Broker, Client, Playbook
 
 
 class Marking(Plugin):
@@ -56,9 +56,9 @@ class Looking(Plugin):
 def test_requests_go_down_and_responses_up() -> None:
     assert (
         Playbook(Marking("a", 1), Marking("b", 2), Marking("c", 3))
-        >> Client(heartbeat(1, ""))
+        >> FromClient(heartbeat(1, ""))
         << ToBroker(heartbeat(1, "abc"))
-        >> Broker(heartbeat_answer(1))
+        >> FromBroker(heartbeat_answer(1))
         << ToClient(heartbeat_answer(1, 321))
     )
 
@@ -66,7 +66,9 @@ def test_requests_go_down_and_responses_up() -> None:
 def test_each_handler_sees_what_the_one_before_made_of_it() -> None:
     looking = Looking()
     assert (
-        Playbook(Marking("a", 1), looking, byte_by_byte=False) >> Client(heartbeat(1)) << ToBroker(heartbeat(1, "ga"))
+        Playbook(Marking("a", 1), looking, byte_by_byte=False)
+        >> FromClient(heartbeat(1))
+        << ToBroker(heartbeat(1, "ga"))
     )
     assert looking.seen == ["ga"]
 
@@ -75,7 +77,7 @@ def test_a_reply_goes_up_through_those_that_the_request_had_passed() -> None:
     looking = Looking()
     assert (
         Playbook(Marking("a", 1), Marking("b", 2), Answering(), Marking("c", 3), looking)
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << ToClient(heartbeat_answer(1, 721))
     )
     assert looking.seen == [], "what is answered goes no further down"

@@ -5,7 +5,7 @@ from typing import Any
 from proxy.core.context import Context
 from proxy.core.inflight import Answer, InFlight
 from proxy.protocol.api import HEARTBEAT
-from tests.proxy.core.playbook import connection
+from proxy.testing import connection
 
 ROUTE: Any = object()
 

@@ -10,8 +10,8 @@ from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin, on_request
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from proxy.testing import ANY, BrokerCloses, ClientCloses, FromBroker, FromClient, Playbook, connection
 from tests.proxy.core.frames import answering, heartbeat, heartbeat_answer, metadata, metadata_answer, produce
-from tests.proxy.core.playbook import ANY, Broker, BrokerCloses, Client, ClientCloses, Playbook, connection
 
 EMPTY = MetadataResponse(brokers=[], topics=[])
 
@@ -35,11 +35,11 @@ class Ending(Plugin):
 def test_what_nobody_wants_passes() -> None:
     assert (
         Playbook()
-        >> Client(heartbeat(1) + metadata(2))
+        >> FromClient(heartbeat(1) + metadata(2))
         << ToBroker(heartbeat(1) + metadata(2))
-        >> Broker(heartbeat_answer(1))
+        >> FromBroker(heartbeat_answer(1))
         << ToClient(heartbeat_answer(1))
-        >> Broker(metadata_answer(2))
+        >> FromBroker(metadata_answer(2))
         << ToClient(metadata_answer(2))
     )
 
@@ -53,15 +53,15 @@ def test_a_chunk_that_nobody_wants_leaves_as_it_came_without_a_command() -> None
 
 
 def test_an_answer_of_ours_leaves_at_once_when_nothing_is_older() -> None:
-    assert Playbook(Answering()) >> Client(metadata(1)) << ToClient(answering(EMPTY, 1))
+    assert Playbook(Answering()) >> FromClient(metadata(1)) << ToClient(answering(EMPTY, 1))
 
 
 def test_an_answer_of_ours_waits_for_older_ones() -> None:
     assert (
         Playbook(Answering())
-        >> Client(heartbeat(1) + metadata(2) + heartbeat(3) + metadata(4))
+        >> FromClient(heartbeat(1) + metadata(2) + heartbeat(3) + metadata(4))
         << ToBroker(heartbeat(1) + heartbeat(3))
-        >> Broker(heartbeat_answer(1) + heartbeat_answer(3))
+        >> FromBroker(heartbeat_answer(1) + heartbeat_answer(3))
         << ToClient(heartbeat_answer(1) + answering(EMPTY, 2) + heartbeat_answer(3) + answering(EMPTY, 4))
     )
 
@@ -70,12 +70,12 @@ def test_an_answer_of_ours_never_cuts_into_another() -> None:
     older = heartbeat_answer(1)
     assert (
         Playbook(Answering())
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << ToBroker(heartbeat(1))
-        >> Broker(older[:-2])
+        >> FromBroker(older[:-2])
         << ToClient(older[:-2])
-        >> Client(metadata(2))
-        >> Broker(older[-2:])
+        >> FromClient(metadata(2))
+        >> FromBroker(older[-2:])
         << ToClient(older[-2:] + answering(EMPTY, 2))
     )
 
@@ -83,9 +83,9 @@ def test_an_answer_of_ours_never_cuts_into_another() -> None:
 def test_correlation_ids_may_repeat() -> None:
     assert (
         Playbook()
-        >> Client(heartbeat(-7) + metadata(-7))
+        >> FromClient(heartbeat(-7) + metadata(-7))
         << ToBroker(heartbeat(-7) + metadata(-7))
-        >> Broker(heartbeat_answer(-7) + metadata_answer(-7))
+        >> FromBroker(heartbeat_answer(-7) + metadata_answer(-7))
         << ToClient(heartbeat_answer(-7) + metadata_answer(-7))
     )
 
@@ -95,9 +95,9 @@ def test_an_answer_to_another_question_ends_it(number: int) -> None:
     playbook = Playbook(byte_by_byte=False)
     assert (
         playbook
-        >> Client(heartbeat(1) + heartbeat(2))
+        >> FromClient(heartbeat(1) + heartbeat(2))
         << ToBroker(heartbeat(1) + heartbeat(2))
-        >> Broker(heartbeat_answer(number) + heartbeat_answer(1))
+        >> FromBroker(heartbeat_answer(number) + heartbeat_answer(1))
         << Close(f"the broker answered {number} where 1 was due")
     )
     assert playbook.counters.broken_pairs == 1
@@ -105,15 +105,15 @@ def test_an_answer_to_another_question_ends_it(number: int) -> None:
 
 def test_an_answer_to_nothing_ends_it() -> None:
     playbook = Playbook(byte_by_byte=False)
-    assert playbook >> Broker(heartbeat_answer(9)) << Close("the broker answered 9, but nothing was asked")
+    assert playbook >> FromBroker(heartbeat_answer(9)) << Close("the broker answered 9, but nothing was asked")
 
 
 def test_acks_0_has_no_answer() -> None:
     assert (
         Playbook()
-        >> Client(produce(1, acks=0) + heartbeat(2) + produce(3, acks=0))
+        >> FromClient(produce(1, acks=0) + heartbeat(2) + produce(3, acks=0))
         << ToBroker(produce(1, acks=0) + heartbeat(2) + produce(3, acks=0))
-        >> Broker(heartbeat_answer(2))
+        >> FromBroker(heartbeat_answer(2))
         << ToClient(heartbeat_answer(2))
         >> ClientCloses()
         << Close()
@@ -123,12 +123,12 @@ def test_acks_0_has_no_answer() -> None:
 def test_a_client_that_closes_still_gets_its_answers() -> None:
     assert (
         Playbook()
-        >> Client(heartbeat(1) + heartbeat(2))
+        >> FromClient(heartbeat(1) + heartbeat(2))
         << ToBroker(heartbeat(1) + heartbeat(2))
         >> ClientCloses()
-        >> Broker(heartbeat_answer(1))
+        >> FromBroker(heartbeat_answer(1))
         << ToClient(heartbeat_answer(1))
-        >> Broker(heartbeat_answer(2))
+        >> FromBroker(heartbeat_answer(2))
         << ToClient(heartbeat_answer(2))
         << Close()
     )
@@ -136,14 +136,14 @@ def test_a_client_that_closes_still_gets_its_answers() -> None:
 
 def test_a_client_that_closes_in_the_middle_of_a_request_is_let_go() -> None:
     half = heartbeat(1)[:20]
-    assert Playbook() >> Client(half) << ToBroker(half) >> ClientCloses() << Close()
+    assert Playbook() >> FromClient(half) << ToBroker(half) >> ClientCloses() << Close()
 
 
 def test_a_broker_that_is_gone_takes_the_client_with_it() -> None:
     assert Playbook() >> BrokerCloses() << Close()
     assert (
         Playbook()
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << ToBroker(heartbeat(1))
         >> BrokerCloses()
         << Close("the broker closed the connection with requests in flight")
@@ -153,10 +153,10 @@ def test_a_broker_that_is_gone_takes_the_client_with_it() -> None:
 def test_a_disconnect_lets_older_answers_out_first() -> None:
     assert (
         Playbook(Ending())
-        >> Client(heartbeat(1) + metadata(2) + heartbeat(3))
+        >> FromClient(heartbeat(1) + metadata(2) + heartbeat(3))
         << ToBroker(heartbeat(1))
         << PauseClient()
-        >> Broker(heartbeat_answer(1))
+        >> FromBroker(heartbeat_answer(1))
         << ToClient(heartbeat_answer(1))
         << Close("no Metadata today")
     )
@@ -165,22 +165,22 @@ def test_a_disconnect_lets_older_answers_out_first() -> None:
 @pytest.mark.parametrize("garbage", [b"\xff\xff\xff\xff", b"\0\0\0\1", b"\x7f\0\0\0", b"GET /", b"\x16\x03\x01\x02\0"])
 def test_what_is_no_frame_ends_it_without_an_answer(garbage: bytes) -> None:
     playbook = Playbook(byte_by_byte=False)
-    assert playbook >> Client(garbage + heartbeat(1)) << PauseClient() << Close(ANY)
+    assert playbook >> FromClient(garbage + heartbeat(1)) << PauseClient() << Close(ANY)
     assert playbook.counters.bad_frames == 1
 
 
 def test_a_frame_over_the_limit_ends_it_without_an_answer() -> None:
     playbook = Playbook(limits=Limits(frame=100), byte_by_byte=False)
     limit = "the client sent what is no request: a frame of 101 bytes, over the limit of 100"
-    assert playbook >> Client(b"\0\0\0\x65") << PauseClient() << Close(limit)
+    assert playbook >> FromClient(b"\0\0\0\x65") << PauseClient() << Close(limit)
 
 
 def test_a_broker_that_sends_garbage_ends_it() -> None:
     assert (
         Playbook(byte_by_byte=False)
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << ToBroker(heartbeat(1))
-        >> Broker(b"HTTP/1.1 400 Bad Request")
+        >> FromBroker(b"HTTP/1.1 400 Bad Request")
         << Close("the broker sent what is no response: this is HTTP, not Kafka")
     )
 
@@ -189,13 +189,13 @@ def test_a_client_with_too_much_in_flight_is_not_read_until_answers_come() -> No
     playbook = Playbook(limits=Limits(in_flight=2), byte_by_byte=False)
     assert (
         playbook
-        >> Client(heartbeat(1) + heartbeat(2) + heartbeat(3) + heartbeat(4))
+        >> FromClient(heartbeat(1) + heartbeat(2) + heartbeat(3) + heartbeat(4))
         << ToBroker(heartbeat(1) + heartbeat(2))
         << PauseClient()
-        >> Broker(heartbeat_answer(1))
+        >> FromBroker(heartbeat_answer(1))
         << ToBroker(heartbeat(3))
         << ToClient(heartbeat_answer(1))
-        >> Broker(heartbeat_answer(2) + heartbeat_answer(3))
+        >> FromBroker(heartbeat_answer(2) + heartbeat_answer(3))
         << ToBroker(heartbeat(4))
         << ToClient(heartbeat_answer(2) + heartbeat_answer(3))
         << ResumeClient()
@@ -217,10 +217,10 @@ def test_what_clients_have_no_business_with_ends_it_as_a_broker_would(head: str,
     playbook = Playbook()
     assert (
         playbook
-        >> Client(heartbeat(1) + stranger)
+        >> FromClient(heartbeat(1) + stranger)
         << ToBroker(heartbeat(1))
         << PauseClient()
-        >> Broker(heartbeat_answer(1))
+        >> FromBroker(heartbeat_answer(1))
         << ToClient(heartbeat_answer(1))
         << Close(f"the client asked for {what}")
     )

@@ -24,9 +24,8 @@ from proxy.core.plugin import Plugin, on_request, on_response
 from proxy.protocol.frame import REQUEST_HEAD, SIZE
 from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from proxy.testing import connection, from_broker, from_client
 from tests.proxy.core.frames import answering, heartbeat, heartbeat_answer, metadata, metadata_answer, produce
-from tests.proxy.core.lending import from_broker, from_client
-from tests.proxy.core.playbook import connection
 
 SLOW = 6  # the error of answers that wait
 

@@ -26,6 +26,7 @@ from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest, Fin
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
 from proxy.protocol.schema import Request
+from proxy.testing import connection, from_broker, from_client
 from tests.proxy.core.frames import (
     answering,
     heartbeat,
@@ -35,8 +36,6 @@ from tests.proxy.core.frames import (
     produce,
     produce_answer,
 )
-from tests.proxy.core.lending import from_broker, from_client
-from tests.proxy.core.playbook import connection
 
 FUTURE = b"\0\0\0\x0c\0\x12\0\x63%b\0\0\0\0"  # ApiVersions v99
 UNKNOWN = b"\0\0\0\x0c\x03\xe8\0\0%b\0\0\0\0"  # an API that nobody knows

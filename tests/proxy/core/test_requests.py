@@ -20,6 +20,7 @@ from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatRespons
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
 from proxy.protocol.schema import Request, Response
+from proxy.testing import ANY, FromBroker, FromClient, Playbook, Time, connection, from_broker, from_client
 from tests.proxy.core.frames import (
     answering,
     asking,
@@ -30,8 +31,6 @@ from tests.proxy.core.frames import (
     produce,
     produce_answer,
 )
-from tests.proxy.core.lending import from_broker, from_client
-from tests.proxy.core.playbook import ANY, Broker, Client, Playbook, Time, connection
 
 BOOM = ValueError("boom")
 
@@ -106,7 +105,7 @@ def renamed(request: HeartbeatRequest) -> Decision:
 
 def test_a_handler_sees_the_fields_it_wants_and_who_asks() -> None:
     plugin = Handling(None)
-    assert Playbook(plugin, byte_by_byte=False) >> Client(heartbeat(1, "mine")) << ToBroker(heartbeat(1, "mine"))
+    assert Playbook(plugin, byte_by_byte=False) >> FromClient(heartbeat(1, "mine")) << ToBroker(heartbeat(1, "mine"))
     assert plugin.seen == [("app", 1, HEARTBEAT, 4, "mine")]
 
 
@@ -114,15 +113,15 @@ def test_without_a_decision_the_original_bytes_go_on() -> None:
     def changed_in_passing(request: HeartbeatRequest) -> None:
         request.group_id = "never sent"
 
-    assert Playbook(Handling(changed_in_passing)) >> Client(heartbeat(1)) << ToBroker(heartbeat(1))
+    assert Playbook(Handling(changed_in_passing)) >> FromClient(heartbeat(1)) << ToBroker(heartbeat(1))
 
 
 def test_what_a_handler_forwards_takes_the_place_of_what_came() -> None:
     assert (
         Playbook(Handling(renamed))
-        >> Client(metadata(1) + heartbeat(2) + metadata(3))
+        >> FromClient(metadata(1) + heartbeat(2) + metadata(3))
         << ToBroker(metadata(1) + heartbeat(2, "another, longer one") + metadata(3))
-        >> Broker(metadata_answer(1) + heartbeat_answer(2) + metadata_answer(3))
+        >> FromBroker(metadata_answer(1) + heartbeat_answer(2) + metadata_answer(3))
         << ToClient(metadata_answer(1) + heartbeat_answer(2) + metadata_answer(3))
     )
 
@@ -130,18 +129,18 @@ def test_what_a_handler_forwards_takes_the_place_of_what_came() -> None:
 def test_a_reply_may_take_the_place_of_the_broker() -> None:
     answer = HeartbeatResponse(error_code=27)
     playbook = Playbook(Handling(Reply(answer)))
-    assert playbook >> Client(heartbeat(1)) << ToClient(heartbeat_answer(1, 27))
+    assert playbook >> FromClient(heartbeat(1)) << ToClient(heartbeat_answer(1, 27))
     assert playbook.counters.answered == 1
 
 
 def test_all_that_follows_waits_with_a_request_that_waits() -> None:
     assert (
         Playbook(Waiting())
-        >> Client(metadata(1) + heartbeat(2) + metadata(3) + heartbeat(4))
+        >> FromClient(metadata(1) + heartbeat(2) + metadata(3) + heartbeat(4))
         << ToBroker(metadata(1))
         << Wake(0, 1.5)
         << PauseClient()
-        >> Broker(metadata_answer(1))
+        >> FromBroker(metadata_answer(1))
         << ToClient(metadata_answer(1))
         >> Time()
         << ToBroker(heartbeat(2) + metadata(3))
@@ -159,14 +158,14 @@ def test_a_question_of_ours_goes_behind_older_requests_and_its_answer_not_to_the
     )
     assert (
         Playbook(Inquiring())
-        >> Client(metadata(1) + heartbeat(2) + metadata(3))
+        >> FromClient(metadata(1) + heartbeat(2) + metadata(3))
         << ToBroker(metadata(1) + question)
         << PauseClient()
-        >> Broker(metadata_answer(1) + answering(FindCoordinatorResponse(coordinators=[coordinator]), 0))
+        >> FromBroker(metadata_answer(1) + answering(FindCoordinatorResponse(coordinators=[coordinator]), 0))
         << ToBroker(heartbeat(2, "found") + metadata(3))
         << ToClient(metadata_answer(1))
         << ResumeClient()
-        >> Broker(heartbeat_answer(2) + metadata_answer(3))
+        >> FromBroker(heartbeat_answer(2) + metadata_answer(3))
         << ToClient(heartbeat_answer(2) + metadata_answer(3))
     )
 
@@ -174,14 +173,14 @@ def test_a_question_of_ours_goes_behind_older_requests_and_its_answer_not_to_the
 def test_a_handler_that_raises_refuses_its_request() -> None:
     failed = HandlerFailed("Failing.anything", HEARTBEAT, 4, BOOM)
     playbook = Playbook(Failing())
-    assert playbook >> Client(heartbeat(1)) << ToClient(heartbeat_answer(1, error=-1)) << Emit(failed)
+    assert playbook >> FromClient(heartbeat(1)) << ToClient(heartbeat_answer(1, error=-1)) << Emit(failed)
     assert playbook.counters.failed_handlers == 1
 
 
 def test_a_handler_that_raises_on_acks_0_ends_it() -> None:
     assert (
         Playbook(Failing())
-        >> Client(produce(1, acks=0))
+        >> FromClient(produce(1, acks=0))
         << Emit(HandlerFailed("Failing.anything", PRODUCE, 9, BOOM))
         << PauseClient()
         << Close(ANY)
@@ -208,7 +207,10 @@ def test_acks_0_is_answered_by_nobody_even_when_a_handler_replies() -> None:
             return Reply(ProduceResponse(responses=[]))
 
     assert (
-        Playbook(Refusing()) >> Client(produce(1, acks=0)) >> Client(produce(2, acks=1)) << ToClient(produce_answer(2))
+        Playbook(Refusing())
+        >> FromClient(produce(1, acks=0))
+        >> FromClient(produce(2, acks=1))
+        << ToClient(produce_answer(2))
     )
 
 
@@ -318,7 +320,7 @@ class Reading(Plugin):
 def test_bytes_after_a_request_are_ignored_and_pass_with_it() -> None:
     reading, frame = Reading(), bytearray(heartbeat(1) + b"\1\0\0")
     frame[3] += 3
-    assert Playbook(reading) >> Client(bytes(frame)) << ToBroker(bytes(frame))
+    assert Playbook(reading) >> FromClient(bytes(frame)) << ToBroker(bytes(frame))
     assert reading.groups == ["g", "g"], "once whole, once byte by byte"
 
 
@@ -333,14 +335,16 @@ class Last(Plugin):
 def test_a_request_may_be_the_last_that_passes() -> None:
     assert (
         Playbook(Last())
-        >> Client(heartbeat(1) + produce(2, acks=0) + heartbeat(3))
+        >> FromClient(heartbeat(1) + produce(2, acks=0) + heartbeat(3))
         << ToBroker(heartbeat(1) + produce(2, acks=0))
         << PauseClient()
-        >> Broker(heartbeat_answer(1))
+        >> FromBroker(heartbeat_answer(1))
         << ToClient(heartbeat_answer(1))
         << Close("that was enough")
     )
-    assert Playbook(Last()) >> Client(produce(2, acks=0)) << ToBroker(produce(2, acks=0)) << Close("that was enough")
+    assert (
+        Playbook(Last()) >> FromClient(produce(2, acks=0)) << ToBroker(produce(2, acks=0)) << Close("that was enough")
+    )
 
 
 @pytest.mark.parametrize("acks", [0, 1, -1])
@@ -377,13 +381,13 @@ def test_a_request_that_begins_like_the_last_one_is_taken_for_no_other() -> None
 
 def test_a_produce_request_without_acks_ends_it() -> None:
     frame = b"\0\0\0\x0c\0\0\0\3\0\0\0\1\xff\xff\xff\xff"
-    assert Playbook(byte_by_byte=False) >> Client(frame) << EmitAny() << PauseClient() << Close(ANY)
+    assert Playbook(byte_by_byte=False) >> FromClient(frame) << EmitAny() << PauseClient() << Close(ANY)
 
 
 def test_a_version_of_the_future_is_answered_where_a_plugin_knows_how() -> None:
     future = b"\0\0\0\x0c\0\x12\0\x63\0\0\0\7\0\0\0\0"
     answer = b"\0\0\0\x0a\0\0\0\7\0\x23\0\0\0\0"
-    assert Playbook(Newer()) >> Client(future + heartbeat(8)) << ToBroker(heartbeat(8)) << ToClient(answer)
+    assert Playbook(Newer()) >> FromClient(future + heartbeat(8)) << ToBroker(heartbeat(8)) << ToClient(answer)
 
 
 def test_a_version_that_cannot_be_answered_ends_it() -> None:
@@ -393,7 +397,7 @@ def test_a_version_that_cannot_be_answered_ends_it() -> None:
             raise BOOM
 
     future = b"\0\0\0\x0c\0\x12\0\x63\0\0\0\7\0\0\0\0"
-    assert Playbook(Broken(), byte_by_byte=False) >> Client(future) << EmitAny() << PauseClient() << Close(ANY)
+    assert Playbook(Broken(), byte_by_byte=False) >> FromClient(future) << EmitAny() << PauseClient() << Close(ANY)
 
 
 @pytest.mark.parametrize("answered", [True, False])

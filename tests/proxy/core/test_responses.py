@@ -19,6 +19,7 @@ from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatRespons
 from proxy.protocol.messages.metadata import MetadataResponse
 from proxy.protocol.schema import Request, Response
 from proxy.protocol.wire import Meaning
+from proxy.testing import FromBroker, FromClient, Playbook, Time, connection, from_broker, from_client
 from tests.proxy.core.frames import (
     answering,
     asking,
@@ -27,8 +28,6 @@ from tests.proxy.core.frames import (
     metadata,
     metadata_answer,
 )
-from tests.proxy.core.lending import from_broker, from_client
-from tests.proxy.core.playbook import Broker, Client, Playbook, Time, connection
 
 BOOM = ValueError("boom")
 
@@ -102,9 +101,9 @@ class Endpoints(Plugin):
 def test_an_answer_is_rewritten_and_its_neighbours_are_not() -> None:
     assert (
         Playbook(Advertising())
-        >> Client(heartbeat(1) + metadata(2) + heartbeat(3))
+        >> FromClient(heartbeat(1) + metadata(2) + heartbeat(3))
         << ToBroker(heartbeat(1) + metadata(2) + heartbeat(3))
-        >> Broker(heartbeat_answer(1) + metadata_answer(2) + heartbeat_answer(3))
+        >> FromBroker(heartbeat_answer(1) + metadata_answer(2) + heartbeat_answer(3))
         << ToClient(heartbeat_answer(1) + metadata_answer(2, "proxy.example") + heartbeat_answer(3))
     )
 
@@ -112,9 +111,9 @@ def test_an_answer_is_rewritten_and_its_neighbours_are_not() -> None:
 def test_the_broker_is_not_read_while_an_answer_waits() -> None:
     assert (
         Playbook(Delaying())
-        >> Client(metadata(1) + heartbeat(2) + metadata(3))
+        >> FromClient(metadata(1) + heartbeat(2) + metadata(3))
         << ToBroker(metadata(1) + heartbeat(2) + metadata(3))
-        >> Broker(metadata_answer(1) + heartbeat_answer(2) + metadata_answer(3))
+        >> FromBroker(metadata_answer(1) + heartbeat_answer(2) + metadata_answer(3))
         << ToClient(metadata_answer(1))
         << Wake(0, 2)
         << PauseBroker()
@@ -127,12 +126,12 @@ def test_the_broker_is_not_read_while_an_answer_waits() -> None:
 def test_requests_go_on_while_an_answer_waits() -> None:
     assert (
         Playbook(Delaying())
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << ToBroker(heartbeat(1))
-        >> Broker(heartbeat_answer(1))
+        >> FromBroker(heartbeat_answer(1))
         << Wake(0, 2)
         << PauseBroker()
-        >> Client(metadata(2))
+        >> FromClient(metadata(2))
         << ToBroker(metadata(2))
         >> Time()
         << ToClient(heartbeat_answer(1, 27))
@@ -143,9 +142,9 @@ def test_requests_go_on_while_an_answer_waits() -> None:
 def test_what_was_noted_on_the_request_is_there_with_its_answer() -> None:
     assert (
         Playbook(Noting())
-        >> Client(heartbeat(1, "four") + heartbeat(2, "seven77"))
+        >> FromClient(heartbeat(1, "four") + heartbeat(2, "seven77"))
         << ToBroker(heartbeat(1, "four") + heartbeat(2, "seven77"))
-        >> Broker(heartbeat_answer(1) + heartbeat_answer(2))
+        >> FromBroker(heartbeat_answer(1) + heartbeat_answer(2))
         << ToClient(heartbeat_answer(1, 4) + heartbeat_answer(2, 7))
     )
 
@@ -170,9 +169,9 @@ def test_an_answer_that_no_handler_needs_passes_unread() -> None:
     unreadable = b"\0\0\0\6\0\0\0\1\0\xff"
     assert (
         Playbook(Choosing())
-        >> Client(heartbeat(1, "theirs") + heartbeat(2, "mine"))
+        >> FromClient(heartbeat(1, "theirs") + heartbeat(2, "mine"))
         << ToBroker(heartbeat(1, "theirs") + heartbeat(2, "mine"))
-        >> Broker(unreadable + heartbeat_answer(2))
+        >> FromBroker(unreadable + heartbeat_answer(2))
         << ToClient(unreadable + heartbeat_answer(2, 27))
     )
 
@@ -182,9 +181,9 @@ def test_an_answer_that_one_handler_needs_is_shown_to_the_others_that_see_all(se
     group, error = ("mine", 31) if seen else ("theirs", 4)
     assert (
         Playbook(Counting(), Choosing())
-        >> Client(heartbeat(1, group))
+        >> FromClient(heartbeat(1, group))
         << ToBroker(heartbeat(1, group))
-        >> Broker(heartbeat_answer(1))
+        >> FromBroker(heartbeat_answer(1))
         << ToClient(heartbeat_answer(1, error))
     )
 
@@ -212,9 +211,9 @@ def test_an_answer_on_which_a_handler_fails_is_withheld(do: Any, error: str) -> 
 def test_a_disconnect_withholds_the_answer_but_not_older_ones() -> None:
     assert (
         Playbook(Doing(Disconnect("enough")))
-        >> Client(metadata(1) + heartbeat(2))
+        >> FromClient(metadata(1) + heartbeat(2))
         << ToBroker(metadata(1) + heartbeat(2))
-        >> Broker(metadata_answer(1) + heartbeat_answer(2))
+        >> FromBroker(metadata_answer(1) + heartbeat_answer(2))
         << ToClient(metadata_answer(1))
         << Close("enough")
     )
@@ -263,9 +262,9 @@ def fetch_answer(number: int, size: int, host: str | None) -> bytes:
 def test_a_small_answer_with_addresses_at_its_end_is_rewritten() -> None:
     assert (
         Playbook(Endpoints())
-        >> Client(fetch(1))
+        >> FromClient(fetch(1))
         << ToBroker(fetch(1))
-        >> Broker(fetch_answer(1, 100, "kafka-1"))
+        >> FromBroker(fetch_answer(1, 100, "kafka-1"))
         << ToClient(fetch_answer(1, 100, "proxy.example"))
     )
 

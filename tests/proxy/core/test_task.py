@@ -14,9 +14,8 @@ from proxy.core.task import newest_common
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.problem import ProtocolError
+from proxy.testing import FromBroker, FromClient, Playbook, Time, connection, from_client
 from tests.proxy.core.frames import asking, heartbeat, heartbeat_answer
-from tests.proxy.core.lending import from_client
-from tests.proxy.core.playbook import Broker, Client, Playbook, Time, connection
 
 ASK = Ask(MetadataRequest(topics=[]))
 
@@ -48,7 +47,7 @@ class Stepping(Plugin):
 def test_steps_are_taken_one_after_the_other() -> None:
     assert (
         Playbook(Stepping(Sleep(1), Sleep(2)))
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << Wake(0, 1)
         << PauseClient()
         >> Time()
@@ -101,10 +100,10 @@ def test_an_answer_that_cannot_be_read_is_thrown_into_the_handler_that_asked() -
     question = asking(MetadataRequest(topics=[]), 0, 4)
     assert (
         Playbook(plugin, byte_by_byte=False)
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << ToBroker(question)
         << PauseClient()
-        >> Broker(b"\0\0\0\x06\0\0\0\0\xff\xff")
+        >> FromBroker(b"\0\0\0\x06\0\0\0\0\xff\xff")
         << ToClient(heartbeat_answer(1, 1))
         << ResumeClient()
     )
@@ -113,7 +112,7 @@ def test_an_answer_that_cannot_be_read_is_thrown_into_the_handler_that_asked() -
 
 def test_a_question_that_cannot_be_written_is_thrown_into_the_handler_that_asked() -> None:
     plugin = Stepping(Ask(MetadataRequest(topics=[]), version=99))
-    assert Playbook(plugin, byte_by_byte=False) >> Client(heartbeat(1)) << ToClient(heartbeat_answer(1, 1))
+    assert Playbook(plugin, byte_by_byte=False) >> FromClient(heartbeat(1)) << ToClient(heartbeat_answer(1, 1))
     assert len(plugin.caught) == 1
 
 

@@ -13,9 +13,9 @@ from proxy.core.turn import ENOUGH, HANDLED
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.slices import LARGE
+from proxy.testing import ClientCloses, FromClient, Playbook, Time, connection, from_broker, from_client
 from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata
-from tests.proxy.core.lending import from_broker, from_client, with_turns
-from tests.proxy.core.playbook import Client, ClientCloses, Playbook, Time, connection
+from tests.proxy.core.lending import with_turns
 
 MANY = 3_000
 
@@ -83,7 +83,7 @@ def sent(commands: list[Command], kind: type[ToBroker] | type[ToClient]) -> byte
 def test_a_handler_may_let_the_others_have_their_turn() -> None:
     assert (
         Playbook(Patient())
-        >> Client(heartbeat(1) + heartbeat(2))
+        >> FromClient(heartbeat(1) + heartbeat(2))
         << Wake(0, 0)
         << PauseClient()
         >> Time()
@@ -101,7 +101,7 @@ def test_after_much_in_small_requests_the_others_have_their_turn() -> None:
     first = b"".join(answer for answer, _ in zip(answers, range(count - 1), strict=False))
     assert (
         Playbook(Refusing(), byte_by_byte=False)
-        >> Client(b"".join(frames))
+        >> FromClient(b"".join(frames))
         << ToClient(first)
         << Wake(0, 0)
         << PauseClient()
@@ -265,7 +265,7 @@ def test_a_client_that_is_gone_leaves_no_work_behind() -> None:
 def test_a_client_that_leaves_while_the_others_have_their_turn_gets_its_answers() -> None:
     assert (
         Playbook(Patient())
-        >> Client(heartbeat(1))
+        >> FromClient(heartbeat(1))
         << Wake(0, 0)
         << PauseClient()
         >> ClientCloses()

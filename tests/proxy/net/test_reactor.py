@@ -25,8 +25,8 @@ from proxy.net.conversation import Conversation
 from proxy.net.reactor import Reactor
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
+from proxy.testing import connection
 from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, produce
-from tests.proxy.core.playbook import connection
 from tests.proxy.core.test_responses import Endpoints
 
 MIB = 1 << 20

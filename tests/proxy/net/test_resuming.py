@@ -16,7 +16,7 @@ from proxy.core.link import Link
 from proxy.core.signal import Signal
 from proxy.net.resuming import Resuming
 from proxy.net.turns import Turns
-from tests.proxy.core.playbook import connection
+from proxy.testing import connection
 
 
 class Told(Link):

@@ -23,7 +23,7 @@ from proxy.net.complaints import EVERY, Complaints
 from proxy.net.telling import Telling
 from proxy.protocol.api import FETCH, INCREMENTAL_ALTER_CONFIGS, METADATA, SASL_AUTHENTICATE, Api
 from proxy.protocol.problem import Fault, ProtocolError
-from tests.proxy.core.playbook import connection
+from proxy.testing import connection
 
 CLIENTS = ProtocolError("ends early", fault=Fault.CLIENT, api="Metadata", version=12)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from proxy.core.plugin import Plugin
-from proxy.testing import FakeTime, FakeWorker, build
+from proxy.testing import FakeClock, FakeWorker, build
 from proxy.text.problems import Reload
 
 
@@ -17,7 +17,7 @@ class Shadow(Plugin):
 
 
 def test_a_plugin_is_made_as_the_proxy_makes_it() -> None:
-    worker = FakeWorker("shadow-2", FakeTime(5.0))
+    worker = FakeWorker("shadow-2", FakeClock(5.0))
     plugin = build(Shadow, worker, topic="b")
     assert plugin.options.topic == "b"
     assert (plugin.services.name, plugin.services.clock.now) == ("shadow-2", 5.0)

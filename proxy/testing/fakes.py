@@ -1,12 +1,7 @@
-"""The one import of a plugin's tests: `from proxy.testing import build`.
+"""Fakes: the services of a plugin, as a test sees them.
 
-    worker = FakeWorker()
-    masking = build(Masking, worker, field="card")
-    ...
-    assert worker.counts == {"masked": 3}
-
-A `FakeWorker` does what a worker does for a plugin, and lets the test see it. Its time stands still unless the test
-sets it, and its dice fall the same way each time.
+A `FakeWorker` does what a worker does for a plugin. Its time stands still unless the test sets it, and its dice fall
+the same way each time.
 """
 
 from __future__ import annotations
@@ -20,8 +15,7 @@ from typing import Any, TypeVar
 
 from proxy.core.context import Connection
 from proxy.core.plugin import Plugin
-from proxy.core.services import Level, Services, Time
-from proxy.core.topology import Endpoint, Topology
+from proxy.core.services import Level, PluginClock, Services
 from proxy.text.problems import Reload
 from proxy.text.watched import WatchedFile, no_warnings
 
@@ -30,7 +24,7 @@ T = TypeVar("T")
 
 
 @dataclass
-class FakeTime:
+class FakeClock:
     """A clock that a test sets."""
 
     now: float = 0.0
@@ -58,7 +52,7 @@ class FakeWorker:
     """Gives a plugin its services: `lines` it told, what it counted, and the work it wants done again and again."""
 
     name: str = "plugin"
-    clock: Time = field(default_factory=FakeTime)
+    clock: PluginClock = field(default_factory=FakeClock)
     dice: Random = field(default_factory=lambda: Random(1))
     lines: list[tuple[str, dict[str, object]]] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)  # `masked`, or `masked{topic=a}`
@@ -113,9 +107,3 @@ class FakeWorker:
 def build(plugin: type[P], worker: FakeWorker | None = None, /, **options: Any) -> P:
     """A plugin with these options, as the proxy makes it."""
     return plugin(plugin.Options(**options), (worker or FakeWorker()).services())
-
-
-def connection() -> Connection:
-    """A client connection to a cluster of which nothing is known."""
-    topology = Topology(lambda node_id: Endpoint("proxy", 9193 + node_id))
-    return Connection(("192.0.2.1", 50000), "clients", "main", topology)

@@ -2,7 +2,7 @@
 
     assert (
         Playbook(Refusing())
-        >> Client(asking(METADATA, 1))
+        >> FromClient(asking(METADATA, 1))
         << ToClient(refusal)
     )
 
@@ -18,25 +18,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from proxy.core.commands import Await, Close, Command, ToBroker, ToClient, Wake
+from proxy.core.context import Connection
 from proxy.core.filters import Filters
 from proxy.core.limits import Counters, Limits
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
+from proxy.core.topology import Endpoint, Topology
 from proxy.protocol.api import APIS
 from proxy.protocol.frame import REQUEST_HEAD, RESPONSE_HEAD, SIZE
-from proxy.testing import connection as connection
-from tests.proxy.core.lending import from_broker, from_client
+from proxy.testing.lending import from_broker, from_client
 
 
 @dataclass
-class Client:
+class FromClient:
     """The client sends this."""
 
     data: bytes
 
 
 @dataclass
-class Broker:
+class FromBroker:
     """The broker sends this."""
 
     data: bytes
@@ -70,8 +71,14 @@ class Apply:
         return f"Apply({', '.join(type(plugin).__name__ for plugin in self.plugins)})"
 
 
-Event = Client | Broker | ClientCloses | BrokerCloses | Time | Apply
+Event = FromClient | FromBroker | ClientCloses | BrokerCloses | Time | Apply
 ANY = "any reason"  # for Close
+
+
+def connection() -> Connection:
+    """A client connection to a cluster of which nothing is known."""
+    topology = Topology(lambda node_id: Endpoint("proxy", 9193 + node_id))
+    return Connection(("192.0.2.1", 50000), "clients", "main", topology)
 
 
 class Playbook:
@@ -148,7 +155,7 @@ class _Player:
         elif isinstance(event, Time):
             yield from link.wake(self._tokens[event.which])
         else:
-            receive = from_client if isinstance(event, Client) else from_broker
+            receive = from_client if isinstance(event, FromClient) else from_broker
             step = 1 if self._byte_by_byte else max(len(event.data), 1)
             for start in range(0, len(event.data), step):
                 lent = bytearray(event.data[start : start + step])
@@ -177,9 +184,9 @@ def _same(given: list[Command], wanted: list[Command]) -> bool:
 
 def _tell(step: object) -> str:
     name = type(step).__name__
-    if isinstance(step, Client | ToBroker):
+    if isinstance(step, FromClient | ToBroker):
         return f"{name} {', '.join(_requests(bytes(step.data)))}"
-    if isinstance(step, Broker | ToClient):
+    if isinstance(step, FromBroker | ToClient):
         return f"{name} {', '.join(_responses(bytes(step.data)))}"
     return str(step)
 

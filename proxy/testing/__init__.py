@@ -1,0 +1,75 @@
+"""The one import of the tests of plugins: `from proxy.testing import Playbook, FromClient, ToBroker, build`.
+
+A `Playbook` is a conversation as one expression, without a network; `build` makes a plugin as the proxy makes it, with
+services that a `FakeWorker` lets the test see:
+
+    def test_a_card_is_masked() -> None:
+        worker = FakeWorker()
+        masking = build(Masking, worker, field="card")
+        assert Playbook(masking) >> FromClient(produce(CLEAR)) << ToBroker(produce(MASKED))
+        assert worker.counts == {"masked": 2}        # every playbook is played twice
+
+`request_frame` and `response_frame` make what a client and a broker send. Tests need pytest, and nothing else.
+"""
+
+from proxy.core.commands import (
+    Await,
+    Close,
+    Command,
+    Emit,
+    HalfClose,
+    PauseBroker,
+    PauseClient,
+    Perform,
+    ResumeBroker,
+    ResumeClient,
+    ToBroker,
+    ToClient,
+    Wake,
+)
+from proxy.protocol.header import request_frame, response_frame
+from proxy.testing.fakes import FakeClock, FakeWorker, build
+from proxy.testing.lending import from_broker, from_client
+from proxy.testing.playbook import (
+    ANY,
+    Apply,
+    BrokerCloses,
+    ClientCloses,
+    FromBroker,
+    FromClient,
+    Playbook,
+    Time,
+    connection,
+)
+
+__all__ = [
+    "ANY",
+    "Apply",
+    "Await",
+    "BrokerCloses",
+    "ClientCloses",
+    "Close",
+    "Command",
+    "Emit",
+    "FakeClock",
+    "FakeWorker",
+    "FromBroker",
+    "FromClient",
+    "HalfClose",
+    "PauseBroker",
+    "PauseClient",
+    "Perform",
+    "Playbook",
+    "ResumeBroker",
+    "ResumeClient",
+    "Time",
+    "ToBroker",
+    "ToClient",
+    "Wake",
+    "build",
+    "connection",
+    "from_broker",
+    "from_client",
+    "request_frame",
+    "response_frame",
+]

@@ -1,0 +1,66 @@
+"""A playbook holds where the conversation goes as written, and says where it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from proxy.core.context import Context
+from proxy.core.decisions import Decision, Reply
+from proxy.core.plugin import Plugin, on_request
+from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from proxy.testing import ANY, BrokerCloses, ClientCloses, Close, FromBroker, FromClient, Playbook, ToBroker, ToClient
+from tests.proxy.core.frames import heartbeat, heartbeat_answer, metadata
+
+
+class Answering(Plugin):
+    """Answers heartbeats itself."""
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Decision:
+        ctx.connection.client_id = "seen"
+        return Reply(HeartbeatResponse(error_code=27))
+
+
+def test_a_conversation_that_goes_as_written_holds() -> None:
+    assert (
+        Playbook(Answering())
+        >> FromClient(metadata(1) + heartbeat(2))
+        << ToBroker(metadata(1))
+        >> BrokerCloses()
+        << Close(ANY)
+    )
+
+
+def test_bytes_of_one_side_are_one_piece() -> None:
+    assert Playbook() >> FromClient(heartbeat(1) + heartbeat(2)) << ToBroker(heartbeat(1)) << ToBroker(heartbeat(2))
+
+
+@pytest.mark.parametrize("expected", [[], [ToBroker(heartbeat(1))], [ToClient(heartbeat_answer(1, 26))]])
+def test_another_way_is_told_with_what_came_instead(expected: list[ToBroker | ToClient]) -> None:
+    book = Playbook(Answering()) >> FromClient(heartbeat(1))
+    for command in expected:
+        book = book << command
+    with pytest.raises(AssertionError) as raised:
+        assert book
+    told = str(raised.value)
+    assert told.startswith("the conversation took another way")
+    assert ">> FromClient Heartbeat v4 #1" in told
+    assert "!! ToClient #1" in told
+
+
+def test_what_is_known_of_the_connection_can_be_looked_at() -> None:
+    book = Playbook(Answering()) >> FromClient(heartbeat(1)) << ToClient(heartbeat_answer(1, 27))
+    assert book
+    assert book.connection.client_id == "seen"
+
+
+def test_a_side_that_leaves_is_an_event_too() -> None:
+    assert (
+        Playbook()
+        >> FromClient(heartbeat(1))
+        << ToBroker(heartbeat(1))
+        >> ClientCloses()
+        >> FromBroker(heartbeat_answer(1))
+        << ToClient(heartbeat_answer(1))
+        << Close()
+    )
