@@ -61,9 +61,10 @@ def _come_and_go(ground: Ground, said: bytes, reset: bool, listener: str = "clie
         "ask ten things and reset": (beat() * 10, True),
     },
     on=OPEN,
+    crowded=True,
 )
 def storms(ground: Ground, how: tuple[bytes, bool]) -> str:
-    """One after the other, as fast as it goes."""
+    """One after the other, as fast as it goes: who left counts until its broker was dialled."""
     return _come_and_go(ground, *how)
 
 

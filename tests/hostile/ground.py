@@ -19,11 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import yaml
 
 from tests.hostile import canary
 from tests.hostile.canary import HOST, REAL
-from tests.hostile.client import Client, NotHeldError, connect, patiently
+from tests.hostile.client import PATIENCE, Client, NotHeldError, connect, patiently
 from tests.hostile.stage import NODE, Play, Stage
 from tests.hostile.watch import Watch
 from tests.real.ports import accepts, free_block, free_port
@@ -191,6 +192,12 @@ class Ground:
         for client in clients:
             client.close()
         return clients
+
+    def met(self, limit: str) -> int:
+        """How often this limit was met, as the metrics say."""
+        told = httpx.get(f"http://{HOST}:{self.admin}/metrics", timeout=PATIENCE, trust_env=False).text
+        about = (line for line in told.splitlines() if "doorkeeper_limits_total" in line and f'limit="{limit}"' in line)
+        return sum(int(float(line.rpartition(" ")[2])) for line in about)
 
     def lines(self, event: str, start: int = 0) -> list[dict[str, Any]]:
         """The lines of the log about this."""

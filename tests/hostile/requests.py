@@ -6,17 +6,22 @@ import random
 from typing import Any
 
 from proxy.protocol.api import APIS, Api
+from proxy.protocol.codec import decode_ignoring_rest
 from proxy.protocol.frame import SIZE
-from proxy.protocol.header import request_frame
+from proxy.protocol.header import read_request_header, request_frame
 from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest
+from proxy.protocol.problem import ProtocolError
 from proxy.protocol.schema import Request
+from proxy.protocol.walk import paths, values
+from proxy.protocol.wire import Meaning
 from tests.hostile.answers import topic_id
 from tests.proxy.protocol.generate import make, one
 
 BEAT = HeartbeatRequest(group_id="open-g", generation_id=1, member_id="m")
+FORGOTTEN = "forgotten_topics_data"
 CLIENT_APIS = [api for api in APIS.values() if not api.inter_broker]
 
 
@@ -70,6 +75,21 @@ def any_request(api: Api, version: int, dice: random.Random) -> Request:
     """A request of this API with a value for everything."""
     request: Request = make(api.request, version, dice)
     return request
+
+
+def names(frame: bytes) -> set[object]:
+    """The topics that a broker reads in this request: bytes behind a message, and unknown tags, name none.
+
+    Nor does what a session is told to forget: brokers ask nobody whether that is allowed.
+    """
+    header, at = read_request_header(frame)
+    api, version = APIS[header.request_api_key], header.request_api_version
+    try:
+        request = decode_ignoring_rest(api.request, version, frame[at:])
+    except ProtocolError:
+        return set()
+    ways = (way for way in paths(api.request, Meaning.TOPIC_NAME, Meaning.TOPIC_ID) if not way.startswith(FORGOTTEN))
+    return {name for way in ways for name in values(way, version, request)}
 
 
 def resized(frame: bytes) -> bytes:

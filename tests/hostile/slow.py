@@ -21,30 +21,35 @@ HALVES = {
 }
 
 
-def _all_end(clients: list[Client]) -> str:
+def _all_end(ground: Ground, clients: list[Client], limit: str, before: int) -> str:
+    """All are closed, by this limit and by nothing else: its metric says so."""
     for client in clients:
         client.ends()
-    return f"{len(clients)} closed by their time limit"
+    by_limit = ground.met(limit) - before
+    assert by_limit == len(clients), f"{by_limit} of {len(clients)} were closed by limits.{limit}"
+    return f"{len(clients)} closed by limits.{limit}"
 
 
 @cases({f"{name}, then silence": data for name, data in HALVES.items()}, on=OPEN)
 def first(ground: Ground, data: bytes) -> str:
     """A connection has a second for its first request."""
+    before = ground.met("first_frame")
     clients = [ground.client() for _ in range(ground.times(20, 200))]
     for client in clients:
         client.send(data)
-    return _all_end(clients)
+    return _all_end(ground, clients, "first_frame", before)
 
 
 @cases({f"{name}, then silence, after a good request": HALVES[name] for name in list(HALVES)[1:]}, on=OPEN)
 def later(ground: Ground, data: bytes) -> str:
     """A frame that began must come to an end, also behind others."""
+    before = ground.met("frame_time")
     clients = []
     for _ in range(ground.times(20, 200)):
         clients.append(ground.client())
         clients[-1].ask(BEAT, 4)
         clients[-1].send(data)
-    return _all_end(clients)
+    return _all_end(ground, clients, "frame_time", before)
 
 
 @case("a byte at a time, and a long pause after each", on=OPEN)
