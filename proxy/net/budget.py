@@ -28,7 +28,7 @@ from proxy.net.machine import give_back
 QUICKEST = 0.1  # seconds between two looks, at the least
 SHARE = 100  # one in so many seconds goes into looking
 PATIENCE = 5.0  # seconds
-MUCH = 16 << 20  # bytes; less is not worth giving back
+MUCH = 4 << 20  # bytes; less is not worth giving back, which takes 1 ms and more
 MIB = 1 << 20
 
 

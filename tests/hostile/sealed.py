@@ -49,12 +49,15 @@ STALLED = {"nothing": b"", "half a record's head": RECORD, "half a hello": HELLO
 @cases({f"{name}, then silence, on a TLS port": said for name, said in STALLED.items()}, on=TLS)
 def stalls(ground: Ground, said: bytes) -> str:
     """A handshake has a second."""
+    before = ground.met("handshake")
     many = [ground.client() for _ in range(ground.times(20, 80))]
     for client in many:
         client.send(said)
     for client in many:
         client.ends()
-    return f"{len(many)} closed"
+    by_limit = ground.met("handshake") - before
+    assert by_limit == len(many), f"{by_limit} of {len(many)} were closed by limits.handshake"
+    return f"{len(many)} closed by limits.handshake"
 
 
 def trusting(ground: Ground, own: str = "") -> ssl.SSLContext:
