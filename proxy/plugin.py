@@ -40,6 +40,9 @@ from proxy.core.decisions import (
     Steps as Steps,
     Wait as Wait,
 )
+from proxy.core.fetch_topics import (
+    FetchTopics as FetchTopics,
+)
 from proxy.core.outcome import (
     By as By,
     Outcome as Outcome,
@@ -70,6 +73,9 @@ from proxy.core.services import (
 )
 from proxy.core.signal import (
     Signal as Signal,
+)
+from proxy.core.topic_names import (
+    TopicNames as TopicNames,
 )
 from proxy.core.topology import (
     Endpoint as Endpoint,

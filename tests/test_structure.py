@@ -20,6 +20,7 @@ CONVERSATION = "tests/proxy/core/test_link.py"
 GATEWAY = "tests/proxy/net/test_gateway.py"
 TESTED_WITH = {
     "plugins/acl/answers.py": "tests/plugins/acl/test_checks.py",
+    "plugins/acl/fetched.py": "tests/plugins/acl/test_fetch.py",
     "proxy/core/arrival.py": "tests/proxy/core/test_handling.py",
     "proxy/core/admission.py": "tests/proxy/core/test_gate.py",
     "proxy/core/fast_path.py": "tests/proxy/core/test_requests.py",
@@ -51,9 +52,7 @@ STILL_TWO = {
     "Plain": "proxy.auth.passwords, proxy.core.claims.plain",
     "Question": "proxy.net.paths, rules.question",
     "Refused": "plugins.acl.placed, proxy.core.events, proxy.core.topology",
-    "Session": "plugins.acl.sessions, plugins.sasl_terminated",
     "State": "proxy.core.lane, proxy.core.sasl",
-    "Watch": "plugins.acl.fetch, proxy.net.limits",
 }
 
 

@@ -27,7 +27,6 @@ from plugins.acl.examined import examined
 from plugins.acl.fetch import Fetching
 from plugins.acl.law import Law, rights
 from plugins.acl.managed import Managed
-from plugins.acl.names import Names
 from plugins.acl.produce import Producing
 from plugins.acl.repeated import RepeatedFetch
 from plugins.acl.table import OWN, checks
@@ -75,7 +74,7 @@ class Acl(Plugin):
         super().__init__(options, services)
         self.rules = services.watch("rules", options.rules, load, lambda snapshot: snapshot.warnings)
         self.law = Law(self.rules, services.clock.wall, shadow=options.shadow)
-        self.names = Names()
+        self.names = services.topics
         self._checks = checks()
         self._producing = Producing(self.law, self.names)
         self._fetching = Fetching(self.law, self.names)

@@ -18,13 +18,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plugins.acl.checks import TOPIC
-from plugins.acl.fetch import WITH_IDS as FETCHED_BY_ID
 from plugins.acl.fetch import Fetching
 from plugins.acl.law import ANSWER, LONGEST, Law, Rights
-from plugins.acl.names import Names
 from plugins.acl.produce import WITH_IDS as PRODUCED_BY_ID
 from plugins.acl.produce import Producing
 from proxy.core.context import Connection, Context
+from proxy.core.fetch_sessions import WITH_IDS as FETCHED_BY_ID
+from proxy.core.topic_names import TopicNames
 from proxy.protocol.codec import BAD_BYTES, start_finder
 from proxy.protocol.frame import REQUEST_HEAD
 from proxy.protocol.messages.fetch import FetchRequest
@@ -83,7 +83,7 @@ class Called:
 class Calling:
     """What passed on each connection: a FastPath."""
 
-    def __init__(self, kind: Kind, law: Law, names: Names, judge: Producing | Fetching) -> None:
+    def __init__(self, kind: Kind, law: Law, names: TopicNames, judge: Producing | Fetching) -> None:
         self._kind = kind
         self._law = law
         self._names = names

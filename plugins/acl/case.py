@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from plugins.acl.law import Rights
-from plugins.acl.names import Names
 from plugins.acl.placed import Placing, Refused
 from proxy.core.context import Context, decoded
 from proxy.core.decisions import Decision, Disconnect, Forward, Reply
+from proxy.core.topic_names import TopicNames
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import turns
@@ -33,7 +33,7 @@ class ApiError(NamedTuple):
 class Case:
     """One request and what the rules made of it."""
 
-    def __init__(self, ctx: Context, request: Any, rights: Rights, names: Names) -> None:
+    def __init__(self, ctx: Context, request: Any, rights: Rights, names: TopicNames) -> None:
         self.connection = ctx.connection  # and not `ctx`, whose notes may hold this
         self.held = decoded(ctx.request_bytes, request.elements)
         self.api = ctx.api

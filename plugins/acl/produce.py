@@ -12,9 +12,9 @@ from typing import Any
 from plugins.acl.case import Case
 from plugins.acl.checks import TOPIC, TRANSACTIONAL_ID, Each
 from plugins.acl.law import Law, rights
-from plugins.acl.names import Names
 from proxy.core.context import Context
 from proxy.core.decisions import Decision, Forward, Steps
+from proxy.core.topic_names import TopicNames
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import turns
@@ -35,7 +35,7 @@ class Producing:
     _ALLOWED = "all of a Produce request is allowed"
     _each = Each(Operation.WRITE, TOPIC)
 
-    def __init__(self, law: Law, names: Names) -> None:
+    def __init__(self, law: Law, names: TopicNames) -> None:
         self._law = law
         self._names = names
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from plugins.acl.case import Case
 from plugins.acl.checks import CLUSTER, TOPIC, Check
-from plugins.acl.names import INTERNAL, misnamed
+from plugins.acl.cluster_topics import INTERNAL, misnamed
 from plugins.acl.regex import LONGEST, BadExpressionError, matching
 from proxy.core.decisions import Call, Decision
 from proxy.protocol.errors import ErrorCode

@@ -15,7 +15,7 @@ from typing import Any
 from plugins.acl.answers import Listed
 from plugins.acl.case import ApiError, Case
 from plugins.acl.checks import CLUSTER, TOPIC, Check, Each
-from plugins.acl.names import misnamed, missing
+from plugins.acl.cluster_topics import AutoCreation, misnamed, missing
 from proxy.core.decisions import Reply
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import turns
@@ -44,6 +44,9 @@ class Told(Check):
     answers = True
     _each = Each(Operation.DESCRIBE, TOPIC, anyway=True)
     _listed = Listed(Operation.DESCRIBE, TOPIC)
+
+    def __init__(self) -> None:
+        self._creation = AutoCreation()
 
     def ids(self, case: Case) -> Any:
         return self._each.ids(case)
@@ -81,7 +84,7 @@ class Told(Check):
             for t in turns(case.request.topics)
             if t.name is not None and not may(Operation.CREATE, TOPIC, t.name)
         }
-        if not doubtful or not (yield from case.names.are_made(case.connection, case.rights.now)):
+        if not doubtful or not (yield from self._creation.is_on(case.connection, case.rights.now)):
             return
         gone = yield from missing(sorted(doubtful), max(case.version, CREATION_CAN_BE_DECLINED))
         (array,) = arrays("topics", case.version, case.request)

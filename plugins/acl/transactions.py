@@ -11,7 +11,7 @@ from typing import Any
 
 from plugins.acl.case import ApiError, Case
 from plugins.acl.checks import CLUSTER, MESSAGES, TOPIC, TRANSACTIONAL_ID, Check
-from plugins.acl.names import partitions
+from plugins.acl.cluster_topics import partitions
 from proxy.core.decisions import Decision
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import turns

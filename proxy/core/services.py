@@ -20,6 +20,8 @@ from os import PathLike
 from typing import Any, Literal, Protocol, TypeVar
 
 from proxy.core.context import Connection
+from proxy.core.fetch_topics import FetchTopics
+from proxy.core.topic_names import TopicNames
 from proxy.text.watched import WatchedFile
 
 T = TypeVar("T")
@@ -155,3 +157,5 @@ class Services:
     tell: LineWriter
     every: Repeating
     watch: Watching
+    topics: TopicNames  # of the cluster, by their ids: shared by all of its plugins in this worker
+    fetch_sessions: FetchTopics  # what a Fetch or ShareFetch of a session is about

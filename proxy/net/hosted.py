@@ -12,6 +12,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -25,8 +26,10 @@ import trio
 from proxy.config.plugins import PluginUse
 from proxy.core.clock import Clock
 from proxy.core.context import Connection
+from proxy.core.fetch_topics import FetchTopics
 from proxy.core.plugin import Plugin
 from proxy.core.services import Level, PluginError, Services
+from proxy.core.topic_names import TopicNames
 from proxy.logs.cut import short
 from proxy.net.complaints import Complaints
 from proxy.net.process import StartError
@@ -49,6 +52,7 @@ class PluginHost:
         self.tasks = tasks
         self.complaints: Complaints = tasks.complaints
         self.counters = PluginCounters()
+        self.topics: defaultdict[str, TopicNames] = defaultdict(TopicNames)  # by cluster
 
 
 class HostedClock:
@@ -89,6 +93,8 @@ class HostedPlugin:
             self._tell,
             self._every,
             self._watch,
+            host.topics[cluster],
+            FetchTopics(self.name),
         )
         with self._beginning():
             self.plugin: Plugin = use.plugin(use.options, services)

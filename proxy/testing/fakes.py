@@ -14,8 +14,10 @@ from random import Random
 from typing import Any, TypeVar
 
 from proxy.core.context import Connection
+from proxy.core.fetch_topics import FetchTopics
 from proxy.core.plugin import Plugin
 from proxy.core.services import Level, PluginClock, Services
+from proxy.core.topic_names import TopicNames
 from proxy.text.problems import Reload
 from proxy.text.watched import WatchedFile, no_warnings
 
@@ -58,6 +60,7 @@ class FakeWorker:
     counts: Counter[str] = field(default_factory=Counter)  # `masked`, or `masked{topic=a}`
     works: list[tuple[float, Callable[[], object]]] = field(default_factory=list)
     watched: list[WatchedFile[Any]] = field(default_factory=list)
+    topics: TopicNames = field(default_factory=TopicNames)
 
     def counter(self, name: str, description: str, *, unit: str = "1", **attributes: str) -> FakeCount:
         """See `Counting`."""
@@ -101,7 +104,8 @@ class FakeWorker:
         """All of them."""
         clock, dice = self.clock, self.dice
         told = self.counter, self.tell, self.every, self.watch
-        return Services(self.name, "main", 0, "a test", clock, dice, *told)
+        known = self.topics, FetchTopics(self.name)
+        return Services(self.name, "main", 0, "a test", clock, dice, *told, *known)
 
 
 def build(plugin: type[P], worker: FakeWorker | None = None, /, **options: Any) -> P:

@@ -9,9 +9,9 @@ import pytest
 
 from plugins.acl.case import ApiError, Case
 from plugins.acl.law import TOLD, rights
-from plugins.acl.names import Names
 from proxy.core.context import Context
 from proxy.core.decisions import Forward, Reply
+from proxy.core.topic_names import TopicNames
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from proxy.protocol.messages.consumer_group_describe import (
@@ -230,7 +230,7 @@ def test_configurations_are_shown_to_who_may_change_them(rules: Making, version:
 def case(own: Rules, request: Any, version: int) -> Case:
     talk = Talk(own.acl)
     ctx = Context(talk.connection, request.api, version, 1)
-    return Case(ctx, request, rights(own.acl.law, ctx), Names())
+    return Case(ctx, request, rights(own.acl.law, ctx), TopicNames())
 
 
 def test_a_case_of_which_nothing_was_taken_leaves_the_request_as_it_came(rules: Making) -> None:

@@ -13,9 +13,9 @@ import pytest
 
 from plugins.acl.called import Calling
 from plugins.acl.repeated import RepeatedFetch
-from plugins.acl.sessions import Sessions
 from proxy.core.commands import Close, Emit, ToBroker, ToClient
 from proxy.core.events import Undecodable
+from proxy.core.fetch_sessions import FetchSessions
 from proxy.protocol.api import FETCH, PRODUCE
 from proxy.protocol.frame import SIZE
 from proxy.protocol.header import request_frame
@@ -130,14 +130,14 @@ def test_of_a_session_whatever_was_asked_before(rules: Making, version: int, rou
             for talk in talks:
                 talk.link.inflight.slots.clear()  # as if all was answered
             (one,), (other,) = (
-                [session._open.get(7) for session in talk.connection.notes.values() if isinstance(session, Sessions)]
+                [it._open.get(7) for it in talk.connection.notes.values() if isinstance(it, FetchSessions)]
                 for talk in talks
             )
             if one is None or other is None:
                 assert one is other
                 break
-            assert [{*topic} for topic in one.wanted.values()] == [{*topic} for topic in other.wanted.values()]
-            assert (one.wanted.keys(), one.refused, one.epoch) == (other.wanted.keys(), other.refused, other.epoch)
+            assert [{*topic} for topic in one.topics.values()] == [{*topic} for topic in other.topics.values()]
+            assert (one.topics.keys(), one.refused, one.epoch) == (other.topics.keys(), other.refused, other.epoch)
     assert passed > rounds
 
 

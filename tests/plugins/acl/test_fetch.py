@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from plugins.acl.fetch import REFUSAL
-from plugins.acl.sessions import LAST, Sessions
+from proxy.core.fetch_session import LAST
+from proxy.core.fetch_sessions import FetchSessions
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.metadata import MetadataRequest
@@ -248,8 +249,8 @@ def test_a_request_whose_turn_it_is_not_is_refused_and_not_heeded(rules: Making,
 def test_epochs_begin_again_after_the_last(rules: Making) -> None:
     talk = Consumer(rules(READS.format("mine")))
     talk.opened(BY_NAME, "mine")
-    (sessions,) = (each for each in talk.connection.notes.values() if isinstance(each, Sessions))
-    sessions.get(7).epoch = LAST - 1
+    (sessions,) = (each for each in talk.connection.notes.values() if isinstance(each, FetchSessions))
+    sessions._open[7].epoch = LAST - 1
     for epoch, error in (
         (LAST - 1, None),
         (LAST, None),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.acl.sessions import MOST, PARTITION, TOPIC, Asked, Session, Sessions
+from plugins.acl.sessions import AuthorizedSession
+from proxy.core.fetch_session import PARTITION, TOPIC, FetchedTopic
+from proxy.core.fetch_sessions import FetchSessions
 from proxy.protocol.messages.fetch import FetchRequest
 
 TOPICS = ("a", "b", "c")
@@ -18,7 +20,7 @@ step = st.tuples(asks, asks, st.sets(st.sampled_from(TOPICS)), st.booleans())
 @given(st.lists(step, max_size=8))
 def test_the_brokers_session_has_what_is_allowed(steps: list[tuple[dict[str, set[int]], ...]]) -> None:
     """The rules are others only where the edition is."""
-    session, edition = Session(by_id=False), object()
+    session, edition = AuthorizedSession(by_id=False), object()
     wanted: dict[tuple[str, int], int] = {}  # by partition: the offset that the client asked for last
     broker: dict[tuple[str, int], int] = {}
     refused: set[str] = set()
@@ -26,8 +28,8 @@ def test_the_brokers_session_has_what_is_allowed(steps: list[tuple[dict[str, set
         if changes:
             edition, refused = object(), set(now_refused)  # type: ignore[arg-type]
         change = session.step(
-            [Asked(topic, dict.fromkeys(partitions, number)) for topic, partitions in asked.items()],
-            [Asked(topic, dict.fromkeys(partitions)) for topic, partitions in forgotten.items()],
+            [FetchedTopic(topic, dict.fromkeys(partitions, number)) for topic, partitions in asked.items()],
+            [FetchedTopic(topic, dict.fromkeys(partitions)) for topic, partitions in forgotten.items()],
             lambda topic, refused=refused: REFUSED if topic in refused else None,
             edition,
         )
@@ -44,31 +46,20 @@ def test_the_brokers_session_has_what_is_allowed(steps: list[tuple[dict[str, set
         assert broker == {at: offset for at, offset in wanted.items() if at[0] not in refused}
         assert session.refused == {topic: REFUSED for topic, _ in wanted if topic in refused}
         assert session.size == len(wanted)
-        assert session.named == (TOPIC + 4) * len({topic for topic, _ in wanted})
+        assert session.held - PARTITION * session.size == (TOPIC + 4) * len({topic for topic, _ in wanted})
         if not change.changed:
-            assert change.topics == [Asked(topic, dict.fromkeys(each, number)) for topic, each in asked.items()]
+            assert change.topics == [FetchedTopic(topic, dict.fromkeys(each, number)) for topic, each in asked.items()]
             assert not change.forgotten
 
 
 def test_what_a_session_keeps_is_counted_by_its_names_and_partitions_and_unknown_tags_are_not_kept() -> None:
     asked = FetchRequest.Topic.Partition(partition=1, fetch_offset=7, partition_max_bytes=9, unknown_tags=[(99, b"x")])
-    session, sessions, name = Session(by_id=False), Sessions[int](), "n" * 30_000
-    change = session.step([Asked(name, {1: asked})], [], lambda topic: None, object())
+    session, sessions, name = AuthorizedSession(by_id=False), FetchSessions(AuthorizedSession), "n" * 30_000
+    change = session.step([FetchedTopic(name, {1: asked})], [], lambda topic: None, object())
     sessions.open(1, session)
     assert sessions.held == PARTITION + TOPIC + 4 * len(name)
-    kept = session.wanted[name][1]
+    kept = session.topics[name][1]
     assert (kept.fetch_offset, kept.partition_max_bytes, kept.unknown_tags) == (7, 9, ())
     assert change.topics[0].partitions[1].unknown_tags, "the broker is told what was asked"
-    session.step([], [Asked(name, {1: None})], lambda topic: None, object())
+    session.step([], [FetchedTopic(name, {1: None})], lambda topic: None, object())
     assert sessions.held == 0
-
-
-def test_the_oldest_session_is_given_up_where_there_are_too_many() -> None:
-    sessions: Sessions[int] = Sessions()
-    opened = [Session(by_id=False) for _ in range(MOST + 1)]
-    for number, session in enumerate(opened):
-        sessions.open(number, session)
-    assert (sessions.get(0), opened[0].is_open) == (None, False)
-    assert (sessions.get(1), opened[1].is_open) == (opened[1], True)
-    sessions.close(1)
-    assert (sessions.get(1), opened[1].is_open) == (None, False)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plugins.acl.names import REMEMBERED
+from plugins.acl.cluster_topics import REMEMBERED
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
 from proxy.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse

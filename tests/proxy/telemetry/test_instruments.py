@@ -48,10 +48,12 @@ def test_the_service_has_its_name_and_version_unless_the_environment_says_otherw
 def test_values_are_read_when_somebody_collects_and_carry_their_worker() -> None:
     reader = InMemoryMetricReader()
     instruments = Instruments([reader])
-    instruments.take({
-        0: Report(True, reading={"open": 2, "accepted": 5, "idle": 1}),
-        1: Report(True, reading={"open": 0, "accepted": 7}),
-    })
+    instruments.take(
+        {
+            0: Report(True, reading={"open": 2, "accepted": 5, "idle": 1}),
+            1: Report(True, reading={"open": 0, "accepted": 7}),
+        }
+    )
     found = collect(instruments, reader)
     assert found[OPEN] == [({"worker": "0"}, 2), ({"worker": "1"}, 0)]
     assert found[ACCEPTED] == [({"worker": "0"}, 5), ({"worker": "1"}, 7)]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from plugins.acl.names import AT_ONCE, MOST_ASKED, Names, misnamed, missing
 from proxy.core.decisions import Ask
+from proxy.core.topic_names import AT_ONCE, MOST_ASKED, TopicNames
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.wire import NO_UUID
 from tests.plugins.acl.talk import metadata_of, topic_id
@@ -15,25 +15,8 @@ from tests.plugins.acl.talk import metadata_of, topic_id
 KNOWN = {name: topic_id(name) for name in ("a", "b")}
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("orders.v1_x-Y", None),
-        ("a" * 249, None),
-        ("", "the empty string is not allowed"),
-        (".", "'.' is not allowed"),
-        ("..", "'..' is not allowed"),
-        ("a" * 250, f"the length of '{'a' * 250}' is longer than the max allowed length 249"),
-        ("ä", "'ä' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"),
-        ("a\n", "'a\n' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"),
-    ],
-)
-def test_why_no_topic_can_be_called_so_is_said_in_kafkas_words(name: str, why: str | None) -> None:
-    assert misnamed(name) == (None if why is None else f"Topic name is invalid: {why}")
-
-
 def test_what_is_asked_for_is_learnt_and_what_nobody_knows_is_not() -> None:
-    names = Names()
+    names = TopicNames()
     assert names.unknown([topic_id("a"), topic_id("x"), topic_id("a"), NO_UUID]) == [topic_id("a"), topic_id("x")]
     steps = names.ask([topic_id("a"), topic_id("x")])
     question = next(steps)
@@ -47,7 +30,7 @@ def test_what_is_asked_for_is_learnt_and_what_nobody_knows_is_not() -> None:
 
 
 def test_all_topics_are_learnt_at_once() -> None:
-    names = Names()
+    names = TopicNames()
     steps = names.ask_all()
     question = next(steps)
     assert question.request.topics is None
@@ -57,14 +40,8 @@ def test_all_topics_are_learnt_at_once() -> None:
 
 def test_many_topics_are_asked_for_in_portions_and_only_so_many_for_one_request() -> None:
     ids = [number.to_bytes(16) for number in range(1, MOST_ASKED + 5)]
-    portions, _ = asked(Names().ask(ids), {})
+    portions, _ = asked(TopicNames().ask(ids), {})
     assert portions == [AT_ONCE] * (MOST_ASKED // AT_ONCE)
-
-
-def test_what_is_not_asked_for_any_more_is_taken_for_missing() -> None:
-    topics = [f"topic-{number:05}" for number in range(MOST_ASKED + 2)]
-    _, gone = asked(missing(topics, 4), dict.fromkeys(topics, topic_id("t")))
-    assert gone == set(topics[MOST_ASKED:])
 
 
 def asked(steps: Any, topics: dict[str, bytes]) -> tuple[list[int], Any]:
@@ -85,17 +62,10 @@ def topic(name: str) -> MetadataResponse.Topic:
 
 
 def test_the_oldest_are_forgotten_where_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plugins.acl.names.MOST", 5)
-    names = Names()
+    monkeypatch.setattr("proxy.core.topic_names.MOST", 5)
+    names = TopicNames()
     names.learn([topic(name) for name in ("0", "1", "2", "3", "4", "new")])
     assert (names.get(topic_id("0")), names.get(topic_id("1")), names.get(topic_id("new"))) == (None, "1", "new")
-
-
-def test_a_topic_that_is_missing_is_found_out_without_making_it() -> None:
-    steps = missing(["a", "x"], 7)
-    question = next(steps)
-    assert (question.version, question.request.allow_auto_topic_creation) == (7, False)
-    assert answer(steps, metadata_of(KNOWN, question.request)) == {"x"}
 
 
 def answer(steps: object, response: MetadataResponse) -> object:

@@ -1,0 +1,91 @@
+"""Fetch session: what a client fetches over many requests that name only what changed (KIP-227, KIP-932)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy
+from typing import Any, NamedTuple
+
+from proxy.protocol.fiber import turns
+from proxy.protocol.messages.share_fetch import ShareFetchRequest
+
+Topic = str | bytes  # a name, or an id
+FIRST, LAST = 1, 0x7FFFFFFF  # epochs of requests that go on with a session
+PARTITION = 300  # bytes that one takes
+TOPIC = 300  # and one topic, beside the characters of its name
+
+
+class FetchedTopic(NamedTuple):
+    """A topic of a request: its partitions by index, as they were asked for."""
+
+    topic: Topic
+    partitions: dict[int, Any]
+
+
+class FetchSession:
+    """All topics that the client fetches, each with its partitions as they were asked for last."""
+
+    def __init__(self, *, by_id: bool) -> None:
+        self.by_id = by_id  # its topics are known by their ids
+        self.epoch = FIRST  # of the next request
+        self.is_open = True
+        self.topics: dict[Topic, dict[int, Any]] = {}
+        self.size = 0  # partitions
+        self.content: object = None  # another one whenever some come or go
+        self._named = 0  # bytes that the topics take
+
+    @property
+    def held(self) -> int:
+        """Bytes that it takes, at a guess."""
+        return PARTITION * self.size + self._named
+
+    def advance(self) -> None:
+        """The request was taken whose turn it was: now it is the next one's."""
+        self.epoch = self.epoch + 1 if self.epoch < LAST else FIRST
+
+    def take(self, asked: Iterable[FetchedTopic], forgotten: Iterable[FetchedTopic]) -> None:
+        """Remember what a request says. What is asked for and forgotten is forgotten, as brokers do it."""
+        for topic, partitions in turns(asked):
+            if partitions:
+                if topic not in self.topics:
+                    self._named += _taken(topic)
+                there = self.topics.setdefault(topic, {})
+                before = len(there)
+                there.update({index: _bare(one) for index, one in turns(partitions.items())})
+                self._count(len(there) - before)
+        for topic, partitions in turns(forgotten):
+            there = self.topics.get(topic, {})
+            before = len(there)
+            for index in turns(partitions):
+                there.pop(index, None)
+            self._count(len(there) - before)
+            if not there and self.topics.pop(topic, None) is not None:
+                self._named -= _taken(topic)
+
+    def _count(self, more: int) -> None:
+        """So many partitions came, or went."""
+        if more:
+            self.size += more
+            self.content = object()
+
+
+def _taken(topic: Topic) -> int:
+    """Bytes that a topic takes in a session: its name may be long."""
+    return TOPIC + 4 * len(topic)
+
+
+def _bare(partition: Any) -> Any:
+    """What is remembered of a partition.
+
+    Not what was acknowledged, which is so once only; nor tagged fields that nobody knows, which may be long.
+    """
+    if isinstance(partition, ShareFetchRequest.Topic.Partition):
+        most = partition.partition_max_bytes
+        return type(partition)(
+            partition_index=partition.partition_index, partition_max_bytes=most, acknowledgement_batches=[]
+        )
+    if not getattr(partition, "unknown_tags", ()):
+        return partition
+    bare = copy(partition)
+    bare.unknown_tags = ()
+    return bare

@@ -1,0 +1,152 @@
+"""Fetch sessions of one connection: which session a request of Fetch or ShareFetch is about (KIP-227, KIP-932).
+
+# A session belongs to the connection that opened it. A request that names another connection's finds none.
+# A request counts only in its turn (its epoch). The broker takes no other, so what another says is not remembered.
+# A full request of Fetch opens a session that the answer names. One of ShareFetch opens that of its group and member.
+# What a full request forgets is not heeded; and neither is what the last request of a share session does.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from proxy.core.fetch_session import FetchedTopic, FetchSession, Topic
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.fiber import turns
+from proxy.protocol.messages.fetch import FetchRequest
+from proxy.protocol.messages.share_acknowledge import ShareAcknowledgeRequest
+from proxy.protocol.messages.share_fetch import ShareFetchRequest
+
+WITH_SESSIONS, WITH_IDS = 7, 13  # versions of Fetch
+FULL, LAST = 0, -1  # epochs of requests that do not go on with a session
+MOST = 64  # sessions of one connection; the oldest is forgotten, and its client begins anew
+
+SessionRequest = FetchRequest | ShareFetchRequest | ShareAcknowledgeRequest
+S = TypeVar("S", bound=FetchSession)
+
+
+@dataclass(slots=True)
+class SessionTurn(Generic[S]):
+    """One request, and the session that it is about: one of its own where it has none that goes on.
+
+    `error`: with this the broker answers, since the request finds its session otherwise than it says.
+    """
+
+    session: S
+    asked: list[FetchedTopic]
+    forgotten: list[FetchedTopic]
+    error: ErrorCode | None = None
+    opens: bool = False  # the answer names the session, if the broker makes it
+    goes_on: bool = False  # the session was there before
+
+
+class FetchSessions(Generic[S]):
+    """The sessions of one connection, by what the client calls them: an id, or a group and a member."""
+
+    def __init__(self, of: type[S]) -> None:
+        self._of = of
+        self._open: OrderedDict[Hashable, S] = OrderedDict()
+
+    @property
+    def held(self) -> int:
+        """Bytes that they take, at a guess."""
+        return sum(session.held for session in self._open.values())
+
+    def get(self, request: SessionRequest) -> S | None:
+        """The session that a request names."""
+        return self._open.get(_key(request))
+
+    def open(self, key: Hashable, session: S) -> None:
+        """There is a session now of this name."""
+        self._open[key] = session
+        while len(self._open) > MOST:
+            _, oldest = self._open.popitem(last=False)
+            oldest.is_open = False
+
+    def close(self, request: SessionRequest) -> None:
+        """The session that a request names is over."""
+        session = self._open.pop(_key(request), None)
+        if session is not None:
+            session.is_open = False
+
+    def fetch(self, version: int, request: FetchRequest) -> SessionTurn[S]:
+        """The turn of a Fetch request. What it says is left to the caller to be taken into the session."""
+        by_id, epoch = version >= WITH_IDS, request.session_epoch
+        asked = [
+            FetchedTopic(named(topic, version), {one.partition: one for one in turns(topic.partitions)})
+            for topic in turns(request.topics)
+        ]
+        if version < WITH_SESSIONS or epoch in (FULL, LAST):
+            self.close(request)
+            return SessionTurn(self._of(by_id=by_id), asked, [], opens=version >= WITH_SESSIONS and epoch == FULL)
+        forgotten = [
+            FetchedTopic(named(topic, version), dict.fromkeys(topic.partitions))
+            for topic in turns(request.forgotten_topics_data)
+        ]
+        session = self.get(request)
+        if session is None:
+            return SessionTurn(self._of(by_id=by_id), asked, forgotten, ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        if session.epoch != epoch:
+            return SessionTurn(self._of(by_id=by_id), asked, forgotten, ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+        if session.by_id is not by_id:
+            return SessionTurn(self._of(by_id=by_id), asked, forgotten, ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
+        session.advance()
+        return SessionTurn(session, asked, forgotten, goes_on=True)
+
+    def share_fetch(self, request: ShareFetchRequest) -> SessionTurn[S]:
+        """The turn of a ShareFetch request, likewise."""
+        session, epoch = self.get(request), request.share_session_epoch
+        asked = [
+            FetchedTopic(topic.topic_id, {one.partition_index: one for one in turns(topic.partitions)})
+            for topic in turns(request.topics)
+        ]
+        if epoch == FULL:
+            fresh = self._of(by_id=True)
+            if any(one.acknowledgement_batches for each in asked for one in turns(each.partitions.values())):
+                return SessionTurn(fresh, asked, [], ErrorCode.INVALID_REQUEST)
+            self.open(_key(request), fresh)
+            return SessionTurn(fresh, asked, [])
+        if epoch == LAST:
+            error = ErrorCode.SHARE_SESSION_NOT_FOUND if session is None else None
+            self.close(request)
+            return SessionTurn(self._of(by_id=True), asked, [], error)
+        forgotten = [
+            FetchedTopic(topic.topic_id, dict.fromkeys(topic.partitions))
+            for topic in turns(request.forgotten_topics_data)
+        ]
+        if session is None:
+            return SessionTurn(self._of(by_id=True), asked, forgotten, ErrorCode.SHARE_SESSION_NOT_FOUND)
+        if session.epoch != epoch:
+            return SessionTurn(self._of(by_id=True), asked, forgotten, ErrorCode.INVALID_SHARE_SESSION_EPOCH)
+        session.advance()
+        return SessionTurn(session, asked, forgotten, goes_on=True)
+
+    def gives_up(self, request: FetchRequest, turn: SessionTurn[S]) -> bool:
+        """Is the session empty now? A broker gives it up then, and answers what was asked as if there were none."""
+        if not turn.goes_on or turn.session.topics:
+            return False
+        self.close(request)
+        return True
+
+    def acknowledge(self, request: ShareAcknowledgeRequest) -> None:
+        """A ShareAcknowledge request goes on with the same sessions, and says nothing of what is in them."""
+        session, epoch = self.get(request), request.share_session_epoch
+        if epoch == LAST:
+            self.close(request)
+        elif session is not None and session.epoch == epoch:
+            session.advance()
+
+
+def named(topic: Any, version: int) -> Topic:
+    """What a topic of a Fetch request or answer is called in this version."""
+    called: Topic = topic.topic_id if version >= WITH_IDS else topic.topic
+    return called
+
+
+def _key(request: SessionRequest) -> Hashable:
+    if isinstance(request, FetchRequest):
+        return request.session_id
+    return request.group_id, request.member_id

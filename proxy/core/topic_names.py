@@ -1,0 +1,80 @@
+"""Topic names: what topics are called whose ids travel, and which topics there are.
+
+# A topic's id is never used again, and a topic never gets another name: what was learnt once stays true. A topic that
+# is deleted and made anew has another id, which is asked for when it comes.
+# What is not known is asked of the broker, some at a time, and so many for one request. What is beyond that, or not
+# known to the broker either, has no name.
+# Shared by all connections to a cluster; the oldest are forgotten beyond a limit, and asked for again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, TypeVar
+
+from proxy.core.decisions import Ask, Steps
+from proxy.protocol.fiber import turns
+from proxy.protocol.messages.metadata import MetadataRequest
+from proxy.protocol.wire import NO_UUID
+
+BY_ID = 12  # the version of Metadata that takes ids; whoever speaks of ids has it
+MOST = 200_000  # topics remembered
+AT_ONCE = 1_000  # topics in one question
+MOST_ASKED = 20_000  # topics that are asked about for one request
+
+T = TypeVar("T")
+
+
+class TopicNames:
+    """The names of one cluster's topics, by their ids."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, str] = {}
+
+    def get(self, topic_id: bytes) -> str | None:
+        """The topic's name, if it was learnt."""
+        return self._known.get(topic_id)
+
+    def of(self, subject: str | bytes) -> str | None:
+        """The name of what a request speaks of by name or id."""
+        return subject if isinstance(subject, str) else self._known.get(subject)
+
+    def learn(self, topics: Iterable[Any]) -> None:
+        """What an answer says: anything with `topic_id` and `name`."""
+        for topic in turns(topics):
+            if topic.name is not None and topic.topic_id != NO_UUID:
+                if len(self._known) >= MOST:
+                    del self._known[next(iter(self._known))]
+                self._known[topic.topic_id] = topic.name
+
+    def unknown(self, ids: Iterable[bytes]) -> list[bytes]:
+        """Those that have to be asked for, each once."""
+        return [
+            topic_id
+            for topic_id in turns(dict.fromkeys(turns(ids)))
+            if topic_id not in self._known and topic_id != NO_UUID
+        ]
+
+    def ask(self, ids: Iterable[bytes]) -> Steps:
+        """Learn what these are called."""
+        for some in portions(ids):
+            yield from self._asked([MetadataRequest.Topic(topic_id=topic_id, name=None) for topic_id in some])
+        return None
+
+    def ask_all(self) -> Any:
+        """Learn what all topics are called. Gives the names."""
+        answer = yield from self._asked(None)
+        return [topic.name for topic in turns(answer.topics) if topic.name is not None and not topic.error_code]
+
+    def _asked(self, topics: list[MetadataRequest.Topic] | None) -> Any:
+        answer = yield Ask(MetadataRequest(topics=topics, allow_auto_topic_creation=False), BY_ID)
+        self.learn(answer.topics)
+        return answer
+
+
+def portions(topics: Iterable[T]) -> Iterator[list[T]]:
+    """So many as are asked about in one question, and all that are asked about for one request."""
+    asked = islice(topics, MOST_ASKED)
+    while some := list(islice(asked, AT_ONCE)):
+        yield some
