@@ -31,6 +31,7 @@ from proxy.core.decisions import (
     Cut as Cut,
     Decision as Decision,
     Disconnect as Disconnect,
+    Drip as Drip,
     Forward as Forward,
     How as How,
     Raw as Raw,

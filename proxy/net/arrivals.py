@@ -25,10 +25,10 @@ from proxy.core.arrival import Arrival
 from proxy.core.context import Connection
 from proxy.core.decisions import Disconnect
 from proxy.core.filters import Filters
-from proxy.core.handling import HandlerError, arrival_steps, caught
 from proxy.core.limits import Counters as LinkCounters
 from proxy.core.limits import Limits as LinkLimits
 from proxy.core.link import Link
+from proxy.core.steps import HandlerError, arrival_steps, caught
 from proxy.core.topology import Endpoint
 from proxy.net.admitting import admit
 from proxy.net.complaints import Complaints
