@@ -9,6 +9,7 @@ from proxy.core.context import Connection
 from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.plugin import (
+    APIS,
     Plugin,
     ProduceRequest,
     ProtocolError,
@@ -41,22 +42,24 @@ class Asking:
         commands = from_client(self.link, bytearray(request_frame(request, version, 1, "app")))
         return self._seen(commands, request, version)
 
-    def answer(self, response: Response, version: int) -> Any:
-        """What the client is told when the broker answers this."""
-        commands = from_broker(self.link, bytearray(response_frame(response, version, 1)))
+    def answer(self, response: Response, version: int, number: int = 1) -> Any:
+        """What the client is told when the broker answers this, or what the broker is asked then."""
+        commands = from_broker(self.link, bytearray(response_frame(response, version, number)))
         return self._seen(commands, response, version)
 
     def _seen(self, commands: list[Command], message: Request | Response, version: int) -> Any:
-        api = type(message).api
         commands, _ = with_turns(self.link, commands)
-        for kind, read, cls in (
-            (ToBroker, read_request_header, api.request),
-            (ToClient, lambda frame: read_response_header(api, version, frame), api.response),
-        ):
-            frame = b"".join(bytes(command.data) for command in commands if isinstance(command, kind))
-            if frame:
-                body = frame[SIZE.size :]
-                return decode(cls, version, body[read(body)[1] :])
+        frames = {
+            kind: b"".join(bytes(command.data) for command in commands if isinstance(command, kind))[SIZE.size :]
+            for kind in (ToBroker, ToClient)
+        }
+        if frame := frames[ToBroker]:
+            header, body = read_request_header(frame)
+            return decode(APIS[header.request_api_key].request, header.request_api_version, frame[body:])
+        if frame := frames[ToClient]:
+            api = type(message).api
+            _, body = read_response_header(api, version, frame)
+            return decode(api.response, version, frame[body:])
         return next(command.reason for command in commands if isinstance(command, Close))
 
 
