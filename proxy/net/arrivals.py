@@ -191,9 +191,10 @@ class Arrivals:
 
     async def _place(self, broker_id: int) -> Endpoint:
         """Where that broker is; another worker may have told of it before we hear of it. Raises UnreachableError."""
-        with trio.move_on_after(HEARSAY):
-            while broker_id not in self._topology.brokers:
-                await self._waiting.park()
+        if broker_id not in self._topology.brokers:
+            with trio.move_on_after(HEARSAY):
+                while broker_id not in self._topology.brokers:
+                    await self._waiting.park()
         if broker_id not in self._topology.brokers:
             raise UnreachableError(self._topology.place(broker_id), "no such broker was ever seen")
         return self._topology.brokers[broker_id].real
