@@ -108,6 +108,10 @@ class Match(Conditions):
             and all(condition(request.client, request.at) for condition in self.conditions)
         )
 
+    def of_connection(self, client: Client, broker: int | None, at: float) -> bool:
+        """Whether a connection may be meant of which no request came yet: what it is about is not asked."""
+        return _among(self.broker, broker) and all(condition(client, at) for condition in self.conditions)
+
     def of_subject(self, subject: Subject) -> bool:
         """Whether this thing is meant, in a request that may be."""
         return (
@@ -115,6 +119,15 @@ class Match(Conditions):
             and _among(self.partition, subject.partition)
             and _named(self.group, subject.group)
             and _named(self.transactional_id, subject.transactional_id)
+        )
+
+    def of_part(self, subject: Subject) -> bool:
+        """Whether this may be part of a thing that is meant: what it does not say of itself is not against it."""
+        return (
+            (subject.topic is None or _named(self.topic, subject.topic))
+            and (subject.partition is None or _among(self.partition, subject.partition))
+            and (subject.group is None or _named(self.group, subject.group))
+            and (subject.transactional_id is None or _named(self.transactional_id, subject.transactional_id))
         )
 
 

@@ -206,11 +206,13 @@ def rights(law: Law, ctx: Context) -> Rights:
 
 def client(connection: Connection) -> Client | None:
     """Who asks, in the words of the rules; None where only the broker knows."""
-    principal = connection.principal
-    if principal is None:
-        if connection.mechanism is not None:
-            return None
-        principal = ANONYMOUS
+    if connection.principal is None and connection.mechanism is not None:
+        return None
+    return described(connection, connection.principal or ANONYMOUS)
+
+
+def described(connection: Connection, principal: str) -> Client:
+    """A client that comes as this principal, with all else that is known of it."""
     return Client(
         principal,
         host=java_text(connection.client[0]),

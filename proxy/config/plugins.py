@@ -24,7 +24,7 @@ from proxy.text.words import nearest, shown, wrong
 
 GROUP = "doorkeeper.plugins"
 ALWAYS_THERE = frozenset({"address", "api_versions"})
-BUILT_IN: dict[str, str] = {"acl": "plugins.acl:Acl"}
+BUILT_IN: dict[str, str] = {"acl": "plugins.acl:Acl", "faults": "plugins.faults:Faults"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ Rules:
   Further out a client does not see which topic it is about: a consumer would just ask again, for ever.
   It stands there nevertheless where the request names none: a refusal is never silent if the answer has a place for it.
 * All else is left at its default, except what Kafka leaves otherwise (`LEFT`).
+* Who wants to may say at which level the error stands instead (`levels.py`): for faults, not for refusals.
 
 Source: AbstractRequest.getErrorResponse of Kafka 4.4.0 and 3.9.1, and for errors about topics what a 4.3.1 broker
 answers. Ours differ in this: Fetch answers have session id 0, so that the client begins a session with a full request.
@@ -38,6 +39,8 @@ from proxy.protocol.api import (
 )
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import turn, turns
+from proxy.protocol.levels import errors, levels
+from proxy.protocol.levels import level as level_of
 from proxy.protocol.messages.api_versions import ApiVersionsResponse
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.mirror import TOPIC, Counterpart, counterpart, mirrored
@@ -113,16 +116,33 @@ LEFT: dict[Api, dict[str, Any]] = {
 }
 
 
-def refuse(api: Api, version: int, request: Request, error: int, message: str | None = None) -> Response | None:
+def refuse(
+    api: Api, version: int, request: Request, error: int, message: str | None = None, level: str | None = None
+) -> Response | None:
     """The answer to `request` in `version` that says `error`; None where Kafka never answers (Produce with acks 0)."""
     if isinstance(request, ProduceRequest) and request.acks == 0:
         return None
-    answer: Response = Refusal(api, version, error, message).of(api.response, (request,))
+    answer: Response = Refusal(api, version, error, message, level).of(api.response, (request,))
     if isinstance(answer, ApiVersionsResponse) and error == ErrorCode.UNSUPPORTED_VERSION:
         # KIP-511: the client learns from this one entry with which version to ask again.
         own = ApiVersionsResponse.ApiVersion(api_key=API_VERSIONS.key, min_version=0, max_version=API_VERSIONS.newest)
         answer.api_keys = [own]
     return answer
+
+
+def usual_level(api: Api, version: int, error: int) -> str:
+    """The level at which a broker says this error, of those that an answer of this version has."""
+    return level_of(_usual(api.response, version, error in ABOUT_TOPICS))
+
+
+def _usual(cls: type[Struct], version: int, is_about_topics: bool) -> type[Struct]:
+    """The struct that carries an error about topics, as far inside as there is one; any other as far outside."""
+    if is_about_topics or not errors(cls, version):
+        about = TOPIC if is_about_topics else None
+        for field in cls.fields:
+            if field.mirrors and field.present(version) and _says(field, version, about):
+                return _usual(cast(type[Struct], field.kind), version, is_about_topics)
+    return cls
 
 
 class Refusal(NamedTuple):
@@ -132,6 +152,7 @@ class Refusal(NamedTuple):
     version: int
     error: int
     message: str | None
+    level: str | None = None  # where the error stands, if not where Kafka's brokers say it
 
     def of(self, cls: type[Any], chain: Chain) -> Any:
         """A `cls` that refuses what is at the end of `chain`."""
@@ -145,7 +166,10 @@ class Refusal(NamedTuple):
     def _inside(self, shape: Shape, answer: Struct, chain: Chain) -> bool:
         """Refuse what is in the arrays; gives whether the error stands outside of them."""
         found = [(mirror, mirrored(mirror.field, self.version, chain)) for mirror in shape.mirrors]
-        inside = self.error in ABOUT_TOPICS and any(chains and mirror.says_topic for mirror, chains in found)
+        if self.level is None:
+            inside = self.error in ABOUT_TOPICS and any(chains and mirror.says_topic for mirror, chains in found)
+        else:
+            inside = self.level != shape.level and any(chains and self.level in it.levels for it, chains in found)
         here = shape.has_error and not inside
         for mirror, chains in found:
             # An array without errors is part of what identifies its element: the entity of a quota.
@@ -186,11 +210,13 @@ class Mirror(NamedTuple):
     field: Field
     says: bool
     says_topic: bool
+    levels: frozenset[str]
 
 
 class Shape(NamedTuple):
     """What is to be said in one struct of an answer, by names of fields. The flags: may it be null?"""
 
+    level: str
     mirrors: tuple[Mirror, ...]
     has_error: bool
     errors: tuple[str, ...]
@@ -211,7 +237,8 @@ def _shape(api: Api, version: int, cls: type[Struct], kinds: tuple[type[Struct] 
     for field in fields:
         nullable = field.may_be_null(version)
         if field.mirrors:
-            mirrors.append(Mirror(field, _says(field, version), _says(field, version, TOPIC)))
+            inner = frozenset(levels(field.kind, version)) if isinstance(field.kind, StructType) else frozenset[str]()
+            mirrors.append(Mirror(field, _says(field, version), _says(field, version, TOPIC), inner))
         elif field.meaning is Meaning.ERROR and field.tag is None:
             errors.append(field.name)  # a tagged one tells more than whether it was refused
         elif field.meaning is Meaning.ERROR_MESSAGE:
@@ -223,7 +250,7 @@ def _shape(api: Api, version: int, cls: type[Struct], kinds: tuple[type[Struct] 
         elif (place := counterpart(field, version, kinds)) is not None:
             repeated.append((field.name, place, nullable))
     has_error = any(field.meaning is Meaning.ERROR for field in fields)
-    return Shape(tuple(mirrors), has_error, tuple(errors), tuple(messages), tuple(left), tuple(repeated))
+    return Shape(level_of(cls), tuple(mirrors), has_error, tuple(errors), tuple(messages), tuple(left), tuple(repeated))
 
 
 def _says(field: Field, version: int, about: frozenset[Meaning] | None = None) -> bool:

@@ -1,11 +1,13 @@
 """Messages made from the schema: every field that a version has, with values that are easy to get wrong."""
 
 import random
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from proxy.protocol.api import APIS
+from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.schema import Field, Message, Struct, StructType, blank
-from proxy.protocol.wire import BOOL, BYTES, FLOAT64, LEGACY_STRING, RECORDS, STRING, UUID
+from proxy.protocol.wire import BOOL, BYTES, FLOAT64, INT8, LEGACY_STRING, RECORDS, STRING, UUID
 
 S = TypeVar("S", bound=Struct)
 
@@ -71,3 +73,33 @@ def structs_of(message: Message) -> list[Struct]:
                 inner = getattr(struct, field.name)
                 found += inner if field.is_array and inner is not None else [inner] if isinstance(inner, Struct) else []
     return found
+
+
+def some(cls: Any, version: int, numbers: Iterator[int]) -> Any:
+    """A message with two elements in each array, in which no two values are the same, and nothing is null."""
+    struct = blank(cls)
+    for field in cls.fields:
+        if field.present(version):
+            values = [_numbered(field, version, numbers) for _ in range(2 if field.is_array else 1)]
+            setattr(struct, field.name, values if field.is_array else values[0])
+    if isinstance(struct, ProduceRequest):
+        struct.acks = -1
+    return struct
+
+
+def _numbered(field: Field, version: int, numbers: Iterator[int]) -> Any:
+    if isinstance(field.kind, StructType):
+        return some(field.kind, version, numbers)
+    number = next(numbers)
+    fixed = {
+        BOOL: True,
+        INT8: 3,  # a number that is valid for resource types, patterns, operations and permissions alike
+        FLOAT64: float(number),
+        UUID: bytes([number % 256]) * 16,
+        STRING: f"{field.name}-{number}",
+        BYTES: b"%d" % number,
+        RECORDS: b"",
+    }
+    if field.name == "security_protocol":
+        return 1
+    return fixed.get(field.kind, number)

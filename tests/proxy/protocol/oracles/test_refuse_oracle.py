@@ -7,7 +7,6 @@ which Kafka uses hash maps, and `OURS`. Errors about topics are another matter: 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -20,8 +19,8 @@ from proxy.protocol.errors import ErrorCode
 from proxy.protocol.json import to_json
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.refuse import refuse
-from proxy.protocol.schema import Field, Struct, StructType, blank
-from proxy.protocol.wire import BOOL, BYTES, FLOAT64, INT8, RECORDS, STRING, UUID
+from proxy.protocol.schema import Struct, StructType
+from tests.proxy.protocol.generate import some
 from tests.proxy.protocol.oracles.kafka import Kafka
 
 OURS: dict[Api, set[str]] = {
@@ -40,36 +39,6 @@ ERRORS = [
     ErrorCode.UNSUPPORTED_VERSION,
     ErrorCode.NOT_CONTROLLER,
 ]
-
-
-def some(cls: Any, version: int, numbers: Iterator[int]) -> Any:
-    """A message with two elements in each array, in which no two values are the same, and nothing is null."""
-    struct = blank(cls)
-    for field in cls.fields:
-        if field.present(version):
-            values = [one(field, version, numbers) for _ in range(2 if field.is_array else 1)]
-            setattr(struct, field.name, values if field.is_array else values[0])
-    if isinstance(struct, ProduceRequest):
-        struct.acks = -1
-    return struct
-
-
-def one(field: Field, version: int, numbers: Iterator[int]) -> Any:
-    if isinstance(field.kind, StructType):
-        return some(field.kind, version, numbers)
-    number = next(numbers)
-    fixed = {
-        BOOL: True,
-        INT8: 3,  # a number that is valid for resource types, patterns, operations and permissions alike
-        FLOAT64: float(number),
-        UUID: bytes([number % 256]) * 16,
-        STRING: f"{field.name}-{number}",
-        BYTES: b"%d" % number,
-        RECORDS: b"",
-    }
-    if field.name == "security_protocol":
-        return 1
-    return fixed.get(field.kind, number)
 
 
 def kafka_refuses(kafka: Kafka, api: Api, version: int, body: bytes, error: ErrorCode) -> bytes:

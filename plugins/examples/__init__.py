@@ -1,1 +1,0 @@
-"""Examples of plugins, whole and tested. `plugins/README.md` tells how they work, and how you write your own."""

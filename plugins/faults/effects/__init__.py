@@ -1,0 +1,1 @@
+"""What a fault can do, one effect a file."""

@@ -1,0 +1,35 @@
+"""Cut: the connection ends in the middle of a frame."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from plugins.faults.effect import Effect, EndOfConnection, FaultSide, Target, no_answer
+from proxy.plugin import Cut, Decision
+from rules.trigger import Firing
+
+
+class CutFrame(Effect):
+    """Send only the beginning of a frame, and end the connection."""
+
+    bytes: Annotated[int, Field(ge=0)] = Field(
+        description="After so many bytes of the frame, of which its size is the first four.", examples=["10"]
+    )
+    side: FaultSide = Field(
+        default=FaultSide.AFTER_BROKER,
+        description="The request, before the broker; or the answer.",
+        examples=["after_broker"],
+    )
+    how: EndOfConnection = Field(default=EndOfConnection.CLOSE, description="In which way it ends.", examples=["reset"])
+
+    @property
+    def at(self) -> FaultSide:
+        return self.side
+
+    def cannot(self, target: Target) -> str | None:
+        return no_answer(target) if self.side is FaultSide.AFTER_BROKER else None
+
+    def apply(self, target: Target, firing: Firing) -> Decision:
+        return Cut(self.bytes, f'fault "{firing.rule}" cuts a frame', self.how.how)

@@ -1,0 +1,105 @@
+"""Delay: a request waits before it goes to the broker, or its answer before it goes to the client.
+
+All that comes after it on its connection waits with it, as with a broker that takes its time.
+Drawn times depend on the seed, the rule and the match alone. Those below 0 are 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from statistics import NormalDist
+
+from pydantic import Field
+
+from plugins.faults.effect import Effect, FaultSide, Target, no_answer
+from proxy.plugin import Api, Options, Sleep, Steps
+from proxy.text.quantities import Seconds
+from rules.trigger import Firing
+from rules.values import Said
+
+LONGEST = 3600.0  # seconds; a drawn time may not be endless
+_NARROW = 1e-12  # a chance of exactly 0 has no value in a distribution without a lower end
+
+
+class UniformDelay(Options):
+    """Any time between two, each as likely."""
+
+    from_: Seconds = Field(alias="from", description="The shortest.", examples=["100ms"])
+    to: Seconds = Field(description="The longest.", examples=["300ms"])
+
+    def drawn(self, chance: float) -> float:
+        """The time at this part of the distribution, from 0 to 1."""
+        return self.from_ + (self.to - self.from_) * chance
+
+
+class NormalDelay(Options):
+    """A time about a mean."""
+
+    mean: Seconds = Field(description="The mean.", examples=["200ms"])
+    deviation: Seconds = Field(description="The standard deviation.", examples=["50ms"])
+
+    def drawn(self, chance: float) -> float:
+        """The time at this part of the distribution, from 0 to 1."""
+        return NormalDist(self.mean, self.deviation).inv_cdf(max(chance, _NARROW))
+
+
+class LognormalDelay(Options):
+    """Mostly short, rarely very long, as the times of real networks and disks are."""
+
+    median: Seconds = Field(description="Half of the times are shorter.", examples=["20ms"])
+    sigma: float = Field(
+        gt=0, le=5, description="How far it reaches: 95 % are below median * e^(1.6 sigma).", examples=["0.5"]
+    )
+
+    def drawn(self, chance: float) -> float:
+        """The time at this part of the distribution, from 0 to 1."""
+        return self.median * math.exp(self.sigma * NormalDist().inv_cdf(max(chance, _NARROW)))
+
+
+class DelayFrame(Effect):
+    """Have a request or its answer wait."""
+
+    time: Said[Seconds] = Field(default=None, description="For this time, always the same.", examples=["200ms"])
+    uniform: Said[UniformDelay] = Field(
+        default=None, description="For a time between two.", examples=["{from: 100ms, to: 300ms}"]
+    )
+    normal: Said[NormalDelay] = Field(
+        default=None, description="For a time about a mean.", examples=["{mean: 200ms, deviation: 50ms}"]
+    )
+    lognormal: Said[LognormalDelay] = Field(
+        default=None, description="For a time that is rarely long.", examples=["{median: 20ms, sigma: 0.5}"]
+    )
+    side: FaultSide = Field(
+        default=FaultSide.BEFORE_BROKER,
+        description="The request, before the broker; or the answer.",
+        examples=["after_broker"],
+    )
+
+    @property
+    def at(self) -> FaultSide:
+        return self.side
+
+    def problems(self, apis: frozenset[Api]) -> Iterator[tuple[str, str]]:
+        said = [name for name in ("time", "uniform", "normal", "lognormal") if getattr(self, name) is not None]
+        if not said:
+            yield "", 'the delay has no time; write e.g. "delay: 200ms"'
+        for name in said[1:]:
+            yield name, f'"{said[0]}" and "{name}" both say how long; keep one of the two'
+        if self.uniform is not None and self.uniform.from_ > self.uniform.to:
+            yield "uniform", "it ends before it begins; put the shorter time first"
+
+    def cannot(self, target: Target) -> str | None:
+        return no_answer(target) if self.side is FaultSide.AFTER_BROKER else None
+
+    def seconds(self, chance: float) -> float:
+        """How long, at this part of the distribution, from 0 to 1."""
+        if self.time is not None:
+            return self.time
+        distribution = self.uniform or self.normal or self.lognormal
+        assert distribution is not None
+        return min(max(distribution.drawn(chance), 0.0), LONGEST)
+
+    def apply(self, target: Target, firing: Firing) -> Steps:
+        yield Sleep(self.seconds(firing.chance("delay")))
+        return None

@@ -1,0 +1,31 @@
+"""Disconnect: the connection ends before the broker sees the request, or after it answered and before the client knows.
+
+After the broker is the lost acknowledgement: what was asked for is done, and nobody is told.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from plugins.faults.effect import Effect, EndOfConnection, FaultSide, Target, no_answer
+from proxy.plugin import Decision, Disconnect
+from rules.trigger import Firing
+
+
+class DisconnectClient(Effect):
+    """End the client's connection."""
+
+    side: FaultSide = Field(
+        default=FaultSide.BEFORE_BROKER, description="Before or after the broker.", examples=["after_broker"]
+    )
+    how: EndOfConnection = Field(default=EndOfConnection.CLOSE, description="In which way.", examples=["reset"])
+
+    @property
+    def at(self) -> FaultSide:
+        return self.side
+
+    def cannot(self, target: Target) -> str | None:
+        return no_answer(target) if self.side is FaultSide.AFTER_BROKER else None
+
+    def apply(self, target: Target, firing: Firing) -> Decision:
+        return Disconnect(f'fault "{firing.rule}" disconnects the client', self.how.how)

@@ -1,0 +1,43 @@
+"""Throttle: the answer says that the client was throttled, and that it is to wait before it asks again (KIP-219)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from plugins.faults.effect import Effect, FaultSide, Target, no_answer
+from proxy.plugin import Api, Decision, Forward, Meaning
+from proxy.text.quantities import Seconds
+from rules.trigger import Firing
+
+
+class ThrottleClient(Effect):
+    """Put a time into `throttle_time_ms`."""
+
+    time: Seconds = Field(description="How long the client is to wait.", examples=["5s"])
+
+    @property
+    def at(self) -> FaultSide:
+        return FaultSide.AFTER_BROKER
+
+    def problems(self, apis: frozenset[Api]) -> Iterator[tuple[str, str]]:
+        if not any(_name(api, version) for api in apis for version in api.versions):
+            named = ", ".join(sorted(api.name for api in apis))
+            yield "time", f"no answer of {named} has a throttle_time_ms; name another api"
+
+    def cannot(self, target: Target) -> str | None:
+        ctx = target.ctx
+        lacks = f"{ctx.api.name} v{ctx.version} answers have no throttle_time_ms"
+        return no_answer(target) or (None if _name(ctx.api, ctx.version) else lacks)
+
+    def apply(self, target: Target, firing: Firing) -> Decision:
+        setattr(target.message, _name(target.ctx.api, target.ctx.version) or "", round(self.time * 1000))
+        return Forward(target.message)
+
+
+def _name(api: Api, version: int) -> str | None:
+    """The field that says it."""
+    return next(
+        (it.name for it in api.response.fields if it.meaning is Meaning.THROTTLE_TIME and it.present(version)), None
+    )

@@ -1,0 +1,72 @@
+"""When a rule fires: which of the requests that match it, and in which time.
+
+# All that is said must hold; without any of it the rule fires whenever it matches.
+# Only matches that come while the rest holds are counted: the window, the other rules. The first of them is number 1.
+# `after` leaves out so many, `nth` names those that are meant, `probability` is thrown for each that is left, and after
+# `times` firings the rule is done.
+# A rule is under way from its first firing until it can fire no more.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, PlainValidator
+
+from proxy.text.file import Section
+from proxy.text.quantities import Seconds
+from proxy.text.words import shown, wrong
+from rules.values import OneOrMany, Said, text
+
+
+def count(value: object) -> int:
+    """Read a number that counts from 1."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise wrong(f"{shown(value)} counts nothing", "numbers begin at 1")
+    return value
+
+
+def probability(value: object) -> float:
+    """Read a number above 0, at the most 1."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 1:
+        raise wrong(f"{shown(value)} is no probability", "it is above 0, and at the most 1")
+    return float(value)
+
+
+Number = Annotated[int, PlainValidator(count)]
+Probability = Annotated[float, PlainValidator(probability)]
+RuleName = Annotated[str, PlainValidator(lambda value: text(value, "name of a rule", "lost-ack"))]
+
+
+class When(Section):
+    """When a rule that matches fires."""
+
+    nth: Said[OneOrMany[Number]] = Field(
+        default=None, description="At which of the matches alone.", examples=["[1, 3]"]
+    )
+    after: Said[Number] = Field(default=None, description="Not at the first so many matches.", examples=["10"])
+    times: Said[Number] = Field(default=None, description="At most so often.", examples=["2"])
+    probability: Said[Probability] = Field(
+        default=None, description="At each match with this probability.", examples=["0.1"]
+    )
+    from_: Said[Seconds] = Field(
+        default=None, alias="from", description="So long after the rule came into force.", examples=["10s"]
+    )
+    for_: Said[Seconds] = Field(
+        default=None, alias="for", description="For so long: from `from`, or since it came into force.", examples=["5s"]
+    )
+    after_rule: Said[RuleName] = Field(default=None, description="Once this rule has fired.", examples=["lost-ack"])
+    while_rule: Said[RuleName] = Field(
+        default=None, description="While this rule is under way.", examples=["broker-2-down"]
+    )
+
+    @property
+    def others(self) -> dict[str, str]:
+        """The rules that it depends on, by the options that name them."""
+        named = {"after_rule": self.after_rule, "while_rule": self.while_rule}
+        return {option: name for option, name in named.items() if name is not None}
+
+    @property
+    def last(self) -> int | None:
+        """The number of the last match at which it can fire; None: there is none."""
+        return max(self.nth) if self.nth is not None else None

@@ -1,0 +1,34 @@
+"""Brokers that take no connections."""
+
+from pathlib import Path
+
+import pytest
+
+from proxy.core.arrival import Arrival
+from proxy.core.decisions import Disconnect, How
+from proxy.protocol.messages.api_versions import ApiVersionsRequest
+from tests.plugins.faults.talking import FaultFile, FaultTalk, serving
+
+
+def test_a_broker_that_is_down_takes_no_connection_and_ends_those_it_has(tmp_path: Path) -> None:
+    faults = FaultFile(tmp_path, "faults: [{name: down, match: {broker: 2}, when: {from: 10s, for: 5s}, do: down}]")
+    to_2, to_1 = (Arrival(("192.0.2.1", 50000), "clients", "main", broker) for broker in (2, 1))
+    assert faults.plugin.accepted(to_2) is None
+    faults.clock.now = 10.0
+    assert faults.plugin.accepted(to_2) == Disconnect('by fault "down" the broker is down', How.RESET)
+    assert faults.plugin.accepted(to_1) is None
+    talk = FaultTalk(faults, serving, broker_id=2)
+    assert talk.ask(ApiVersionsRequest(), 0) is None
+    assert talk.closed == 'by fault "down" the broker is down'
+    faults.clock.now = 15.0
+    assert faults.plugin.accepted(to_2) is None
+    assert FaultTalk(faults, serving, broker_id=2).ask(ApiVersionsRequest(), 0) is not None
+
+
+@pytest.mark.parametrize(("word", "how"), [("refuse", How.CLOSE), ("reset", How.RESET)])
+def test_connections_are_refused_or_reset_and_those_that_are_there_go_on(tmp_path: Path, word: str, how: How) -> None:
+    faults = FaultFile(tmp_path, f"faults: [{{name: a, match: {{broker: 2}}, when: {{times: 2}}, do: {word}}}]")
+    decisions = [faults.plugin.accepted(Arrival(("192.0.2.1", 50000), "clients", "main", 2)) for _ in range(3)]
+    assert [getattr(decision, "how", None) for decision in decisions] == [how, how, None]
+    assert FaultTalk(faults, serving, broker_id=2).ask(ApiVersionsRequest(), 0) is not None
+    assert faults.told[0] == f"a: fired at match 1: a connection of 192.0.2.1:50000 to broker 2: {word}"

@@ -1,0 +1,70 @@
+"""Every error that can be injected: each API in each version, each level, before and after the broker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any, NamedTuple
+
+from plugins.faults import about
+from plugins.faults.about import at_level
+from plugins.faults.effect import FaultSide, Target
+from plugins.faults.effects.error import ErrorAnswer
+from proxy.core.context import Context
+from proxy.core.decisions import Forward, Reply
+from proxy.protocol.api import Api
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.levels import errors, levels
+from proxy.protocol.schema import Response
+from proxy.testing import connection
+from rules.match import Match, Subject
+from rules.trigger import Firing
+from tests.proxy.protocol.generate import some
+
+CODE = ErrorCode.KAFKA_STORAGE_ERROR
+
+
+class Injected(NamedTuple):
+    """One of them: the answer that says it, or why there is none."""
+
+    version: int
+    level: str
+    side: FaultSide
+    answer: Response | None
+    why: str | None
+
+
+def named(topic_id: bytes) -> str:
+    return "a topic"
+
+
+def injected(api: Api) -> Iterator[Injected]:
+    """All of an API."""
+    for version in api.versions:
+        for level in levels(api.response, version):
+            for side in FaultSide:
+                yield _injected(api, version, level, side)
+
+
+def _injected(api: Api, version: int, level: str, side: FaultSide) -> Injected:
+    effect = ErrorAnswer.model_validate({"code": CODE.name, "level": level, "side": side})
+    request = some(api.request, version, count(1))
+    message: Any = request if side is FaultSide.BEFORE_BROKER else some(api.response, version, count(1000))
+    things = tuple(about.of_request(request, version, named))
+    ctx = Context(connection(), api, version, 1)
+    target = Target(ctx, message, Match(), Subject(), named, lambda: True, things)
+    why = effect.cannot(target)
+    if why is not None:
+        return Injected(version, level, side, None, why)
+    decision = effect.apply(target, Firing("rule", 1, 1, 0))
+    assert isinstance(decision, Forward | Reply)
+    answer: Any = decision.message
+    return Injected(version, level, side, answer, None)
+
+
+def says(answer: Response, version: int, level: str) -> list[bool]:
+    """Whether each struct of this level says the error."""
+    return [
+        all(getattr(struct, field.name) == CODE for field in errors(type(struct), version))
+        for struct, _ in at_level(answer, version, level, Subject(), named)
+    ]

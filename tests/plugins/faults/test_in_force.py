@@ -1,0 +1,41 @@
+"""Another file takes the place of the one in force, between two requests."""
+
+from pathlib import Path
+
+from plugins.faults.in_force import FaultsInForce
+from plugins.faults.model import FORM
+from proxy.protocol.api import FETCH, PRODUCE
+from proxy.testing import FakeWorker
+from tests.plugins.faults.talking import FaultFile, FaultTalk, errors, produce, serving
+
+
+def test_another_file_is_taken_and_a_fault_that_stays_goes_on_counting(tmp_path: Path) -> None:
+    stays = "{name: stays, match: {api: Produce}, when: {times: 1}, do: {error: NOT_LEADER_OR_FOLLOWER}}"
+    faults = FaultFile(tmp_path, f"faults: [{stays}]")
+    talk = FaultTalk(faults, serving)
+    assert errors(talk.ask(produce("orders"), 9))["orders", 0] != "NONE"
+    faults.become(f"faults: [{stays}, {{match: {{api: Produce}}, do: {{error: KAFKA_STORAGE_ERROR}}}}]")
+    assert errors(talk.ask(produce("orders"), 9))["orders", 0] == "KAFKA_STORAGE_ERROR"
+    faults.become(f"seed: 8\nfaults: [{stays}]")
+    assert errors(talk.ask(produce("orders"), 9))["orders", 0] == "NOT_LEADER_OR_FOLLOWER"
+
+
+def test_only_apis_that_faults_are_about_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "faults.yaml"
+    file.write_text("faults: [{match: {api: [Produce, Fetch]}, do: hold}, {match: {broker: 1}, do: refuse}]")
+    worker = FakeWorker()
+    faults = FaultsInForce(worker.watch("faults", file, FORM.load), worker.services())
+    assert faults.apis == {PRODUCE, FETCH}
+    assert [name for name, _ in faults.of_requests(PRODUCE)] == ["fault 1"]
+    assert [name for name, _ in faults.of_connections()] == ["fault 2"]
+
+
+def test_a_file_that_comes_to_be_about_other_apis_says_what_it_cannot_do_yet(tmp_path: Path) -> None:
+    faults = FaultFile(tmp_path, "faults: [{match: {api: Produce}, do: hold}]")
+    FaultTalk(faults, serving)
+    faults.file.write_text("faults: [{match: {api: [Produce, Fetch]}, do: hold}]")
+    (reload,) = faults.worker.look()
+    assert reload.taken
+    assert reload.said == (
+        "faults about Fetch begin when the proxy is started again: it reads no requests of these yet",
+    )

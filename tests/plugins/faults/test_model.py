@@ -1,0 +1,131 @@
+"""What is wrong with a file of faults is told all at once, where it is, with the nearest valid word."""
+
+import pytest
+
+from plugins.faults.model import FORM, FaultsFile
+
+
+def told(text: str) -> list[str]:
+    """Every problem of a text, without the file's name."""
+    _, problems = FORM.examine(text, "faults.yaml", {}).result()
+    return [str(problem).removeprefix("faults.yaml:") for problem in problems]
+
+
+def file(text: str) -> FaultsFile:
+    return FORM.examine(text, "faults.yaml", {}).usable()
+
+
+def test_a_file_of_the_design_is_right() -> None:
+    faults = file("""
+        seed: 7
+        faults:
+          - name: lost-ack
+            match: {api: Produce, topic: orders, partition: 0}
+            when: {after: 10, times: 2}
+            do: {disconnect: after_broker}
+          - match: {api: Fetch, topic: orders*}
+            when: {probability: 0.1}
+            do: {error: NOT_LEADER_OR_FOLLOWER}
+          - match: {broker: 2}
+            when: {from: 10s, for: 5s}
+            do: refuse
+    """)
+    assert list(faults.named) == ["lost-ack", "fault 2", "fault 3"]
+    assert [fault.do.said for fault in faults.faults] == [("disconnect",), ("error",), ("refuse",)]
+
+
+def test_an_empty_list_is_no_faults() -> None:
+    assert file("faults:") == file("faults: []") == file("seed: 0")
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (
+            "{do: {error: NOT_A_LEADER}}",
+            '1:23: unknown error "NOT_A_LEADER"; write a name of Kafka\'s, e.g. "NOT_LEADER_OR_FOLLOWER"',
+        ),
+        ("{do: {error: NONE}}", '1:23: unknown error "NONE"; write a name of Kafka\'s, e.g. "NOT_LEADER_OR_FOLLOWER"'),
+        ("{do: {error: 6}}", '1:23: unknown error 6; write a name of Kafka\'s, e.g. "NOT_LEADER_OR_FOLLOWER"'),
+        ("{do: {error: {level: top}}}", '1:23: "code" is missing; write e.g. "code: NOT_LEADER_OR_FOLLOWER"'),
+        ("{do: {error: }}", '1:23: "code" is missing; write e.g. "code: NOT_LEADER_OR_FOLLOWER"'),
+        (
+            "{do: {error: {code: NOT_CONTROLLER, level: partitions}}}",
+            '1:53: unknown level "partitions"; did you mean "partition"?',
+        ),
+        (
+            "{match: {api: Produce}, do: {error: {code: NOT_CONTROLLER, level: topic}}}",
+            '1:76: no answer of Produce has an error at the level "topic"; known here: partition',
+        ),
+        (
+            "{do: {error: {code: NOT_CONTROLLER, side: after}}}",
+            '1:52: unknown side "after"; known here: after_broker, before_broker',
+        ),
+        (
+            "{do: {error: {code: NOT_CONTROLLER, at: top}}}",
+            '1:46: unknown option "at"; known here: code, level, message, side',
+        ),
+        ("{do: {eror: NOT_CONTROLLER}}", '1:16: unknown option "eror"; did you mean "error"?'),
+        ("{do: hld}", '1:15: unknown effect "hld"; did you mean "hold"?'),
+        ("{do: error}", '1:15: "code" is missing; write e.g. "code: NOT_LEADER_OR_FOLLOWER"'),
+        ("{do: 5}", '1:15: "do" is 5, not a mapping of options; write e.g. "do: {error: NOT_LEADER_OR_FOLLOWER}"'),
+        (
+            "{do: {}}",
+            "1:15: the fault does nothing; say one of error, disconnect, delay, hold",
+        ),
+        ("{match: {api: Produce}}", '1:10: "do" is missing; write e.g. "do: {error: NOT_LEADER_OR_FOLLOWER}"'),
+        ("{do: {hold: , delay: 1s}}", '1:15: "delay" and "hold" stand in one fault; make two of it'),
+        ("{do: {disconnect: afterwards}}", '1:28: unknown side "afterwards"; known here: after_broker, before_broker'),
+        ("{do: {disconnect: {how: rst}}}", '1:34: unknown how "rst"; did you mean "reset"?'),
+        ("{do: {delay: 200}}", '1:23: 200 has no unit; write e.g. "200s"; units are ms, s, m, h, d'),
+        ("{do: {delay: {}}}", '1:23: the delay has no time; write e.g. "delay: 200ms"'),
+        (
+            "{do: {delay: {time: 1s, uniform: {from: 1s, to: 2s}}}}",
+            '1:43: "time" and "uniform" both say how long; keep one of the two',
+        ),
+        ("{do: {delay: {uniform: {from: 2s, to: 1s}}}}", "1:33: it ends before it begins; put the shorter time first"),
+        ("{do: {delay: {normal: {mean: 2s}}}}", '1:32: "deviation" is missing; write e.g. "deviation: 50ms"'),
+        ("{do: {delay: {lognormal: {median: 2s, sigma: 9}}}}", '1:55: "sigma" is 9; the most is 5.0'),
+        ("{do: {cut: half}}", '1:21: "bytes" is "half", not a whole number; write e.g. "bytes: 10"'),
+        ("{do: {cut: -1}}", '1:21: "bytes" is -1; the least is 0'),
+        (
+            "{match: {api: SaslHandshake}, do: {throttle: 1s}}",
+            "1:55: no answer of SaslHandshake has a throttle_time_ms; name another api",
+        ),
+        ("{match: {api: Prduce}, do: hold}", '1:24: unknown api "Prduce"; did you mean "Produce"?'),
+        ("{match: {topics: orders}, do: hold}", '1:19: unknown option "topics"; did you mean "topic"?'),
+        (
+            "{match: {topic: orders}, do: refuse}",
+            '1:26: "refuse" is done to connections, of which only broker, during, from, listener are known',
+        ),
+        (
+            "{match: {broker: two}, do: down}",
+            '1:27: "two" is not a number of a partition or a broker; they count from 0',
+        ),
+        ("{when: {nth: 0}, do: hold}", "1:23: 0 counts nothing; numbers begin at 1"),
+        ("{when: {probability: 50}, do: hold}", "1:31: 50 is no probability; it is above 0, and at the most 1"),
+        ("{when: {from: soon}, do: hold}", '1:24: "soon" is not a duration; write e.g. "10s"'),
+        ("{when: {twice: true}, do: hold}", '1:18: unknown option "twice"; did you mean "times"?'),
+        ("{when: {after_rule: other}, do: hold}", '1:30: no fault is called "other"; known here: fault 1'),
+        ("{name: a, when: {while_rule: a}, do: hold}", "1:39: a fault cannot wait for itself; name another one"),
+    ],
+)
+def test_a_wrong_fault_is_told_with_its_place_and_a_way_out(fault: str, said: str) -> None:
+    (problem,) = told(f"faults: [{fault}]") or ["nothing"]
+    assert said in problem
+
+
+def test_two_faults_of_one_name_are_told_at_each() -> None:
+    assert told("faults: [{name: a, do: hold}, {name: a, do: hold}]") == [
+        '1:17: another fault is called "a" too; give each its own name',
+        '1:38: another fault is called "a" too; give each its own name',
+    ]
+
+
+def test_all_problems_are_told_at_once() -> None:
+    assert len(told("sed: 7\nfaults:\n  - {do: hld}\n  - {match: {api: Fech}, do: hold}\n")) == 3
+
+
+def test_a_file_that_is_empty_or_no_mapping_says_how_to_begin() -> None:
+    assert told("") == ['1:1: the file is empty; begin with "faults:" (plugins/faults/README.md shows a whole file)']
+    assert "no mapping of options" in told("- a")[0]
