@@ -19,8 +19,11 @@ PACKAGES = ("proxy", "rules", "plugins", "chaos", "deploy")
 CONVERSATION = "tests/proxy/core/test_link.py"
 GATEWAY = "tests/proxy/net/test_gateway.py"
 TESTED_WITH = {
+    "plugins/acl/acl_messages.py": "tests/plugins/acl/test_managed.py",
     "plugins/acl/answers.py": "tests/plugins/acl/test_checks.py",
+    "plugins/acl/errors.py": "tests/plugins/acl/test_checks.py",
     "plugins/acl/fetched.py": "tests/plugins/acl/test_fetch.py",
+    "plugins/acl/metadata.py": "tests/plugins/acl/test_topics.py",
     "proxy/core/arrival.py": "tests/proxy/core/test_handling.py",
     "proxy/core/admission.py": "tests/proxy/core/test_gate.py",
     "proxy/core/fast_path.py": "tests/proxy/core/test_requests.py",
@@ -46,12 +49,11 @@ STILL_TWO = {
     "Bearer": "proxy.auth.tokens, proxy.core.claims.bearer",
     "Ending": "proxy.core.readers, proxy.net.process",
     "Exchange": "proxy.core.sasl, proxy.core.tokens",
-    "Kind": "plugins.acl.called, proxy.net.complaints",
     "Outbox": "proxy.core.outbox, proxy.net.channel",
     "Passing": "plugins.sasl_inspected, proxy.core.readers",
     "Plain": "proxy.auth.passwords, proxy.core.claims.plain",
     "Question": "proxy.net.paths, rules.question",
-    "Refused": "plugins.acl.placed, proxy.core.events, proxy.core.topology",
+    "Refused": "proxy.core.events, proxy.core.topology",
     "State": "proxy.core.lane, proxy.core.sasl",
 }
 

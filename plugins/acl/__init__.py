@@ -3,12 +3,14 @@
     - acl: {rules: acl.yaml}
 
 Rules:
-* Every request of every API is judged before its broker sees it; `table.py` says what is asked. What is not in the
+* Every request of every API is checked before its broker sees it; `table.py` has the checks. An API that is not in the
   table is refused, and so is what cannot be decoded, resolved or decided.
-* What is refused is taken out of the request and its refusal put into the answer; the rest is served (`case.py`).
+* What is refused is taken out of the request and its refusal put into the answer (`checked_request.py`). The rest is
+  served.
 * An answer is read only where something is to be done to it. A fetch that waited at the broker while the rules changed
-  is judged again (`fetch.py`).
-* The file of rules is looked at five times a second; what is in force is asked anew for every request (`law.py`).
+  is checked again (`fetch.py`).
+* The file of rules is looked at five times a second; the rules in force are asked anew for every request
+  (`client_authorizer.py`).
 """
 
 from __future__ import annotations
@@ -20,16 +22,17 @@ from typing import Any
 
 from pydantic import Field, StrictBool
 
-from plugins.acl.called import FETCHED, PRODUCED, Calling
-from plugins.acl.case import Case
+from plugins.acl.authorizer import Authorizer
+from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
+from plugins.acl.client_authorizer import authorizer_of
 from plugins.acl.examined import examined
-from plugins.acl.fetch import Fetching
-from plugins.acl.law import Law, rights
-from plugins.acl.managed import Managed
-from plugins.acl.produce import Producing
-from plugins.acl.repeated import RepeatedFetch
+from plugins.acl.fetch import FetchHandlers
+from plugins.acl.managed import ManagedAcls
+from plugins.acl.produce import ProduceHandlers
+from plugins.acl.session_fast_path import SessionFastPath
 from plugins.acl.table import OWN, checks
+from plugins.acl.topics_fast_path import FETCH_TOPICS, PRODUCE_TOPICS, TopicsFastPath
 from proxy.core.context import Context
 from proxy.core.decisions import TURN, Decision, Forward, Steps
 from proxy.core.plugin import Handler, Plugin, Wish
@@ -73,23 +76,23 @@ class Acl(Plugin):
     def __init__(self, options: Options, services: Services) -> None:
         super().__init__(options, services)
         self.rules = services.watch("rules", options.rules, load, lambda snapshot: snapshot.warnings)
-        self.law = Law(self.rules, services.clock.wall, shadow=options.shadow)
+        self.authorizer = Authorizer(services.name, self.rules, services.clock.wall, shadow=options.shadow)
         self.names = services.topics
         self._checks = checks()
-        self._producing = Producing(self.law, self.names)
-        self._fetching = Fetching(self.law, self.names)
-        self._managed = Managed(self.law) if options.managed else None
+        self._produce = ProduceHandlers(self.authorizer, self.names)
+        self._fetch = FetchHandlers(self.authorizer, self.names)
+        self._managed = ManagedAcls(self.authorizer) if options.managed else None
 
     def counts(self) -> Mapping[str, int]:
         """What the rules did not allow, by api."""
-        return self.law.refused
+        return self.authorizer.refused
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         """One for each side of each API that clients may send, whose table asks anything."""
-        produced = Calling(PRODUCED, self.law, self.names, self._producing)
-        without_session = Calling(FETCHED, self.law, self.names, self._fetching)
-        fetched = RepeatedFetch(self.law, self._fetching, without_session)
-        for part, api, fast_path in ((self._producing, PRODUCE, produced), (self._fetching, FETCH, fetched)):
+        produced = TopicsFastPath(PRODUCE_TOPICS, self.authorizer, self.names, self._produce)
+        without_session = TopicsFastPath(FETCH_TOPICS, self.authorizer, self.names, self._fetch)
+        fetched = SessionFastPath(self.authorizer, self._fetch, without_session)
+        for part, api, fast_path in ((self._produce, PRODUCE, produced), (self._fetch, FETCH, fetched)):
             yield Handler(part.request, Wish(Request, api.request, part.FIELDS), position, fast_path=fast_path)
             answered, settled = Wish(Response, api.response, part.ANSWERED), produced if api is PRODUCE else None
             yield Handler(part.response, answered, position, part.is_needed, settled=settled)
@@ -109,28 +112,29 @@ class Acl(Plugin):
         yield from super().handlers(position)
 
     def refuse(self, ctx: Context, request: Request) -> Decision:
-        """An API that nobody thought of."""
-        return Case(ctx, request, rights(self.law, ctx), self.names).refuse(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+        """An API that is not in the table."""
+        checked = CheckedRequest(ctx, request, authorizer_of(self.authorizer, ctx), self.names)
+        return checked.refuse(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
 
     def judge(self, asked: tuple[Check, ...], ctx: Context, request: Request) -> Steps:
-        """Ask the rules what the table says."""
-        case = Case(ctx, request, rights(self.law, ctx), self.names)
-        if not ctx.is_large and any(check.remembered(case) > ELEMENTS for check in asked):
+        """Do the checks that the table has for this API."""
+        checked = CheckedRequest(ctx, request, authorizer_of(self.authorizer, ctx), self.names)
+        if not ctx.is_large and any(check.remembered(checked) > ELEMENTS for check in asked):
             ctx.is_large = True
             yield TURN
-        unknown = self.names.unknown(topic for check in asked for topic in check.ids(case))
+        unknown = self.names.unknown(topic for check in asked for topic in check.ids(checked))
         if unknown:
             yield from self.names.ask(unknown)
-            case.rights.current()
+            checked.authorizer.current()
         for check in asked:
-            decision = check.judge(case)
+            decision = check.judge(checked)
             if type(decision) is GeneratorType:
                 decision = yield from decision
             if decision is not None:
                 return decision  # type: ignore[no-any-return]
-        if case.has_more:
-            ctx.notes[self] = case
-        return case.decide()
+        if checked.has_more:
+            ctx.notes[self] = checked
+        return checked.decide()
 
     def is_needed(self, ctx: Context) -> bool:
         """Must the answer be looked at?"""
@@ -138,6 +142,6 @@ class Acl(Plugin):
 
     def finish(self, ctx: Context, response: Any) -> Decision:
         """Make the answer what it is to be."""
-        case: Case = ctx.notes[self]
-        case.finish(response)
+        checked: CheckedRequest = ctx.notes[self]
+        checked.finish(response)
         return Forward(response)

@@ -14,8 +14,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from plugins.acl.case import ApiError, Case
-from plugins.acl.checks import CLUSTER, ERRORS, GROUP, TOPIC, Each, refusal
+from plugins.acl.checked_request import ApiError, CheckedRequest
+from plugins.acl.checks import ElementCheck
+from plugins.acl.errors import CLUSTER, ERRORS, GROUP, TOPIC, refusal
 from proxy.protocol.api import ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import turns
@@ -28,57 +29,57 @@ DELETE = 1  # an operation of an incremental change, which needs no value
 INTEGER = re.compile(r"[+-]?\d{1,10}", re.ASCII)
 
 
-class Shown(Each):
+class DescribeConfigsCheck(ElementCheck):
     """DescribeConfigs."""
 
-    def __init__(self, operation: Operation = Operation.DESCRIBE_CONFIGS, *, kept: bool = False) -> None:
-        super().__init__(operation, CLUSTER, "resources", kept=kept, says=True)
+    def __init__(self, operation: Operation = Operation.DESCRIBE_CONFIGS, *, ordered: bool = False) -> None:
+        super().__init__(operation, CLUSTER, "resources", ordered=ordered, says=True)
 
-    def judge(self, case: Case) -> Any:
-        if any(resource.resource_type not in KINDS for resource in turns(case.request.resources)):
-            return refusal(case, ErrorCode.INVALID_REQUEST)
-        return super().judge(case)
+    def judge(self, checked: CheckedRequest) -> Any:
+        if any(resource.resource_type not in KINDS for resource in turns(checked.request.resources)):
+            return refusal(checked, ErrorCode.INVALID_REQUEST)
+        return super().judge(checked)
 
-    def verdict(self, case: Case, element: Any) -> ApiError | None:
+    def verdict(self, checked: CheckedRequest, element: Any) -> ApiError | None:
         kind = KINDS[element.resource_type]
         name = () if kind is CLUSTER else (element.resource_name,)
-        return self.said(ERRORS[kind]) if case.rights.refuses(case.api, self.operation, kind, *name) else None
+        return self.said(ERRORS[kind]) if checked.authorizer.refuses(checked.api, self.operation, kind, *name) else None
 
 
-class Altered(Shown):
+class AlterConfigsCheck(DescribeConfigsCheck):
     """AlterConfigs and IncrementalAlterConfigs."""
 
     def __init__(self) -> None:
-        super().__init__(Operation.ALTER_CONFIGS, kept=True)
+        super().__init__(Operation.ALTER_CONFIGS, ordered=True)
 
-    def judge(self, case: Case) -> Any:
-        return Each.judge(self, case)
+    def judge(self, checked: CheckedRequest) -> Any:
+        return ElementCheck.judge(self, checked)
 
-    def errors(self, case: Case, elements: Sequence[Any]) -> dict[int, ApiError]:
+    def errors(self, checked: CheckedRequest, elements: Sequence[Any]) -> dict[int, ApiError]:
         times = Counter((element.resource_type, element.resource_name) for element in turns(elements))
-        errors = super().errors(case, elements)
+        errors = super().errors(checked, elements)
         for index in turns(errors):
             element = elements[index]
             twice = times[element.resource_type, element.resource_name] > 1
-            fact = "Each resource must appear at most once." if twice else _wrong(case, element)
+            fact = "Each resource must appear at most once." if twice else _wrong(checked, element)
             if fact is not None:
                 errors[index] = ApiError(ErrorCode.INVALID_REQUEST, fact)
         return errors
 
-    def verdict(self, case: Case, element: Any) -> ApiError | None:
+    def verdict(self, checked: CheckedRequest, element: Any) -> ApiError | None:
         if element.resource_type not in KINDS:
             return ApiError(ErrorCode.INVALID_REQUEST)
-        if element.resource_type == BROKER_LOGGER and case.api is ALTER_CONFIGS:
+        if element.resource_type == BROKER_LOGGER and checked.api is ALTER_CONFIGS:
             return ApiError(ErrorCode.INVALID_REQUEST)
-        error = super().verdict(case, element)
+        error = super().verdict(checked, element)
         if error is not None and element.resource_type == BROKER_LOGGER:
             return ApiError(error.error)  # the broker itself says so, without a word
         return error
 
 
-def _wrong(case: Case, resource: Any) -> str | None:
+def _wrong(checked: CheckedRequest, resource: Any) -> str | None:
     """What a broker says is wrong with a change before it asks who makes it."""
-    incremental = case.api is INCREMENTAL_ALTER_CONFIGS
+    incremental = checked.api is INCREMENTAL_ALTER_CONFIGS
     names = [config.name for config in turns(resource.configs)]
     if len(set(names)) < len(names):
         return "Error due to duplicate config keys"
@@ -92,15 +93,15 @@ def _wrong(case: Case, resource: Any) -> str | None:
     if resource.resource_type not in KINDS or (resource.resource_type == BROKER_LOGGER and not incremental):
         return f"Unknown resource type {resource.resource_type}"
     if resource.resource_type == BROKER:
-        return _wrong_broker(case, resource.resource_name)
+        return _wrong_broker(checked, resource.resource_name)
     return None
 
 
-def _wrong_broker(case: Case, name: str) -> str | None:
+def _wrong_broker(checked: CheckedRequest, name: str) -> str | None:
     """Whose settings may be changed: those of the broker that is asked, or of all (an empty name)."""
     if not name:
         return None
     if INTEGER.fullmatch(name) is None:
         return f"Node id must be an integer, but it is: {name}"
-    own = case.connection.broker_id
+    own = checked.connection.broker_id
     return None if own is None or int(name) == own else f"Unexpected broker id, expected {own}, but received {name}"

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.acl.case import ApiError, Case
-from plugins.acl.checks import CLUSTER, ERRORS, GROUP, TRANSACTIONAL_ID, Check, refusal
+from plugins.acl.checked_request import ApiError, CheckedRequest
+from plugins.acl.checks import Check
+from plugins.acl.errors import CLUSTER, ERRORS, GROUP, TRANSACTIONAL_ID, refusal
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.walk import arrays
 from rules import Operation
@@ -19,30 +20,32 @@ SHARE = 2
 BATCHED, SHARED = 4, 6  # versions
 
 
-class Coordinated(Check):
+class FindCoordinatorCheck(Check):
     """FindCoordinator."""
 
     answers = True
 
-    def judge(self, case: Case) -> Any:
-        request = case.request
+    def judge(self, checked: CheckedRequest) -> Any:
+        request = checked.request
         if request.key_type not in (*KINDS, SHARE):
-            return refusal(case, ErrorCode.INVALID_REQUEST)
-        if request.key_type == SHARE and case.version >= SHARED:
-            refused = case.rights.refuses(case.api, Operation.CLUSTER_ACTION, CLUSTER)
-            return refusal(case, ERRORS[CLUSTER]) if refused else None
-        if case.version < BATCHED:
-            error = self.verdict(case, request.key)
-            return None if error is None else refusal(case, error)
-        (array,) = arrays("coordinator_keys", case.version, request)
-        verdicts = ((index, self.verdict(case, key)) for index, key in enumerate(array.elements))
+            return refusal(checked, ErrorCode.INVALID_REQUEST)
+        if request.key_type == SHARE and checked.version >= SHARED:
+            refused = checked.authorizer.refuses(checked.api, Operation.CLUSTER_ACTION, CLUSTER)
+            return refusal(checked, ERRORS[CLUSTER]) if refused else None
+        if checked.version < BATCHED:
+            error = self.verdict(checked, request.key)
+            return None if error is None else refusal(checked, error)
+        (array,) = arrays("coordinator_keys", checked.version, request)
+        verdicts = ((index, self.verdict(checked, key)) for index, key in enumerate(array.elements))
         # Brokers leave the message as Java's class has it, which is empty and not null.
-        case.take_out(array, {index: ApiError(error, "") for index, error in verdicts if error is not None}, kept=True)
+        checked.take_out(
+            array, {index: ApiError(error, "") for index, error in verdicts if error is not None}, ordered=True
+        )
         return None
 
-    def verdict(self, case: Case, key: str) -> ErrorCode | None:
+    def verdict(self, checked: CheckedRequest, key: str) -> ErrorCode | None:
         """What to say of one key."""
-        kind = KINDS.get(case.request.key_type)
+        kind = KINDS.get(checked.request.key_type)
         if kind is None:
             return ErrorCode.INVALID_REQUEST
-        return ERRORS[kind] if case.rights.refuses(case.api, Operation.DESCRIBE, kind, key) else None
+        return ERRORS[kind] if checked.authorizer.refuses(checked.api, Operation.DESCRIBE, kind, key) else None

@@ -1,11 +1,11 @@
 """Fetch: records of topics that the client may read, over sessions that the broker keeps (KIP-227).
 
-# A request is judged by its session; `sessions.py` says what the broker is told. One without is judged by itself.
+# A request is checked with its session; `sessions.py` says what the broker is told. One without is checked by itself.
 # An incremental request of a session that is not known on this connection finds none: the client begins anew. One whose
 # turn it is not, or that speaks of names where its session has ids, is refused as its broker would.
-# A fetch may wait long at the broker. If the rights are others when it is answered, the answer is judged again before
+# A fetch may wait long at the broker. If the rules are others when it is answered, the answer is checked again before
 # any of its records leaves. If they are not, and nothing was refused, it passes unread.
-# A short request goes on with all of its session: where this is large it is judged in slices all the same.
+# A short request goes on with all of its session: where this is large it is checked in slices all the same.
 # A follower's fetch (a replica id of 0 or above) needs the right of brokers.
 """
 
@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from plugins.acl.authorizer import Authorizer
+from plugins.acl.client_authorizer import ClientAuthorizer, authorizer_of
 from plugins.acl.fetched import REFUSED, forgotten_topic, refused_topic, request_topic, verdict
-from plugins.acl.law import Law, Rights, rights
-from plugins.acl.sessions import AuthorizedSession
+from plugins.acl.sessions import AuthorizedSession, sessions
 from proxy.core.context import Context
 from proxy.core.decisions import Decision, Forward, Reply, Steps
 from proxy.core.fetch_session import FetchedTopic
@@ -40,7 +41,7 @@ Partition = FetchRequest.Topic.Partition
 class PendingFetch:
     """What a request leaves to be done to its answer."""
 
-    rights: Rights
+    authorizer: ClientAuthorizer
     edition: object
     refused: list[tuple[FetchedTopic, int]]  # topics with their errors
     session: AuthorizedSession | None  # a new one, if the broker makes it
@@ -50,62 +51,62 @@ class PendingFetch:
     held: int = 0  # bytes that the refusals take until they are told, at a guess
 
 
-class Fetching:
+class FetchHandlers:
     """Fetch requests and their answers."""
 
     SESSION = frozenset(["session_id", "session_epoch", "topics", "forgotten_topics_data"])
     FIELDS = SESSION | {"replica_id", "replica_state"}
     ANSWERED = frozenset(["error_code", "session_id", "responses"])
 
-    def __init__(self, law: Law, names: TopicNames) -> None:
-        self._law = law
+    def __init__(self, authorizer: Authorizer, names: TopicNames) -> None:
+        self._authorizer = authorizer
         self._names = names
 
     def request(self, ctx: Context, request: FetchRequest) -> Decision | Steps:
-        """Judge it, after asking for the names that are not known."""
-        granted = rights(self._law, ctx)
+        """Check it, after asking for the names that are not known."""
+        authorizer = authorizer_of(self._authorizer, ctx)
         if max(request.replica_id, request.replica_state.replica_id) >= 0:
-            if granted.refuses(FETCH, Operation.CLUSTER_ACTION, ResourceType.CLUSTER):
+            if authorizer.refuses(FETCH, Operation.CLUSTER_ACTION, ResourceType.CLUSTER):
                 return Reply(refuse(FETCH, ctx.version, request, REFUSED))  # type: ignore[arg-type]
             return None
         if ctx.version >= WITH_IDS:
             unknown = self._names.unknown(topic.topic_id for topic in turns(request.topics))
             if unknown:
-                return self._ask(ctx, request, granted, unknown)
+                return self._ask(ctx, request, authorizer, unknown)
         session = self._sessions(ctx).get(request)
         if session is not None and session.size > ELEMENTS and not ctx.is_large:
             ctx.is_large = True
-            return self._ask(ctx, request, granted, [])
-        return self._judge(ctx, request, granted)
+            return self._ask(ctx, request, authorizer, [])
+        return self._judge(ctx, request, authorizer)
 
-    def _ask(self, ctx: Context, request: FetchRequest, granted: Rights, unknown: list[bytes]) -> Steps:
+    def _ask(self, ctx: Context, request: FetchRequest, authorizer: ClientAuthorizer, unknown: list[bytes]) -> Steps:
         yield from self._names.ask(unknown)
-        granted.current()
-        return self._judge(ctx, request, granted)
+        authorizer.current()
+        return self._judge(ctx, request, authorizer)
 
-    def _judge(self, ctx: Context, request: FetchRequest, granted: Rights) -> Decision:
-        # The edition by which it is judged: what takes its turns may meet another one on the way.
-        sessions, before, edition = self._sessions(ctx), granted.recorded, granted.edition
-        turn = sessions.fetch(ctx.version, request)
-        if turn.error is not None and not granted.is_shadow:
+    def _judge(self, ctx: Context, request: FetchRequest, authorizer: ClientAuthorizer) -> Decision:
+        # The edition by which it is checked: what takes its turns may meet another one on the way.
+        opened, before, edition = self._sessions(ctx), authorizer.recorded, authorizer.edition
+        turn = opened.fetch(ctx.version, request)
+        if turn.error is not None and not authorizer.is_shadow:
             return Reply(FetchResponse(error_code=turn.error, responses=[]))
         session = turn.session
-        judge = partial(verdict, FETCH, granted, self._names)
+        judge = partial(verdict, FETCH, authorizer, self._names)
         change = session.step(turn.asked, turn.forgotten, judge, edition)
         refused = [
             (FetchedTopic(topic, {**session.topics[topic]}), error)
             for topic, error in turns([*session.refused.items()])
         ]
-        if sessions.gives_up(request, turn):
+        if opened.gives_up(request, turn):
             refused = [(one, change.refused[one.topic]) for one in turns(turn.asked) if one.topic in change.refused]
         if change.restored and session.stale:
             # Where the client is by now is not known: it begins anew, and says so.
-            sessions.close(request)
+            opened.close(request)
             return Reply(FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND, responses=[]))
-        opened, known = session if turn.opens else None, session if turn.goes_on else None
+        new, known = session if turn.opens else None, session if turn.goes_on else None
         held = REFUSAL * sum(len(one.partitions) for one, _ in turns(refused))
-        allowed = granted.recorded == before
-        ctx.notes[self] = PendingFetch(granted, edition, refused, opened, known, allowed, session.content, held)
+        allowed = authorizer.recorded == before
+        ctx.notes[self] = PendingFetch(authorizer, edition, refused, new, known, allowed, session.content, held)
         if not change.changed:
             return None
         request.topics = [request_topic(FETCH, one) for one in turns(change.topics)]
@@ -119,7 +120,7 @@ class Fetching:
     def may_repeat(self, ctx: Context) -> bool:
         """Was nothing of this request refused, and is nothing to be learnt from its answer?"""
         fetch: PendingFetch | None = ctx.notes.get(self)
-        if fetch is None or fetch.edition is not fetch.rights.edition:
+        if fetch is None or fetch.edition is not fetch.authorizer.edition:
             return False
         return fetch.allowed and not fetch.refused and fetch.session is None
 
@@ -141,37 +142,34 @@ class Fetching:
         return True
 
     def _sessions(self, ctx: Context) -> FetchSessions[AuthorizedSession]:
-        found: FetchSessions[AuthorizedSession] | None = ctx.connection.notes.get(self)
-        if found is None:
-            found = ctx.connection.notes[self] = FetchSessions(AuthorizedSession)
-        return found
+        return sessions(ctx.connection, self._authorizer, FETCH)
 
     def is_needed(self, ctx: Context) -> bool:
         """Must the answer be looked at?"""
         fetch: PendingFetch | None = ctx.notes.get(self)
         if fetch is None:
             return False
-        return fetch.rights.current() is not fetch.edition or bool(fetch.refused) or fetch.session is not None
+        return fetch.authorizer.current() is not fetch.edition or bool(fetch.refused) or fetch.session is not None
 
     def response(self, ctx: Context, response: FetchResponse) -> Decision:
-        """Judge the answer where the rights have changed, and say what was refused."""
+        """Check the answer where the rules have changed, and say what was refused."""
         fetch: PendingFetch = ctx.notes[self]
         if response.error_code:
             return None
         if fetch.session is not None and response.session_id:
             self._sessions(ctx).open(response.session_id, fetch.session)
         withheld = False
-        if fetch.rights.current() is not fetch.edition:
+        if fetch.authorizer.current() is not fetch.edition:
             for topic in response.responses:
-                withheld |= self._withhold(fetch.rights, topic, ctx.version)
+                withheld |= self._withhold(fetch.authorizer, topic, ctx.version)
         if not withheld and not fetch.refused:
             return None
         self._refuse(response, ctx.version, fetch.refused)
         return Forward(response)
 
-    def _withhold(self, granted: Rights, topic: Any, version: int) -> bool:
+    def _withhold(self, authorizer: ClientAuthorizer, topic: Any, version: int) -> bool:
         """Put the refusal in the place of the records of a topic that may not be read any more."""
-        error = verdict(FETCH, granted, self._names, named(topic, version))
+        error = verdict(FETCH, authorizer, self._names, named(topic, version))
         if error is None:
             return False
         indexes = [partition.partition_index for partition in turns(topic.partitions)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.acl.law import Rights
+from plugins.acl.client_authorizer import ClientAuthorizer
 from proxy.core.fetch_session import FetchedTopic, Topic
 from proxy.core.topic_names import TopicNames
 from proxy.protocol.api import Api
@@ -15,12 +15,12 @@ from rules import Operation, ResourceType
 REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
-def verdict(api: Api, granted: Rights, names: TopicNames, topic: Topic) -> int | None:
+def verdict(api: Api, authorizer: ClientAuthorizer, names: TopicNames, topic: Topic) -> int | None:
     """The error with which a topic is refused; None: it may be read."""
     name = names.of(topic)
     if name is None:
         return ErrorCode.UNKNOWN_TOPIC_ID
-    return REFUSED if granted.refuses(api, Operation.READ, ResourceType.TOPIC, name) else None
+    return REFUSED if authorizer.refuses(api, Operation.READ, ResourceType.TOPIC, name) else None
 
 
 def request_topic(api: Api, fetched: FetchedTopic) -> Any:

@@ -15,13 +15,14 @@ Source: AclApis and AclControlManager of Kafka 4.3, and what a 4.3.1 broker answ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from functools import partial
-from itertools import groupby
 from typing import Any
 
-from plugins.acl.filters import ANY, MATCH, Filter, acls, conditioned, matching, too_new, words
-from plugins.acl.law import Law, rights
+from plugins.acl.acl_filters import ANY, MATCH, Filter, acls, conditioned, matching, too_new, words
+from plugins.acl.acl_messages import Created, Deleted, binding, created, described, matched, wrong
+from plugins.acl.authorizer import Authorizer
+from plugins.acl.client_authorizer import authorizer_of
 from proxy.core.context import Context
 from proxy.core.decisions import Call, Decision, Reply, Step, Steps
 from proxy.core.events import AclsChanged, AclsNotChanged
@@ -34,30 +35,23 @@ from proxy.protocol.messages.describe_acls import DescribeAclsRequest, DescribeA
 from proxy.protocol.refuse import refuse
 from proxy.protocol.schema import Request
 from rules import Operation, ResourceType, Snapshot
-from rules.bindings import Binding
 from rules.store import AclChange, Changed, Store, StoreError
-from rules.values import Pattern
-from rules.vocabulary import CLUSTER_NAME, PatternType, Permission
-
-Creation = CreateAclsRequest.Creation
-Created = CreateAclsResponse.Result
-Deleted = DeleteAclsResponse.FilterResult
-Described = DescribeAclsResponse.Resource
+from rules.vocabulary import CLUSTER_NAME
 
 
-class Managed(Plugin):
+class ManagedAcls(Plugin):
     """Answer what is asked about ACLs."""
 
-    def __init__(self, law: Law) -> None:
-        self._law = law
-        self._store = Store(law.rules)
+    def __init__(self, authorizer: Authorizer) -> None:
+        self._authorizer = authorizer
+        self._store = Store(authorizer.rules)
 
     @on_request(DescribeAclsRequest)
     def describe(self, ctx: Context, request: DescribeAclsRequest) -> Steps:
         """The ACLs that match a filter."""
         if (no := self._refused(ctx, request, Operation.DESCRIBE)) is not None:
             return no
-        resources = yield Call(lambda: _described(request, self._law.rules.current()))
+        resources = yield Call(lambda: described(request, self._authorizer.rules.current()))
         return Reply(DescribeAclsResponse(throttle_time_ms=0, error_code=0, error_message="", resources=resources))
 
     @on_request(CreateAclsRequest)
@@ -70,14 +64,14 @@ class Managed(Plugin):
         ):
             failed = Created(error_code=ErrorCode.UNKNOWN_SERVER_ERROR, error_message=None)
             return Reply(CreateAclsResponse(throttle_time_ms=0, results=[failed] * len(request.creations)))
-        wrong = [_wrong(creation) for creation in turns(request.creations)]
+        mistakes = [wrong(creation) for creation in turns(request.creations)]
         new = [
-            _binding(creation) for creation, fact in zip(turns(request.creations), wrong, strict=True) if fact is None
+            binding(creation) for creation, fact in zip(turns(request.creations), mistakes, strict=True) if fact is None
         ]
         outcome = yield from self._changed(ctx, lambda there: AclChange(added=new))
         results = [
-            _created(outcome) if fact is None else Created(error_code=ErrorCode.INVALID_REQUEST, error_message=fact)
-            for fact in turns(wrong)
+            created(outcome) if fact is None else Created(error_code=ErrorCode.INVALID_REQUEST, error_message=fact)
+            for fact in turns(mistakes)
         ]
         return Reply(CreateAclsResponse(throttle_time_ms=0, results=results))
 
@@ -90,14 +84,14 @@ class Managed(Plugin):
 
         def decide(there: Snapshot) -> AclChange:
             every = acls(there)
-            return AclChange(removed={binding for one in known for binding in matching(one, every)})
+            return AclChange(removed={acl for one in known for acl in matching(one, every)})
 
         outcome = yield from self._changed(ctx, decide)
         results = yield Call(lambda: [self._deleted(one, outcome) for one in request.filters])
         return Reply(DeleteAclsResponse(throttle_time_ms=0, filter_results=results))
 
     def _refused(self, ctx: Context, request: Request, operation: Operation) -> Decision:
-        if rights(self._law, ctx).may(operation, ResourceType.CLUSTER, CLUSTER_NAME):
+        if authorizer_of(self._authorizer, ctx).may(operation, ResourceType.CLUSTER, CLUSTER_NAME):
             return None
         answer = refuse(ctx.api, ctx.version, request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
         assert answer is not None, "only Produce goes without an answer"
@@ -124,81 +118,10 @@ class Managed(Plugin):
             return Deleted(error_code=ErrorCode.INVALID_REQUEST, error_message=fact, matching_acls=[])
         if isinstance(outcome, StoreError):
             return Deleted(error_code=ErrorCode.UNKNOWN_SERVER_ERROR, error_message=str(outcome), matching_acls=[])
-        found = [_matched(binding) for binding in matching(one, sorted(outcome.removed))]
-        for rule, binding in conditioned(one, outcome.rules):
-            place = f"{self._law.rules.file}:{rule.place.line}:{rule.place.column}"
+        found = [matched(acl) for acl in matching(one, sorted(outcome.removed))]
+        for rule, acl in conditioned(one, outcome.rules):
+            place = f"{self._authorizer.rules.file}:{rule.place.line}:{rule.place.column}"
             options = " and ".join(f'"{option}"' for option in rule.acl.ours)
             fact = f"{place}: not deleted: Kafka's ACLs cannot say {options}; edit the file"
-            found.append(_matched(binding, ErrorCode.POLICY_VIOLATION, fact))
+            found.append(matched(acl, ErrorCode.POLICY_VIOLATION, fact))
         return Deleted(error_code=0, error_message=None, matching_acls=found)
-
-
-def _described(request: DescribeAclsRequest, snapshot: Snapshot) -> list[Described]:
-    found = matching(request, acls(snapshot))
-    return [
-        Described(
-            resource_type=kind,
-            resource_name=pattern.name,
-            pattern_type=pattern.type,
-            acls=[
-                Described.Acl(
-                    principal=one.principal, host=one.host, operation=one.operation, permission_type=one.permission
-                )
-                for one in some
-            ],
-        )
-        for (kind, pattern), some in groupby(found, lambda one: (one.kind, one.pattern))
-    ]
-
-
-def _wrong(creation: Creation) -> str | None:
-    """What a broker says is wrong with an ACL to create: the first that there is."""
-    return next(_all_wrong(creation), None)
-
-
-def _all_wrong(creation: Creation) -> Iterator[str]:
-    if creation.resource_type == ResourceType.CLUSTER and creation.resource_name != CLUSTER_NAME:
-        yield f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
-    if not creation.resource_name:
-        yield "Invalid empty resource name"
-    names = ("resourceType", "patternType", "operation", "permissionType")
-    for name, known, number in zip(names, KNOWN, words(creation), strict=True):
-        if number not in known:
-            yield f"Invalid {name} UNKNOWN"
-    if ":" not in creation.principal:
-        separated = "no colon is present separating the principal type from the principal name"
-        yield f"Could not parse principal from `{creation.principal}` ({separated})"
-
-
-KNOWN = tuple(frozenset(map(int, kind)) for kind in (ResourceType, PatternType, Operation, Permission))
-
-
-def _binding(creation: Creation) -> Binding:
-    return Binding(
-        ResourceType(creation.resource_type),
-        Pattern(PatternType(creation.resource_pattern_type), creation.resource_name),
-        creation.principal,
-        creation.host,
-        Operation(creation.operation),
-        Permission(creation.permission_type),
-    )
-
-
-def _created(outcome: Changed | StoreError) -> Created:
-    if isinstance(outcome, StoreError):
-        return Created(error_code=ErrorCode.UNKNOWN_SERVER_ERROR, error_message=str(outcome))
-    return Created(error_code=0, error_message="")
-
-
-def _matched(one: Binding, error: ErrorCode | None = None, fact: str | None = None) -> Deleted.MatchingAcl:
-    return Deleted.MatchingAcl(
-        error_code=error or 0,
-        error_message=fact,
-        resource_type=one.kind,
-        resource_name=one.pattern.name,
-        pattern_type=one.pattern.type,
-        principal=one.principal,
-        host=one.host,
-        operation=one.operation,
-        permission_type=one.permission,
-    )

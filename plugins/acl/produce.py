@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.acl.case import Case
-from plugins.acl.checks import TOPIC, TRANSACTIONAL_ID, Each
-from plugins.acl.law import Law, rights
+from plugins.acl.authorizer import Authorizer
+from plugins.acl.checked_request import CheckedRequest
+from plugins.acl.checks import ElementCheck
+from plugins.acl.client_authorizer import authorizer_of
+from plugins.acl.errors import TOPIC, TRANSACTIONAL_ID
 from proxy.core.context import Context
 from proxy.core.decisions import Decision, Forward, Steps
 from proxy.core.topic_names import TopicNames
@@ -27,20 +29,20 @@ WITH_IDS = 13
 NO_TRANSACTION = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
-class Producing:
+class ProduceHandlers:
     """Produce requests and their answers."""
 
     FIELDS = frozenset(["transactional_id", "acks", "topic_data"])
     ANSWERED = frozenset({"responses"})
-    _ALLOWED = "all of a Produce request is allowed"
-    _each = Each(Operation.WRITE, TOPIC)
+    _each = ElementCheck(Operation.WRITE, TOPIC)
 
-    def __init__(self, law: Law, names: TopicNames) -> None:
-        self._law = law
+    def __init__(self, authorizer: Authorizer, names: TopicNames) -> None:
+        self._authorizer = authorizer
         self._names = names
+        self._allowed = object()  # the key of a note of a request: was all allowed, whatever the records are?
 
     def request(self, ctx: Context, request: ProduceRequest) -> Decision | Steps:
-        """Judge it, after asking for the names that are not known."""
+        """Check it, after asking for the names that are not known."""
         if ctx.version >= WITH_IDS:
             unknown = self._names.unknown(topic.topic_id for topic in turns(request.topic_data))
             if unknown:
@@ -52,37 +54,37 @@ class Producing:
         return self._judge(ctx, request)
 
     def _judge(self, ctx: Context, request: ProduceRequest) -> Decision:
-        granted = rights(self._law, ctx)
-        before = granted.recorded
+        authorizer = authorizer_of(self._authorizer, ctx)
+        before = authorizer.recorded
         identity = request.transactional_id
         transactional = identity is not None and is_transactional(request)
-        if transactional and granted.refuses(PRODUCE, Operation.WRITE, TRANSACTIONAL_ID, identity or ""):
-            return Case(ctx, request, granted, self._names).refuse(NO_TRANSACTION)
+        if transactional and authorizer.refuses(PRODUCE, Operation.WRITE, TRANSACTIONAL_ID, identity or ""):
+            return CheckedRequest(ctx, request, authorizer, self._names).refuse(NO_TRANSACTION)
         for topic in request.topic_data:
             name = topic.name if ctx.version < WITH_IDS else self._names.get(topic.topic_id)
-            if name is None or not granted.may(Operation.WRITE, TOPIC, name):
-                return self._take_out(ctx, Case(ctx, request, granted, self._names))
+            if name is None or not authorizer.may(Operation.WRITE, TOPIC, name):
+                return self._take_out(ctx, CheckedRequest(ctx, request, authorizer, self._names))
         # A plain batch needs no right to the transactional id that stands above it; the next batch may.
-        whatever = identity is None or granted.may(Operation.WRITE, TRANSACTIONAL_ID, identity)
-        ctx.notes[self._ALLOWED] = whatever and granted.recorded == before
+        whatever = identity is None or authorizer.may(Operation.WRITE, TRANSACTIONAL_ID, identity)
+        ctx.notes[self._allowed] = whatever and authorizer.recorded == before
         return None
 
     def may_repeat(self, ctx: Context) -> bool:
         """Was all allowed, whatever the records are?"""
-        return bool(ctx.notes.get(self._ALLOWED))
+        return bool(ctx.notes.get(self._allowed))
 
-    def _take_out(self, ctx: Context, case: Case) -> Decision:
+    def _take_out(self, ctx: Context, checked: CheckedRequest) -> Decision:
         """Some topic is refused."""
-        request = case.request
-        if request.transactional_id is None and is_transactional(request) and not case.rights.is_shadow:
-            return case.refuse(NO_TRANSACTION)  # as a broker says of all of it, whoever asks
-        self._each.judge(case)
-        decision = case.decide()
+        request = checked.request
+        if request.transactional_id is None and is_transactional(request) and not checked.authorizer.is_shadow:
+            return checked.refuse(NO_TRANSACTION)  # as a broker says of all of it, whoever asks
+        self._each.judge(checked)
+        decision = checked.decide()
         if not isinstance(decision, Forward):
             return decision
         if request.acks == 0:
             return Forward(request, end="some of a Produce request was refused that wants no answer")
-        ctx.notes[self] = case
+        ctx.notes[self] = checked
         return decision
 
     def is_needed(self, ctx: Context) -> bool:
@@ -91,8 +93,8 @@ class Producing:
 
     def response(self, ctx: Context, response: ProduceResponse) -> Decision:
         """Say what was refused."""
-        case: Case = ctx.notes[self]
-        case.finish(response)
+        checked: CheckedRequest = ctx.notes[self]
+        checked.finish(response)
         return Forward(response)
 
 

@@ -1,8 +1,8 @@
 """Authorized sessions: which topics of a fetch session are refused, and what the broker's session is told instead.
 
-# A topic that is refused is not in the broker's session: it is kept out, or taken out by being forgotten, and put back
-# when the rules change. Its refusal is repeated in every answer, as a broker repeats partitions in error.
-# All topics are judged again when the edition of the rights is another; otherwise those that the request names, and
+# A topic that is refused is not in the broker's session: it never gets there, or is taken out by being forgotten. It is
+# put back when the rules change. Its refusal is repeated in every answer, as a broker repeats partitions in error.
+# All topics are checked again when the edition of the rules is another; otherwise those that the request names, and
 # those whose names were not known.
 # A request that is not in its turn must not be believed (`fetch_sessions.py`): a topic that was forgotten only here
 # would be served there whatever the rules become.
@@ -13,11 +13,24 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
+from plugins.acl.authorizer import Authorizer
+from proxy.core.context import Connection
 from proxy.core.fetch_session import FetchedTopic, FetchSession, Topic
+from proxy.core.fetch_sessions import FetchSessions
+from proxy.protocol.api import Api
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import turns
 
 Verdict = Callable[[Topic], int | None]  # the error with which a topic is refused; None: it may be served
+
+
+def sessions(connection: Connection, authorizer: Authorizer, api: Api) -> FetchSessions[AuthorizedSession]:
+    """Those of one connection, for requests of this API. They stay when another configuration comes."""
+    key = authorizer.name, api.name
+    found: FetchSessions[AuthorizedSession] | None = connection.notes.get(key)
+    if found is None:
+        found = connection.notes[key] = FetchSessions(AuthorizedSession)
+    return found
 
 
 class Change(NamedTuple):

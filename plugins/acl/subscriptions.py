@@ -2,7 +2,7 @@
 
 # A broker would give a member every topic that its expression matches. Here the proxy resolves it, against the topics
 # that the client may see, and tells the broker names: what a member may not see it is never given.
-# A member says its expression once. Its later heartbeats are looked at: when topics come and go, or the rights change,
+# A member says its expression once. Its later heartbeats are looked at: when topics come and go, or the rules change,
 # the broker is told the new names with the next one.
 # Expressions are RE2's, which take linear time. They match whole names.
 """
@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from plugins.acl.case import Case
-from plugins.acl.checks import CLUSTER, TOPIC, Check
+from plugins.acl.checked_request import CheckedRequest
+from plugins.acl.checks import Check
 from plugins.acl.cluster_topics import INTERNAL, misnamed
+from plugins.acl.errors import CLUSTER, TOPIC
 from plugins.acl.regex import LONGEST, BadExpressionError, matching
 from proxy.core.decisions import Call, Decision
 from proxy.protocol.errors import ErrorCode
@@ -28,11 +29,11 @@ LOOK = 5.0  # seconds between two looks at which topics there are, for members w
 MOST = 100_000  # members remembered
 ROOM = 64 << 20  # bytes of what is remembered of them all; beyond it the oldest are forgotten
 NAME = 60  # bytes that one name takes beside its characters
-MEMBER = 1_000  # and one member
+SUBSCRIPTION = 1_000  # and one member
 
 
 @dataclass
-class Member:
+class Subscription:
     """What a member subscribed to, and what of it the broker was told."""
 
     names: list[str] = field(default_factory=list)
@@ -45,29 +46,29 @@ class Member:
     def measured(self) -> int:
         """Bytes that it takes now without its key, at a guess."""
         names = (*self.names, *(self.told or ()))
-        return MEMBER + len(self.expression) + sum(NAME + len(name) for name in turns(names))
+        return SUBSCRIPTION + len(self.expression) + sum(NAME + len(name) for name in turns(names))
 
 
-class Subscribed(Check):
+class SubscribedTopicsCheck(Check):
     """The expression of a ConsumerGroupHeartbeat, after the group and the names were asked about."""
 
     def __init__(self) -> None:
-        self._members: OrderedDict[tuple[str, str], Member] = OrderedDict()
+        self._members: OrderedDict[tuple[str, str], Subscription] = OrderedDict()
         self.size = 0  # bytes that they take
 
-    def judge(self, case: Case) -> Any:
-        request = case.request
+    def judge(self, checked: CheckedRequest) -> Any:
+        request = checked.request
         key = request.group_id, request.member_id
         if request.member_epoch < 0:
             self._forget(key)
             return None
-        if case.rights.is_shadow:
+        if checked.authorizer.is_shadow:
             return None
         member = self._members.get(key)
         if member is None:
             if not request.subscribed_topic_regex:
                 return None
-            member = self._members[key] = Member()
+            member = self._members[key] = Subscription()
         before = member.told
         if request.subscribed_topic_names is not None:
             member.names, member.told = request.subscribed_topic_names, None
@@ -77,15 +78,15 @@ class Subscribed(Check):
             self._forget(key)
             if request.subscribed_topic_names is None:
                 request.subscribed_topic_names = member.names
-                case.changed = True
+                checked.changed = True
             return None
         try:
-            return (yield from self._resolve(case, member))
+            return (yield from self._resolve(checked, member))
         finally:
             if member.told is None or member.told is not before:
                 self._measure(key, member)
 
-    def _measure(self, key: tuple[str, str], member: Member) -> None:
+    def _measure(self, key: tuple[str, str], member: Subscription) -> None:
         """Count what this member takes now, and forget the oldest where all take too much."""
         if self._members.get(key) is not member:
             return  # it left meanwhile
@@ -100,24 +101,24 @@ class Subscribed(Check):
         if member is not None:
             self.size -= member.size
 
-    def _resolve(self, case: Case, member: Member) -> Any:
-        request, now = case.request, case.rights.now
-        if member.told is not None and case.rights.edition is member.edition and abs(now - member.looked) < LOOK:
+    def _resolve(self, checked: CheckedRequest, member: Subscription) -> Any:
+        request, now = checked.request, checked.authorizer.now
+        if member.told is not None and checked.authorizer.edition is member.edition and abs(now - member.looked) < LOOK:
             return None
-        everything = yield from case.names.ask_all()
-        seen = [name for name in everything if case.rights.may(Operation.DESCRIBE, TOPIC, name)]
+        everything = yield from checked.names.ask_all()
+        seen = [name for name in everything if checked.authorizer.may(Operation.DESCRIBE, TOPIC, name)]
         try:
             matched = yield Call(partial(matching, member.expression, seen))
         except BadExpressionError as error:
             said = f"SubscribedTopicRegex `{member.expression[:LONGEST]}` is not a valid regular expression: {error}."
             member.expression = ""
-            return case.refuse(ErrorCode.INVALID_REGULAR_EXPRESSION, said)
+            return checked.refuse(ErrorCode.INVALID_REGULAR_EXPRESSION, said)
         told = sorted({*member.names, *matched})
         if told != member.told or request.subscribed_topic_regex is not None:
             request.subscribed_topic_names = told
         request.subscribed_topic_regex = None
-        member.told, member.edition, member.looked = told, case.rights.edition, now
-        case.changed = True
+        member.told, member.edition, member.looked = told, checked.authorizer.edition, now
+        checked.changed = True
         return None
 
 
@@ -129,46 +130,46 @@ TOPOLOGY = (
 )
 
 
-class Wellformed(Check):
+class TopologyNamesCheck(Check):
     """The names in the topology of a StreamsGroupHeartbeat, before anybody asks who may see them."""
 
-    def judge(self, case: Case) -> Decision:
-        parts = case.request.topology.subtopologies if case.request.topology is not None else ()
+    def judge(self, checked: CheckedRequest) -> Decision:
+        parts = checked.request.topology.subtopologies if checked.request.topology is not None else ()
         paths = [path.removeprefix("topology.subtopologies.") for path in TOPOLOGY]
-        said_in = (values(path, case.version, part) for part in parts for path in paths)
+        said_in = (values(path, checked.version, part) for part in parts for path in paths)
         named = list(dict.fromkeys(name for names in said_in for name in turns(names)))
         inside = ",".join(name for name in named if name in INTERNAL)
         if inside:
             said = f"Use of Kafka internal topics {inside} in a Kafka Streams topology is prohibited."
-            return case.refuse(ErrorCode.STREAMS_INVALID_TOPOLOGY, said)
+            return checked.refuse(ErrorCode.STREAMS_INVALID_TOPOLOGY, said)
         wrong = ",".join(name for name in turns(named) if misnamed(name) is not None)
         if wrong or "" in named:
             said = f"Topic names {wrong} are not valid topic names."
-            return case.refuse(ErrorCode.STREAMS_INVALID_TOPOLOGY, said)
+            return checked.refuse(ErrorCode.STREAMS_INVALID_TOPOLOGY, said)
         return None
 
 
-class Streams(Check):
+class StreamsTopologyCheck(Check):
     """The topology of a StreamsGroupHeartbeat: missing internal topics are made only for whom may make them."""
 
     INTERNAL = ("state_changelog_topics", "repartition_source_topics")
 
-    def judge(self, case: Case) -> Any:
-        topology = case.request.topology
+    def judge(self, checked: CheckedRequest) -> Any:
+        topology = checked.request.topology
         if topology is None:
             return None
-        if any(part.source_topic_regex for part in topology.subtopologies) and not case.rights.is_shadow:
+        if any(part.source_topic_regex for part in topology.subtopologies) and not checked.authorizer.is_shadow:
             said = "Source topics by regular expression cannot be decided on; name them."
-            return case.refuse(ErrorCode.TOPIC_AUTHORIZATION_FAILED, said)
-        if case.rights.may(Operation.CREATE, CLUSTER):
+            return checked.refuse(ErrorCode.TOPIC_AUTHORIZATION_FAILED, said)
+        if checked.authorizer.may(Operation.CREATE, CLUSTER):
             return None
         internal = {t.name for part in topology.subtopologies for name in self.INTERNAL for t in getattr(part, name)}
-        doubtful = {name for name in internal if not case.rights.may(Operation.CREATE, TOPIC, name)}
+        doubtful = {name for name in internal if not checked.authorizer.may(Operation.CREATE, TOPIC, name)}
         if not doubtful:
             return None
-        everything = yield from case.names.ask_all()
+        everything = yield from checked.names.ask_all()
         for name in sorted(doubtful - set(everything)):
-            if case.rights.refuses(case.api, Operation.CREATE, TOPIC, name):
+            if checked.authorizer.refuses(checked.api, Operation.CREATE, TOPIC, name):
                 said = f"Unauthorized to CREATE on topics {name}."
-                return case.refuse(ErrorCode.TOPIC_AUTHORIZATION_FAILED, said)
+                return checked.refuse(ErrorCode.TOPIC_AUTHORIZATION_FAILED, said)
         return None

@@ -8,16 +8,18 @@ Sources: kafka.server.KafkaApis and ControllerApis of 4.4 and what a 4.3 broker 
 
 from __future__ import annotations
 
-from plugins.acl.answers import Assigned, Listed, ListedOfAll, Operations
-from plugins.acl.checks import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID, Check, Each, Every, Required, Whole
-from plugins.acl.configs import Altered, Shown
-from plugins.acl.coordinators import Coordinated
-from plugins.acl.filters import Spelled
-from plugins.acl.share import ShareAcknowledged, ShareFetched
-from plugins.acl.subscriptions import TOPOLOGY, Streams, Subscribed, Wellformed
-from plugins.acl.tokens import TokenMade, TokensShown, TokenUsed
-from plugins.acl.topics import Deleted, Described, Grown, Made, Produced, Told
-from plugins.acl.transactions import Added, Initialized
+from plugins.acl.acl_filters import AclWordsCheck
+from plugins.acl.answers import AssignedTopicsCheck, AuthorizedOperationsCheck, ListAllFilter, ListFilter
+from plugins.acl.checks import AllOrNothingCheck, Check, ElementCheck, RequestCheck, RequiredFieldsCheck
+from plugins.acl.configs import AlterConfigsCheck, DescribeConfigsCheck
+from plugins.acl.coordinators import FindCoordinatorCheck
+from plugins.acl.errors import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID
+from plugins.acl.metadata import DescribeTopicPartitionsCheck, MetadataCheck
+from plugins.acl.share_fetch import ShareAcknowledgeCheck, ShareFetchCheck
+from plugins.acl.subscriptions import TOPOLOGY, StreamsTopologyCheck, SubscribedTopicsCheck, TopologyNamesCheck
+from plugins.acl.tokens import CreateTokenCheck, DescribeTokensCheck, UseTokenCheck
+from plugins.acl.topics import CreatePartitionsCheck, CreateTopicsCheck, DeleteTopicsCheck, DescribeProducersCheck
+from plugins.acl.transactions import AddPartitionsToTxnCheck, InitProducerIdCheck
 from proxy.protocol import api
 from proxy.protocol.api import Api
 from proxy.protocol.errors import ErrorCode
@@ -33,13 +35,13 @@ READ = Operation.READ
 WRITE = Operation.WRITE
 
 FREE: tuple[Check, ...] = ()
-READS_GROUP = Whole(READ, GROUP)
-NAMES_PROTOCOL = Required(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, ("protocol_type", "protocol_name"), since=5)
-NAMES_GROUP = Required(ErrorCode.INVALID_REQUEST, ("group_id",), since=0)
-WRITES_TRANSACTION = Whole(WRITE, TRANSACTIONAL_ID)
-ALTERS = (Whole(ALTER, CLUSTER),)
-DESCRIBES = (Whole(DESCRIBE, CLUSTER),)
-SUBSCRIBES = Every(DESCRIBE, TOPIC, ("subscribed_topic_names",))
+READS_GROUP = RequestCheck(READ, GROUP)
+NAMES_PROTOCOL = RequiredFieldsCheck(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, ("protocol_type", "protocol_name"), since=5)
+NAMES_GROUP = RequiredFieldsCheck(ErrorCode.INVALID_REQUEST, ("group_id",), since=0)
+WRITES_TRANSACTION = RequestCheck(WRITE, TRANSACTIONAL_ID)
+ALTERS = (RequestCheck(ALTER, CLUSTER),)
+DESCRIBES = (RequestCheck(DESCRIBE, CLUSTER),)
+SUBSCRIBES = AllOrNothingCheck(DESCRIBE, TOPIC, ("subscribed_topic_names",))
 ASSIGNED = "members.assignment.topic_partitions.topic_name"
 DESCRIBED_TOPOLOGY = (
     "topology.subtopologies.source_topics",
@@ -53,112 +55,116 @@ OWN = frozenset({api.PRODUCE, api.FETCH})
 
 def checks() -> dict[Api, tuple[Check, ...]]:
     """A fresh table: some checks remember what clients said."""
-    shared = ShareFetched()
+    shared = ShareFetchCheck()
     return {
-        api.LIST_OFFSETS: (Each(DESCRIBE, TOPIC),),
-        api.METADATA: (Told(), Operations()),
-        api.OFFSET_COMMIT: (READS_GROUP, Each(READ, TOPIC)),
+        api.LIST_OFFSETS: (ElementCheck(DESCRIBE, TOPIC),),
+        api.METADATA: (MetadataCheck(), AuthorizedOperationsCheck()),
+        api.OFFSET_COMMIT: (READS_GROUP, ElementCheck(READ, TOPIC)),
         api.OFFSET_FETCH: (
-            Whole(DESCRIBE, GROUP),
-            Each(DESCRIBE, GROUP, kept=True),
-            Each(DESCRIBE, TOPIC, anyway=True),
-            ListedOfAll(DESCRIBE, TOPIC, "topics"),
-            ListedOfAll(DESCRIBE, TOPIC, "groups.topics", ids_since=10),
+            RequestCheck(DESCRIBE, GROUP),
+            ElementCheck(DESCRIBE, GROUP, ordered=True),
+            ElementCheck(DESCRIBE, TOPIC, anyway=True),
+            ListAllFilter(DESCRIBE, TOPIC, "topics"),
+            ListAllFilter(DESCRIBE, TOPIC, "groups.topics", ids_since=10),
         ),
-        api.FIND_COORDINATOR: (Coordinated(),),
+        api.FIND_COORDINATOR: (FindCoordinatorCheck(),),
         api.JOIN_GROUP: (READS_GROUP,),
         api.HEARTBEAT: (READS_GROUP,),
         api.LEAVE_GROUP: (READS_GROUP,),
         api.SYNC_GROUP: (NAMES_PROTOCOL, READS_GROUP),
-        api.DESCRIBE_GROUPS: (Each(DESCRIBE, GROUP), Operations()),
-        api.LIST_GROUPS: (Listed(DESCRIBE, GROUP, or_cluster=DESCRIBE),),
+        api.DESCRIBE_GROUPS: (ElementCheck(DESCRIBE, GROUP), AuthorizedOperationsCheck()),
+        api.LIST_GROUPS: (ListFilter(DESCRIBE, GROUP, or_cluster=DESCRIBE),),
         api.SASL_HANDSHAKE: FREE,
         api.API_VERSIONS: FREE,
-        api.CREATE_TOPICS: (Made(),),
-        api.DELETE_TOPICS: (Deleted(),),
-        api.DELETE_RECORDS: (Each(DELETE, TOPIC),),
-        api.INIT_PRODUCER_ID: (Initialized(),),
-        api.OFFSET_FOR_LEADER_EPOCH: (Each(DESCRIBE, TOPIC, or_cluster=CLUSTER_ACTION),),
-        api.ADD_PARTITIONS_TO_TXN: (Added(),),
+        api.CREATE_TOPICS: (CreateTopicsCheck(),),
+        api.DELETE_TOPICS: (DeleteTopicsCheck(),),
+        api.DELETE_RECORDS: (ElementCheck(DELETE, TOPIC),),
+        api.INIT_PRODUCER_ID: (InitProducerIdCheck(),),
+        api.OFFSET_FOR_LEADER_EPOCH: (ElementCheck(DESCRIBE, TOPIC, or_cluster=CLUSTER_ACTION),),
+        api.ADD_PARTITIONS_TO_TXN: (AddPartitionsToTxnCheck(),),
         api.ADD_OFFSETS_TO_TXN: (WRITES_TRANSACTION, READS_GROUP),
         api.END_TXN: (WRITES_TRANSACTION,),
-        api.TXN_OFFSET_COMMIT: (WRITES_TRANSACTION, READS_GROUP, Each(READ, TOPIC)),
-        api.DESCRIBE_ACLS: (Spelled(), *DESCRIBES),
-        api.CREATE_ACLS: (Spelled(), *ALTERS),
-        api.DELETE_ACLS: (Spelled(), *ALTERS),
-        api.DESCRIBE_CONFIGS: (Shown(),),
-        api.ALTER_CONFIGS: (Altered(),),
+        api.TXN_OFFSET_COMMIT: (WRITES_TRANSACTION, READS_GROUP, ElementCheck(READ, TOPIC)),
+        api.DESCRIBE_ACLS: (AclWordsCheck(), *DESCRIBES),
+        api.CREATE_ACLS: (AclWordsCheck(), *ALTERS),
+        api.DELETE_ACLS: (AclWordsCheck(), *ALTERS),
+        api.DESCRIBE_CONFIGS: (DescribeConfigsCheck(),),
+        api.ALTER_CONFIGS: (AlterConfigsCheck(),),
         api.ALTER_REPLICA_LOG_DIRS: ALTERS,
         api.DESCRIBE_LOG_DIRS: DESCRIBES,
         api.SASL_AUTHENTICATE: FREE,
-        api.CREATE_PARTITIONS: (Grown(),),
-        api.CREATE_DELEGATION_TOKEN: (TokenMade(),),
-        api.RENEW_DELEGATION_TOKEN: (TokenUsed(),),
-        api.EXPIRE_DELEGATION_TOKEN: (TokenUsed(),),
-        api.DESCRIBE_DELEGATION_TOKEN: (TokensShown(),),
-        api.DELETE_GROUPS: (Each(DELETE, GROUP),),
+        api.CREATE_PARTITIONS: (CreatePartitionsCheck(),),
+        api.CREATE_DELEGATION_TOKEN: (CreateTokenCheck(),),
+        api.RENEW_DELEGATION_TOKEN: (UseTokenCheck(),),
+        api.EXPIRE_DELEGATION_TOKEN: (UseTokenCheck(),),
+        api.DESCRIBE_DELEGATION_TOKEN: (DescribeTokensCheck(),),
+        api.DELETE_GROUPS: (ElementCheck(DELETE, GROUP),),
         api.ELECT_LEADERS: ALTERS,
-        api.INCREMENTAL_ALTER_CONFIGS: (Altered(),),
+        api.INCREMENTAL_ALTER_CONFIGS: (AlterConfigsCheck(),),
         api.ALTER_PARTITION_REASSIGNMENTS: ALTERS,
         api.LIST_PARTITION_REASSIGNMENTS: DESCRIBES,
-        api.OFFSET_DELETE: (Whole(DELETE, GROUP), Each(READ, TOPIC)),
-        api.DESCRIBE_CLIENT_QUOTAS: (Whole(DESCRIBE_CONFIGS, CLUSTER),),
-        api.ALTER_CLIENT_QUOTAS: (Whole(ALTER_CONFIGS, CLUSTER),),
+        api.OFFSET_DELETE: (RequestCheck(DELETE, GROUP), ElementCheck(READ, TOPIC)),
+        api.DESCRIBE_CLIENT_QUOTAS: (RequestCheck(DESCRIBE_CONFIGS, CLUSTER),),
+        api.ALTER_CLIENT_QUOTAS: (RequestCheck(ALTER_CONFIGS, CLUSTER),),
         api.DESCRIBE_USER_SCRAM_CREDENTIALS: DESCRIBES,
         api.ALTER_USER_SCRAM_CREDENTIALS: ALTERS,
         api.DESCRIBE_QUORUM: DESCRIBES,
         api.UPDATE_FEATURES: ALTERS,
-        api.DESCRIBE_CLUSTER: (Operations(),),
-        api.DESCRIBE_PRODUCERS: (Produced(),),
+        api.DESCRIBE_CLUSTER: (AuthorizedOperationsCheck(),),
+        api.DESCRIBE_PRODUCERS: (DescribeProducersCheck(),),
         api.UNREGISTER_BROKER: ALTERS,
         api.DESCRIBE_TRANSACTIONS: (
-            Each(DESCRIBE, TRANSACTIONAL_ID, kept=True),
-            Listed(DESCRIBE, TOPIC),
+            ElementCheck(DESCRIBE, TRANSACTIONAL_ID, ordered=True),
+            ListFilter(DESCRIBE, TOPIC),
         ),
-        api.LIST_TRANSACTIONS: (Listed(DESCRIBE, TRANSACTIONAL_ID),),
-        api.CONSUMER_GROUP_HEARTBEAT: (READS_GROUP, SUBSCRIBES, Subscribed()),
+        api.LIST_TRANSACTIONS: (ListFilter(DESCRIBE, TRANSACTIONAL_ID),),
+        api.CONSUMER_GROUP_HEARTBEAT: (READS_GROUP, SUBSCRIBES, SubscribedTopicsCheck()),
         api.CONSUMER_GROUP_DESCRIBE: (
-            Each(DESCRIBE, GROUP),
-            Assigned((ASSIGNED, "members.target_assignment.topic_partitions.topic_name")),
-            Operations(),
+            ElementCheck(DESCRIBE, GROUP),
+            AssignedTopicsCheck((ASSIGNED, "members.target_assignment.topic_partitions.topic_name")),
+            AuthorizedOperationsCheck(),
         ),
         api.GET_TELEMETRY_SUBSCRIPTIONS: FREE,
         api.PUSH_TELEMETRY: FREE,
-        api.LIST_CONFIG_RESOURCES: (Whole(DESCRIBE_CONFIGS, CLUSTER),),
-        api.DESCRIBE_TOPIC_PARTITIONS: (Described(), Operations()),
+        api.LIST_CONFIG_RESOURCES: (RequestCheck(DESCRIBE_CONFIGS, CLUSTER),),
+        api.DESCRIBE_TOPIC_PARTITIONS: (DescribeTopicPartitionsCheck(), AuthorizedOperationsCheck()),
         api.SHARE_GROUP_HEARTBEAT: (READS_GROUP, SUBSCRIBES),
-        api.SHARE_GROUP_DESCRIBE: (Each(DESCRIBE, GROUP), Assigned((ASSIGNED,)), Operations()),
+        api.SHARE_GROUP_DESCRIBE: (
+            ElementCheck(DESCRIBE, GROUP),
+            AssignedTopicsCheck((ASSIGNED,)),
+            AuthorizedOperationsCheck(),
+        ),
         api.SHARE_FETCH: (NAMES_GROUP, READS_GROUP, shared),
         api.SHARE_ACKNOWLEDGE: (
             NAMES_GROUP,
             READS_GROUP,
-            ShareAcknowledged(shared),
-            Each(READ, TOPIC, anyway=True),
+            ShareAcknowledgeCheck(shared),
+            ElementCheck(READ, TOPIC, anyway=True),
         ),
         api.ADD_RAFT_VOTER: ALTERS,
         api.REMOVE_RAFT_VOTER: ALTERS,
         api.STREAMS_GROUP_HEARTBEAT: (
             READS_GROUP,
-            Wellformed(),
-            Every(DESCRIBE, TOPIC, TOPOLOGY),
-            Streams(),
+            TopologyNamesCheck(),
+            AllOrNothingCheck(DESCRIBE, TOPIC, TOPOLOGY),
+            StreamsTopologyCheck(),
         ),
         api.STREAMS_GROUP_DESCRIBE: (
-            Each(DESCRIBE, GROUP),
-            Assigned(
+            ElementCheck(DESCRIBE, GROUP),
+            AssignedTopicsCheck(
                 DESCRIBED_TOPOLOGY, "The described group uses topics that the client is not authorized to describe."
             ),
-            Operations(),
+            AuthorizedOperationsCheck(),
         ),
         api.DESCRIBE_SHARE_GROUP_OFFSETS: (
-            Each(DESCRIBE, GROUP),
-            Each(DESCRIBE, TOPIC, says=True),
-            ListedOfAll(DESCRIBE, TOPIC, "groups.topics"),
+            ElementCheck(DESCRIBE, GROUP),
+            ElementCheck(DESCRIBE, TOPIC, says=True),
+            ListAllFilter(DESCRIBE, TOPIC, "groups.topics"),
         ),
-        api.ALTER_SHARE_GROUP_OFFSETS: (READS_GROUP, Each(READ, TOPIC, says=True)),
+        api.ALTER_SHARE_GROUP_OFFSETS: (READS_GROUP, ElementCheck(READ, TOPIC, says=True)),
         api.DELETE_SHARE_GROUP_OFFSETS: (
-            Whole(DELETE, GROUP),
-            Each(READ, TOPIC, says=True),
+            RequestCheck(DELETE, GROUP),
+            ElementCheck(READ, TOPIC, says=True),
         ),
         api.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE: (READS_GROUP,),
         api.UNREGISTER_CONTROLLER: ALTERS,

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.acl.case import Case
+from plugins.acl.authorizer import client_of
+from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
-from plugins.acl.law import client
 from proxy.core.decisions import Ask, Reply
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.describe_delegation_token import DescribeDelegationTokenRequest
@@ -25,97 +25,99 @@ REFUSED = ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED
 NOT_ALLOWED = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
 
 
-def own(case: Case) -> str | None:
+def own(checked: CheckedRequest) -> str | None:
     """Who asks; None where only the broker knows."""
-    who = client(case.connection)
+    who = client_of(checked.connection)
     return None if who is None else who.principal
 
 
-def taken_for(case: Case) -> str | None:
+def taken_for(checked: CheckedRequest) -> str | None:
     """As whom the broker takes who asks; None where only the broker knows."""
-    told = case.connection.taken_for
-    return own(case) if told is None else told or None
+    told = checked.connection.taken_for
+    return own(checked) if told is None else told or None
 
 
-def is_anybody(case: Case) -> bool:
+def is_anybody(checked: CheckedRequest) -> bool:
     """Did nobody ask who this is, while the proxy told the broker somebody?"""
-    connection = case.connection
+    connection = checked.connection
     return connection.taken_for is not None and connection.principal is None
 
 
-class TokenMade(Check):
+class CreateTokenCheck(Check):
     """CreateDelegationToken."""
 
     answers = True
 
-    def judge(self, case: Case) -> Any:
-        request = case.request
-        if is_anybody(case):
-            return self._refuse(case, NOT_ALLOWED)
+    def judge(self, checked: CheckedRequest) -> Any:
+        request = checked.request
+        if is_anybody(checked):
+            return self._refuse(checked, NOT_ALLOWED)
         named = f"{request.owner_principal_type}:{request.owner_principal_name}"
-        owner = named if request.owner_principal_name else taken_for(case)
-        known = owner is not None or case.connection.taken_for is None
-        if not known or (owner is not None and self.refuses(case, owner)):
-            return self._refuse(case, REFUSED)
-        case.after.append(self.check)
+        owner = named if request.owner_principal_name else taken_for(checked)
+        known = owner is not None or checked.connection.taken_for is None
+        if not known or (owner is not None and self.refuses(checked, owner)):
+            return self._refuse(checked, REFUSED)
+        checked.after.append(self.check)
         return None
 
-    def _refuse(self, case: Case, error: ErrorCode) -> Reply:
+    def _refuse(self, checked: CheckedRequest, error: ErrorCode) -> Reply:
         """Say for whom, and who asked."""
-        answer: Any = refuse(case.api, case.version, case.request, error)
-        kind, _, name = (own(case) or "User:ANONYMOUS").partition(":")
+        answer: Any = refuse(checked.api, checked.version, checked.request, error)
+        kind, _, name = (own(checked) or "User:ANONYMOUS").partition(":")
         answer.token_requester_principal_type, answer.token_requester_principal_name = kind, name
-        if case.request.owner_principal_name:
-            kind, name = case.request.owner_principal_type, case.request.owner_principal_name
+        if checked.request.owner_principal_name:
+            kind, name = checked.request.owner_principal_type, checked.request.owner_principal_name
         answer.principal_type, answer.principal_name = kind, name
         return Reply(answer)
 
-    def refuses(self, case: Case, owner: str) -> bool:
-        return owner != own(case) and case.rights.refuses(case.api, Operation.CREATE_TOKENS, ResourceType.USER, owner)
+    def refuses(self, checked: CheckedRequest, owner: str) -> bool:
+        return owner != own(checked) and checked.authorizer.refuses(
+            checked.api, Operation.CREATE_TOKENS, ResourceType.USER, owner
+        )
 
-    def check(self, case: Case, response: Any) -> None:
+    def check(self, checked: CheckedRequest, response: Any) -> None:
         owner = f"{response.principal_type}:{response.principal_name}"
-        if not response.error_code and self.refuses(case, owner):
+        if not response.error_code and self.refuses(checked, owner):
             response.error_code = REFUSED
             response.token_id, response.hmac = "", b""
 
 
-class TokenUsed(Check):
+class UseTokenCheck(Check):
     """RenewDelegationToken and ExpireDelegationToken: the owner and the renewers may, which brokers see to."""
 
-    def judge(self, case: Case) -> Any:
-        if case.connection.taken_for in (None, own(case)) or case.rights.is_shadow:
+    def judge(self, checked: CheckedRequest) -> Any:
+        if checked.connection.taken_for in (None, own(checked)) or checked.authorizer.is_shadow:
             return None
-        if is_anybody(case):
-            return case.refuse(NOT_ALLOWED)
-        answer = yield Ask(DescribeDelegationTokenRequest(owners=None), case.version)
+        if is_anybody(checked):
+            return checked.refuse(NOT_ALLOWED)
+        answer = yield Ask(DescribeDelegationTokenRequest(owners=None), checked.version)
         if answer.error_code:
-            return case.refuse(answer.error_code)
-        meant = [token for token in answer.tokens if bytes(token.hmac) == bytes(case.request.hmac)]
+            return checked.refuse(answer.error_code)
+        meant = [token for token in answer.tokens if bytes(token.hmac) == bytes(checked.request.hmac)]
         if not meant:
-            return case.refuse(ErrorCode.DELEGATION_TOKEN_NOT_FOUND)
-        return None if own(case) in owners(meant[0]) else case.refuse(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
+            return checked.refuse(ErrorCode.DELEGATION_TOKEN_NOT_FOUND)
+        return None if own(checked) in owners(meant[0]) else checked.refuse(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
 
 
-class TokensShown(Check):
+class DescribeTokensCheck(Check):
     """DescribeDelegationToken."""
 
     answers = True
 
-    def judge(self, case: Case) -> Any:
-        if is_anybody(case):
-            return case.refuse(NOT_ALLOWED)
-        case.after.append(self.filter)
+    def judge(self, checked: CheckedRequest) -> Any:
+        if is_anybody(checked):
+            return checked.refuse(NOT_ALLOWED)
+        checked.after.append(self.filter)
         return None
 
-    def filter(self, case: Case, response: Any) -> None:
-        response.tokens = [token for token in response.tokens if not self.hides(case, token)]
+    def filter(self, checked: CheckedRequest, response: Any) -> None:
+        response.tokens = [token for token in response.tokens if not self.hides(checked, token)]
 
-    def hides(self, case: Case, token: Any) -> bool:
+    def hides(self, checked: CheckedRequest, token: Any) -> bool:
         owner, *_ = close = owners(token)
-        if own(case) in close or case.rights.may(Operation.DESCRIBE_TOKENS, ResourceType.USER, owner):
+        if own(checked) in close or checked.authorizer.may(Operation.DESCRIBE_TOKENS, ResourceType.USER, owner):
             return False
-        return case.rights.hides(case.api, Operation.DESCRIBE, ResourceType.DELEGATION_TOKEN, token.token_id)
+        return checked.authorizer.hides(checked.api, Operation.DESCRIBE, ResourceType.DELEGATION_TOKEN, token.token_id)
 
 
 def owners(token: Any) -> list[str]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from plugins.acl.case import ApiError, Case
-from plugins.acl.checks import CLUSTER, MESSAGES, TOPIC, TRANSACTIONAL_ID, Check
+from plugins.acl.checked_request import ApiError, CheckedRequest
+from plugins.acl.checks import Check
 from plugins.acl.cluster_topics import partitions
+from plugins.acl.errors import CLUSTER, MESSAGES, TOPIC, TRANSACTIONAL_ID
 from proxy.core.decisions import Decision
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import turns
@@ -22,43 +23,45 @@ BY_CLIENTS = 3  # the newest version of AddPartitionsToTxn that clients send; la
 ASK_METADATA = 4
 
 
-class Initialized(Check):
+class InitProducerIdCheck(Check):
     """InitProducerId."""
 
-    def judge(self, case: Case) -> Decision:
-        request, rights = case.request, case.rights
+    def judge(self, checked: CheckedRequest) -> Decision:
+        request, authorizer = checked.request, checked.authorizer
         if request.transactional_id is None:
-            if rights.may(Operation.IDEMPOTENT_WRITE, CLUSTER):
+            if authorizer.may(Operation.IDEMPOTENT_WRITE, CLUSTER):
                 return None
-            if not rights.refuses_any(case.api, Operation.WRITE, TOPIC):
+            if not authorizer.refuses_any(checked.api, Operation.WRITE, TOPIC):
                 return None
-            return case.refuse(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+            return checked.refuse(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
         wanted = [Operation.WRITE]
         if request.enable_2pc:
             wanted.append(Operation.TWO_PHASE_COMMIT)
         for operation in wanted:
-            if rights.refuses(case.api, operation, TRANSACTIONAL_ID, request.transactional_id):
-                return case.refuse(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+            if authorizer.refuses(checked.api, operation, TRANSACTIONAL_ID, request.transactional_id):
+                return checked.refuse(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
         return None
 
 
-class Added(Check):
+class AddPartitionsToTxnCheck(Check):
     """AddPartitionsToTxn, as clients send it."""
 
     answers = True
 
-    def judge(self, case: Case) -> Any:
-        request, rights = case.request, case.rights
-        if case.version > BY_CLIENTS:
-            if rights.refuses(case.api, Operation.CLUSTER_ACTION, CLUSTER):
-                return case.refuse(
+    def judge(self, checked: CheckedRequest) -> Any:
+        request, authorizer = checked.request, checked.authorizer
+        if checked.version > BY_CLIENTS:
+            if authorizer.refuses(checked.api, Operation.CLUSTER_ACTION, CLUSTER):
+                return checked.refuse(
                     ErrorCode.CLUSTER_AUTHORIZATION_FAILED, MESSAGES[ErrorCode.CLUSTER_AUTHORIZATION_FAILED]
                 )
             return None
-        if rights.refuses(case.api, Operation.WRITE, TRANSACTIONAL_ID, request.v3_and_below_transactional_id):
-            return case.refuse(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+        if authorizer.refuses(checked.api, Operation.WRITE, TRANSACTIONAL_ID, request.v3_and_below_transactional_id):
+            return checked.refuse(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
         named = [topic.name for topic in turns(request.v3_and_below_topics)]
-        refused = {name for name in dict.fromkeys(named) if rights.refuses(case.api, Operation.WRITE, TOPIC, name)}
+        refused = {
+            name for name in dict.fromkeys(named) if authorizer.refuses(checked.api, Operation.WRITE, TOPIC, name)
+        }
         if not refused:
             return None
         others = sorted(set(named) - refused)
@@ -69,8 +72,8 @@ class Added(Check):
                 topics.append(type(topic)(name=topic.name, partitions=some))
                 errors.append(ApiError(error))
         request.v3_and_below_topics = topics
-        (array,) = arrays("v3_and_below_topics", case.version, request)
-        case.take_out(array, dict(enumerate(errors)))
+        (array,) = arrays("v3_and_below_topics", checked.version, request)
+        checked.take_out(array, dict(enumerate(errors)))
         return None
 
 

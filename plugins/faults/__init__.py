@@ -24,7 +24,7 @@ from typing import Any
 
 from pydantic import Field
 
-from plugins.acl.law import client, described
+from plugins.acl.authorizer import client_of, described
 from plugins.faults import about
 from plugins.faults.about import Thing
 from plugins.faults.effect import FaultSide, Target, no_answer
@@ -159,7 +159,7 @@ class Faults(Plugin):
         if not faults:
             return []
         connection = ctx.connection
-        who = client(connection) or described(connection, "")  # that only the broker knows: no principal matches it
+        who = client_of(connection) or described(connection, "")  # that only the broker knows: no principal matches it
         facts = RequestFacts(ctx.api, ctx.version, who, connection.broker_id, self.services.clock.wall())
         return [(name, fault) for name, fault in faults if fault.match.of_request(facts)]
 

@@ -13,7 +13,7 @@ from typing import Annotated
 
 from pydantic import Field, PlainValidator
 
-from plugins.acl.placed import Placing, Refused
+from plugins.acl.refusals import RefusalWriter, RefusedElement
 from plugins.faults.about import Thing, at_level
 from plugins.faults.effect import Effect, FaultSide, Target, no_answer
 from proxy.plugin import APIS, Api, Context, Decision, ErrorCode, Forward, Meaning, Reply, Response, Struct, refuse
@@ -136,17 +136,17 @@ class ErrorAnswer(Effect):
 
     def _take_out(self, target: Target) -> Decision:
         """Take what is meant out of the request, and say the error of it in the answer."""
-        ctx, refused = target.ctx, list[Refused]()
+        ctx, refused = target.ctx, list[RefusedElement]()
         for array, indices in _whole(target.meant):
             elements = array.elements
             refused += (
-                Refused(array.path, array.link(elements[index]), index, self.code, self.message, False)
+                RefusedElement(array.path, array.link(elements[index]), index, self.code, self.message, False)
                 for index in sorted(indices)
             )
         for array, indices in _whole(target.meant):
             left = [element for index, element in enumerate(array.elements) if index not in indices]
             setattr(array.chain[-1], array.field.name, left)
-        target.to_answer.append(lambda answer: Placing(ctx.api, ctx.version, answer).place(refused))
+        target.to_answer.append(lambda answer: RefusalWriter(ctx.api, ctx.version, answer).place(refused))
         return Forward(target.message)
 
 

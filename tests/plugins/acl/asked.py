@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from plugins.acl import Acl
-from plugins.acl.filters import ANY
+from plugins.acl.acl_filters import ANY
 from proxy.core.commands import Close, Emit, Perform, ToBroker, ToClient
 from proxy.core.events import Event
 from proxy.core.filters import Filters

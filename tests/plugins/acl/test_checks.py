@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from plugins.acl.checks import CLUSTER, ERRORS, GROUP, TOPIC, TRANSACTIONAL_ID, Check, Each, Required, Whole
-from plugins.acl.configs import Shown
-from plugins.acl.placed import ONCE
+from plugins.acl.checks import Check, ElementCheck, RequestCheck, RequiredFieldsCheck
+from plugins.acl.configs import DescribeConfigsCheck
+from plugins.acl.errors import CLUSTER, ERRORS, GROUP, TOPIC, TRANSACTIONAL_ID
+from plugins.acl.refusals import ONCE
 from plugins.acl.subjects import MEANINGS, name_field, naming
 from plugins.acl.table import checks
 from proxy.protocol.api import APIS, CREATE_PARTITIONS, DELETE_TOPICS, SYNC_GROUP, Api
@@ -40,9 +41,9 @@ NEVER_TWICE = (CREATE_PARTITIONS, DELETE_TOPICS)  # there a topic that stands tw
 def cases(kind: type[Check]) -> Iterator[Any]:
     for api, asked in TABLE.items():
         for check in asked:
-            if isinstance(check, kind) and not isinstance(check, Shown):
+            if isinstance(check, kind) and not isinstance(check, DescribeConfigsCheck):
                 for version in api.versions:
-                    for path in check.paths(api.request) if isinstance(check, Each) else ("",):
+                    for path in check.paths(api.request) if isinstance(check, ElementCheck) else ("",):
                         if present(api.request, path, version):
                             yield pytest.param(api, version, check, path, id=f"{api}-{version}-{path}")
 
@@ -156,9 +157,9 @@ def named(value: str | bytes) -> str:
     return value if isinstance(value, str) else value.rstrip(b"\0").decode()
 
 
-@pytest.mark.parametrize(("api", "version", "check", "path"), list(cases(Each)))
+@pytest.mark.parametrize(("api", "version", "check", "path"), list(cases(ElementCheck)))
 def test_what_is_refused_is_taken_out_and_said(
-    rules: Callable[..., Rules], api: Api, version: int, check: Each, path: str
+    rules: Callable[..., Rules], api: Api, version: int, check: ElementCheck, path: str
 ) -> None:
     talk = Talk(rules(RULES).acl, "User:alice", serves)
     request = request_of(api, version, path, check.kind, [THEIRS, MINE, THEIRS])
@@ -173,9 +174,9 @@ def test_what_is_refused_is_taken_out_and_said(
     assert talk.denied == [(check.operation.word, check.kind.word, THEIRS)] * (0 if api is DELETE_TOPICS else 2)
 
 
-@pytest.mark.parametrize(("api", "version", "check", "path"), list(cases(Each)))
+@pytest.mark.parametrize(("api", "version", "check", "path"), list(cases(ElementCheck)))
 def test_what_is_allowed_reaches_the_broker_as_it_came(
-    rules: Callable[..., Rules], api: Api, version: int, check: Each, path: str
+    rules: Callable[..., Rules], api: Api, version: int, check: ElementCheck, path: str
 ) -> None:
     talk = Talk(rules(RULES).acl, "User:alice", serves)
     request = request_of(api, version, path, check.kind, [MINE])
@@ -185,9 +186,9 @@ def test_what_is_allowed_reaches_the_broker_as_it_came(
     assert {error for _, error in told(answer, version)} <= {ErrorCode.NONE}
 
 
-@pytest.mark.parametrize(("api", "version", "check", "path"), list(cases(Each)))
+@pytest.mark.parametrize(("api", "version", "check", "path"), list(cases(ElementCheck)))
 def test_where_all_is_refused_the_proxy_answers_unless_the_broker_has_more_to_say(
-    rules: Callable[..., Rules], api: Api, version: int, check: Each, path: str
+    rules: Callable[..., Rules], api: Api, version: int, check: ElementCheck, path: str
 ) -> None:
     talk = Talk(rules(RULES).acl, "User:alice", serves)
     answer = talk.ask(request_of(api, version, path, check.kind, [THEIRS]), version)
@@ -197,14 +198,14 @@ def test_where_all_is_refused_the_proxy_answers_unless_the_broker_has_more_to_sa
     assert bool(reached) == (check.anyway or "." in path)
 
 
-@pytest.mark.parametrize(("api", "version", "check", "path"), list(cases(Whole)))
+@pytest.mark.parametrize(("api", "version", "check", "path"), list(cases(RequestCheck)))
 @pytest.mark.parametrize("may", [False, True])
 def test_all_or_nothing(
-    rules: Callable[..., Rules], api: Api, version: int, check: Whole, path: str, may: bool
+    rules: Callable[..., Rules], api: Api, version: int, check: RequestCheck, path: str, may: bool
 ) -> None:
     request = blank(api.request)
     fill(request, version)
-    for required in (each for each in TABLE[api] if isinstance(each, Required)):
+    for required in (each for each in TABLE[api] if isinstance(each, RequiredFieldsCheck)):
         for name in required.paths:
             setattr(request, name, "said")
     own: Rules = rules("super_users: [User:alice]" if may else "acls: []")
@@ -214,7 +215,7 @@ def test_all_or_nothing(
     answer = talk.ask(request, version)
     assert (len(talk.to_broker), answer is None) == ((1, True) if may else (0, False))
     if not may:
-        first = next(each for each in TABLE[api] if isinstance(each, Whole))
+        first = next(each for each in TABLE[api] if isinstance(each, RequestCheck))
         said = {error for _, error in told(answer, version)}
         assert said <= {ERRORS[first.kind]}
         assert talk.denied[0][:2] == (first.operation.word, first.kind.word)

@@ -154,7 +154,7 @@ def the_handler_of_an_answer_raises(rules: Making, patch: pytest.MonkeyPatch) ->
     talk.ask(ListGroupsRequest(), 2)
     broken(own)
     group = ListGroupsResponse.Group(group_id="theirs", protocol_type="")
-    patch.setattr("plugins.acl.law.Rights.hides", explode)
+    patch.setattr("plugins.acl.client_authorizer.ClientAuthorizer.hides", explode)
     return answered(talk, ListGroupsResponse(error_code=0, groups=[group]))
 
 
@@ -172,7 +172,7 @@ def nobody_can_say_whether_an_answer_must_be_looked_at(rules: Making, patch: pyt
     own = rules(MINE)
     talk = Talk(own.acl)
     talk.ask(fetch(12, "mine"), 12)
-    patch.setattr("plugins.acl.law.Rights.current", explode)
+    patch.setattr("plugins.acl.client_authorizer.ClientAuthorizer.current", explode)
     return answered(talk, records(12, "mine"))
 
 
@@ -182,7 +182,7 @@ def nobody_can_say_whether_a_request_is_known(rules: Making, patch: pytest.Monke
     talk.ask(produce(9, "mine"), 9)
     talk._sent.clear()
     talk.link.inflight.slots.clear()
-    patch.setattr("plugins.acl.law.Rights.current", explode)
+    patch.setattr("plugins.acl.client_authorizer.ClientAuthorizer.current", explode)
     return happens(talk, produce(9, "mine"), 9)
 
 
@@ -198,7 +198,7 @@ def answered(talk: Talk, response: Response) -> str:
 @results_in("refused UNKNOWN_SERVER_ERROR")
 def the_clock_raises(rules: Making, patch: pytest.MonkeyPatch) -> str:
     own = rules(BY_DAY)
-    own.acl.law.now = explode
+    own.acl.authorizer.now = explode
     return happens(Talk(own.acl), produce(9, "mine"), 9)
 
 

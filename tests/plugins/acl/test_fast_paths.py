@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from plugins.acl.called import Calling
-from plugins.acl.repeated import RepeatedFetch
+from plugins.acl.session_fast_path import SessionFastPath
+from plugins.acl.topics_fast_path import TopicsFastPath
 from proxy.core.commands import Close, Emit, ToBroker, ToClient
 from proxy.core.events import Undecodable
 from proxy.core.fetch_sessions import FetchSessions
@@ -59,7 +59,7 @@ def outcome(talk: Talk, frame: bytes) -> tuple[list[Any], list[Any]]:
 
 def compare(knowing: Talk, forgetful: Talk, frame: bytes) -> bool:
     """Both come to the same. Gives whether the frame passed."""
-    for note in [note for note in forgetful.connection.notes if isinstance(note, Calling | RepeatedFetch)]:
+    for note in [note for note in forgetful.connection.notes if isinstance(note, TopicsFastPath | SessionFastPath)]:
         del forgetful.connection.notes[note]
     left, told = outcome(knowing, frame)
     others_left, others_told = outcome(forgetful, frame)

@@ -10,8 +10,8 @@ from contextlib import suppress
 
 import pytest
 
-from plugins.acl.case import Case
-from plugins.acl.law import Rights
+from plugins.acl.checked_request import CheckedRequest
+from plugins.acl.client_authorizer import ClientAuthorizer
 from proxy.core.context import Connection, Context
 from proxy.core.link import Link
 from proxy.protocol.api import APIS, Api
@@ -31,7 +31,7 @@ FINE = ErrorCode(0)
 
 def living() -> Counter[str]:
     """How many there are of what belongs to requests and to connections."""
-    kinds = (Case, Connection, Context, Link, Message, Rights)
+    kinds = (CheckedRequest, Connection, Context, Link, Message, ClientAuthorizer)
     return Counter(type(each).__name__ for each in gc.get_objects() if isinstance(each, kinds))
 
 

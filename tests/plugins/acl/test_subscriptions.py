@@ -98,7 +98,7 @@ def test_when_topics_come_and_go_the_broker_is_told_within_seconds(rules: Making
 
 
 def test_of_many_members_that_say_much_the_oldest_are_forgotten(rules: Making, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subscriptions, "ROOM", 5 * subscriptions.MEMBER)
+    monkeypatch.setattr(subscriptions, "ROOM", 5 * subscriptions.SUBSCRIPTION)
     own = rules(SEES)
     talk = Group(own)
     for number in range(10):

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from plugins.acl.answers import Listed
-from plugins.acl.checks import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID, Each, Whole
-from plugins.acl.configs import Shown
+from plugins.acl.answers import ListFilter
+from plugins.acl.checks import ElementCheck, RequestCheck
+from plugins.acl.configs import DescribeConfigsCheck
+from plugins.acl.errors import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID
 from plugins.acl.subjects import array_paths, name_field
 from plugins.acl.table import FREE, OWN, checks
 from plugins.api_versions import common
@@ -78,9 +79,9 @@ def test_an_api_that_nobody_thought_of_is_refused(rules: Callable[..., Rules]) -
 
 
 def test_the_schema_says_which_arrays_are_asked_about() -> None:
-    each = [(api, check) for api, row in TABLE.items() for check in row if isinstance(check, Each)]
+    each = [(api, check) for api, row in TABLE.items() for check in row if isinstance(check, ElementCheck)]
     asked = {f"{api} {check.kind.word}": ", ".join(check.paths(api.request)) for api, check in each}
-    settings = {api for api, check in each if isinstance(check, Shown)}
+    settings = {api for api, check in each if isinstance(check, DescribeConfigsCheck)}
     assert {name: paths for name, paths in asked.items() if paths != "resources"} == ARRAYS
     assert {api.name for api in settings} == {"AlterConfigs", "DescribeConfigs", "IncrementalAlterConfigs"}
     for api, path in ((METADATA, "topics"), (DESCRIBE_TOPIC_PARTITIONS, "topics"), (PRODUCE, "topic_data")):
@@ -88,7 +89,7 @@ def test_the_schema_says_which_arrays_are_asked_about() -> None:
 
 
 def test_the_schema_says_what_answers_list() -> None:
-    listed = [(api, check) for api, row in TABLE.items() for check in row if isinstance(check, Listed)]
+    listed = [(api, check) for api, row in TABLE.items() for check in row if isinstance(check, ListFilter)]
     named = {f"{api} {check.kind.word}": check.path or array_paths(api.response, check.kind) for api, check in listed}
     assert {name: ", ".join(paths) for name, paths in named.items() if isinstance(paths, tuple)} == LISTED
     assert array_paths(METADATA.response, TOPIC) == ("topics",)
@@ -98,7 +99,7 @@ def test_the_schema_says_which_field_names_the_one_resource() -> None:
     fields = {GROUP: "group_id", TRANSACTIONAL_ID: "transactional_id"}
     for api, row in TABLE.items():
         for check in row:
-            if isinstance(check, Whole) and check.kind is not CLUSTER:
+            if isinstance(check, RequestCheck) and check.kind is not CLUSTER:
                 assert name_field(api.request, check.kind).name == fields[check.kind]
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from plugins.acl.fetch import Fetching
-from plugins.acl.produce import Producing
+from plugins.acl.fetch import FetchHandlers
+from plugins.acl.produce import ProduceHandlers
 from proxy.protocol.codec import BAD_BYTES, decode, decode_prefix, encode, picker, slice_decode
 from proxy.protocol.fiber import at_once
 from proxy.protocol.header import RequestHeader
@@ -31,8 +31,8 @@ MANY = 1 << 30
 REPLACED = "\ufffd".encode()  # Java and Python put it unequally often; no name has it
 SENT = [(cls, version) for cls, version in EVERY if issubclass(cls, Request) and not cls.api.inter_broker]
 SENT += [(RequestHeader, 1), (RequestHeader, 2)] * 5
-PICKED = [(FetchRequest, v, Fetching.FIELDS, "topic") for v in range(19)]
-PICKED += [(ProduceRequest, v, Producing.FIELDS, "name") for v in range(14)]
+PICKED = [(FetchRequest, v, FetchHandlers.FIELDS, "topic") for v in range(19)]
+PICKED += [(ProduceRequest, v, ProduceHandlers.FIELDS, "name") for v in range(14)]
 
 
 class Reading:

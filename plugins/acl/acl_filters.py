@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from plugins.acl.case import Case
+from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
 from proxy.core.decisions import Decision, Disconnect
 from proxy.protocol.fiber import turns
@@ -37,17 +37,17 @@ def words(of: Filter | CreateAclsRequest.Creation) -> Words:
     return of.resource_type_filter, of.pattern_type_filter, of.operation, of.permission_type
 
 
-class Spelled(Check):
+class AclWordsCheck(Check):
     """DescribeAcls, CreateAcls and DeleteAcls: every word in them is one."""
 
-    def judge(self, case: Case) -> Decision:
-        request = case.request
+    def judge(self, checked: CheckedRequest) -> Decision:
+        request = checked.request
         if isinstance(request, DescribeAclsRequest):
             said: list[Any] = [request]
         else:
             said = request.creations if isinstance(request, CreateAclsRequest) else request.filters
         unknown = any(UNKNOWN in words(each) for each in turns(said))
-        return Disconnect(f"a {case.api.name} request with an UNKNOWN in it") if unknown else None
+        return Disconnect(f"a {checked.api.name} request with an UNKNOWN in it") if unknown else None
 
 
 def too_new(pattern: Words) -> tuple[bool, bool]:

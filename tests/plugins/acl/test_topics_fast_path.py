@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from plugins.acl.called import FETCHED, LOOKED_AT, NEW, PRODUCED, Calling
-from plugins.acl.law import rights
+from plugins.acl.client_authorizer import authorizer_of
+from plugins.acl.topics_fast_path import FETCH_TOPICS, LOOKED_AT, NEW, PRODUCE_TOPICS, TopicsFastPath
 from proxy.core.context import Context
 from proxy.protocol.api import FETCH, PRODUCE
 from proxy.protocol.header import request_frame
@@ -30,12 +30,12 @@ class Known:
         own.acl.names.learn(
             [type("T", (), {"name": name, "topic_id": topic_id(name)}) for name in ("mine", "ours", "theirs")]
         )
-        kind, judge = (PRODUCED, own.acl._producing) if request.api is PRODUCE else (FETCHED, own.acl._fetching)
+        kind, judge = (PRODUCE_TOPICS, own.acl._produce) if request.api is PRODUCE else (FETCH_TOPICS, own.acl._fetch)
         talk = Talk(own.acl)
         self.connection, self.version, self.api = talk.connection, version, request.api
-        self.calling = Calling(kind, own.acl.law, own.acl.names, judge)
+        self.calling = TopicsFastPath(kind, own.acl.authorizer, own.acl.names, judge)
         self.ctx = Context(self.connection, request.api, version, 1)
-        rights(own.acl.law, self.ctx)
+        authorizer_of(own.acl.authorizer, self.ctx)
         judge.request(self.ctx, request)
         self.calling.passed(self.ctx, self.frame(request), BODY + request.api.is_flexible(version))
 
@@ -110,7 +110,7 @@ def test_with_other_rules_nothing_is_known(rules: Making) -> None:
 
 
 def test_of_many_names_not_all_are_known(rules: Making, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plugins.acl.called.MOST", 5)
+    monkeypatch.setattr("plugins.acl.topics_fast_path.MOST", 5)
     known = Known(rules("super_users: [User:alice]"), produce(9, "mine"), 9)
     assert known.passes(produce(9, *map(str, range(33))))
     assert len(known.connection.notes[known.calling].known) <= 5

@@ -1,12 +1,12 @@
-"""Repeated fetches: what is like a fetch of a session that passed as it came passes too, without being read.
+"""Session fast path: what is like a fetch of a session that passed as it came passes too, without being read.
 
 A consumer sends the same request with other offsets: reading one takes 20 us, knowing it takes 1. What a request of a
-session means depends on those before it; those without a session are called (`called.py`).
+session means depends on those before it; those without a session have `topics_fast_path.py`.
 
 # Alike is a frame that agrees with the earlier one in every byte but those of offsets, and of how often a session was
 # used; its turn it must be, and the session must have the same partitions as then.
-# It passes by the same edition of the client's rights only. Nothing of which anything was refused (in shadow too), or
-# that opens a session, is repeated.
+# It passes by the same edition of its client's authorizer only. Nothing of which anything was refused (in shadow too),
+# or that opens a session, is repeated.
 # All that are alike share the context of the first.
 """
 
@@ -15,8 +15,9 @@ from __future__ import annotations
 from struct import Struct
 from typing import NamedTuple
 
-from plugins.acl.fetch import Fetching
-from plugins.acl.law import Law, Rights
+from plugins.acl.authorizer import Authorizer
+from plugins.acl.client_authorizer import ClientAuthorizer
+from plugins.acl.fetch import FetchHandlers
 from proxy.core.context import Connection, Context
 from proxy.core.fast_path import FastPath
 from proxy.protocol.codec import BAD_BYTES, Spans, spans_finder
@@ -38,15 +39,15 @@ OFFSETS = (
 EPOCH = 4  # bytes
 
 
-class Passed(NamedTuple):
-    """A request that passed, and the rights by which it did."""
+class FetchSample(NamedTuple):
+    """A request that passed, and the edition by which it did."""
 
     ctx: Context
     edition: object
     epoch_at: int  # where a request says how often its session was used
 
 
-class Layout:
+class FetchLayout:
     """How requests of one length are laid out, but for what does not matter, and what those said that passed."""
 
     __slots__ = ("letters", "said", "tried", "unpack")
@@ -54,20 +55,20 @@ class Layout:
     def __init__(self, letters: str) -> None:
         self.letters = letters
         self.unpack = Struct(letters).unpack_from
-        self.said: dict[tuple[bytes, ...], Passed] = {}
+        self.said: dict[tuple[bytes, ...], FetchSample] = {}
         self.tried = 0  # requests that were looked at for this
 
 
-class Remembered:
+class FetchSamples:
     """What passed on one connection."""
 
     def __init__(self) -> None:
-        self._layouts: dict[tuple[int, int], Layout | None] = {}  # None: one of this length came
-        self._edition: object = None  # of the rights by which those passed
+        self._layouts: dict[tuple[int, int], FetchLayout | None] = {}  # None: one of this length came
+        self._edition: object = None  # by which those passed
         self._room = ROOM
         self._turned_away = 0
 
-    def find(self, api: int, frame: memoryview) -> Passed | None:
+    def find(self, api: int, frame: memoryview) -> FetchSample | None:
         """The one that this frame is like."""
         layout = self._layouts.get((api, len(frame)))
         return None if layout is None else layout.said.get(layout.unpack(frame, HEAD))
@@ -84,7 +85,7 @@ class Remembered:
         layout = self._layouts.setdefault((api, length), None)
         return known and (layout is None or layout.tried < MOST)
 
-    def keep_layout(self, api: int, frame: memoryview, varying: Spans, passed: Passed) -> None:
+    def keep_layout(self, api: int, frame: memoryview, varying: Spans, passed: FetchSample) -> None:
         """Know what is like this but for these bytes."""
         letters, at = ">", HEAD
         for start, stop in varying:
@@ -93,7 +94,7 @@ class Remembered:
         letters += f"{len(frame) - at}s"
         layout = self._layouts[api, len(frame)]
         if layout is None:
-            layout = self._layouts[api, len(frame)] = Layout(letters)
+            layout = self._layouts[api, len(frame)] = FetchLayout(letters)
         layout.tried += 1
         if letters == layout.letters:
             said = layout.unpack(frame, HEAD)
@@ -102,42 +103,43 @@ class Remembered:
                 layout.said[said] = passed
 
 
-class RepeatedFetch:
-    """What passed on each connection: a FastPath. `others` sees to what is not like it and to what has no session."""
+class SessionFastPath:
+    """A FastPath: what passed on each connection. `others` is asked about what is not like it, or has no session."""
 
-    def __init__(self, law: Law, fetching: Fetching, others: FastPath) -> None:
-        self._law = law
-        self._fetching = fetching
+    def __init__(self, authorizer: Authorizer, fetching: FetchHandlers, others: FastPath) -> None:
+        self._authorizer = authorizer
+        authorizer.caches.append(self)
+        self._fetch = fetching
         self._others = others
 
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The context of the earlier request that this one is like."""
-        remembered: Remembered | None = connection.notes.get(self)
-        passed = None if remembered is None or len(frame) < length else remembered.find(api, frame)
+        samples: FetchSamples | None = connection.notes.get(self)
+        passed = None if samples is None or len(frame) < length else samples.find(api, frame)
         if passed is None:
             return self._others.passes(connection, api, frame, length)
-        granted: Rights = connection.notes[self._law]
-        if granted.current() is not passed.edition:
+        authorizer: ClientAuthorizer = connection.notes[self._authorizer.name]
+        if authorizer.current() is not passed.edition:
             return None
         epoch = int.from_bytes(frame[passed.epoch_at : passed.epoch_at + EPOCH], signed=True)
-        return passed.ctx if self._fetching.repeats(passed.ctx, epoch) else None
+        return passed.ctx if self._fetch.repeats(passed.ctx, epoch) else None
 
     def passed(self, ctx: Context, frame: memoryview, body: int) -> None:
         """This one was read, and passes."""
-        if not self._fetching.has_session(ctx):
+        if not self._fetch.has_session(ctx):
             self._others.passed(ctx, frame, body)
-        elif self._fetching.may_repeat(ctx):
-            remembered: Remembered = ctx.connection.notes.setdefault(self, Remembered())
-            granted: Rights = ctx.connection.notes[self._law]
+        elif self._fetch.may_repeat(ctx):
+            samples: FetchSamples = ctx.connection.notes.setdefault(self, FetchSamples())
+            authorizer: ClientAuthorizer = ctx.connection.notes[self._authorizer.name]
             try:
-                self._keep(remembered, ctx, frame, body, granted.edition)
+                self._keep(samples, ctx, frame, body, authorizer.edition)
             except BAD_BYTES:
                 return  # its broker will say what is wrong with it
 
-    def _keep(self, remembered: Remembered, ctx: Context, frame: memoryview, body: int, edition: object) -> None:
+    def _keep(self, samples: FetchSamples, ctx: Context, frame: memoryview, body: int, edition: object) -> None:
         """Remember what matters of a request."""
         api = ctx.api.key << 16 | ctx.version
-        if len(frame) <= LONGEST and remembered.is_worth_keeping(api, len(frame), edition):
+        if len(frame) <= LONGEST and samples.is_worth_keeping(api, len(frame), edition):
             epoch = spans_finder(FetchRequest, ctx.version, "session_epoch")(frame, body)[:-1]
             offsets = spans_finder(FetchRequest, ctx.version, *OFFSETS)(frame, body)[:-1]
-            remembered.keep_layout(api, frame, epoch + offsets, Passed(ctx.as_sample(), edition, epoch[0][0]))
+            samples.keep_layout(api, frame, epoch + offsets, FetchSample(ctx.as_sample(), edition, epoch[0][0]))

@@ -1,6 +1,6 @@
-"""A case: one request before the rules, and what is to be done to its answer.
+"""A checked request: what its checks refused of it, and what is to be done to its answer.
 
-# What is refused is taken out of the request, and its refusal stands in the answer where brokers put it (`placed.py`).
+# What is refused is taken out of the request. Its refusal stands in the answer where brokers put it (`refusals.py`).
 # Where nothing is left that the broker could be asked, the proxy answers.
 # The answer is read only where there is something to do to it.
 """
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from plugins.acl.law import Rights
-from plugins.acl.placed import Placing, Refused
+from plugins.acl.client_authorizer import ClientAuthorizer
+from plugins.acl.refusals import RefusalWriter, RefusedElement
 from proxy.core.context import Context, decoded
 from proxy.core.decisions import Decision, Disconnect, Forward, Reply
 from proxy.core.topic_names import TopicNames
@@ -30,19 +30,21 @@ class ApiError(NamedTuple):
     message: str | None = None
 
 
-class Case:
-    """One request and what the rules made of it."""
+class CheckedRequest:
+    """One request, and what its checks made of it."""
 
-    def __init__(self, ctx: Context, request: Any, rights: Rights, names: TopicNames) -> None:
+    def __init__(self, ctx: Context, request: Any, authorizer: ClientAuthorizer, names: TopicNames) -> None:
         self.connection = ctx.connection  # and not `ctx`, whose notes may hold this
         self.held = decoded(ctx.request_bytes, request.elements)
         self.api = ctx.api
         self.version = ctx.version
         self.request: Any = request
-        self.rights = rights
+        self.authorizer = authorizer
         self.names = names
-        self.refused: list[Refused] = []
-        self.after: list[Callable[[Case, Any], None]] = []  # what is done to the answer before the refusals stand in it
+        self.refused: list[RefusedElement] = []
+        self.after: list[
+            Callable[[CheckedRequest, Any], None]
+        ] = []  # what is done to the answer before the refusals stand in it
         self.changed = False  # the request differs from the one that came
         self.empty = False  # what was taken out was all there was
 
@@ -51,7 +53,7 @@ class Case:
         array: Array,
         errors: Mapping[int, ApiError],
         *,
-        kept: bool = False,
+        ordered: bool = False,
         anyway: bool = False,
     ) -> None:
         """Take these elements, by index, out of the request, each with its error.
@@ -62,7 +64,7 @@ class Case:
             return
         elements = array.elements
         self.refused += (
-            Refused(array.path, array.link(elements[index]), index, *error, kept)
+            RefusedElement(array.path, array.link(elements[index]), index, *error, ordered)
             for index, error in turns(errors.items())
         )
         left = [element for index, element in enumerate(turns(elements)) if index not in errors]
@@ -76,7 +78,7 @@ class Case:
         if answer is None:
             return Disconnect(f"{ErrorCode(error).name} on a {self.api.name} request that wants no answer")
         if self.api is PRODUCE:
-            Placing(self.api, self.version, answer).join()
+            RefusalWriter(self.api, self.version, answer).join()
         return Reply(answer)
 
     @property
@@ -98,4 +100,4 @@ class Case:
         """Make the answer what it is to be."""
         for do in self.after:
             do(self, response)
-        Placing(self.api, self.version, response).place(self.refused)
+        RefusalWriter(self.api, self.version, response).place(self.refused)

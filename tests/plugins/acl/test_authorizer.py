@@ -1,4 +1,4 @@
-"""The law: what holds for whom at this moment, and what is told of it."""
+"""The authorizer: what holds for whom at this moment, and what is told of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from plugins.acl.law import MOST, TOLD, Rights, client, rights
+from plugins.acl.authorizer import client_of
+from plugins.acl.client_authorizer import MOST_DECISIONS, MOST_EVENTS, ClientAuthorizer, authorizer_of, size
 from proxy.core.context import Context
 from proxy.core.tls import Tls
 from proxy.protocol.api import METADATA
@@ -17,21 +18,21 @@ Making = Callable[..., Rules]
 READ, TOPIC = Operation.READ, ResourceType.TOPIC
 
 
-def asked(own: Rules, talk: Talk) -> Rights:
-    return rights(own.acl.law, Context(talk.connection, METADATA, 9, 1))
+def asked(own: Rules, talk: Talk) -> ClientAuthorizer:
+    return authorizer_of(own.acl.authorizer, Context(talk.connection, METADATA, 9, 1))
 
 
 def test_a_client_is_said_in_the_words_of_the_rules(rules: Making) -> None:
     connection = Talk(rules("acls: []").acl).connection
     connection.client, connection.client_id = ("::ffff:10.1.2.3", 5), "app"
     connection.tls = Tls("TLSv1.3", "x")
-    assert client(connection) == Client(
+    assert client_of(connection) == Client(
         "User:alice", host="10.1.2.3", client_id="app", listener="clients", mechanism="PLAIN", tls=True
     )
     connection.principal = None
-    assert client(connection) is None, "only the broker knows"
+    assert client_of(connection) is None, "only the broker knows"
     connection.mechanism = connection.tls = connection.client_id = None
-    anonymous = client(connection)
+    anonymous = client_of(connection)
     assert anonymous is not None
     assert (anonymous.principal, anonymous.mechanism, anonymous.client_id) == ("User:ANONYMOUS", "", "")
 
@@ -68,7 +69,7 @@ def test_where_a_rule_says_when_each_second_is_an_edition(rules: Making) -> None
 def test_answers_are_kept_but_not_without_end(rules: Making) -> None:
     own = rules("super_users: [User:alice]")
     granted = asked(own, Talk(own.acl))
-    for number in range(MOST + 10):
+    for number in range(MOST_DECISIONS + 10):
         assert granted.may(READ, TOPIC, str(number))
     assert len(granted._known[READ, TOPIC]) == 10
 
@@ -120,7 +121,26 @@ def test_of_one_request_so_many_refusals_are_told_and_all_are_counted(rules: Mak
     talk = Talk(own.acl)
     for request in (1, 2):
         granted = asked(own, talk)
-        for number in range(TOLD + 50):
+        for number in range(MOST_EVENTS + 50):
             assert granted.refuses(METADATA, READ, TOPIC, f"topic-{number}")
-        assert own.acl.law.refused["refused_Metadata"] == request * (TOLD + 50)
-    assert len(talk.link.outbox.commands) == 2 * TOLD
+        assert own.acl.authorizer.refused["refused_Metadata"] == request * (MOST_EVENTS + 50)
+    assert len(talk.link.outbox.commands) == 2 * MOST_EVENTS
+
+
+def test_another_authorizer_of_the_same_plugin_takes_over_and_leaves_nothing_of_the_first(rules: Making) -> None:
+    first = rules("super_users: [User:alice]")
+    talk = Talk(first.acl)
+    before = asked(first, talk)
+    assert before.may(READ, TOPIC, "t")
+    talk.connection.notes[first.acl.authorizer.caches[0]] = "of the first"
+    after = asked(rules("acls: []"), talk)
+    assert not after.may(READ, TOPIC, "t")
+    assert [*talk.connection.notes.values()] == [after]
+
+
+def test_what_is_remembered_is_counted_by_its_names(rules: Making) -> None:
+    own = rules("acls: []")
+    authorizer = asked(own, Talk(own.acl))
+    for name in ("a", "b" * 200, "ä" * 100, "b" * 200, "c" * 250):
+        authorizer.may(READ, TOPIC, name)
+    assert authorizer.held == sum(size(name) for name in ("a", "b" * 200, "ä" * 100))

@@ -1,8 +1,8 @@
 """Share groups: records that members of a group lock and acknowledge, over sessions like those of Fetch (KIP-932).
 
 # A session belongs to a group and a member. A full request (epoch 0) makes it anew; the last one (-1) fetches nothing.
-# What a request acknowledges is judged by itself, whether or not it is in the session, or stays there.
-# Brokers go by the names of group and member, which anybody may say. So every answer is judged again before any of its
+# What a request acknowledges is checked by itself, whether or not it is in the session, or stays there.
+# Brokers go by the names of group and member, which anybody may say. So every answer is checked again before any of its
 # records leaves.
 # A broker answers a topic id that it does not know with an unknown error for the whole request; so do we.
 """
@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from plugins.acl.case import Case
+from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
 from plugins.acl.fetched import forgotten_topic, refused_topic, request_topic, verdict
-from plugins.acl.sessions import AuthorizedSession, Change
+from plugins.acl.sessions import AuthorizedSession, Change, sessions
 from proxy.core.decisions import Decision
 from proxy.core.fetch_session import FetchedTopic, Topic
 from proxy.core.fetch_sessions import LAST, FetchSessions
@@ -29,62 +29,63 @@ Partition = ShareFetchRequest.Topic.Partition
 Errors = dict[int, tuple[int, int]]  # by partition: of fetching, and of acknowledging
 
 
-class ShareFetched(Check):
+class ShareFetchCheck(Check):
     """ShareFetch, after the group was asked about."""
 
     answers = True
 
-    def ids(self, case: Case) -> Any:
-        return (topic.topic_id for topic in turns(case.request.topics))
+    def ids(self, checked: CheckedRequest) -> Any:
+        return (topic.topic_id for topic in turns(checked.request.topics))
 
-    def remembered(self, case: Case) -> int:
-        session = self.sessions(case).get(case.request)
+    def remembered(self, checked: CheckedRequest) -> int:
+        session = self.sessions(checked).get(checked.request)
         return session.size if session is not None else 0
 
-    def judge(self, case: Case) -> Decision:
-        request, edition = case.request, case.rights.edition
-        if any(case.names.get(topic.topic_id) is None for topic in request.topics):
-            return case.refuse(ErrorCode.UNKNOWN_SERVER_ERROR)
-        turn = self.sessions(case).share_fetch(request)
-        if turn.error is not None and not case.rights.is_shadow:
-            return case.refuse(turn.error)
+    def judge(self, checked: CheckedRequest) -> Decision:
+        request, edition = checked.request, checked.authorizer.edition
+        if any(checked.names.get(topic.topic_id) is None for topic in request.topics):
+            return checked.refuse(ErrorCode.UNKNOWN_SERVER_ERROR)
+        turn = self.sessions(checked).share_fetch(request)
+        if turn.error is not None and not checked.authorizer.is_shadow:
+            return checked.refuse(turn.error)
         session, asked, is_last = turn.session, turn.asked, request.share_session_epoch == LAST
-        change = session.step(asked, turn.forgotten, partial(verdict, case.api, case.rights, case.names), edition)
+        change = session.step(
+            asked, turn.forgotten, partial(verdict, checked.api, checked.authorizer, checked.names), edition
+        )
         refusals = _refusals(asked, change, {} if is_last else session.refused, session)
 
-        def finish(case: Case, response: Any) -> None:
+        def finish(checked: CheckedRequest, response: Any) -> None:
             if response.error_code:
                 return
-            if case.rights.current() is not edition or not case.rights.is_shadow:
+            if checked.authorizer.current() is not edition or not checked.authorizer.is_shadow:
                 for topic in turns(response.responses):
-                    _withhold(case, topic)
-            response.responses += (_refusal(case.version, topic, errors) for topic, errors in turns(refusals.items()))
+                    _withhold(checked, topic)
+            response.responses += (
+                _refusal(checked.version, topic, errors) for topic, errors in turns(refusals.items())
+            )
 
-        case.after.append(finish)
+        checked.after.append(finish)
         if change.changed and (not is_last or any(map(_acknowledged, asked))):
             request.topics = [
                 request_topic(SHARE_FETCH, one) for one in turns(change.topics) if not is_last or _acknowledged(one)
             ]
             request.forgotten_topics_data += (forgotten_topic(SHARE_FETCH, one) for one in turns(change.forgotten))
-            case.changed = True
+            checked.changed = True
         return None
 
-    def sessions(self, case: Case) -> FetchSessions[AuthorizedSession]:
+    def sessions(self, checked: CheckedRequest) -> FetchSessions[AuthorizedSession]:
         """Those of this connection, by group and member."""
-        found: FetchSessions[AuthorizedSession] | None = case.connection.notes.get(self)
-        if found is None:
-            found = case.connection.notes[self] = FetchSessions(AuthorizedSession)
-        return found
+        return sessions(checked.connection, checked.authorizer.of, SHARE_FETCH)
 
 
-class ShareAcknowledged(Check):
+class ShareAcknowledgeCheck(Check):
     """ShareAcknowledge goes on with the same sessions."""
 
-    def __init__(self, fetched: ShareFetched) -> None:
+    def __init__(self, fetched: ShareFetchCheck) -> None:
         self._fetched = fetched
 
-    def judge(self, case: Case) -> Decision:
-        self._fetched.sessions(case).acknowledge(case.request)
+    def judge(self, checked: CheckedRequest) -> Decision:
+        self._fetched.sessions(checked).acknowledge(checked.request)
         return None
 
 
@@ -108,12 +109,12 @@ def _refusals(
     return {topic: errors for topic, errors in refusals.items() if errors}
 
 
-def _withhold(case: Case, topic: Any) -> None:
+def _withhold(checked: CheckedRequest, topic: Any) -> None:
     """What may not be read does not leave, however it came into the broker's session."""
-    error = verdict(case.api, case.rights, case.names, topic.topic_id)
+    error = verdict(checked.api, checked.authorizer, checked.names, topic.topic_id)
     if error is not None:
         errors = {p.partition_index: (error, p.acknowledge_error_code) for p in topic.partitions}
-        topic.partitions = _refusal(case.version, topic.topic_id, errors).partitions
+        topic.partitions = _refusal(checked.version, topic.topic_id, errors).partitions
 
 
 def _refusal(version: int, topic: Topic, errors: Errors) -> Any:

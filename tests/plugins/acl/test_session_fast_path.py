@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from plugins.acl import Acl
-from plugins.acl.called import Calling
-from plugins.acl.repeated import MOST, ROOM, Remembered, RepeatedFetch
+from plugins.acl.session_fast_path import MOST, ROOM, FetchSamples, SessionFastPath
+from plugins.acl.topics_fast_path import TopicsFastPath
 from proxy.core.commands import Close, Emit, ToBroker, ToClient
 from proxy.core.events import Undecodable
 from proxy.protocol.header import request_frame
@@ -48,7 +48,7 @@ class Counted:
 
     def __init__(self, acl: Acl) -> None:
         self.count = 0
-        for part in (acl._producing, acl._fetching):
+        for part in (acl._produce, acl._fetch):
             part.request = self.counting(part.request)  # type: ignore[method-assign, assignment]
 
     def counting(self, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -238,9 +238,9 @@ class InSession:
         self.talk.answer(records(9))
 
     @property
-    def kept(self) -> Remembered:
-        (kept,) = (value for key, value in self.talk.connection.notes.items() if isinstance(key, RepeatedFetch))
-        assert isinstance(kept, Remembered)
+    def kept(self) -> FetchSamples:
+        (kept,) = (value for key, value in self.talk.connection.notes.items() if isinstance(key, SessionFastPath))
+        assert isinstance(kept, FetchSamples)
         return kept
 
 
@@ -253,7 +253,7 @@ def test_of_many_different_requests_not_all_are_remembered(rules: Making) -> Non
 
 
 def test_what_is_remembered_of_one_connection_has_its_room(rules: Making, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plugins.acl.repeated.PATIENCE", 5)
+    monkeypatch.setattr("plugins.acl.session_fast_path.PATIENCE", 5)
     consumer = InSession(rules("acls: [{allow: User:alice, to: Read, topics: '*'}]"))
     dice, names = random.Random(3), [f"{number}-".ljust(200, "t") for number in range(100)]
     most = refilled = 0
@@ -296,7 +296,7 @@ def test_what_passes_unread_would_pass_read(rules: Making, request_: Request, ve
     knowing = Talk(own.acl)
     for _ in range(3):
         knowing.send(frame, request_.api, version)
-    (known,) = (key for key in knowing.connection.notes if isinstance(key, Calling))
+    (known,) = (key for key in knowing.connection.notes if isinstance(key, TopicsFastPath))
     outcomes = set()
     for _ in range(150):
         changed = mutated(frame, dice)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from plugins.acl.case import ApiError, Case
-from plugins.acl.law import TOLD, rights
+from plugins.acl.checked_request import ApiError, CheckedRequest
+from plugins.acl.client_authorizer import MOST_EVENTS, authorizer_of
 from proxy.core.context import Context
 from proxy.core.decisions import Forward, Reply
 from proxy.core.topic_names import TopicNames
@@ -227,10 +227,10 @@ def test_configurations_are_shown_to_who_may_change_them(rules: Making, version:
     assert len(talk.to_broker) == 1
 
 
-def case(own: Rules, request: Any, version: int) -> Case:
+def case(own: Rules, request: Any, version: int) -> CheckedRequest:
     talk = Talk(own.acl)
     ctx = Context(talk.connection, request.api, version, 1)
-    return Case(ctx, request, rights(own.acl.law, ctx), TopicNames())
+    return CheckedRequest(ctx, request, authorizer_of(own.acl.authorizer, ctx), TopicNames())
 
 
 def test_a_case_of_which_nothing_was_taken_leaves_the_request_as_it_came(rules: Making) -> None:
@@ -271,8 +271,8 @@ def test_a_request_about_many_topics_is_judged_and_answered_in_slices(rules: Cal
         name: 0 if name.startswith("open") else ErrorCode.TOPIC_AUTHORIZATION_FAILED for name in names
     }
     assert talk.turns > 20
-    assert own.acl.law.refused["refused_Metadata"] == 1500
-    assert len(talk.denied) == TOLD
+    assert own.acl.authorizer.refused["refused_Metadata"] == 1500
+    assert len(talk.denied) == MOST_EVENTS
 
 
 def test_many_that_are_refused_keep_their_places(rules: Callable[..., Rules]) -> None:

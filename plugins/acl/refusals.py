@@ -1,4 +1,4 @@
-"""Placed: where in an answer stands what is said of an element that was taken out of the request.
+"""Refusals: where in an answer stands what is said of an element that was taken out of the request.
 
 # A refusal stands in the array that answers the one its element was taken from: after what was served, or in its place
 # where brokers keep the order. Where what is around it failed as a whole, nothing is said of what is in it.
@@ -40,18 +40,18 @@ ONCE = frozenset(
 JOINED = frozenset({api.OFFSET_COMMIT, api.OFFSET_DELETE, api.TXN_OFFSET_COMMIT})
 
 
-class Refused(NamedTuple):
-    """An element that was taken out: where it stood, and what is said of it. `kept`: brokers keep the order."""
+class RefusedElement(NamedTuple):
+    """An element that was taken out: where it stood, and what is said of it. `ordered`: brokers keep the order."""
 
     path: tuple[str, ...]
     chain: Chain
     place: int  # in that array
     error: int
     message: str | None
-    kept: bool
+    ordered: bool
 
 
-class Placing:
+class RefusalWriter:
     """Puts refusals into one answer."""
 
     def __init__(self, api: Api, version: int, response: Response) -> None:
@@ -60,7 +60,7 @@ class Placing:
         self._said: dict[tuple[Any, ...], Any] = {}
         self._ordered: dict[int, tuple[list[Any], list[tuple[int, Any]]]] = {}  # where brokers keep the order
 
-    def place(self, some: Iterable[Refused]) -> None:
+    def place(self, some: Iterable[RefusedElement]) -> None:
         """All of them. Raises ValueError where the answer has no place for one."""
         if failed(self.response):
             return
@@ -80,13 +80,13 @@ class Placing:
                     self._join(joined, element, (id(self.response),))
                 setattr(self.response, field.name, joined)
 
-    def _put(self, refused: Refused, holder: Any, field: Field) -> None:
+    def _put(self, refused: RefusedElement, holder: Any, field: Field) -> None:
         refusal = Refusal(self.api, self.version, refused.error, refused.message)
         element = refusal.of(field.kind, refused.chain)  # type: ignore[arg-type]
         answered = getattr(holder, field.name)
         if self.api in ONCE or self.api in JOINED:
             self._join(answered, element, (id(holder),))
-        elif refused.kept:
+        elif refused.ordered:
             self._ordered.setdefault(id(answered), (answered, []))[1].append((refused.place, element))
         else:
             answered.append(element)
@@ -112,7 +112,7 @@ class Placing:
                     turn()
                     getattr(said, name).append(child)
 
-    def _home(self, refused: Refused) -> tuple[Any, Field] | None:
+    def _home(self, refused: RefusedElement) -> tuple[Any, Field] | None:
         """In whose array of the answer a refusal stands; None where what is around it failed as a whole."""
         holder: Struct = self.response
         for depth, name in enumerate(refused.path, 1):

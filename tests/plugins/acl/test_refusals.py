@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from plugins.acl.placed import mirror
+from plugins.acl.refusals import mirror
 from proxy.protocol.api import DESCRIBE_GROUPS, LIST_GROUPS
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.offset_commit import OffsetCommitRequest

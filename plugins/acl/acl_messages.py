@@ -1,0 +1,93 @@
+"""ACL messages: Kafka's ACLs as they stand in DescribeAcls, CreateAcls and DeleteAcls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from plugins.acl.acl_filters import acls, matching, words
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.messages.create_acls import CreateAclsRequest, CreateAclsResponse
+from proxy.protocol.messages.delete_acls import DeleteAclsResponse
+from proxy.protocol.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
+from rules import Operation, ResourceType, Snapshot
+from rules.bindings import Binding
+from rules.store import Changed, StoreError
+from rules.values import Pattern
+from rules.vocabulary import CLUSTER_NAME, PatternType, Permission
+
+Creation = CreateAclsRequest.Creation
+Created = CreateAclsResponse.Result
+Deleted = DeleteAclsResponse.FilterResult
+Described = DescribeAclsResponse.Resource
+
+
+def described(request: DescribeAclsRequest, snapshot: Snapshot) -> list[Described]:
+    found = matching(request, acls(snapshot))
+    return [
+        Described(
+            resource_type=kind,
+            resource_name=pattern.name,
+            pattern_type=pattern.type,
+            acls=[
+                Described.Acl(
+                    principal=one.principal, host=one.host, operation=one.operation, permission_type=one.permission
+                )
+                for one in some
+            ],
+        )
+        for (kind, pattern), some in groupby(found, lambda one: (one.kind, one.pattern))
+    ]
+
+
+def wrong(creation: Creation) -> str | None:
+    """What a broker says is wrong with an ACL to create: the first that there is."""
+    return next(_all_wrong(creation), None)
+
+
+def _all_wrong(creation: Creation) -> Iterator[str]:
+    if creation.resource_type == ResourceType.CLUSTER and creation.resource_name != CLUSTER_NAME:
+        yield f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
+    if not creation.resource_name:
+        yield "Invalid empty resource name"
+    names = ("resourceType", "patternType", "operation", "permissionType")
+    for name, known, number in zip(names, KNOWN, words(creation), strict=True):
+        if number not in known:
+            yield f"Invalid {name} UNKNOWN"
+    if ":" not in creation.principal:
+        separated = "no colon is present separating the principal type from the principal name"
+        yield f"Could not parse principal from `{creation.principal}` ({separated})"
+
+
+KNOWN = tuple(frozenset(map(int, kind)) for kind in (ResourceType, PatternType, Operation, Permission))
+
+
+def binding(creation: Creation) -> Binding:
+    return Binding(
+        ResourceType(creation.resource_type),
+        Pattern(PatternType(creation.resource_pattern_type), creation.resource_name),
+        creation.principal,
+        creation.host,
+        Operation(creation.operation),
+        Permission(creation.permission_type),
+    )
+
+
+def created(outcome: Changed | StoreError) -> Created:
+    if isinstance(outcome, StoreError):
+        return Created(error_code=ErrorCode.UNKNOWN_SERVER_ERROR, error_message=str(outcome))
+    return Created(error_code=0, error_message="")
+
+
+def matched(one: Binding, error: ErrorCode | None = None, fact: str | None = None) -> Deleted.MatchingAcl:
+    return Deleted.MatchingAcl(
+        error_code=error or 0,
+        error_message=fact,
+        resource_type=one.kind,
+        resource_name=one.pattern.name,
+        pattern_type=one.pattern.type,
+        principal=one.principal,
+        host=one.host,
+        operation=one.operation,
+        permission_type=one.permission,
+    )

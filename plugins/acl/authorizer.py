@@ -1,0 +1,54 @@
+"""Authorizer: the rules in force for the clients of one cluster, and who a client is by them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from proxy.core.context import Connection
+from proxy.text.watched import WatchedFile
+from rules import Client, Snapshot
+from rules.hosts import java_text
+
+ANONYMOUS = "User:ANONYMOUS"
+
+
+class Authorizer:
+    """The rules of one cluster's clients. `name` is the plugin's, `now` gives seconds since 1970 UTC."""
+
+    def __init__(self, name: str, rules: WatchedFile[Snapshot], now: Callable[[], float], *, shadow: bool) -> None:
+        self.name = name
+        self.caches: list[object] = []  # under these, connections have notes that are of no use to a later authorizer
+        self.rules = rules
+        self.now = now
+        self.shadow = shadow
+        self.refused: Counter[str] = Counter()  # by the names of measures
+        self.is_timed = False  # does a rule say when it holds?
+        self._seen: Snapshot | None = None
+
+    def edition(self) -> tuple[Snapshot, int]:
+        """The rules as they are now, and the second where that matters (0 elsewhere)."""
+        snapshot = self.rules.value
+        if snapshot is not self._seen:
+            self._seen = snapshot
+            self.is_timed = any(rule.acl.during is not None for rule in snapshot.rules)
+        return snapshot, int(self.now()) if self.is_timed else 0
+
+
+def client_of(connection: Connection) -> Client | None:
+    """Who asks, in the words of the rules; None where only the broker knows."""
+    if connection.principal is None and connection.mechanism is not None:
+        return None
+    return described(connection, connection.principal or ANONYMOUS)
+
+
+def described(connection: Connection, principal: str) -> Client:
+    """A client that comes as this principal, with all else that is known of it."""
+    return Client(
+        principal,
+        host=java_text(connection.client[0]),
+        client_id=connection.client_id or "",
+        listener=connection.listener,
+        mechanism=connection.mechanism or "",
+        tls=connection.tls is not None,
+    )

@@ -1,0 +1,124 @@
+"""Metadata and DescribeTopicPartitions: being told of topics.
+
+# A client that asks for all topics is told of those that it may see. A topic that it may not see looks the same whether
+# there is one or not. Metadata makes a missing topic only for a client that may both see and make it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plugins.acl.answers import ListFilter
+from plugins.acl.checked_request import ApiError, CheckedRequest
+from plugins.acl.checks import Check, ElementCheck
+from plugins.acl.cluster_topics import AutoCreation, missing
+from plugins.acl.errors import CLUSTER, TOPIC
+from proxy.core.decisions import Reply
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.fiber import turns
+from proxy.protocol.refuse import refuse
+from proxy.protocol.walk import arrays
+from proxy.protocol.wire import NO_UUID
+from rules import Operation
+
+HEEDS_IDS = 12  # the version of Metadata since when topics may be asked for by id
+CREATION_CAN_BE_DECLINED = 4  # the version of Metadata since when a client may say that it wants no topic made
+NOT_MADE = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
+class MetadataCheck(Check):
+    """Metadata: all topics, or some by name or id. Where there is an id names are not heeded: some clients send empty
+    ones beside them.
+    """
+
+    answers = True
+    _each = ElementCheck(Operation.DESCRIBE, TOPIC, anyway=True)
+    _listed = ListFilter(Operation.DESCRIBE, TOPIC)
+
+    def __init__(self) -> None:
+        self._creation = AutoCreation()
+
+    def ids(self, checked: CheckedRequest) -> Any:
+        return self._each.ids(checked)
+
+    def judge(self, checked: CheckedRequest) -> Any:
+        request = checked.request
+        if request.topics is None or (checked.version == 0 and not request.topics):
+            return self._listed.judge(checked)
+        by_id = [topic for topic in turns(request.topics) if topic.topic_id != NO_UUID]
+        nameless = any(topic.name is None for topic in turns(request.topics))
+        if checked.version < HEEDS_IDS and (by_id or nameless):
+            return checked.refuse(ErrorCode.INVALID_REQUEST)
+        if nameless and not by_id:  # brokers fail over it
+            for topic in turns(request.topics):
+                topic.name = topic.name or ""
+            return checked.refuse(ErrorCode.UNKNOWN_SERVER_ERROR)
+        if by_id and any(topic.name is not None or topic.topic_id == NO_UUID for topic in turns(request.topics)):
+            request.topics, checked.changed = by_id, True
+            for topic in turns(by_id):
+                topic.name = None
+        self._each.judge(checked)
+        if checked.version < CREATION_CAN_BE_DECLINED or request.allow_auto_topic_creation:
+            yield from self._keep_from_making(checked)
+        if checked.version == 0 and not request.topics:
+            checked.after.append(tell_none)  # v0 cannot ask for none: it means all
+        return None
+
+    def _keep_from_making(self, checked: CheckedRequest) -> Any:
+        """Take out what is missing and may not be made."""
+        may = checked.authorizer.may
+        if may(Operation.CREATE, CLUSTER):
+            return
+        doubtful = {
+            t.name
+            for t in turns(checked.request.topics)
+            if t.name is not None and not may(Operation.CREATE, TOPIC, t.name)
+        }
+        if not doubtful or not (yield from self._creation.is_on(checked.connection, checked.authorizer.now)):
+            return
+        gone = yield from missing(sorted(doubtful), max(checked.version, CREATION_CAN_BE_DECLINED))
+        (array,) = arrays("topics", checked.version, checked.request)
+        refused = {
+            index: ApiError(NOT_MADE)
+            for index, topic in enumerate(turns(array.elements))
+            if topic.name in gone and checked.authorizer.refuses(checked.api, Operation.CREATE, TOPIC, topic.name)
+        }
+        checked.take_out(array, refused, anyway=True)
+
+
+def tell_none(checked: CheckedRequest, response: Any) -> None:
+    """Leave out all topics."""
+    response.topics = []
+
+
+class DescribeTopicPartitionsCheck(Check):
+    """DescribeTopicPartitions: who asks for all gets a list of those that it may see, page by page.
+
+    A cursor may stand at a topic that is refused, or gone: the answer goes on from there.
+    """
+
+    answers = True
+    _each = ElementCheck(Operation.DESCRIBE, TOPIC)
+
+    def judge(self, checked: CheckedRequest) -> Any:
+        request, cursor = checked.request, checked.request.cursor
+        first = "" if cursor is None else cursor.topic_name
+        named = {topic.name for topic in turns(request.topics)}
+        if cursor is not None and (cursor.partition_index < 0 or (named and first not in named)):
+            return checked.refuse(ErrorCode.INVALID_REQUEST)
+        if named:
+            left = [topic for topic in turns(request.topics) if topic.name >= first]  # the others were told already
+            checked.changed = len(left) < len(request.topics)
+            request.topics = left
+            self._each.judge(checked)
+        elif not checked.authorizer.is_shadow:
+            everything = yield from checked.names.ask_all()
+            may = checked.authorizer.may
+            seen = sorted(name for name in turns(everything) if name >= first and may(Operation.DESCRIBE, TOPIC, name))
+            if not seen:
+                return Reply(refuse(checked.api, checked.version, request, ErrorCode.NONE))  # type: ignore[arg-type]
+            request.topics = [type(request).Topic(name=name) for name in seen]
+            checked.changed = True
+        if cursor is not None and first not in {topic.name for topic in turns(request.topics)} and request.topics:
+            request.cursor, checked.changed = None, True
+        return None
