@@ -8,8 +8,9 @@
 * What a handler is given: `Context` with its `Connection`; an observer: `Outcome`; `accepted`: an `Arrival`.
 * What it answers (a `Decision`) and what it may wait for before (`Steps`).
 * Every API's constant (`PRODUCE`) and classes (`ProduceRequest`, `ProduceResponse`), `ErrorCode`, `refuse`.
-* Records: `batches`, `rewrite_batch`, `write_batch`.
-* Walks over messages by what their fields mean: `Meaning`, `values`, `holders`, `turns`.
+* Records: `rewrite_records`; `batches`, `rewrite_batch`, `write_batch`.
+* Walks over messages by what their fields mean: `Meaning`, `values`, `holders`, `leading`, `turns`.
+* For options: `FilePath`, `wrong`; for what `examine` finds in files: `Finding`, `Problem`.
 
 Everything here stays as it is from one version to the next. What is not here may change.
 """
@@ -31,6 +32,7 @@ from proxy.core.decisions import (
     Cut as Cut,
     Decision as Decision,
     Disconnect as Disconnect,
+    Drip as Drip,
     Forward as Forward,
     How as How,
     Raw as Raw,
@@ -100,10 +102,12 @@ from proxy.protocol.records import (
     CompressionType as CompressionType,
     Header as Header,
     MessageSet as MessageSet,
+    MessageSetError as MessageSetError,
     Record as Record,
     RecordBatch as RecordBatch,
     batches as batches,
     rewrite_batch as rewrite_batch,
+    rewrite_records as rewrite_records,
     write_batch as write_batch,
 )
 from proxy.protocol.refuse import (
@@ -117,6 +121,7 @@ from proxy.protocol.schema import (
 )
 from proxy.protocol.walk import (
     holders as holders,
+    leading as leading,
     values as values,
 )
 from proxy.protocol.wire import (
@@ -128,4 +133,7 @@ from proxy.text.paths import (
 from proxy.text.problems import (
     Finding as Finding,
     Problem as Problem,
+)
+from proxy.text.words import (
+    wrong as wrong,
 )

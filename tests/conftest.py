@@ -4,6 +4,8 @@ import signal
 
 import pytest
 
+collect_ignore = ["plugins/package"]  # has tests of its own, for an environment of its own
+
 
 def pytest_configure(config: pytest.Config) -> None:
     # Whoever ends the run with SIGTERM (`timeout`, a build server) leaves no broker behind, as with Ctrl-C.

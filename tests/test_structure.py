@@ -35,6 +35,7 @@ TESTED_WITH = {
     "proxy/core/parts.py": CONVERSATION,
     "proxy/core/readers.py": CONVERSATION,
     "proxy/core/request_heads.py": "tests/proxy/core/test_requests.py",
+    "proxy/core/steps.py": "tests/proxy/core/test_handling.py",
     "proxy/core/strangers.py": "tests/proxy/core/test_requests.py",
     "proxy/core/verdict.py": CONVERSATION,
     "proxy/net/conversation.py": GATEWAY,

@@ -135,7 +135,7 @@ class Context:
     version: int
     correlation_id: int
     notes: dict[Any, Any] = field(default_factory=dict)
-    decided: str | None = None  # the handler that replied or disconnected
+    decisions: tuple[tuple[str, str], ...] = ()  # of handlers that decided something: (which, what), in their order
     came: float | None = None
     sent: float | None = None
     answered: float | None = None
@@ -147,6 +147,14 @@ class Context:
     def held(self) -> int:
         """Bytes that plugins keep of the request for its answer, as far as they say so."""
         return held(self.notes)
+
+    def decide(self, handler: object, what: str) -> None:
+        """A handler decided this."""
+        self.decisions += ((str(handler), what),)
+
+    def who(self, what: str) -> str | None:
+        """The last handler that decided this."""
+        return next((handler for handler, decided in reversed(self.decisions) if decided == what), None)
 
     def as_sample(self) -> Context:
         """For a `FastPath`: what it gives for a request that is like this one."""

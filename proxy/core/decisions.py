@@ -13,6 +13,8 @@ A handler is a function that returns a decision, or a generator that yields step
 
 None as a decision means: I have nothing to change. If nobody has, the original bytes go on, whatever was done to the
 message.
+
+`Raw`, `Cut` and `Drip` say how a frame leaves, not what it says. They are for faults, and one frame may have several.
 """
 
 from collections.abc import Callable, Generator
@@ -35,10 +37,17 @@ class How(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Forward:
-    """Send this message on in place of the one that came. `end`: of a request, after it the connection ends."""
+    """Send this message on in place of the one that came.
+
+    The others are of a request. `end`: after it the connection ends. `version`: in which the broker gets it; its answer
+    is read in that version and written in the client's. What a version cannot say is an error (`protocol/losses.py`).
+    `copies`: so many times; the answers to all but the first are dropped.
+    """
 
     message: Message
     end: str | None = None
+    version: int | None = None
+    copies: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +72,30 @@ class Disconnect:
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Send these bytes in place of the frame, whatever they are. No other handler sees them."""
+    """Send these bytes in place of the frame, whatever they are; no bytes drop it. No other handler sees the message.
 
-    data: bytes
+    A function is given the whole frame as it would leave, after all other handlers, and gives the bytes. An answer that
+    is not the last plugin's to change still holds addresses of brokers: only a function sees it without.
+    """
+
+    data: bytes | Callable[[bytes], bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Send so many bytes of the frame, and end the connection in the middle of it."""
+    """Send so many bytes of the frame as it would leave, and end the connection in the middle of it."""
 
     after: int
     reason: str
     how: How = How.CLOSE
+
+
+@dataclass(frozen=True, slots=True)
+class Drip:
+    """Send the frame as it would leave in pieces of `size` bytes, one every so many seconds."""
+
+    size: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +139,6 @@ class Alone:
 
 
 TURN = None
-Decision = Forward | Reply | Raw | Cut | Disconnect | None
+Decision = Forward | Reply | Raw | Cut | Drip | Disconnect | None
 Step = Sleep | Ask | Call | Wait | Alone | None
 Steps = Generator[Step, Any, Decision]

@@ -174,7 +174,7 @@ class LinkGate:
 
     @property
     def _is_between(self) -> bool:
-        return self._requests.splitter.between and not self.raw
+        return self._requests.splitter.between and not self._outbox.amid_request and not self.raw
 
     def drop(self) -> None:
         """The link is closed."""

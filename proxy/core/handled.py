@@ -8,22 +8,29 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Generator, Sequence
+from typing import Any, ClassVar, TypeVar
 
+from proxy.core.decisions import Step
 from proxy.core.events import HandlerFailed, Undecodable
 from proxy.core.failure import detached
 from proxy.core.filters import FilterChain
-from proxy.core.handling import HandlerError
+from proxy.core.handling import Manner
 from proxy.core.interest import Interest
+from proxy.core.leaving import Leaving
 from proxy.core.limits import Limits
 from proxy.core.parts import Parts
 from proxy.core.readers import Wanted
+from proxy.core.steps import HandlerError
+from proxy.core.verdict import Verdict, withheld
+from proxy.protocol.fiber import at_once
 from proxy.protocol.frame import SIZE, Buffer
 from proxy.protocol.header import framed
 from proxy.protocol.problem import ProtocolError, TooManyElementsError
 from proxy.protocol.schema import Message
 from proxy.protocol.slices import Sliced
+
+T = TypeVar("T")
 
 
 class Handling:
@@ -42,6 +49,10 @@ class Handling:
         """These limits are in force."""
         self._elements = self._most(limits)
 
+    def _send_part(self, pieces: Sequence[Buffer]) -> None:
+        """Send a part of the frame that waits. Nothing else may leave on its side before the rest."""
+        self._outbox.to_client(pieces)
+
     def _most(self, limits: Limits) -> int:
         """How many elements a large frame may have."""
         return limits.elements
@@ -55,11 +66,13 @@ class Handling:
         self._outbox.emit(Undecodable(chain.api, chain.version, detached(error)))
         return f"the {self.sender} sent a {self.kind} that cannot be read: {error}"
 
-    def failed(self, chain: FilterChain, error: HandlerError) -> str:
+    def failed(self, wanted: Wanted, error: HandlerError) -> str:
         """A handler raised. Gives what failed, for people."""
+        api, version = wanted.chain.api, wanted.chain.version
+        wanted.ctx.decide(error.handler, "failed")
         self._counters.failed_handlers += 1
-        self._outbox.emit(HandlerFailed(error.handler, chain.api, chain.version, error.cause, error.at))
-        return f"{error} failed on a {chain.api.name} {self.kind}"
+        self._outbox.emit(HandlerFailed(error.handler, api, version, error.cause, error.at))
+        return f"{error} failed on a {api.name} {self.kind}"
 
     def _read(self, interest: Interest, wanted: Wanted) -> Sliced[Message]:
         """The message, as far as it is wanted. Raises ProtocolError."""
@@ -77,3 +90,16 @@ class Handling:
             return framed(wanted.header, (yield from interest.slice_write(message)))
         body = interest.write(message)
         return [SIZE.pack(len(wanted.header) + len(body)) + wanted.header + body]
+
+    def _paced(self, wanted: Wanted, work: Sliced[T]) -> Sliced[T]:
+        """Work that is done in slices where the frame is large."""
+        return (yield from work) if wanted.ctx.is_large else at_once(work)
+
+    def _leave(self, verdict: Verdict, manners: Sequence[Manner], wanted: Wanted) -> Generator[Step, Any, Verdict]:
+        """What goes on leaves in this manner. Raises HandlerError."""
+        frame = [wanted.frame] if verdict.pieces is None else verdict.pieces
+        leaving = Leaving(frame, manners, verdict.copies)
+        yield from leaving.steps(self._send_part)
+        if leaving.cut is not None:
+            return withheld(leaving.cut.reason, leaving.cut.how, [leaving.data])
+        return verdict._replace(pieces=[leaving.data])

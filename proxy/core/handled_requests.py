@@ -11,16 +11,19 @@ from collections.abc import Generator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from proxy.core.decisions import Cut, Decision, Disconnect, Forward, Raw, Reply, Step
+from proxy.core.decisions import Disconnect, Forward, How, Reply, Step
 from proxy.core.failure import detached
 from proxy.core.handled import Handling
-from proxy.core.handling import HandlerError, Replied, failing_closed, request_steps
+from proxy.core.handling import Decided, Manner, request_steps
+from proxy.core.leaving import Leaving
 from proxy.core.outcome import By
 from proxy.core.readers import Wanted
+from proxy.core.sent_as import request_in
+from proxy.core.steps import HandlerError, failing_closed
 from proxy.core.verdict import AS_IT_CAME, Verdict, withheld
 from proxy.protocol.codec import slice_decode
 from proxy.protocol.errors import ErrorCode
-from proxy.protocol.fiber import at_once, in_slices
+from proxy.protocol.fiber import in_slices
 from proxy.protocol.frame import Buffer
 from proxy.protocol.header import response_frame, slice_response_frame
 from proxy.protocol.problem import ProtocolError, TooManyElementsError
@@ -28,7 +31,7 @@ from proxy.protocol.refuse import refuse
 from proxy.protocol.schema import Response
 from proxy.protocol.slices import LARGE, Sliced
 
-Judged = Decision | Replied | HandlerError | ProtocolError
+Judged = Decided | HandlerError | ProtocolError
 Steps = Generator[Step, Any, Verdict]
 
 
@@ -37,14 +40,23 @@ class HandledRequests(Handling):
 
     sender, kind = "client", "request"
 
+    def _send_part(self, pieces: Sequence[Buffer]) -> None:
+        self._outbox.part_to_broker(pieces)
+
     def handle(self, wanted: Wanted) -> Steps:
         """Read a request, show it to its handlers, and write what leaves for it."""
         wanted.ctx.is_large = len(wanted.frame) > LARGE
         judged = yield from self._judge(wanted)
+        if isinstance(judged, ProtocolError):
+            return withheld(self.undecodable(wanted.chain, judged))
+        if isinstance(judged, HandlerError):
+            return (yield from self._refuse(judged, wanted))
         try:
             return (yield from self._carry_out(judged, wanted))
+        except HandlerError as error:
+            failed = detached(error)
         except ProtocolError as error:
-            failed = HandlerError(type(judged).__name__, error)
+            failed = HandlerError(type(judged.decision).__name__, error)
         return (yield from self._refuse(failed, wanted))
 
     def _judge(self, wanted: Wanted) -> Generator[Step, Any, Judged]:
@@ -66,53 +78,57 @@ class HandledRequests(Handling):
         answering = wanted.chain.unreadable
         if answering is None or isinstance(error, TooManyElementsError):
             return error
-        wanted.ctx.decided = answering.__qualname__
         try:
-            return (yield from failing_closed(answering(wanted.ctx))) or error
+            decision = yield from failing_closed(answering(wanted.ctx))
         except HandlerError as failed:
             return detached(failed)
+        if not isinstance(decision, Reply | Disconnect):
+            return error
+        wanted.ctx.decide(answering.__qualname__, type(decision).__name__)
+        return Decided(decision)
 
-    def _carry_out(self, judged: Judged, wanted: Wanted) -> Steps:
-        """What leaves. Raises ProtocolError for a message that cannot be written."""
-        match judged:
-            case None:
-                return AS_IT_CAME
-            case Forward():
-                assert wanted.chain.request is not None
-                pieces = yield from self._write(wanted.chain.request, wanted, judged.message)
-                return Verdict(pieces, ends=judged.end)
-            case Raw():
-                return Verdict([judged.data])
-            case Cut():
-                return withheld(judged.reason, judged.how, [wanted.frame[: judged.after]])
+    def _carry_out(self, judged: Decided, wanted: Wanted) -> Steps:
+        """What leaves. Raises HandlerError, and ProtocolError for a message that cannot be written."""
+        decision, manners = judged
+        verdict = AS_IT_CAME
+        match decision:
             case Disconnect():
-                return withheld(judged.reason, judged.how)
+                return withheld(decision.reason, decision.how)
             case Reply():
-                return (yield from self._answer(judged, wanted))
-            case Replied():
-                return (yield from self._answer_otherwise(judged, wanted))
-            case HandlerError():
-                return (yield from self._refuse(judged, wanted))
-            case ProtocolError():
-                return withheld(self.undecodable(wanted.chain, judged))
+                return (yield from self._answer(decision, manners, wanted))
+            case Forward():
+                verdict = yield from self._forward(decision, wanted)
+        if manners:
+            return (yield from self._leave(verdict, manners, wanted))
+        if verdict.copies > 1:
+            return verdict._replace(pieces=list(verdict.pieces or ()) * verdict.copies)
+        return verdict
 
-    def _answer(self, reply: Reply, wanted: Wanted) -> Steps:
+    def _forward(self, forward: Forward, wanted: Wanted) -> Steps:
+        """A request goes on changed, or in another version."""
+        chain, version = wanted.chain, forward.version
+        assert chain.request is not None
+        if version is None or version == chain.version:
+            version = None
+            pieces = yield from self._write(chain.request, wanted, forward.message)
+        else:
+            pieces = yield from self._paced(wanted, request_in(version, forward.message, wanted, self._elements))
+        return Verdict(pieces, ends=forward.end, version=version, copies=forward.copies)
+
+    def _answer(self, reply: Reply, manners: Sequence[Manner], wanted: Wanted) -> Steps:
         """A plugin answers."""
+        by, why = By.PLUGIN, wanted.ctx.who("Reply")
         pieces: Sequence[Buffer] = ()
         self._counters.answered += 1
         if wanted.acks != 0:
             pieces = yield from self._frame(reply, wanted)
+            if manners:
+                leaving = Leaving(pieces, manners)
+                ends, how = (leaving.cut.reason, leaving.cut.how) if leaving.cut else (reply.end, How.CLOSE)
+                steps = leaving if leaving.takes_time else None
+                return Verdict([leaving.data], by, why, ends, how, leaving=steps)
             self._show(wanted, reply.message)
-        return Verdict(pieces, By.PLUGIN, wanted.ctx.decided, reply.end)
-
-    def _answer_otherwise(self, replied: Replied, wanted: Wanted) -> Steps:
-        """A plugin answers, and another has other bytes sent for it."""
-        reply, instead = replied
-        self._counters.answered += 1
-        if isinstance(instead, Raw):
-            return Verdict([instead.data], By.PLUGIN, wanted.ctx.decided, reply.end)
-        frame = b"".join((yield from self._frame(reply, wanted)))
-        return Verdict([frame[: instead.after]], By.PLUGIN, wanted.ctx.decided, instead.reason, instead.how)
+        return Verdict(pieces, by, why, reply.end)
 
     def _frame(self, reply: Reply, wanted: Wanted) -> Sliced[list[Buffer]]:
         version = wanted.chain.version if reply.version is None else reply.version
@@ -122,9 +138,9 @@ class HandledRequests(Handling):
 
     def _refuse(self, error: HandlerError, wanted: Wanted) -> Steps:
         """A handler raised: answer as a broker would that failed, or end where that cannot be said."""
-        why, refusal = self.failed(wanted.chain, error), self._refusal(wanted)
+        why = self.failed(wanted, error)
         with suppress(ProtocolError):
-            pieces = (yield from refusal) if wanted.ctx.is_large else at_once(refusal)
+            pieces = yield from self._paced(wanted, self._refusal(wanted))
             if pieces:
                 return Verdict(pieces, By.PROXY, why)
         return withheld(why)

@@ -7,19 +7,24 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any
 
-from proxy.core.decisions import Cut, Decision, Disconnect, Forward, Raw, Step
+from proxy.core.decisions import Disconnect, Forward, Step
 from proxy.core.failure import detached
 from proxy.core.handled import Handling
-from proxy.core.handling import HandlerError, response_steps
-from proxy.core.interest import Interest
+from proxy.core.handling import Decided, response_steps
 from proxy.core.limits import Limits
 from proxy.core.readers import Wanted
+from proxy.core.sent_as import answer_to_client, read_answer
+from proxy.core.steps import HandlerError
 from proxy.core.verdict import AS_IT_CAME, Verdict, withheld
+from proxy.protocol.frame import Buffer
 from proxy.protocol.problem import ProtocolError
-from proxy.protocol.slices import LARGE
+from proxy.protocol.schema import Message
+from proxy.protocol.slices import LARGE, Sliced
+
+Steps = Generator[Step, Any, Verdict]
 
 
 class HandledResponses(Handling):
@@ -30,39 +35,49 @@ class HandledResponses(Handling):
     def _most(self, limits: Limits) -> int:
         return limits.elements_of_response
 
-    def handle(self, wanted: Wanted) -> Generator[Step, Any, Verdict]:
+    def handle(self, wanted: Wanted) -> Steps:
         """Read a response, show it to its handlers, and write what leaves for it."""
-        interest = wanted.chain.response
-        assert interest is not None
         wanted.ctx.is_large = wanted.ctx.is_large or len(wanted.frame) > LARGE
         try:
-            message = yield from self._read(interest, wanted)
+            message = yield from self._read_answer(wanted)
         except ProtocolError as error:
             return withheld(self.undecodable(wanted.chain, error))
         try:
-            decision = yield from response_steps(interest.handlers, wanted.ctx, message)
-            if decision is None and interest.observers:
-                message = (yield from self._read(interest, wanted)) if interest.handlers else message
-                self._outcomes.show(wanted.ctx, interest.observers, message)
-            return (yield from self._carry_out(decision, interest, wanted))
+            interest = wanted.chain.response
+            decided = yield from response_steps(interest.handlers if interest else (), wanted.ctx, message)
+            return (yield from self._carry_out(decided, message, wanted))
         except HandlerError as error:
             failed = detached(error)
         except ProtocolError as error:
             failed = HandlerError("Forward", error)
-        return withheld(self.failed(wanted.chain, failed))
+        return withheld(self.failed(wanted, failed))
 
-    def _carry_out(self, decision: Decision, interest: Interest, wanted: Wanted) -> Generator[Step, Any, Verdict]:
-        """What leaves. Raises ProtocolError for a message that cannot be written."""
-        match decision:
-            case Forward():
-                pieces = yield from self._write(interest, wanted, decision.message)
-                self._outcomes.show(wanted.ctx, interest.observers, decision.message)
-                return Verdict(pieces)
-            case Raw():
-                return Verdict([decision.data])
-            case Cut():
-                return withheld(decision.reason, decision.how, [wanted.frame[: decision.after]])
-            case Disconnect():
-                return withheld(decision.reason, decision.how)
-            case _:
-                return AS_IT_CAME
+    def _read_answer(self, wanted: Wanted) -> Sliced[Message]:
+        if wanted.version is not None:
+            return self._paced(wanted, read_answer(wanted.version, wanted, self._elements))
+        assert wanted.chain.response is not None
+        return self._read(wanted.chain.response, wanted)
+
+    def _write_answer(self, message: Message, wanted: Wanted) -> Sliced[Sequence[Buffer]]:
+        if wanted.version is not None:
+            return self._paced(wanted, answer_to_client(message, wanted))
+        assert wanted.chain.response is not None
+        return self._write(wanted.chain.response, wanted, message)
+
+    def _carry_out(self, decided: Decided, message: Message, wanted: Wanted) -> Steps:
+        """What leaves. Raises HandlerError, and ProtocolError for a message that cannot be written."""
+        decision, manners = decided
+        verdict, interest = AS_IT_CAME, wanted.chain.response
+        if isinstance(decision, Disconnect):
+            return withheld(decision.reason, decision.how)
+        if isinstance(decision, Forward):
+            message = decision.message
+        elif interest and interest.handlers and (interest.observers or wanted.version is not None):
+            message = yield from self._read_answer(wanted)  # whatever was done to it
+        if isinstance(decision, Forward) or wanted.version is not None:
+            verdict = Verdict((yield from self._write_answer(message, wanted)))
+        if manners:
+            return (yield from self._leave(verdict, manners, wanted))
+        if interest is not None:
+            self._outcomes.show(wanted.ctx, interest.observers, message)
+        return verdict

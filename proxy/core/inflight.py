@@ -15,21 +15,24 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proxy.core.context import Context
+from proxy.core.leaving import Leaving
 from proxy.core.outcome import By
 from proxy.protocol.frame import Buffer
 
 if TYPE_CHECKING:
     from proxy.core.filters import FilterChain
+    from proxy.core.sent_as import SentAs
     from proxy.core.task import PendingAsk
 
 
 class Answer(NamedTuple):
-    """An answer of ours, to the request of `ctx`, and how it came about."""
+    """An answer of ours, to the request of `ctx`, how it came about, and in what manner it leaves."""
 
     pieces: Sequence[Buffer]
     ctx: Context | None = None
     by: By = By.PROXY
     why: str | None = None
+    leaving: Leaving | None = None
 
     @property
     def size(self) -> int:
@@ -39,10 +42,18 @@ class Answer(NamedTuple):
 
 # A slot is a bare tuple: 0.03 us a frame where an object takes 0.12.
 #   the broker's answer is due:       (correlation id, its FilterChain, the Context if somebody saw the request)
+#   the same, in another version:     (correlation id, SentAs, the Context)
+#   nobody wants it:                  (correlation id, DROPPED, None)
 #   a handler of ours asked:          (correlation id, its PendingAsk, None)
 #   an answer of ours waits for some: (0, OURS, the Answer)
-OURS = None
-Slot = tuple[int, "FilterChain | PendingAsk | None", Any]
+class Dropped:
+    """A slot's mark: the broker's answer goes to nobody."""
+
+    sees_response = True
+
+
+OURS, DROPPED = None, Dropped()
+Slot = tuple[int, "FilterChain | SentAs | PendingAsk | Dropped | None", Any]
 
 
 class InFlight:
@@ -61,14 +72,19 @@ class InFlight:
         self.ours += 1
         self.kept += answer.size
 
-    def due(self) -> list[Answer]:
-        """Answers of ours that no older request holds up any more."""
-        due: list[Answer] = []
-        while self.ours and self.slots[0][1] is OURS:
-            due.append(self.slots.popleft()[2])
-            self.ours -= 1
-            self.kept -= due[-1].size
-        return due
+    def due(self) -> Answer | None:
+        """The next answer of ours that no older request holds up any more."""
+        if not self.ours or self.slots[0][1] is not OURS:
+            return None
+        answer: Answer = self.slots.popleft()[2]
+        self.ours -= 1
+        self.kept -= answer.size
+        return answer
+
+    def clear(self) -> None:
+        """Wait for no answer any more."""
+        self.slots.clear()
+        self.ours = self.kept = 0
 
     @property
     def held(self) -> int:

@@ -11,8 +11,12 @@ from functools import cached_property
 from proxy.core.plugin import Handler
 from proxy.protocol.codec import Picker, decode_ignoring_rest, encode, picker, slice_decode, slice_encode
 from proxy.protocol.frame import Buffer
+from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.schema import Message
 from proxy.protocol.slices import Sliced
+
+# Whoever refuses a Produce request has to know whether there is an answer at all.
+ALWAYS: dict[type[Message], frozenset[str]] = {ProduceRequest: frozenset({"acks"})}
 
 
 class Interest:
@@ -67,6 +71,7 @@ def interest(cls: type[Message], version: int, handlers: Iterable[Handler]) -> I
             wanted = frozenset(name for name in wanted if cls.field[name].present(version))
             if not wanted:
                 continue
+            wanted |= ALWAYS.get(cls, frozenset())
         wanting.append(handler)
         names = None if names is None or wanted is None else names | wanted
     return Interest(cls, version, names, wanting) if wanting else None

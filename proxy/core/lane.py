@@ -126,9 +126,22 @@ class Lane(ABC):
     def _go_on(self, instead: Sequence[Buffer]) -> None:
         """Send this for the frame that waited, and look at what waits behind it as soon as that may be."""
 
+    def fall_silent(self) -> None:
+        """Throw away what comes from now on."""
+        self.state, self._waiting = State.ENDED, None
+        self.splitter.close()
+        self.splitter.begun = True  # nobody waits for its first frame
+        self.feed = _thrown_away
+        self.pause()
+
     def pause(self) -> None:
         """Have the side read again, or not, by whether anything is held back."""
         held = self.splitter.held is not None
         if held is not self._paused:
             self._paused = held
             self._outbox.say(self.pauses() if held else self.resumes())
+
+
+def _thrown_away(data: memoryview) -> list[Buffer]:
+    """What a lane that fell silent makes of bytes."""
+    return []

@@ -30,7 +30,6 @@ from proxy.core.decisions import TURN, Alone, Ask, Call, Decision, Disconnect, H
 from proxy.core.events import StepsFailed
 from proxy.core.filters import Filters
 from proxy.core.gate import LinkGate
-from proxy.core.handling import HandlerError, begun, caught
 from proxy.core.inflight import InFlight
 from proxy.core.lane import State
 from proxy.core.limits import Counters, Limits
@@ -39,13 +38,16 @@ from proxy.core.outcome import Outcomes
 from proxy.core.parts import Parts
 from proxy.core.requests import Requests
 from proxy.core.responses import Responses
+from proxy.core.steps import HandlerError, begun, caught
 from proxy.core.strangers import Strangers
 from proxy.core.task import WAITING, PendingAsk, Task, WaitingTasks, newest_common
 from proxy.protocol.frame import Buffer
 from proxy.protocol.header import request_frame
+from proxy.protocol.problem import ProtocolError
 
 NO_LIMITS_SET = Limits()
 OPEN = State.OPEN
+AT_ONCE = (How.RESET, How.BLACK_HOLE)
 
 
 class Link:
@@ -54,10 +56,12 @@ class Link:
     __slots__ = (
         "_admission",
         "_asks",
+        "_asks_later",
         "_beside",
         "_gate",
         "_is_half_closed",
         "_outcomes",
+        "_silent",
         "_tasks",
         "connection",
         "counters",
@@ -83,6 +87,8 @@ class Link:
         self._outcomes = Outcomes(clock or Clock(), outbox, counters)
         self._tasks = tasks = WaitingTasks()
         self._is_half_closed = False
+        self._silent: str | None = None  # why: nothing is answered any more
+        self._asks_later: list[tuple[Task[Any], Ask]] = []
         self._asks: list[Buffer] = []  # questions of ours that leave behind what was read so far
         parts = Parts(
             connection, limits, counters, outbox, self.inflight, self._outcomes, tasks, allowance or Allowance()
@@ -167,6 +173,9 @@ class Link:
     def client_closed(self) -> list[Command]:
         """The client will send nothing more. It may still read, unless it left in the middle of a request."""
         commands = self.outbox.start()
+        if self._silent is not None:
+            self.close(self._silent)
+            return commands
         self.requests.be_over()
         if self._is_half_closed or not self.requests.splitter.between:
             self.close(None)
@@ -176,6 +185,8 @@ class Link:
     def broker_closed(self) -> list[Command]:
         """The broker is gone, and with it the conversation."""
         commands = self.outbox.start()
+        if self._silent is not None:
+            return commands
         self.close("the broker closed the connection with requests in flight" if self.inflight.slots else None)
         return commands
 
@@ -238,20 +249,47 @@ class Link:
         """A question of ours: it leaves behind older requests, and its answer goes to `task`. Raises ProtocolError."""
         if not task.may_ask:
             raise TypeError("a response handler cannot Ask: the answer would have to overtake the response that waits")
+        if self.outbox.amid_request:
+            self._asks_later.append((task, step))
+            return False
         version = newest_common(step, self.connection.broker_versions.get(step.request.api.key))
         self._asks.append(request_frame(step.request, version, 0, self.connection.client_id))
         self.inflight.slots.append((0, PendingAsk(task, step, version), None))
         return False
 
+    def _ask_later(self) -> None:
+        """Ask what had to wait for the rest of a request."""
+        if self._asks_later and not self.outbox.amid_request:
+            waiting, self._asks_later = self._asks_later, []
+            for task, step in waiting:
+                try:
+                    self._ask(task, step)
+                except ProtocolError as error:
+                    task.fail(error)
+
     # Ending.
 
     def _end(self, reason: str | None, how: How) -> None:
         """End the connection in this way."""
-        if how is not How.HALF_CLOSE:
+        if how is How.BLACK_HOLE:
+            self._fall_silent(reason)
+        elif how is not How.HALF_CLOSE:
             self.close(reason, reset=how is How.RESET)
         elif not self._is_half_closed:
             self._is_half_closed = True
             self.outbox.say(HalfClose())
+
+    def _fall_silent(self, reason: str | None) -> None:
+        """Answer nothing any more, and throw away what comes, until the client leaves."""
+        if self._silent is not None or self.closed:
+            return
+        self._silent = reason or "the connection is a black hole"
+        self._outcomes.close(self._silent)
+        self._drop_tasks()
+        self.inflight.clear()
+        self.requests.unsettled = False
+        self.requests.fall_silent()
+        self.responses.fall_silent()
 
     def close(self, reason: str | None, *, reset: bool = False) -> None:
         """Close now."""
@@ -278,22 +316,28 @@ class Link:
         for slot in self.inflight.slots:
             if isinstance(slot[1], PendingAsk):
                 slot[1].task.drop()
+        for task, _ in self._asks_later:
+            task.drop()
+        self._asks_later.clear()
         self._tasks.drop()
         self._gate.drop()
 
     def _settle(self) -> None:
         """Do what became possible: answers that are due, requests that were held, questions of ours, the end."""
         requests, responses = self.requests, self.responses
+        if self._silent is not None:
+            return
         responses.settle()
         if responses.state is State.ENDED:
             self._end(responses.reason, responses.how)
-        if self.closed:
+        if self.closed or self._silent is not None:
             return
         self._gate.settle()
         requests.settle()
+        self._ask_later()
         if self._asks:
             self.outbox.to_broker(self._asks)
             self._asks = []
         is_done = requests.settled and responses.idle
-        if requests.is_over and not self.closed and (is_done or requests.how is How.RESET):
+        if requests.is_over and not self.closed and (is_done or requests.how in AT_ONCE):
             self._end(requests.reason, requests.how)

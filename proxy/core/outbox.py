@@ -16,12 +16,13 @@ from proxy.protocol.frame import Buffer
 
 
 class Outbox:
-    """The commands of one link. `closed` is True once it said Close."""
+    """The commands of one link. `closed` is True once it said Close; `amid_request`, while a part of one has left."""
 
-    __slots__ = ("closed", "commands")
+    __slots__ = ("amid_request", "closed", "commands")
 
     def __init__(self) -> None:
         self.commands: list[Command] = []
+        self.amid_request = False
         self.closed = False
 
     def start(self) -> list[Command]:
@@ -32,6 +33,11 @@ class Outbox:
     def to_broker(self, spans: Iterable[Buffer]) -> None:
         """Send these to the broker."""
         self.commands += map(ToBroker, spans)
+
+    def part_to_broker(self, spans: Iterable[Buffer]) -> None:
+        """Send a part of a request that waits. Nothing else may go to the broker before the rest of it."""
+        self.amid_request = True
+        self.to_broker(spans)
 
     def to_client(self, spans: Iterable[Buffer]) -> None:
         """Send these to the client."""

@@ -20,13 +20,17 @@ WITH_RECORDS = (PRODUCE, FETCH)
 
 @dataclass(slots=True)
 class Wanted:
-    """A frame that handlers look at: as it came, where its body begins, and the acks of a Produce request (1 else)."""
+    """A frame that handlers look at: as it came, where its body begins, and the acks of a Produce request (1 else).
+
+    `version`: that of a response, where its request was sent in another version than the client's.
+    """
 
     chain: FilterChain
     ctx: Context
     frame: memoryview
     body: int
     acks: int = 1
+    version: int | None = None
     is_read: bool = False  # it is large, and its turn to be read has come
     elements: int | None = None  # of its arrays, once it is read and large
 
@@ -95,6 +99,16 @@ class Passing:
         """The first span, or the last byte."""
         if last:
             self._passed()
+
+
+class Dropping:
+    """A response that goes to nobody."""
+
+    whole, blind = False, 0
+
+    def read(self, span: memoryview, last: bool) -> Sequence[Buffer]:
+        """Any span of it."""
+        return ()
 
 
 class Ending:

@@ -19,13 +19,14 @@ from proxy.core.context import Context
 from proxy.core.decisions import How
 from proxy.core.filters import FilterChain
 from proxy.core.handled_requests import HandledRequests
-from proxy.core.inflight import Answer
+from proxy.core.inflight import DROPPED, Answer
 from proxy.core.lane import Lane, State
 from proxy.core.limits import Limits
 from proxy.core.outcome import By
 from proxy.core.parts import Parts
 from proxy.core.readers import AcksReader, Wanted
 from proxy.core.request_heads import HEAD, RequestHeads
+from proxy.core.sent_as import SentAs
 from proxy.core.verdict import Verdict
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.frame import HOLD, REQUEST_HEAD, SIZE, Buffer, Head, Hold, Reader, Stranger
@@ -179,27 +180,38 @@ class Requests(Lane):
         return self._handle(wanted, was_cut, self._handled.handle(wanted))
 
     def _go_on(self, instead: Sequence[Buffer]) -> None:
+        self._outbox.amid_request = False
         self._outbox.to_broker(instead if isinstance(instead, Hold) else self.splitter.resume(instead))
 
     def _carry_out(self, verdict: Verdict, wanted: Wanted) -> Sequence[Buffer] | None:
         """What goes to the broker: None for the frame as it came."""
-        pieces, answered, why, ends, how, whole = verdict
-        chain, ctx = wanted.chain, wanted.ctx
-        if not whole:
-            self._give_up(ctx, ends, how)
+        pieces, ctx = verdict.pieces, wanted.ctx
+        if not verdict.whole:
+            self._give_up(ctx, verdict.ends, verdict.how)
             return Hold(pieces or ())
-        if answered is not None:
-            self._answer(Answer(pieces or (), ctx, answered, why), wanted.acks)
+        if verdict.answered is not None:
+            self._answer(Answer(pieces or (), ctx, verdict.answered, verdict.why, verdict.leaving), wanted.acks)
             pieces = ()
         else:
-            self._outcomes.sent(ctx)
-            self._sent(chain, ctx.correlation_id, ctx, wanted.acks)
-            if pieces is None and wanted.acks != 0 and chain.fast_path is not None:
-                chain.fast_path.passed(ctx, wanted.frame, wanted.body)
-        if ends is not None:
-            self.give_up(ends, how)
-            return HOLD if answered is not None else pieces
+            self._passed_on(verdict, wanted)
+        if verdict.ends is not None:
+            self.give_up(verdict.ends, verdict.how)
+            return HOLD if verdict.answered is not None else pieces
         return pieces
+
+    def _passed_on(self, verdict: Verdict, wanted: Wanted) -> None:
+        """A request that handlers looked at goes to the broker."""
+        chain, ctx = wanted.chain, wanted.ctx
+        self._outcomes.sent(ctx)
+        if verdict.version is None or wanted.acks == 0:
+            self._sent(chain, ctx.correlation_id, ctx, wanted.acks)
+        else:
+            self._slots.append((ctx.correlation_id, SentAs(chain, verdict.version), ctx))
+        if wanted.acks == 0:
+            return
+        self._slots.extend([(ctx.correlation_id, DROPPED, None)] * (verdict.copies - 1))
+        if verdict.pieces is None and chain.fast_path is not None:
+            chain.fast_path.passed(ctx, wanted.frame, wanted.body)
 
     def _answer(self, answer: Answer, acks: int) -> None:
         """An answer of ours to this request, unless it has none."""

@@ -20,17 +20,18 @@ from proxy.core.context import Context
 from proxy.core.decisions import How
 from proxy.core.filters import FilterChain
 from proxy.core.handled_responses import HandledResponses
-from proxy.core.inflight import OURS, Answer, Slot
+from proxy.core.inflight import DROPPED, OURS, Answer, Slot
 from proxy.core.lane import Lane, State
 from proxy.core.limits import Limits
 from proxy.core.outcome import By
 from proxy.core.parts import Parts
-from proxy.core.readers import Ending, Passing, Wanted
-from proxy.core.task import PendingAsk
+from proxy.core.readers import Dropping, Ending, Passing, Wanted
+from proxy.core.sent_as import SentAs
+from proxy.core.task import WAITING, PendingAsk, Task
 from proxy.core.verdict import Verdict
 from proxy.protocol.codec import decode_ignoring_rest, slice_decode
 from proxy.protocol.frame import HOLD, RESPONSE_HEAD, SIZE, Buffer, Hold, Reader
-from proxy.protocol.header import LONGEST, answered_version, read_response_header
+from proxy.protocol.header import LONGEST, answered_version, read_response_header, response_body_offset
 from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.slices import LARGE
 
@@ -48,6 +49,7 @@ class Responses(Lane):
         self._elements = parts.limits.elements_of_response
         self._handled = HandledResponses(parts)
         self._asked: tuple[PendingAsk, Buffer] | None = None  # a question of ours, and its answer
+        self._departing: Answer | None = None  # an answer of ours that takes steps to leave
 
     def apply(self, limits: Limits) -> None:
         """These limits are in force."""
@@ -66,6 +68,8 @@ class Responses(Lane):
         held = super().held
         if self._asked is not None:
             held += len(self._asked[1])
+        if self._departing is not None:
+            held += self._departing.size
         if self._met is not None and self._met[2] is not None:
             held += self._met[2].held
         return held
@@ -98,6 +102,10 @@ class Responses(Lane):
             if chain.tail_only and stop - pos > UNASSEMBLED:
                 left = partial(self._left, ctx, stop - pos)
                 return Ending(chain, stop - pos, left, partial(self._undecodable, chain, ctx))
+        elif type(chain) is SentAs:
+            self._outcomes.answered(ctx)
+        elif chain is DROPPED:
+            return Dropping()
         if not self.turn.allows(stop - pos):
             self._slots.appendleft(slot)
             return self.hold(State.TURN)
@@ -125,22 +133,26 @@ class Responses(Lane):
 
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer] | None:
         """The whole of a response that somebody wants."""
-        met: tuple[FilterChain | PendingAsk, int, Context | None, bool] = self._met
+        met: tuple[FilterChain | SentAs | PendingAsk, int, Context | None, bool] = self._met
         chain, correlation_id, ctx, was_cut = met
         self._met = None  # what handlers noted in the context may be large
         if isinstance(chain, PendingAsk):
             answer = frame[SIZE.size :]
             self._asked = chain, answer if was_cut else bytes(answer)
             return self.hold(State.WAITING)  # its handler goes on in settle(), when what came before has left
+        version = None
+        if isinstance(chain, SentAs):
+            chain, version = chain.chain, chain.version
         if ctx is None:
             ctx = Context(self._connection, chain.api, chain.version, correlation_id)
         elif ctx.sample:
             ctx = ctx.of_like(correlation_id)
-        body = chain.response_body(frame[:LONGEST])
+        begins = frame[:LONGEST]
+        body = chain.response_body(begins) if version is None else response_body_offset(chain.api, version, begins)
         if body is None:
             error = ProtocolError("ends within its header", fault=Fault.BROKER, api=chain.api.name)
             return self._undecodable(chain, ctx, error)
-        wanted = Wanted(chain, ctx, frame, body)
+        wanted = Wanted(chain, ctx, frame, body, version=version)
         return self._handle(wanted, was_cut, self._handled.handle(wanted))
 
     def _go_on(self, instead: Sequence[Buffer]) -> None:
@@ -152,7 +164,11 @@ class Responses(Lane):
         if not verdict.whole:
             self._withhold(wanted.ctx, verdict.ends, verdict.how)
             return Hold(pieces or ())
-        self._left(wanted.ctx, len(wanted.frame) if pieces is None else sum(map(len, pieces)))
+        size = len(wanted.frame) if pieces is None else sum(map(len, pieces))
+        if size:
+            self._left(wanted.ctx, size)
+        else:
+            self._outcomes.end(wanted.ctx, By.NOBODY, wanted.ctx.who("Raw"))
         return pieces
 
     def _undecodable(self, chain: FilterChain, ctx: Context | None, error: ProtocolError) -> Hold:
@@ -169,14 +185,34 @@ class Responses(Lane):
         if self._slots or not self.idle:
             self._inflight.answer(answer)
         else:
-            self._let_out((answer,))
+            self._let_out(answer)
 
-    def _let_out(self, answers: Sequence[Answer]) -> None:
-        """Answers of ours that nothing holds up."""
-        for answer in answers:
-            self._outbox.to_client(answer.pieces)
-            if answer.ctx is not None:
-                self._outcomes.end(answer.ctx, answer.by, answer.why, answer.size)
+    def _let_out(self, answer: Answer) -> None:
+        """Nothing holds up this answer of ours: it leaves, and takes steps to do so where somebody wants that."""
+        if answer.leaving is None:
+            self._leave(answer, answer.pieces)
+            return
+        self._departing = answer
+        self.splitter.hold()
+        self.hold(State.WAITING)
+        steps = answer.leaving.steps(self._outbox.to_client)
+        if Task(self._tasks, steps, self._depart, may_ask=False).start() is not WAITING:
+            self._depart(None)
+        self.pause()
+
+    def _depart(self, _: None) -> None:
+        """The steps of an answer of ours are taken."""
+        answer, self._departing = self._departing, None
+        assert answer is not None
+        assert answer.leaving is not None
+        if self.state is State.WAITING:
+            self.state = State.OPEN  # `settle` goes on with what waits
+            self._leave(answer, [answer.leaving.data])
+
+    def _leave(self, answer: Answer, pieces: Sequence[Buffer]) -> None:
+        self._outbox.to_client(pieces)
+        if answer.ctx is not None:
+            self._outcomes.end(answer.ctx, answer.by, answer.why, answer.size)
 
     def settle(self) -> None:
         """Let out what is due, and go on with what was held, as far as it can."""
@@ -184,8 +220,8 @@ class Responses(Lane):
         while not self._stuck():
             if self._asked is not None:
                 self._give_answer(*self._asked)
-            if self._inflight.ours and splitter.between:
-                self._let_out(self._inflight.due())
+            if self._inflight.ours and splitter.between and not self._let_out_due():
+                break
             if splitter.held is None:
                 break
             self.state = State.OPEN
@@ -193,12 +229,20 @@ class Responses(Lane):
         if self.state is not State.ENDED:
             self.pause()
 
+    def _let_out_due(self) -> bool:
+        """Let out what no older request holds up any more. False: an answer waits for its steps."""
+        while self._departing is None and (answer := self._inflight.due()) is not None:
+            self._let_out(answer)
+        return self._departing is None
+
     def _stuck(self) -> bool:
         problem = self.splitter.problem
         if problem is not None and self.state is not State.ENDED:
             self._counters.bad_frames += 1
             self.end(f"the broker sent what is no response: {problem}")
-        return self.state is State.ENDED or self.turn.is_over or self._waiting is not None or self._outbox.closed
+        if self.state is State.ENDED or self.turn.is_over or self._outbox.closed:
+            return True
+        return self._waiting is not None or self._departing is not None
 
     def _give_answer(self, pending: PendingAsk, frame: Buffer) -> None:
         """The broker answered a question of ours."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from proxy.core.decisions import How
+from proxy.core.leaving import Leaving
 from proxy.core.outcome import By
 from proxy.protocol.frame import Buffer
 
@@ -15,6 +16,7 @@ class Verdict(NamedTuple):
 
     `answered`: of a request, they are its answer instead, by a plugin or by the proxy; `why` says by whom or why.
     `ends`: why nothing more is taken after it. `whole` False: nobody can answer it, or nothing of it may be believed.
+    `leaving`: of an answer, in what manner it leaves. `version` and `copies`: how a request was sent (`Forward`).
     """
 
     pieces: Sequence[Buffer] | None = None
@@ -23,6 +25,9 @@ class Verdict(NamedTuple):
     ends: str | None = None
     how: How = How.CLOSE
     whole: bool = True
+    leaving: Leaving | None = None
+    version: int | None = None
+    copies: int = 1
 
 
 AS_IT_CAME = Verdict()

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import trio
 
 from proxy.core.decisions import Call, Decision, Disconnect, How, Sleep, Step, Wait
-from proxy.core.handling import HandlerError
+from proxy.core.steps import HandlerError
 from proxy.net.side import AT_ONCE
 
 R = TypeVar("R")

@@ -6,6 +6,8 @@ Rules:
 * The broker is dialled before a link exists. One that refuses, is gone or stalls gives the client what a dead broker
   would, a closed connection, and a line in the log that says which.
 * A client that begins at the bootstrap port may be served by any broker: the next one is tried while there is time.
+* Where a broker is, any answer may say, and is believed. Where nobody answers there, it is tried where discovery found
+  it: an answer may be wrong, and until the next discovery all clients would be sent there.
 """
 
 from __future__ import annotations
@@ -25,10 +27,10 @@ from proxy.core.arrival import Arrival
 from proxy.core.context import Connection
 from proxy.core.decisions import Disconnect
 from proxy.core.filters import Filters
-from proxy.core.handling import HandlerError, arrival_steps, caught
 from proxy.core.limits import Counters as LinkCounters
 from proxy.core.limits import Limits as LinkLimits
 from proxy.core.link import Link
+from proxy.core.steps import HandlerError, arrival_steps, caught
 from proxy.core.topology import Endpoint
 from proxy.net.admitting import admit
 from proxy.net.complaints import Complaints
@@ -189,14 +191,19 @@ class Arrivals:
             conversation.abort("the proxy failed; its log says where")
             raise
 
-    async def _place(self, broker_id: int) -> Endpoint:
-        """Where that broker is; another worker may have told of it before we hear of it. Raises UnreachableError."""
-        with trio.move_on_after(HEARSAY):
-            while broker_id not in self._topology.brokers:
-                await self._waiting.park()
+    async def _places(self, broker_id: int) -> Iterable[Endpoint]:
+        """Where that broker is, and where discovery found it last: an answer to a client may have said otherwise since.
+
+        Another worker may have told of it before we hear of it. Raises UnreachableError.
+        """
+        if broker_id not in self._topology.brokers:
+            with trio.move_on_after(HEARSAY):
+                while broker_id not in self._topology.brokers:
+                    await self._waiting.park()
         if broker_id not in self._topology.brokers:
             raise UnreachableError(self._topology.place(broker_id), "no such broker was ever seen")
-        return self._topology.brokers[broker_id].real
+        told = self._topology.brokers[broker_id].real
+        return dict.fromkeys((told, self._upstream.brokers.get(broker_id, told)))
 
     async def _reach(
         self, broker_id: int | None, principal: str | None
@@ -204,7 +211,7 @@ class Arrivals:
         """A connection to that broker, or to any, that knows who we are. Raises UnreachableError."""
         candidates: Iterable[Endpoint] = self._upstream.anybody()
         if broker_id is not None:
-            candidates = (await self._place(broker_id),)
+            candidates = await self._places(broker_id)
         until = trio.current_time() + self._worker.limits.dial
         failed: UnreachableError | None = None
         for endpoint in candidates:

@@ -13,6 +13,7 @@ from proxy.config import Config
 SYSTEM = Path("/")
 CGROUPS = "sys/fs/cgroup"
 PART = 4  # one in so many bytes is for what connections hold
+M_ARENA_MAX = -8
 MOST = 1 << 30  # bytes for each worker, unless the configuration says more
 TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's
 
@@ -20,6 +21,13 @@ TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's
 def memory_of_worker(config: Config) -> int:
     """Bytes that the connections of one worker may hold."""
     return config.limits.memory or min(memory() // PART // config.workers, MOST)
+
+
+def share_arenas() -> None:
+    """Have threads allocate where the loop does: what each would keep for itself is never given back."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # glibc's
+    if mallopt is not None:
+        mallopt(M_ARENA_MAX, 1)
 
 
 def give_back() -> None:

@@ -32,6 +32,7 @@ from proxy.core.link import Link
 from proxy.net.budget import Budget
 from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation, Shared
+from proxy.net.machine import share_arenas
 from proxy.net.pipes import Pipes
 from proxy.net.read_buffer import ReadBuffer
 from proxy.net.resuming import Resuming
@@ -89,6 +90,7 @@ class Reactor:
         gc.collect()
         gc.freeze()  # what start-up made stays: the collector need not walk it again and again
         gc.set_threshold(GARBAGE, 4, 1000)
+        share_arenas()
         try:
             async with trio.open_nursery() as nursery:
                 await nursery.start(self._resuming.run)

@@ -100,15 +100,14 @@ class Upstream:
 
     async def dial(self, endpoint: Endpoint, until: float) -> trio.SocketStream | TlsStream:
         """A connection for a client. Raises UnreachableError."""
-        seconds = max(0.0, until - trio.current_time())
+        return await dial(endpoint, max(0.0, until - trio.current_time()), self.tls, self._check)
+
+    async def _check(self, endpoint: Endpoint) -> None:
+        """May a client be brought there? Raises UnreachableError."""
         if self._paths is not None:
-            try:
-                with trio.fail_after(seconds):
-                    await self._paths.admit(endpoint)
-            except trio.TooSlowError:
-                raise UnreachableError(endpoint, f"no answer within {round(seconds, 2):g} s", stalled=True) from None
-        seconds = max(0.0, until - trio.current_time())
-        return await dial(endpoint, seconds, self.tls, self._loops.check if self._loops else None)
+            await self._paths.admit(endpoint)
+        if self._loops is not None:
+            await self._loops.check(endpoint)
 
     async def _ask_through(self, endpoint: Endpoint) -> None:
         """Whoever is there: does what we say come back to us? Raises UnreachableError."""

@@ -152,10 +152,15 @@ class Splitter:
         if self._carry:
             self.held, self._carry, self._calm = bytearray(self._carry), b"", False
 
+    def hold(self) -> None:
+        """Take no frame until resume(). Between two frames only."""
+        self.held, self._calm = self.held or bytearray(), False
+
     def close(self) -> None:
         """Nothing more will be fed: let go of what is kept, and of whom frames were shown to."""
         self._meet = _nobody
         self._reader, self._gathered, self.held, self._carry = None, None, None, b""
+        self.passing, self._calm = 0, True
 
     def limit(self, longest: int) -> None:
         """Frames may be so long, from the next call of `feed` on."""

@@ -75,6 +75,15 @@ def request_body_offset(api: Api, version: int, data: bytes | memoryview, start:
     return offset if offset <= len(data) else None
 
 
+def response_body_offset(api: Api, version: int, data: bytes | memoryview) -> int | None:
+    """Where the body begins of a response that `data` begins, size included. None: more bytes are needed."""
+    try:
+        offset = skipper(ResponseHeader, api.response_header(version))(data, SIZE.size)
+    except BAD_BYTES:
+        return None
+    return offset if offset <= len(data) else None
+
+
 def read_response_header(api: Api, version: int, frame: Buffer) -> tuple[ResponseHeader, int]:
     """The header of the response to such a request, and where its body begins. Raises ProtocolError."""
     return decode_prefix(ResponseHeader, api.response_header(version), bytes(frame[:LONGEST]), 0)

@@ -35,6 +35,8 @@ async def shake_hands(tls: TlsSocket, seconds: float) -> None:
     """Do the handshake. Raises HandshakeError."""
     try:
         with trio.fail_after(seconds):
+            if tls.tls.server_side:
+                await _move(tls)  # the client begins
             while not _step(tls):
                 await _move(tls)
             while tls.stuck:

@@ -3,9 +3,10 @@
 from typing import Any
 
 from proxy.core.interest import Interest, interest
-from proxy.core.plugin import Plugin, on_response
+from proxy.core.plugin import Plugin, on_request, on_response
 from proxy.protocol.codec import encode
 from proxy.protocol.messages.metadata import MetadataResponse
+from proxy.protocol.messages.produce import ProduceRequest
 
 
 class Brokers(Plugin):
@@ -65,3 +66,14 @@ def test_a_message_that_somebody_made_is_written_whole() -> None:
     assert brokers is not None
     made = MetadataResponse(brokers=[], topics=[], cluster_id="c")
     assert brokers.write(made) == encode(made, 4)
+
+
+def test_whoever_wants_a_field_of_a_produce_request_is_told_whether_it_has_an_answer() -> None:
+    class Topics(Plugin):
+        @on_request(ProduceRequest, fields="topic_data")
+        def handle(self, ctx: Any, request: Any) -> None: ...
+
+    wanted = interest(ProduceRequest, 9, Topics().handlers())
+    assert wanted is not None
+    assert wanted.read(encode(ProduceRequest(acks=-1, timeout_ms=1, topic_data=[]), 9)).acks == -1  # type: ignore[attr-defined]
+    assert interest(ProduceRequest, 9, []) is None

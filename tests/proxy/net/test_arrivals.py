@@ -11,6 +11,8 @@ from proxy.config.plugins import BUILT_IN
 from proxy.core.decisions import Disconnect, How, Steps, Wait
 from proxy.core.signal import Signal
 from proxy.core.topology import Endpoint
+from proxy.net import upstream
+from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from tests.proxy.net.refusing import PLACE, Refusing
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker, configuration, connected, port_of, serving
 from tests.real.ports import free_port
@@ -54,6 +56,19 @@ async def test_a_client_that_begins_at_the_bootstrap_port_gets_a_broker_that_liv
         for _ in range(4):  # each begins with another broker
             async with connected(LOOPBACK, port_of(config)) as client:
                 assert await client.beat() == 0
+
+
+async def test_a_broker_that_an_answer_puts_where_nobody_is_is_found_where_discovery_found_it(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upstream, "SOONEST", 3_600.0)  # no further discovery
+    config = configuration(broker.endpoint)
+    async with serving(config), connected(LOOPBACK, port_of(config, 1)) as client:
+        for _ in range(2):  # that the first lie is not what the second one falls back to
+            broker.told = {1: Endpoint(LOOPBACK, free_port(LOOPBACK))}
+            await client.ask(MetadataRequest(topics=[]), MetadataResponse)
+            async with connected(LOOPBACK, port_of(config, 1)) as another:
+                assert await another.beat() == 0
 
 
 async def test_one_connection_over_the_limit_is_closed_at_once(broker: Broker) -> None:

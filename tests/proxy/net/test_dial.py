@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import socket
 
 import pytest
@@ -56,3 +57,13 @@ async def dial_until_full(endpoint: Endpoint) -> None:
         await trio.sleep(0)
         stream = await dial(endpoint, 0.05)
         await stream.aclose()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_a_cancelled_dial_leaves_no_socket(host: str, recwarn: pytest.WarningsRecorder) -> None:
+    with socket.create_server((LOOPBACK, 0), backlog=0) as full:
+        endpoint = Endpoint(host, full.getsockname()[1])
+        with trio.move_on_after(0.05):
+            await dial_until_full(endpoint)
+    gc.collect()
+    assert not [each for each in recwarn if each.category is ResourceWarning]

@@ -1,0 +1,151 @@
+"""A field of JSON values is masked for whoever reads them: {"card": "4111..."} arrives as {"card": "***"}.
+
+    - mask_field: {topics: [payments], field: card.number}
+
+Rules:
+* All that is fetched of these topics is masked, by consumers and by share groups. A topic that is told by its id, whose
+  name is not known, is masked too.
+* A value that cannot be looked into is masked whole: no JSON, a name twice in one object (who knows which one a
+  reader takes), a number that would not be written as it was read. Null stays null: it deletes a key.
+* Records of before Kafka 0.11, and those that cannot be read, are withheld: their partition has an error. Clients are
+  not offered the versions of Fetch in which brokers would make such records of newer ones.
+* Keys and headers are left as they are, and so is what is in the topic.
+"""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+from pydantic import Field
+
+from proxy.plugin import (
+    FETCH,
+    ApiVersionsResponse,
+    Context,
+    Decision,
+    ErrorCode,
+    FetchRequest,
+    FetchResponse,
+    Forward,
+    MessageSetError,
+    Plugin,
+    ProtocolError,
+    Record,
+    Services,
+    ShareFetchRequest,
+    ShareFetchResponse,
+    Steps,
+    on_request,
+    on_response,
+    rewrite_records,
+    turns,
+)
+
+MASK = "***"
+WITH_BATCHES = 4  # the version of Fetch that brought record batches
+WITH_IDS = 13  # and the one that brought topic ids
+
+
+class MaskField(Plugin):
+    """Mask a field of JSON values."""
+
+    class Options(Plugin.Options):
+        """What is masked."""
+
+        topics: list[str] = Field(description="The topics whose values are masked.", examples=["[payments]"])
+        field: str = Field(description='The field; "." leads to one inside of another.', examples=["card.number"])
+
+    def __init__(self, options: Options, services: Services) -> None:
+        super().__init__(options, services)
+        self._topics = frozenset(options.topics)
+        self._path = options.field.split(".")
+        self._masked = services.counter("values", "Values of which something was masked.", unit="{record}")
+
+    @on_request(FetchRequest, fields="topics")
+    @on_request(ShareFetchRequest, fields="topics")
+    def fetch(self, ctx: Context, request: FetchRequest | ShareFetchRequest) -> Steps:
+        """Learn what the topics are called whose ids the answer will have."""
+        if isinstance(request, ShareFetchRequest) or ctx.version >= WITH_IDS:
+            names = self.services.topics
+            yield from names.ask(names.unknown(topic.topic_id for topic in request.topics))
+        return None
+
+    @on_response(FetchResponse, fields="responses")
+    @on_response(ShareFetchResponse, fields="responses")
+    def fetched(self, ctx: Context, response: FetchResponse | ShareFetchResponse) -> Decision:
+        """Mask the values."""
+        changed = False
+        for topic in turns(response.responses):
+            if self._is_masked(ctx, topic):
+                for partition in turns(topic.partitions):
+                    changed |= self._mask_partition(ctx, partition)
+        return Forward(response) if changed else None
+
+    @on_response(ApiVersionsResponse, fields="api_keys")
+    def offered(self, ctx: Context, response: ApiVersionsResponse) -> Decision:
+        """Fetch is offered from the version on in which records can be read."""
+        for entry in response.api_keys:
+            if entry.api_key == FETCH.key:
+                entry.min_version = max(entry.min_version, WITH_BATCHES)
+        response.api_keys = [entry for entry in response.api_keys if entry.min_version <= entry.max_version]
+        return Forward(response)
+
+    def _is_masked(self, ctx: Context, topic: Any) -> bool:
+        by_id = isinstance(topic, ShareFetchResponse.Topic) or ctx.version >= WITH_IDS
+        name = self.services.topics.get(topic.topic_id) if by_id else topic.topic
+        return name is None or name in self._topics
+
+    def _mask_partition(self, ctx: Context, partition: Any) -> bool:
+        """Gives whether it has changed."""
+        before = partition.records
+        if before is None:
+            return False
+        try:
+            partition.records = rewrite_records(before, self._mask, partial=True)
+        except ProtocolError as error:
+            is_old = isinstance(error, MessageSetError)
+            code = ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT if is_old else ErrorCode.CORRUPT_MESSAGE
+            partition.error_code, partition.records = code, b""
+            self.services.tell("records withheld", ctx.connection, level="warning", about=code, why=str(error))
+        return partition.records is not before
+
+    def _mask(self, record: Record) -> Record:
+        if record.value is None:
+            return record
+        try:
+            value = json.loads(bytes(record.value), object_pairs_hook=once, parse_float=exact)
+            if not mask(value, self._path):
+                return record
+            text = json.dumps(value, separators=(",", ":"))
+        except (ValueError, RecursionError):  # the last of values that are nested thousands deep
+            text = json.dumps(MASK)
+        self._masked.add()
+        return record._replace(value=text.encode())
+
+
+def mask(value: Any, path: list[str]) -> bool:
+    """Mask what the path leads to, in each element of lists. Gives whether there was anything."""
+    if isinstance(value, list):
+        return sum(mask(each, path) for each in value) > 0  # all of them, not only the first
+    if not isinstance(value, dict) or path[0] not in value:
+        return False
+    if len(path) > 1:
+        return mask(value[path[0]], path[1:])
+    value[path[0]] = MASK
+    return True
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON. Raises ValueError where a name is in it twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice in an object")
+    return found
+
+
+def exact(text: str) -> float:
+    """A number of JSON. Raises ValueError where it would be written as another one."""
+    number = float(text)
+    if Decimal(repr(number)) != Decimal(text):
+        raise ValueError(f"{text} has more digits than are kept")
+    return number

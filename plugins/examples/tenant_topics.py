@@ -1,0 +1,189 @@
+"""Each tenant has topics of its own: what its clients call "orders" is "acme.orders" to the brokers.
+
+    - tenant_topics:
+        prefixes: {acme: acme., globex: globex., admin: ""}
+
+Rules:
+* A tenant is a listener. One that `prefixes` does not name takes nobody. With "" topics are called as they are.
+* Wherever the schema says that a field is a topic's name, in whatever API, it is renamed: in requests to what brokers
+  call it, in answers to what clients do. What an answer tells of other topics is taken out.
+* A topic's id does not say whose it is, and brokers match expressions with all topics. So clients are not offered
+  versions in which requests have these, or answers have ids alone, and such requests are refused. Of some APIs nothing
+  is left: the groups of KIP-848, share groups, Streams groups.
+* What is about all topics and cannot be narrowed is refused: ACLs, the quorum, elections of all partitions.
+* Groups and transactional ids are not renamed. Give each tenant its own by ACLs.
+"""
+
+from functools import cache
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from proxy.plugin import (
+    APIS,
+    CREATE_ACLS,
+    DELETE_ACLS,
+    DESCRIBE_ACLS,
+    DESCRIBE_QUORUM,
+    DESCRIBE_TOPIC_PARTITIONS,
+    Api,
+    ApiVersionsResponse,
+    Arrival,
+    Context,
+    Decision,
+    Disconnect,
+    ElectLeadersRequest,
+    ErrorCode,
+    Forward,
+    Meaning,
+    Plugin,
+    Reply,
+    Request,
+    Response,
+    Struct,
+    carrying,
+    leading,
+    on_request,
+    on_response,
+    refuse,
+    turns,
+    wrong,
+)
+
+NOT_OFFERED = (CREATE_ACLS, DELETE_ACLS, DESCRIBE_ACLS, DESCRIBE_QUORUM, DESCRIBE_TOPIC_PARTITIONS)
+TOPIC = 2  # a resource type of configurations
+RENAMED = (Meaning.TOPIC_NAME, Meaning.RESOURCE_NAME, Meaning.ERROR_MESSAGE)
+
+
+class TenantTopics(Plugin):
+    """Give each tenant topics of its own."""
+
+    class Options(Plugin.Options):
+        """The tenants."""
+
+        prefixes: dict[str, str] = Field(
+            description="What the names of a tenant's topics begin with, by listener.",
+            examples=["{acme: acme.}"],
+        )
+
+        @field_validator("prefixes")
+        @classmethod
+        def _apart(cls, prefixes: dict[str, str]) -> dict[str, str]:
+            for listener, prefix in prefixes.items():
+                for other, longer in prefixes.items():
+                    if prefix and listener != other and longer.startswith(prefix):
+                        fact = f'"{longer}" of {other} begins with "{prefix}" of {listener}, who would see its topics'
+                        raise wrong(fact, "end each with a sign that no other has inside")
+            return prefixes
+
+    options: Options
+
+    def accepted(self, arrival: Arrival) -> Decision:
+        """Nobody comes whose topics are not known."""
+        if arrival.listener in self.options.prefixes:
+            return None
+        return Disconnect(f'"prefixes" of {self.services.name} does not name the listener {arrival.listener}')
+
+    @on_request(carrying(Meaning.TOPIC_NAME, Meaning.RESOURCE_NAME, Meaning.TOPIC_ID, Meaning.TOPIC_REGEX))
+    def requested(self, ctx: Context, request: Request) -> Decision:
+        """Call topics what brokers call them."""
+        prefix = self._prefix(ctx)
+        if not prefix:
+            return None
+        if ctx.version > newest_offered(ctx.api):
+            return refused(ctx, request, ErrorCode.UNSUPPORTED_VERSION)
+        if isinstance(request, ElectLeadersRequest) and request.topic_partitions is None:
+            return refused(ctx, request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+        Renaming(ctx.version, prefix, inward=True).rename(request)
+        return Forward(request)
+
+    @on_response(carrying(*RENAMED))
+    def answered(self, ctx: Context, response: Response) -> Decision:
+        """Call topics what clients call them, and tell of no others."""
+        prefix = self._prefix(ctx)
+        if not prefix:
+            return None
+        if not Renaming(ctx.version, prefix, inward=False).rename(response):
+            return Disconnect(f"an answer of {ctx.api.name} is about a topic of somebody else")
+        return Forward(response)
+
+    @on_response(ApiVersionsResponse, fields="api_keys")
+    def offered(self, ctx: Context, response: ApiVersionsResponse) -> Decision:
+        """Offer what can be renamed."""
+        if not self._prefix(ctx):
+            return None
+        for entry in response.api_keys:
+            entry.max_version = min(entry.max_version, newest_offered(APIS[entry.api_key]))
+        response.api_keys = [entry for entry in response.api_keys if entry.min_version <= entry.max_version]
+        return Forward(response)
+
+    def _prefix(self, ctx: Context) -> str:
+        return self.options.prefixes[ctx.connection.listener]
+
+
+class Renaming:
+    """The topics of one message, on their way in to the broker or out to the client."""
+
+    def __init__(self, version: int, prefix: str, *, inward: bool) -> None:
+        self._version = version
+        self._prefix = prefix
+        self._inward = inward
+
+    def rename(self, struct: Struct) -> bool:
+        """Rename all that is in it. False: it is about a topic of somebody else."""
+        return all(self._field(struct, field) for field in leading(type(struct), *RENAMED))
+
+    def _field(self, struct: Struct, field: Any) -> bool:
+        value = getattr(struct, field.name)
+        if value is None or not field.present(self._version):
+            return True
+        if isinstance(value, Struct):
+            return self.rename(value)
+        if field.meaning is Meaning.ERROR_MESSAGE:
+            renamed = value if self._inward else value.replace(self._prefix, "")
+        elif field.meaning is Meaning.RESOURCE_NAME and getattr(struct, "resource_type", None) != TOPIC:
+            return True
+        elif field.meaning is None:
+            renamed = [each for each in turns(value) if self.rename(each)]
+        elif field.is_array:
+            renamed = [name for each in turns(value) if (name := self._name(each)) is not None]
+        else:
+            renamed = self._name(value)
+        setattr(struct, field.name, renamed)
+        return renamed is not None
+
+    def _name(self, name: str) -> str | None:
+        if self._inward:
+            return self._prefix + name
+        return name.removeprefix(self._prefix) if name.startswith(self._prefix) else None
+
+
+def refused(ctx: Context, request: Request, error: ErrorCode) -> Decision:
+    """An answer that says so; Produce with acks 0 has none."""
+    answer = refuse(ctx.api, ctx.version, request, error)
+    if answer is None:
+        return Disconnect(f"{ctx.api.name} v{ctx.version} is refused to tenants")
+    return Reply(answer)
+
+
+@cache
+def newest_offered(api: Api) -> int:
+    """The newest version that speaks of topics by their names; -1 where there is none."""
+    by_name = [version for version in api.versions if speaks_by_name(api, version)]
+    return -1 if api in NOT_OFFERED or not by_name else by_name[-1]
+
+
+def speaks_by_name(api: Api, version: int) -> bool:
+    """Has this version no request with ids or expressions, and no answer with ids alone?"""
+    asked, told = meanings(api.request, version), meanings(api.response, version)
+    unclear = {Meaning.TOPIC_ID, Meaning.TOPIC_REGEX}
+    return not any(unclear & there for there in asked) and not any(
+        Meaning.TOPIC_ID in there and Meaning.TOPIC_NAME not in there for there in told
+    )
+
+
+def meanings(cls: type[Struct], version: int) -> list[set[Meaning | None]]:
+    """Those of the fields that are there in this version, of this struct and of each in it."""
+    present = [field for field in cls.fields if field.present(version)]
+    inside = [there for field in present if isinstance(field.kind, type) for there in meanings(field.kind, version)]
+    return [{field.meaning for field in present}, *inside]

@@ -1,0 +1,62 @@
+"""Leaving: how a frame leaves where a handler wants it to leave in another manner than whole and at once.
+
+Rules:
+* First the functions of `Raw` change the bytes, in the order of the handlers; then the frame is copied, cut and sent
+  piece by piece. The first `Cut` counts, and the first `Drip`.
+* Pieces that drip leave while the frame waits; the last one leaves with the verdict. So nothing else cuts in.
+* A function that raises, or gives no bytes, fails as a handler does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+
+from proxy.core.decisions import Cut, Drip, Raw, Sleep, Step
+from proxy.core.handling import Manner
+from proxy.core.steps import HandlerError
+from proxy.protocol.frame import Buffer
+
+Send = Callable[[Sequence[Buffer]], None]
+
+
+class Leaving:
+    """A frame on its way out, once or in copies. `data` leaves after `steps`; where it was cut, `cut` says how."""
+
+    def __init__(self, frame: Sequence[Buffer], manners: Sequence[Manner], copies: int = 1) -> None:
+        """Raises HandlerError."""
+        data = b"".join(frame)
+        for manner in manners:
+            if isinstance(manner, Raw):
+                data = _replaced(data, manner)
+        self.cut = next((manner for manner in manners if isinstance(manner, Cut)), None)
+        self.data: Buffer = (data * copies)[: None if self.cut is None else max(self.cut.after, 0)]
+        self._drip = next((manner for manner in manners if isinstance(manner, Drip)), None)
+
+    @property
+    def takes_time(self) -> bool:
+        """Are there steps to be taken?"""
+        return self._drip is not None
+
+    def steps(self, send: Send) -> Generator[Step, None, None]:
+        """Send all but the last piece, one after the other."""
+        if self._drip is None:
+            return
+        size, pause = max(self._drip.size, 1), Sleep(self._drip.seconds)
+        yield pause
+        while len(self.data) > size:
+            piece = memoryview(self.data)
+            self.data = piece[size:]
+            send([piece[:size]])
+            yield pause
+
+
+def _replaced(frame: bytes, raw: Raw) -> bytes:
+    if not callable(raw.data):
+        return raw.data
+    try:
+        data = raw.data(frame)
+        if not isinstance(data, bytes):
+            raise TypeError(f"{type(data).__name__} is no bytes")
+    except Exception as error:
+        raise HandlerError(getattr(raw.data, "__qualname__", "Raw"), error) from None
+    return data

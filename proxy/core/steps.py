@@ -1,0 +1,107 @@
+"""Steps: those of handlers, each of which must be one, and what becomes of whatever a handler raises.
+
+Rules:
+* A handler that raises, or answers with what is no decision, gives a `HandlerError` that names it, and nothing else.
+* Steps that no request waits for (`connected`, `accepted`) fail closed too: their connection ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from types import GeneratorType
+from typing import Any
+
+from proxy.core.arrival import Arrival
+from proxy.core.context import Connection, Context
+from proxy.core.decisions import Ask, Call, Decision, Disconnect, Sleep, Step, Steps, Wait
+from proxy.core.failure import detached, raised_at
+from proxy.protocol.fiber import in_slices
+from proxy.protocol.schema import Message
+
+
+class HandlerError(Exception):
+    """A handler raised, or answered with what is no decision; `cause` says what, and may hold what is secret."""
+
+    def __init__(self, handler: object, cause: Exception) -> None:
+        super().__init__(str(handler))
+        self.handler = str(handler)
+        self.at = raised_at(cause)
+        self.cause = detached(cause)
+
+
+def checked(steps: Generator[Any, Any, Decision], ctx: Context) -> Generator[Step, Any, Decision]:
+    """The steps of one handler, each of which must be one. What is sent or thrown in reaches the handler."""
+    resume, value = steps.send, None
+    try:
+        while True:
+            ended, step = (yield from in_slices(_taken, resume, value)) if ctx.is_large else _taken(resume, value)
+            if ended:
+                decision: Decision = step
+                return decision
+            if not isinstance(step, Sleep | Ask | Call | Wait | None):
+                raise TypeError(f"{step!r} is no step")
+            try:
+                resume, value = steps.send, (yield step)
+                ctx.is_large = ctx.is_large or (isinstance(value, Message) and value.elements is not None)
+            except Exception as error:
+                resume, value = steps.throw, error
+    finally:
+        steps.close()
+        value = None  # an error whose traceback has this frame would hold itself
+
+
+def _taken(resume: Callable[[Any], Any], value: Any) -> tuple[bool, Any]:
+    """The next step of a handler; or that there is none, and its decision."""
+    try:
+        return False, resume(value)
+    except StopIteration as end:
+        return True, end.value
+
+
+def failing_closed(steps: Generator[Step, Any, Decision]) -> Generator[Step, Any, Decision]:
+    """Steps that no request waits for; whatever they raise becomes a HandlerError."""
+    try:
+        return (yield from steps)
+    except HandlerError:
+        raise
+    except Exception as error:
+        raise HandlerError(getattr(steps, "__qualname__", "steps"), error) from None
+
+
+def caught(steps: Generator[Step, Any, Decision]) -> Generator[Step, Any, Decision | HandlerError]:
+    """The same, with the error as their result."""
+    try:
+        return (yield from failing_closed(steps))
+    except HandlerError as error:
+        return detached(error)
+
+
+def arrival_steps(
+    plugins: Iterable[Callable[[Arrival], Steps | Decision]], arrival: Arrival
+) -> Generator[Step, Any, Disconnect | None]:
+    """Ask plugins about a client that was accepted. Raises HandlerError."""
+    for accepted in plugins:
+        try:
+            decision = accepted(arrival)
+            if isinstance(decision, GeneratorType):
+                decision = yield from decision
+            if isinstance(decision, Disconnect):
+                return decision
+            if decision is not None:
+                raise TypeError(f"{decision!r} is no decision about a client that was accepted")
+        except Exception as error:
+            raise HandlerError(getattr(accepted, "__qualname__", "accepted"), error) from None
+    return None
+
+
+def begun(begin: Callable[[Connection], Steps | None], connection: Connection) -> Steps | None:
+    """A plugin's `connected`; one that raises gives steps that do."""
+    try:
+        return begin(connection)
+    except Exception as error:
+        return _raising(HandlerError(getattr(begin, "__qualname__", "connected"), error))
+
+
+def _raising(error: HandlerError) -> Steps:
+    raise error
+    yield

@@ -1,0 +1,215 @@
+"""The example that gives each tenant topics of its own."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from plugins.examples.tenant_topics import NOT_OFFERED, Renaming, TenantTopics, newest_offered
+from proxy.core.arrival import Arrival
+from proxy.plugin import (
+    API_VERSIONS,
+    APIS,
+    CREATE_ACLS,
+    DESCRIBE_TOPIC_PARTITIONS,
+    FETCH,
+    METADATA,
+    PRODUCE,
+    Api,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    ConsumerGroupHeartbeatRequest,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+    DescribeConfigsRequest,
+    DescribeConfigsResponse,
+    Disconnect,
+    ElectLeadersRequest,
+    ErrorCode,
+    FetchRequest,
+    Meaning,
+    MetadataRequest,
+    MetadataResponse,
+    OffsetCommitRequest,
+    OffsetFetchRequest,
+    OffsetFetchResponse,
+)
+from proxy.protocol.codec import decode, encode
+from proxy.testing import build, connection
+from tests.plugins.examples.talk import Asking, batch, produce
+from tests.proxy.protocol.generate import make, structs_of
+
+PREFIXES = {"acme": "acme.", "globex": "globex.", "admin": ""}
+
+
+def tenants() -> TenantTopics:
+    return build(TenantTopics, prefixes=PREFIXES)
+
+
+def of(listener: str) -> Asking:
+    """A client of this tenant."""
+    client = connection()
+    client.listener = listener
+    return Asking(tenants(), client=client)
+
+
+def named(struct: Any) -> list[str]:
+    """The topics in a message."""
+    names: list[str] = []
+    for each in structs_of(struct):
+        for field in each.fields:
+            if field.meaning is Meaning.TOPIC_NAME and each.has(field.name):
+                value = getattr(each, field.name)
+                names += value if field.is_array and value is not None else [value]
+    return [name for name in names if name is not None]
+
+
+def test_a_topic_of_one_tenant_is_none_of_anothers() -> None:
+    assert named(of("acme").ask(produce(batch(b"a")), 9)) == ["acme.orders"]
+    assert named(of("globex").ask(produce(batch(b"a")), 9)) == ["globex.orders"]
+    assert named(of("admin").ask(produce(batch(b"a")), 9)) == ["orders"]
+
+
+def metadata(*names: str) -> MetadataResponse:
+    topics = [MetadataResponse.Topic(error_code=0, name=name, partitions=[]) for name in names]
+    return MetadataResponse(brokers=[], topics=topics)
+
+
+def test_all_topics_are_all_of_the_tenant() -> None:
+    acme = of("acme")
+    assert acme.ask(MetadataRequest(topics=None), 9).topics is None
+    answer = acme.answer(metadata("acme.orders", "globex.orders", "__consumer_offsets", "acme.pay", "acmes"), 9)
+    assert named(answer) == ["orders", "pay"]
+
+
+def test_offsets_of_groups_are_kept_under_the_brokers_names() -> None:
+    acme, topic = of("acme"), OffsetCommitRequest.Topic(name="orders", partitions=[])
+    assert named(acme.ask(OffsetCommitRequest(group_id="g", topics=[topic]), 8)) == ["acme.orders"]
+
+
+def test_all_offsets_of_a_group_are_those_of_the_tenants_topics() -> None:
+    acme = of("acme")
+    group = OffsetFetchRequest.Group(group_id="g", topics=None)
+    assert acme.ask(OffsetFetchRequest(groups=[group]), 9).groups[0].topics is None
+    topics = [OffsetFetchResponse.Group.Topic(name=name, partitions=[]) for name in ("acme.a", "globex.a")]
+    answer = acme.answer(
+        OffsetFetchResponse(groups=[OffsetFetchResponse.Group(error_code=0, group_id="g", topics=topics)]), 9
+    )
+    assert named(answer) == ["a"]
+
+
+def test_configurations_of_topics_are_those_of_the_tenants() -> None:
+    acme = of("acme")
+    wanted = [(2, "orders"), (4, "1")]
+    resources = [
+        DescribeConfigsRequest.Resource(resource_type=kind, resource_name=name, configuration_keys=None)
+        for kind, name in wanted
+    ]
+    asked = acme.ask(DescribeConfigsRequest(resources=resources), 4)
+    assert [each.resource_name for each in asked.resources] == ["acme.orders", "1"]
+    results = [
+        DescribeConfigsResponse.Result(
+            error_code=0, error_message=None, resource_type=kind, resource_name=name, configs=[]
+        )
+        for kind, name in ((2, "acme.orders"), (4, "1"), (2, "globex.orders"))
+    ]
+    answer = acme.answer(DescribeConfigsResponse(throttle_time_ms=0, results=results), 4)
+    assert [each.resource_name for each in answer.results] == ["orders", "1"]
+
+
+def test_what_an_error_says_is_in_the_clients_words() -> None:
+    acme = of("acme")
+    wanted = CreateTopicsRequest.Topic(name="a", num_partitions=1, replication_factor=1, assignments=[], configs=[])
+    assert named(acme.ask(CreateTopicsRequest(topics=[wanted], timeout_ms=1), 5)) == ["acme.a"]
+    topic = CreateTopicsResponse.Topic(name="acme.a", error_code=36, error_message="Topic 'acme.a' already exists.")
+    (told,) = acme.answer(CreateTopicsResponse(topics=[topic]), 5).topics
+    assert (told.name, told.error_message) == ("a", "Topic 'a' already exists.")
+
+
+def offered_to(listener: str) -> dict[int, tuple[int, int]]:
+    theirs = [
+        ApiVersionsResponse.ApiVersion(api_key=api.key, min_version=0, max_version=api.newest)
+        for api in APIS.values()
+        if not api.inter_broker
+    ]
+    asking = of(listener)
+    asking.ask(ApiVersionsRequest(), 2)
+    answer = asking.answer(ApiVersionsResponse(error_code=0, api_keys=theirs), 2)
+    return {entry.api_key: (entry.min_version, entry.max_version) for entry in answer.api_keys}
+
+
+def test_versions_are_offered_in_which_topics_have_names() -> None:
+    offered = offered_to("acme")
+    assert offered[FETCH.key] == (0, 12)
+    assert offered[PRODUCE.key] == (0, 12)
+    assert offered[METADATA.key] == (0, 9)
+    assert offered[API_VERSIONS.key] == (0, API_VERSIONS.newest)
+    for api in (*NOT_OFFERED, ConsumerGroupHeartbeatRequest.api):
+        assert api.key not in offered
+    assert offered_to("admin")[FETCH.key] == (0, FETCH.newest)
+
+
+@pytest.mark.parametrize("api", [api for api in APIS.values() if not api.inter_broker], ids=str)
+def test_what_is_not_offered_is_refused_if_it_comes_all_the_same(api: Api) -> None:
+    for version in range(newest_offered(api) + 1, api.newest + 1):
+        dice = random.Random(f"{api} {version}")
+        request = make(api.request, version, dice)
+        if api is PRODUCE:
+            request.acks = 1
+        answer = of("acme").ask(request, version)
+        assert isinstance(answer, api.response | str), f"v{version} reached the broker"
+
+
+@pytest.mark.parametrize("api", [api for api in APIS.values() if not api.inter_broker], ids=str)
+def test_every_name_in_every_message_is_renamed_and_back(api: Api) -> None:
+    for version in range(newest_offered(api) + 1):
+        for side in (api.request, api.response):
+            message = make(side, version, random.Random(f"{api} {version}"))
+            body, names = encode(message, version), named(message)
+            Renaming(version, "acme.", inward=True).rename(message)
+            assert named(message) == [f"acme.{name}" for name in names]
+            there = decode(side, version, encode(message, version))
+            assert Renaming(version, "globex.", inward=False).rename(decode(side, version, encode(there, version)))
+            assert Renaming(version, "acme.", inward=False).rename(there)
+            assert encode(there, version) == body
+
+
+@pytest.mark.parametrize("api", [api for api in APIS.values() if not api.inter_broker], ids=str)
+def test_nothing_is_told_of_topics_of_somebody_else(api: Api) -> None:
+    for version in range(newest_offered(api) + 1):
+        message = make(api.response, version, random.Random(f"{api} {version}"))
+        Renaming(version, "globex.", inward=True).rename(message)
+        Renaming(version, "acme.", inward=False).rename(message)
+        assert named(message) == []
+
+
+def test_an_election_of_all_partitions_is_refused() -> None:
+    answer = of("acme").ask(ElectLeadersRequest(topic_partitions=None), 2)
+    assert answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    assert isinstance(of("admin").ask(ElectLeadersRequest(topic_partitions=None), 2), ElectLeadersRequest)
+
+
+def test_a_request_by_id_is_refused() -> None:
+    topic = FetchRequest.Topic(topic_id=bytes(15) + b"\1", partitions=[])
+    answer = of("acme").ask(FetchRequest(max_wait_ms=1, min_bytes=1, topics=[topic]), 13)
+    assert answer.error_code == ErrorCode.UNSUPPORTED_VERSION
+
+
+def test_a_listener_without_a_tenant_takes_nobody() -> None:
+    assert tenants().accepted(Arrival(("192.0.2.1", 1), "acme", "main", None)) is None
+    decision = tenants().accepted(Arrival(("192.0.2.1", 1), "other", "main", None))
+    assert isinstance(decision, Disconnect)
+    assert decision.reason == '"prefixes" of plugin does not name the listener other'
+
+
+@pytest.mark.parametrize("prefixes", [{"a": "a.", "b": "a.b."}, {"a": "a.", "b": "a."}])
+def test_tenants_who_would_see_each_other_are_refused(prefixes: dict[str, str]) -> None:
+    with pytest.raises(ValidationError, match=r'begins with "a\." of a, who would see its topics'):
+        build(TenantTopics, prefixes=prefixes)
+
+
+def test_the_apis_that_are_never_offered_are_named() -> None:
+    assert {CREATE_ACLS, DESCRIBE_TOPIC_PARTITIONS} <= set(NOT_OFFERED)
