@@ -4,12 +4,14 @@ import json
 from collections import Counter, defaultdict
 from typing import Any
 
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, Message, Producer, TopicPartition
 
+from chaos.notes import ClientHistory
 from proxy.cli.demo.stage import NotSeen
 
 TOPIC = "orders"
 SECRET = "secrets"
+FAULTED = "payments"
 SECONDS = 30.0
 STATISTICS_EVERY = 100  # milliseconds
 
@@ -74,19 +76,36 @@ def refused(producer: Producer) -> str:
     return errors[0]
 
 
-def consume(bootstrap: str, traffic: Traffic, partitions: list[int], expected: int) -> list[bytes]:
+def write_once(bootstrap: str, traffic: Traffic, notes: ClientHistory, text: str) -> int:
+    """Write one message to the topic that a fault is about, and note it; gives its partition. Raises NotSeen."""
+    # With idempotence, which is other clients' default, the broker would know the message when it comes again.
+    producer = Producer(configuration(bootstrap, traffic) | {"enable.idempotence": False})
+    sent = notes.send(FAULTED, text)
+    told: list[tuple[Any, Any]] = []
+    producer.produce(FAULTED, text.encode(), on_delivery=lambda error, message: told.append((error, message)))
+    if producer.flush(SECONDS) or told[0][0] is not None:
+        raise NotSeen(f"an acknowledgement after one was lost; the client was told {told[0][0] if told else 'nothing'}")
+    ((_, message),) = told
+    sent.acknowledged(message.partition(), message.offset())
+    partition: int = message.partition()
+    return partition
+
+
+def consume(
+    bootstrap: str, traffic: Traffic, partitions: list[int], expected: int, topic: str = TOPIC
+) -> list[Message]:
     """Read the partitions from their beginning until `expected` messages came. Raises NotSeen."""
     consumer = Consumer(configuration(bootstrap, traffic) | {"group.id": "demo", "enable.auto.commit": False})
     try:
-        consumer.assign([TopicPartition(TOPIC, partition, 0) for partition in partitions])
-        found: list[bytes] = []
+        consumer.assign([TopicPartition(topic, partition, 0) for partition in partitions])
+        found: list[Message] = []
         while len(found) < expected:
             message = consumer.poll(SECONDS)
             if message is None:
                 raise NotSeen(f"message {len(found) + 1} of {expected} within {SECONDS:g} s")
             if message.error():
                 raise NotSeen(f"message {len(found) + 1} of {expected}: {message.error()}")
-            found.append(message.value() or b"")
+            found.append(message)
         consumer.poll(3 * STATISTICS_EVERY / 1000)  # for a last report of its statistics
         return found
     finally:

@@ -30,11 +30,19 @@ listeners:
     advertise: {host}
 plugins:
   - acl: {{rules: acl.yaml}}
+  - faults: {{rules: faults.yaml}}
 """
 RULES = """\
 unmatched: allow
 acls:
   - {deny: User:*, to: All, topics: secrets}
+"""
+FAULTS = """\
+faults:
+  - name: lost-ack
+    match: {api: Produce, topic: payments}
+    when: {times: 1}
+    do: {disconnect: after_broker}
 """
 
 
@@ -43,12 +51,13 @@ class NotSeen(Exception):  # noqa: N818 - the word of this demo
 
 
 class Stage(NamedTuple):
-    """What is running: the brokers' own addresses, the proxy's, the configuration that joins them, and the rules."""
+    """What is running: the brokers' own addresses, the proxy's, the configuration that joins them, and its files."""
 
     brokers: dict[int, str]
     proxy: str
     configuration: str
     rules: str
+    faults: str
 
 
 @contextmanager
@@ -63,8 +72,9 @@ def stage() -> Iterator[Stage]:
         file = Path(folder, "gateway.yaml")
         file.write_text(text)
         file.with_name("acl.yaml").write_text(RULES)
+        file.with_name("faults.yaml").write_text(FAULTS)
         with _proxy(file, port):
-            yield Stage(brokers, f"{HOST}:{port}", text, RULES)
+            yield Stage(brokers, f"{HOST}:{port}", text, RULES, FAULTS)
     del cluster
 
 

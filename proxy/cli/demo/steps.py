@@ -5,7 +5,19 @@ from collections.abc import Callable
 
 from confluent_kafka import Producer
 
-from proxy.cli.demo.client import SECRET, TOPIC, Traffic, configuration, consume, produce, refused
+from chaos.anomalies import AnomalyKind
+from chaos.history import History
+from proxy.cli.demo.client import (
+    FAULTED,
+    SECRET,
+    TOPIC,
+    Traffic,
+    configuration,
+    consume,
+    produce,
+    refused,
+    write_once,
+)
 from proxy.cli.demo.stage import BROKERS, NotSeen, Stage, addresses, stage
 
 MESSAGES = 1000
@@ -24,6 +36,7 @@ def play(say: Say) -> None:
         told = _addresses(scene, producer, say)
         _messages(scene, producer, traffic, say)
         _rule(scene, producer, say)
+        _fault(scene, traffic, say)
         _nothing_went_around(scene, told, traffic, say)
     say("\nEvery step was seen to work. Next: README.md, and doorkeeper run --help")
 
@@ -59,7 +72,7 @@ def _messages(scene: Stage, producer: Producer, traffic: Traffic, say: Say) -> N
     say(f'\n4. It produces {MESSAGES} messages to topic "{TOPIC}"; the brokers acknowledge all.')
     say(f"   By partition: {spread}.")
     found = consume(scene.proxy, traffic, sorted(written), len(sent))
-    if Counter(found) != Counter(sent):
+    if Counter(message.value() for message in found) != Counter(sent):
         raise NotSeen("the same messages coming back as were sent")
     say(f"   Another client consumes them: {len(found)} came back, each once, as it was sent.")
 
@@ -74,9 +87,26 @@ def _rule(scene: Stage, producer: Producer, say: Say) -> None:
     say(f"\n   The client is told {error}, as by a broker. No broker saw the request.")
 
 
+def _fault(scene: Stage, traffic: Traffic, say: Say) -> None:
+    say(f'\n6. What does a client do when an acknowledgement is lost? A fault for topic "{FAULTED}", faults.yaml:\n')
+    for line in scene.faults.splitlines():
+        say(f"      {line}")
+    history = History()
+    partition = write_once(scene.proxy, traffic, history.client("producer"), "payment 1")
+    reader = history.client("consumer")
+    for message in consume(scene.proxy, traffic, [partition], 2, FAULTED):
+        reader.read(FAULTED, partition, message.offset() or 0, (message.value() or b"").decode())
+    found = history.check()
+    if found.kinds != {AnomalyKind.DUPLICATE}:
+        raise NotSeen(f"one message twice in the log; the history shows {found}")
+    say("\n   The client sent one message. It got no answer, sent it again, and was told that all is well:\n")
+    for line in str(found).splitlines()[1:]:
+        say(f"      {line}")
+
+
 def _nothing_went_around(scene: Stage, told: dict[int, str], traffic: Traffic, say: Say) -> None:
     names = {address: f"broker {node_id}" for node_id, address in told.items()} | {scene.proxy: "bootstrap"}
-    say("\n6. What passed through the proxy, as the clients counted it:\n")
+    say("\n7. What passed through the proxy, as the clients counted it:\n")
     for address, requests in sorted(traffic.requests.items()):
         if address not in names:
             raise NotSeen(f"every request going to the proxy: {requests.total()} went to {address}")

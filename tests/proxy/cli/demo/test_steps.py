@@ -17,4 +17,5 @@ def test_the_demo_shows_every_step_and_ends_well() -> None:
     assert not {real for _, real, _ in rows} & {told for _, _, told in rows}
     assert f"{MESSAGES} came back" in result.stdout
     assert "The client is told TOPIC_AUTHORIZATION_FAILED" in result.stdout
+    assert re.search(r"duplicate: payments-\d offset 1\n", result.stdout)
     assert "None went to a broker's own address." in result.stdout
