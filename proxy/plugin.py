@@ -3,7 +3,7 @@
 `plugins/README.md` teaches how a plugin is written. Here is what it is made of:
 
 * `Plugin`, its `Options`, and its `Services`; `PluginError` says why it cannot begin.
-* What marks a handler: `on_request`, `on_response`, `carrying`, `observe`, `on_outcome`, `on_unsupported`,
+* What marks a handler: `on_request`, `on_response`, `carrying`, `observe`, `on_outcome`, `on_event`, `on_unsupported`,
   `on_unreadable`.
 * What a handler is given: `Context` with its `Connection`; an observer: `Outcome`; `accepted`: an `Arrival`.
 * What it answers (a `Decision`) and what it may wait for before (`Steps`).
@@ -42,6 +42,12 @@ from proxy.core.decisions import (
     Steps as Steps,
     Wait as Wait,
 )
+from proxy.core.events import (
+    Authenticated as Authenticated,
+    Closed as Closed,
+    Connected as Connected,
+    Refused as Refused,
+)
 from proxy.core.fetch_topics import (
     FetchTopics as FetchTopics,
 )
@@ -56,6 +62,7 @@ from proxy.core.plugin import (
     Wish as Wish,
     carrying as carrying,
     observe as observe,
+    on_event as on_event,
     on_outcome as on_outcome,
     on_request as on_request,
     on_response as on_response,

@@ -1,4 +1,7 @@
-"""Events: what a link did that somebody may want to know. Facts only: how they are told is `net`'s business."""
+"""Events: what a link did that somebody may want to know. Facts only: how they are told is `net`'s business.
+
+`Connected` and `Closed` are for observers alone (`connection_events.py`): `net` knows of both.
+"""
 
 from dataclasses import dataclass, field
 
@@ -19,10 +22,10 @@ class HandlerFailed:
 
 @dataclass(frozen=True, slots=True)
 class ObserverFailed:
-    """An observer raised. What it observes went on."""
+    """An observer raised. What it observes went on. `api` None: it was told of an event."""
 
     observer: str
-    api: Api
+    api: Api | None
     version: int
     error: Exception
     at: str = field(default="", compare=False)
@@ -44,6 +47,25 @@ class StepsFailed:
     steps: str
     error: Exception
     at: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """A client and its broker are connected to each other, by the proxy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The connection is over, for this reason; None: nothing was wrong.
+
+    `began` and `ended` are in seconds of the link's clock, as the moments of an `Outcome`. Bytes are those that came.
+    """
+
+    reason: str | None
+    began: float
+    ended: float
+    from_client: int
+    from_broker: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +127,4 @@ Event = (
     | AclsChanged
     | AclsNotChanged
 )
+Fact = Event | Connected | Closed

@@ -20,6 +20,7 @@ from weakref import ref
 from proxy.core.arrival import Arrival
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Decision, Steps
+from proxy.core.events import Fact
 from proxy.core.interest import Interest, interest
 from proxy.core.outcome import Observer
 from proxy.core.plugin import Handler, Plugin
@@ -168,12 +169,16 @@ class Filters:
         self.unreadable: dict[int, Callable[[Context], Steps]] = {}
         self.accepted: list[Callable[[Arrival], Steps | Decision]] = []
         self.connected: list[Callable[[Connection], Steps | None]] = []
+        self.events: dict[type[Fact], list[Callable[[Connection, Any], None]]] = {}
         for position, plugin in enumerate(plugins):
             handlers += plugin.handlers(position)
             if type(plugin).accepted is not Plugin.accepted:
                 self.accepted.append(plugin.accepted)
             if type(plugin).connected is not Plugin.connected:
                 self.connected.append(plugin.connected)
+            for name, kinds in plugin.events.items():
+                for kind in kinds:
+                    self.events.setdefault(kind, []).append(getattr(plugin, name))
             for name, api in plugin.unsupported.items():
                 self.unsupported[api.key] = getattr(plugin, name)
             unreadables |= {api.key: getattr(plugin, name) for name, api in plugin.unreadable.items()}

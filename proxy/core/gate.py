@@ -17,6 +17,7 @@ from struct import Struct
 from typing import Any
 
 from proxy.core.admission import Admission
+from proxy.core.connection_events import ConnectionEvents
 from proxy.core.context import Tokens
 from proxy.core.decisions import Alone, Steps
 from proxy.core.events import Event, Refused
@@ -59,6 +60,7 @@ class LinkGate:
         requests: Requests,
         responses: Responses,
         strangers: Strangers,
+        events: ConnectionEvents,
         run: Callable[[Steps], None],
     ) -> None:
         self._longest = parts.limits.frame
@@ -69,6 +71,7 @@ class LinkGate:
         self._requests = requests
         self._responses = responses
         self._strangers = strangers
+        self._events = events
         self.run = run
         self._again: Buffer = b""  # a frame that turned out to have a Kafka header
         self._alone: Task[Any] | None = None  # waits until no request of the client is under way
@@ -124,7 +127,7 @@ class LinkGate:
     def tell(self, event: Event) -> None:
         """Tell those who watch."""
         self._counters.failed_authentications += isinstance(event, Refused)
-        self._outbox.emit(event)
+        self._events.told(event)
 
     @property
     def untouched(self) -> bool:

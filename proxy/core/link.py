@@ -25,6 +25,7 @@ from proxy.core.admission import Admission
 from proxy.core.allowance import Allowance
 from proxy.core.clock import Clock
 from proxy.core.commands import Await, Command, HalfClose
+from proxy.core.connection_events import ConnectionEvents
 from proxy.core.context import Connection
 from proxy.core.decisions import TURN, Alone, Ask, Call, Decision, Disconnect, How, Sleep, Steps, Wait
 from proxy.core.events import StepsFailed
@@ -58,6 +59,7 @@ class Link:
         "_asks",
         "_asks_later",
         "_beside",
+        "_events",
         "_gate",
         "_is_half_closed",
         "_outcomes",
@@ -84,7 +86,8 @@ class Link:
         self.counters = counters = counters or Counters()
         self.inflight = InFlight()
         self.outbox = outbox = Outbox()
-        self._outcomes = Outcomes(clock or Clock(), outbox, counters)
+        clock = clock or Clock()
+        self._outcomes = Outcomes(clock, outbox, counters)
         self._tasks = tasks = WaitingTasks()
         self._is_half_closed = False
         self._silent: str | None = None  # why: nothing is answered any more
@@ -97,7 +100,8 @@ class Link:
         self.requests, self.responses = Requests(parts, admission), Responses(parts)
         self.requests.answer = self.responses.answer
         strangers, lanes = Strangers(parts, admission, self.requests), (self.requests, self.responses)
-        self._gate = connection.gate = LinkGate(parts, admission, *lanes, strangers, self.run)
+        self._events = ConnectionEvents(connection, admission, clock, outbox, counters)
+        self._gate = connection.gate = LinkGate(parts, admission, *lanes, strangers, self._events, self.run)
         self.requests.stranger = self._gate.meet
         tasks.begins |= {
             Sleep: self._sleep,
@@ -120,6 +124,7 @@ class Link:
     def begin(self) -> list[Command]:
         """Both connections are there. Called once, before everything else."""
         commands = self.outbox.start()
+        self._events.connected()
         for steps in self._beside:
             self.run(steps)
         self._beside.clear()
@@ -299,10 +304,15 @@ class Link:
         self.outbox.close(reason, reset=reset)
         self._drop_tasks()
 
-    def release(self, reason: str | None = None) -> None:
-        """Both connections are gone: hold nothing, be called no more. Only `connection` is there to be told of."""
+    def release(self, reason: str | None = None, from_client: int = 0, from_broker: int = 0) -> list[Command]:
+        """Both connections are gone: hold nothing, be called no more. Only `connection` is there to be told of.
+
+        So many bytes came from each. Gives what is still to be told.
+        """
+        commands = self.outbox.start()
         try:
             self.close(reason)
+            self._events.closed(reason, from_client, from_broker)
         finally:
             self._tasks.begins.clear()
             self.inflight.slots.clear()
@@ -311,6 +321,7 @@ class Link:
             self.responses.splitter.close()
             del self.requests.stranger, self.requests.answer
             del self.connection.gate, self._gate, self.requests, self.responses
+        return commands
 
     def _drop_tasks(self) -> None:
         for slot in self.inflight.slots:

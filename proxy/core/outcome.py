@@ -40,7 +40,8 @@ class Outcome:
     """What became of a request. Times are in seconds of the link's clock, None for what never happened.
 
     `why` says which handler answered or ended it, or what else kept it from its answer; None where a broker answered.
-    Sizes are in bytes of whole frames.
+    Sizes are in bytes of whole frames. `decisions` are those of all handlers that decided something about the request
+    or its answer, in their order: the handler, and what it decided (`Forward`, `Reply`, ...) or that it "failed".
     """
 
     by: By
@@ -51,6 +52,7 @@ class Outcome:
     left: float | None
     request_bytes: int
     response_bytes: int
+    decisions: tuple[tuple[str, str], ...] = ()
 
 
 Observer = Callable[[Context, Outcome], None]
@@ -89,7 +91,7 @@ class Outcomes:
         left = None if by is By.NOBODY else self._clock.now
         answered = None if by is By.NOBODY else (left if ctx.answered is None else ctx.answered)
         assert ctx.came is not None
-        outcome = Outcome(by, why, ctx.came, ctx.sent, answered, left, ctx.request_bytes, size)
+        outcome = Outcome(by, why, ctx.came, ctx.sent, answered, left, ctx.request_bytes, size, ctx.decisions)
         for observer in observers:
             try:
                 observer(ctx, outcome)

@@ -20,6 +20,9 @@
         @on_outcome(PRODUCE, FETCH)
         def ended(self, ctx: Context, outcome: Outcome) -> None: ...
 
+        @on_event(Connected, Authenticated, Closed)
+        def happened(self, connection: Connection, event: Connected | Authenticated | Closed) -> None: ...
+
 Rules:
 * `fields` names the top-level fields that the handler looks at; the others stay unread. Without it the whole message is
   decoded. In a version that has none of the fields the handler is not called; nor, where all fields that are wanted
@@ -29,7 +32,8 @@ Rules:
 * A misspelt class or field raises TypeError when the plugin's module is imported.
 * Handlers of one plugin on one message run in the order in which they are written.
 * An observer decides nothing. It is shown a request as it came, before any handler, and a response as it leaves, after
-  all of them. What became of a request is told once, to `on_outcome`, of every API unless some are named.
+  all of them. What became of a request is told once, to `on_outcome`, of every API unless some are named. What happens
+  to a connection is told to `on_event`.
 * A plugin is made once for each cluster in each worker. What it keeps of a connection or a request it keeps in their
   `notes`, under its name: there may be another instance of it when the answer comes.
 * A plugin that makes its handlers itself (`handlers`) may give them what `fast_path.py` speaks of.
@@ -45,6 +49,7 @@ from typing import Any, ClassVar, TypeVar
 from proxy.core.arrival import Arrival
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Decision, Steps
+from proxy.core.events import Fact
 from proxy.core.fast_path import FastPath
 from proxy.core.outcome import Observer
 from proxy.core.services import Services
@@ -130,6 +135,7 @@ class Plugin:
     unsupported: ClassVar[dict[str, Api]] = {}
     unreadable: ClassVar[dict[str, Api]] = {}
     outcomes: ClassVar[dict[str, tuple[Api, ...]]] = {}
+    events: ClassVar[dict[str, tuple[type[Fact], ...]]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -138,6 +144,7 @@ class Plugin:
         cls.unsupported = _marked(members, "_unsupported")
         cls.outcomes = _marked(members, "_outcomes")
         cls.unreadable = _marked(members, "_unreadable")
+        cls.events = _marked(members, "_events")
 
     def __init__(self, options: Any = None, services: Any = None) -> None:
         self.options = options
@@ -197,6 +204,16 @@ def on_outcome(*apis: Api) -> Callable[[H], H]:
 
     def mark(observer: H) -> H:
         observer._outcomes = apis  # type: ignore[attr-defined]
+        return observer
+
+    return mark
+
+
+def on_event(*kinds: type[Fact]) -> Callable[[H], H]:
+    """The method is told (connection, event) of each event of these kinds (`events.py`, `connection_events.py`)."""
+
+    def mark(observer: H) -> H:
+        observer._events = kinds  # type: ignore[attr-defined]
         return observer
 
     return mark

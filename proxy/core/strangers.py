@@ -92,11 +92,12 @@ class Strangers:
         self._outcomes.answered(ctx)
         self.requests.answer(Answer((data,), ctx, by, why))
 
-    def failed(self, ctx: Context, handler: object, error: Exception, reason: str) -> Reader:
+    def failed(self, ctx: Context, handler: str, error: Exception, reason: str) -> Reader:
         """The plugin that was to answer did not."""
         self._counters.failed_handlers += 1
         at = raised_at(error)
-        self._outbox.emit(HandlerFailed(str(handler), ctx.api, ctx.version, detached(error), at))
+        ctx.decide(handler, "failed")
+        self._outbox.emit(HandlerFailed(handler, ctx.api, ctx.version, detached(error), at))
         return self.give_up(ctx, reason)
 
 
@@ -113,18 +114,20 @@ class _Answered:
 
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer]:
         """Let the plugin answer."""
-        strangers, ctx = self._strangers, self._ctx
+        strangers, ctx, handler = self._strangers, self._ctx, self._handler.__qualname__
         try:
             decision = self._handler(ctx)
             if isinstance(decision, Reply) and decision.version is not None:
-                strangers.answer(ctx, decision.message, decision.version, By.PLUGIN, self._handler.__qualname__)
+                ctx.decide(handler, "Reply")
+                strangers.answer(ctx, decision.message, decision.version, By.PLUGIN, handler)
                 return ()
             if not isinstance(decision, Disconnect):
                 raise TypeError(f"{decision!r} is no answer to an unknown version")
+            ctx.decide(handler, "Disconnect")
             strangers.give_up(ctx, decision.reason)
         except Exception as error:  # whatever a plugin raises: fail closed
             reason = f"the client asked for {self._name}, and answering that failed"
-            strangers.failed(ctx, self._handler, error, reason)
+            strangers.failed(ctx, handler, error, reason)
         return HOLD
 
 

@@ -170,15 +170,19 @@ class Arrivals:
         self, connection: Connection, client: AnySocket, broker: AnySocket, introduced: Introduced | None
     ) -> None:
         """Both sides are there: serve them, from what the handshake of TLS brought ahead on."""
+        link: Link | None = None
         try:
             worker = self._worker
             clock, allowance = worker.reactor.clock, worker.allowance
+            clock.now = trio.current_time()
             link = Link(connection, self._filters, self._limits, worker.link_counters, clock, allowance)
             beginning = link.begin()
             if introduced is not None and introduced.lifetime is not None:
                 link.run(keep_up(connection, introduced.identity, introduced.versions, introduced.lifetime))
             conversation = self._worker.reactor.adopt(client, broker, link)
         except BaseException:
+            if link is not None:
+                link.release("the proxy failed; its log says where")
             self._worker.counters.open -= 1
             client.close()
             broker.close()

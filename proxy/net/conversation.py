@@ -295,3 +295,9 @@ class Conversation:
         self.client.close()
         self.broker.close()
         self._shared.over(self)
+
+    def release(self) -> None:
+        """It is over: free all that it holds."""
+        for command in self.link.release(self.reason, self.client.received, self.broker.received):
+            if isinstance(command, Emit):
+                self._shared.emit(self, command.event)

@@ -157,7 +157,7 @@ class Reactor:
     def _over(self, conversation: Conversation) -> None:
         """It is told of, and then freed, with all that it holds."""
         self._guard(conversation, partial(self._ended, conversation, conversation.reason))
-        self._guard(conversation, partial(conversation.link.release, conversation.reason))
+        self._guard(conversation, conversation.release)
 
     # The loop.
 

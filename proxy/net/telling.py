@@ -64,8 +64,9 @@ class Telling:
                 what = f"{event.handler} on {event.api.name} v{event.version}"
                 self._failed(what, _failure(event, _has_secrets(event.api)), facts)
             case ObserverFailed():
-                what = f"{event.observer} on {event.api.name} v{event.version}"
-                self._failed(what, _failure(event, _has_secrets(event.api)), facts, "observer failed")
+                what = event.observer if event.api is None else f"{event.observer} on {event.api.name} v{event.version}"
+                secret = event.api is None or _has_secrets(event.api)
+                self._failed(what, _failure(event, secret), facts, "observer failed")
             case StepsFailed():
                 self._failed(event.steps, _failure(event, True), facts)
             case Undecodable():

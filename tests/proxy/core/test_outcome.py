@@ -123,6 +123,28 @@ def test_an_observer_sees_all_answers_wherever_it_stands(observer: type[Watching
     ]
 
 
+def test_who_decided_what_is_told_in_order() -> None:
+    class Raising(Plugin):
+        @on_response(HeartbeatResponse)
+        def up(self, ctx: Context, response: HeartbeatResponse) -> Decision:
+            return Forward(response)
+
+    watching = Watching()
+    link = Link(connection(), Filters([Raising(), Doing(), watching]))
+    play(link, heartbeat(1, "forward"), heartbeat(2, "reply"), heartbeat(3, "raise"), heartbeat(4), metadata(5))
+    play(link, FUTURE % b"\0\0\0\6")
+    from_broker(link, heartbeat_answer(1) + heartbeat_answer(4, 99))
+    up = "test_who_decided_what_is_told_in_order.<locals>.Raising.up"
+    assert {number: outcome.decisions for number, outcome in watching.told} == {
+        1: (("Doing.down", "Forward"), (up, "Forward")),
+        2: (("Doing.down", "Reply"), (up, "Forward")),
+        3: (("Doing.down", "failed"),),
+        4: (("Doing.up", "failed"),),
+        5: (),
+        6: (("Doing.unknown", "Reply"),),
+    }
+
+
 def test_an_observer_reads_requests_as_they_came_and_answers_as_they_left() -> None:
     reading = Reading()
     link = Link(connection(), Filters([Doing(), reading]))

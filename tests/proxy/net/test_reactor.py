@@ -15,7 +15,7 @@ import trio.testing
 
 from proxy.core.context import Context
 from proxy.core.decisions import TURN, Call, Decision, Disconnect, Forward, How, Sleep, Steps, Wait
-from proxy.core.events import Event
+from proxy.core.events import Closed, Connected, Event, ObserverFailed
 from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin, on_request
@@ -27,6 +27,7 @@ from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
 from proxy.testing import connection
 from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, produce
+from tests.proxy.core.test_connection_events import Noting, Stumbling
 from tests.proxy.core.test_responses import Endpoints
 
 MIB = 1 << 20
@@ -134,6 +135,37 @@ async def test_a_conversation_goes_both_ways() -> None:
             assert await receive(client, len(heartbeat_answer(number))) == heartbeat_answer(number)
         assert here.reactor.bytes_from_clients == 3 * len(heartbeat(0))
         assert here.reactor.bytes_from_brokers == 3 * len(heartbeat_answer(0))
+
+
+@pytest.mark.parametrize("crash", [False, True])
+async def test_observers_hear_how_a_connection_ended_and_what_came_on_it(
+    crash: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noting, stumbling = Noting(), Stumbling()
+    async with world() as here:
+        client, ours = pair()
+        broker, upstream = pair()
+        link = Link(connection(), Filters([noting, stumbling]), clock=here.reactor.clock)
+        link.begin()
+        conversation = here.reactor.adopt(ours, upstream, link)
+        here.ends += stream(client), stream(broker)
+        await here.ends[0].send_all(heartbeat(1))
+        await receive(here.ends[1], len(heartbeat(1)))
+        await here.ends[1].send_all(heartbeat_answer(1))
+        await receive(here.ends[0], len(heartbeat_answer(1)))
+        if crash:
+            monkeypatch.setattr(conversation.client, "take", lambda data: 1 // 0)
+            await here.ends[0].send_all(heartbeat(2))
+        else:
+            client.shutdown(socket.SHUT_WR)
+        await here.until_over()
+    assert [type(each) for each in noting.noted] == [Connected, int, Closed]
+    closed = noting.noted[-1]
+    assert closed.reason == ("the proxy failed; its log says where" if crash else None)
+    assert closed.from_client == (2 if crash else 1) * len(heartbeat(1))
+    assert closed.from_broker == len(heartbeat_answer(1))
+    assert closed.began <= closed.ended
+    assert [type(event) for event in here.events] == [ObserverFailed]  # of its end
 
 
 async def test_what_was_read_before_is_not_lost() -> None:

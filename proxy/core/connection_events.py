@@ -1,0 +1,63 @@
+"""Connection events: what happens to a connection, told to those who observe it.
+
+    @on_event(Connected, Authenticated, Refused, Closed)
+    def told(self, connection: Connection, event: Connected | Authenticated | Refused | Closed) -> None: ...
+
+Rules:
+* `Connected` comes first and `Closed` last, each exactly once, whatever ends the connection. When `Closed` is told,
+  every request of it has had its outcome.
+* Those of the configuration in force are told. So a plugin that came with a later one hears of the end of a connection
+  whose beginning another instance of it, or nobody, heard of.
+* An observer changes nothing. One that raises is counted and told of, and stops nothing.
+"""
+
+from __future__ import annotations
+
+from proxy.core.admission import Admission
+from proxy.core.clock import Clock
+from proxy.core.context import Connection
+from proxy.core.events import Closed, Connected, Event, Fact, ObserverFailed
+from proxy.core.failure import detached, raised_at
+from proxy.core.limits import Counters
+from proxy.core.outbox import Outbox
+
+
+class ConnectionEvents:
+    """Tells of one connection."""
+
+    __slots__ = ("_admission", "_began", "_clock", "_connection", "_counters", "_outbox")
+
+    def __init__(
+        self, connection: Connection, admission: Admission, clock: Clock, outbox: Outbox, counters: Counters
+    ) -> None:
+        self._connection = connection
+        self._admission = admission
+        self._clock = clock
+        self._outbox = outbox
+        self._counters = counters
+        self._began: float | None = None
+
+    def connected(self) -> None:
+        """Both connections are there."""
+        self._began = self._clock.now
+        self._observed(Connected())
+
+    def told(self, event: Event) -> None:
+        """Something happened that `net` is told of too."""
+        self._outbox.emit(event)
+        self._observed(event)
+
+    def closed(self, reason: str | None, from_client: int, from_broker: int) -> None:
+        """Both connections are gone."""
+        if self._began is not None:
+            began, self._began = self._began, None
+            self._observed(Closed(reason, began, self._clock.now, from_client, from_broker))
+
+    def _observed(self, event: Fact) -> None:
+        for observer in self._admission.filters.events.get(type(event), ()):
+            try:
+                observer(self._connection, event)
+            except Exception as error:
+                self._counters.failed_observers += 1
+                at = raised_at(error)
+                self._outbox.emit(ObserverFailed(observer.__qualname__, None, 0, detached(error), at))
