@@ -1,0 +1,55 @@
+"""The page for those who write plugins says what there is, and shows what is there."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import yaml
+
+import proxy.plugin
+from plugins.examples.add_header import AddHeader
+from plugins.examples.mask_field import MaskField
+from plugins.examples.tenant_topics import TenantTopics
+from proxy.core import decisions
+from proxy.plugin import Plugin, Services
+
+FOLDER = Path(__file__).parents[2] / "plugins"
+PAGE = (FOLDER / "README.md").read_text(encoding="utf-8")
+EXAMPLES = {"add_header": AddHeader, "mask_field": MaskField, "tenant_topics": TenantTopics}
+
+
+def test_the_example_in_the_page_is_the_one_that_is_tested() -> None:
+    assert f"```python\n{(FOLDER / 'examples' / 'add_header.py').read_text(encoding='utf-8')}```\n" in PAGE
+
+
+def test_every_example_is_in_the_page() -> None:
+    there = {path.stem for path in (FOLDER / "examples").glob("[a-z]*.py")}
+    assert there == EXAMPLES.keys()
+    assert [name for name in there if f"](examples/{name}.py)" not in PAGE] == []
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_what_an_example_says_of_its_options_is_right(name: str) -> None:
+    text = (FOLDER / "examples" / f"{name}.py").read_text(encoding="utf-8").split('"""')[1]
+    shown = "".join(f"{line}\n" for line in text.splitlines() if line.startswith("    "))
+    (entry,) = yaml.safe_load(shown)
+    assert list(entry) == [name]
+    assert EXAMPLES[name].Options(**entry[name])
+
+
+def test_every_service_is_in_the_page() -> None:
+    assert [each.name for each in fields(Services) if f".{each.name}" not in PAGE] == []
+
+
+def test_every_decision_every_step_and_every_mark_is_in_the_page() -> None:
+    own = {name for name, value in vars(decisions).items() if getattr(value, "__module__", "") == decisions.__name__}
+    marks = {"on_request", "on_response", "observe", "on_outcome", "on_unsupported", "on_unreadable", "carrying"}
+    assert marks < vars(proxy.plugin).keys()
+    assert sorted(name for name in own | marks if name not in PAGE) == []
+
+
+def test_what_a_plugin_may_have_is_in_the_page() -> None:
+    methods = {name for name, value in vars(Plugin).items() if callable(value) and not name.startswith("_")}
+    assert sorted(name for name in methods - {"handlers", "observers", "counts", "Options"} if name not in PAGE) == []
