@@ -16,7 +16,7 @@ from proxy.auth.identity import Identities
 from proxy.config import Config
 from proxy.core.topology import Endpoint
 from proxy.net.asking import EndedError, ask
-from proxy.net.authorities import Speakers
+from proxy.net.authorities import speaker
 from proxy.net.dial import UnreachableError, dial
 from proxy.net.introductions import introduce_on
 from proxy.net.tls.brokers import BrokerTls
@@ -59,15 +59,15 @@ def live_cluster(config: Config, name: str) -> list[Binding]:
 
 async def _configured(config: Config, name: str) -> list[Binding]:
     cluster = config.clusters[name]
-    speakers = Speakers(config)
+    speaks = None if cluster.sasl is None else speaker(cluster.sasl)
     tls = None if cluster.tls is None else BrokerTls(name, cluster.tls)
     brokers = [Endpoint(*address) for address in cluster.bootstrap]
     async with trio.open_nursery() as nursery:
-        await nursery.start(speakers.watch)
+        if speaks is not None and speaks.token is not None:
+            await nursery.start(speaks.token.watch)
+        identities = None if speaks is None else speaks.identities
         try:
-            found: list[Binding] | LiveError = await _first(
-                brokers, config.limits.dial, tls, speakers.by_cluster.get(name)
-            )
+            found: list[Binding] | LiveError = await _first(brokers, config.limits.dial, tls, identities)
         except LiveError as error:
             found = error
         nursery.cancel_scope.cancel()

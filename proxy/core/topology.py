@@ -60,7 +60,7 @@ class Topology:
         self._appeared = appeared
         self._moved = moved
         self._refused = refused
-        self._most = most
+        self.most = most
         self.brokers: dict[int, Broker] = {}
 
     def learn(self, node_id: int, host: str, port: int) -> Endpoint:
@@ -82,8 +82,8 @@ class Topology:
         return self.brokers[node_id].advertised
 
     def _objection(self, node_id: int, real: Endpoint, known: Broker | None) -> Refused | None:
-        if known is None and len(self.brokers) >= self._most:
-            return Refused(node_id, f"broker {node_id} is one more than {self._most} (limits.brokers)", over=True)
+        if known is None and len(self.brokers) >= self.most:
+            return Refused(node_id, f"broker {node_id} is one more than {self.most} (limits.brokers)", over=True)
         why = unusable(node_id, *real)
         return Refused(node_id, why) if why else None
 

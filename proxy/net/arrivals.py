@@ -13,9 +13,8 @@ Rules:
 from __future__ import annotations
 
 import socket
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import structlog
 import trio
@@ -28,8 +27,8 @@ from proxy.core.context import Connection
 from proxy.core.decisions import Disconnect
 from proxy.core.filters import Filters
 from proxy.core.limits import Counters as LinkCounters
-from proxy.core.limits import Limits as LinkLimits
 from proxy.core.link import Link
+from proxy.core.plugin import Plugin
 from proxy.core.steps import HandlerError, arrival_steps, caught
 from proxy.core.topology import Endpoint
 from proxy.net.admitting import admit
@@ -41,15 +40,13 @@ from proxy.net.introductions import Introduced
 from proxy.net.listeners import Listener
 from proxy.net.reactor import Reactor
 from proxy.net.side import AnySocket
+from proxy.net.snapshot import Snapshot
 from proxy.net.tasks import Tasks
 from proxy.net.tls.brokers import TlsStream
 from proxy.net.tls.handshake import HandshakeError
 from proxy.net.tls.sockets import TlsSocket
 from proxy.net.upstream import Upstream
 from proxy.telemetry.counters import NetworkCounters
-
-if TYPE_CHECKING:
-    from proxy.net.tls.clients import ClientTls
 
 log = structlog.get_logger()
 
@@ -61,9 +58,11 @@ class Worker:
     """What all connections of a worker share.
 
     `mark`: the client id of this proxy; `host`: what plugins share; `listeners`: all that it has.
+
+    `snapshot` is in force: another may be after any await.
     """
 
-    limits: LimitOptions
+    snapshot: Snapshot
     reactor: Reactor
     tasks: Tasks
     counters: NetworkCounters
@@ -75,6 +74,11 @@ class Worker:
     listeners: list[Listener] = field(default_factory=list)
     dialling: trio.Nursery = field(init=False)
 
+    @property
+    def limits(self) -> LimitOptions:
+        """Those that are in force."""
+        return self.snapshot.config.limits
+
 
 class Arrivals:
     """The clients of one listener, on their way to a broker of its cluster."""
@@ -83,21 +87,23 @@ class Arrivals:
         self,
         listener: str,
         exposure: Exposure,
-        upstream: Upstream,
-        filters: Filters,
+        upstream: Callable[[], Upstream],
         worker: Worker,
-        introduce_later: bool,
-        tls: ClientTls | None,
     ) -> None:
-        self._tls = tls
-        self._later = introduce_later  # who we are depends on who the client is
         self._waiting = exposure.waiting[listener]
         self._listener = listener
+        self._cluster = exposure.cluster
         self._topology = exposure.topologies[listener]
         self._upstream = upstream
-        self._filters = filters
         self._worker = worker
-        self._limits = LinkLimits(worker.limits.frame, worker.limits.in_flight, worker.limits.elements)
+        self._arriving: set[trio.CancelScope] = set()
+        self._is_over = False
+
+    def end(self) -> None:
+        """The listener is gone: those on their way do not arrive."""
+        self._is_over = True
+        for scope in self._arriving:
+            scope.cancel()
 
     def accepted(self, client: socket.socket, peer: tuple[str, int], broker_id: int | None) -> None:
         """A client came to the port of a broker, or (None) to the bootstrap port."""
@@ -118,22 +124,31 @@ class Arrivals:
 
     async def _arrive(self, client: socket.socket, peer: tuple[str, int], broker_id: int | None) -> None:
         with self._worker.tasks.contained("bringing a client to a broker", listener=self._listener):
-            await self._connect(client, peer, broker_id)
+            scope = trio.CancelScope()
+            self._arriving.add(scope)
+            try:
+                with scope:
+                    await self._connect(client, peer, broker_id)
+            finally:
+                self._arriving.remove(scope)
 
     async def _connect(self, client: socket.socket, peer: tuple[str, int], broker_id: int | None) -> None:
         broker = introduced = welcomed = None
         shaken: AnySocket = client
+        # By this a client comes in, whatever is in force meanwhile: part of one and part of another may be neither.
+        here, upstream = self._worker.snapshot.listeners[self._listener], self._upstream()
         try:
-            if self._filters.accepted and not await self._admitted(client, peer, broker_id):
+            if here.filters.accepted and not await self._admitted(here.filters, client, peer, broker_id):
                 return
-            if self._tls is not None:
-                welcomed = await self._tls.welcome(client, broker_id)
+            if here.tls is not None:
+                welcomed = await here.tls.welcome(client, broker_id, self._worker.limits)
                 shaken, broker_id = welcomed.socket, welcomed.broker_id
-            broker, introduced = await self._reach(broker_id, None if welcomed is None else welcomed.principal)
+            principal = None if welcomed is None else welcomed.principal
+            broker, introduced = await self._reach(upstream, broker_id, principal, later=here.introduce_later)
         except UnreachableError as error:
             self._worker.counters.failed_dial += not error.stalled
             self._worker.counters.slow_dial += error.stalled
-            self._upstream.ask_again()
+            upstream.ask_again()
             self._complain("broker unreachable", broker_id, peer, str(error), broker=broker_id)
         except HandshakeError as error:
             self._worker.counters.slow_handshake += error.limit == "handshake"
@@ -144,19 +159,25 @@ class Arrivals:
             if broker is None:  # also when the proxy is about to end
                 self._worker.counters.open -= 1
                 shaken.close()
-        if broker is not None:
-            connection = Connection(peer, self._listener, self._upstream.name, self._topology, broker_id)
+        if broker is not None and self._is_over:
+            self._worker.counters.open -= 1
+            shaken.close()
+            plain_socket(broker).close()
+        elif broker is not None:
+            connection = Connection(peer, self._listener, self._cluster, self._topology, broker_id)
             if welcomed is not None:
                 connection.tls, connection.principal = welcomed.facts, welcomed.principal
                 connection.taken_for = "" if welcomed.principal else None
             if introduced is not None:
                 connection.taken_for = introduced.identity.principal
-            self._begin(connection, shaken, plain_socket(broker), introduced)
+            self._begin(connection, here.filters.plugins[0], shaken, plain_socket(broker), introduced)
 
-    async def _admitted(self, client: socket.socket, peer: tuple[str, int], broker_id: int | None) -> bool:
+    async def _admitted(
+        self, filters: Filters, client: socket.socket, peer: tuple[str, int], broker_id: int | None
+    ) -> bool:
         """Do all plugins let this client come?"""
-        arrival = Arrival(peer, self._listener, self._upstream.name, broker_id)
-        steps = caught(arrival_steps(self._filters.accepted, arrival))
+        arrival = Arrival(peer, self._listener, self._cluster, broker_id)
+        steps = caught(arrival_steps(filters.accepted, arrival))
         decision = await admit(client, steps, self._worker.limits.idle)
         if isinstance(decision, Disconnect):
             self._complain("connection refused", broker_id, peer, decision.reason)
@@ -167,15 +188,21 @@ class Arrivals:
         return decision is None
 
     def _begin(
-        self, connection: Connection, client: AnySocket, broker: AnySocket, introduced: Introduced | None
+        self,
+        connection: Connection,
+        authentication: Plugin,
+        client: AnySocket,
+        broker: AnySocket,
+        introduced: Introduced | None,
     ) -> None:
         """Both sides are there: serve them, from what the handshake of TLS brought ahead on."""
+        worker, snapshot = self._worker, self._worker.snapshot
         link: Link | None = None
         try:
-            worker = self._worker
+            filters = snapshot.filters(self._listener, authentication)
             clock, allowance = worker.reactor.clock, worker.allowance
             clock.now = trio.current_time()
-            link = Link(connection, self._filters, self._limits, worker.link_counters, clock, allowance)
+            link = Link(connection, filters, snapshot.limits, worker.link_counters, clock, allowance)
             beginning = link.begin()
             if introduced is not None and introduced.lifetime is not None:
                 link.run(keep_up(connection, introduced.identity, introduced.versions, introduced.lifetime))
@@ -195,7 +222,7 @@ class Arrivals:
             conversation.abort("the proxy failed; its log says where")
             raise
 
-    async def _places(self, broker_id: int) -> Iterable[Endpoint]:
+    async def _places(self, upstream: Upstream, broker_id: int) -> Iterable[Endpoint]:
         """Where that broker is, and where discovery found it last: an answer to a client may have said otherwise since.
 
         Another worker may have told of it before we hear of it. Raises UnreachableError.
@@ -207,25 +234,25 @@ class Arrivals:
         if broker_id not in self._topology.brokers:
             raise UnreachableError(self._topology.place(broker_id), "no such broker was ever seen")
         told = self._topology.brokers[broker_id].real
-        return dict.fromkeys((told, self._upstream.brokers.get(broker_id, told)))
+        return dict.fromkeys((told, upstream.brokers.get(broker_id, told)))
 
     async def _reach(
-        self, broker_id: int | None, principal: str | None
+        self, upstream: Upstream, broker_id: int | None, principal: str | None, *, later: bool
     ) -> tuple[trio.SocketStream | TlsStream, Introduced | None]:
         """A connection to that broker, or to any, that knows who we are. Raises UnreachableError."""
-        candidates: Iterable[Endpoint] = self._upstream.anybody()
+        candidates: Iterable[Endpoint] = upstream.anybody()
         if broker_id is not None:
-            candidates = await self._places(broker_id)
+            candidates = await self._places(upstream, broker_id)
         until = trio.current_time() + self._worker.limits.dial
         failed: UnreachableError | None = None
         for endpoint in candidates:
             try:
-                stream = await self._upstream.dial(endpoint, until)
+                stream = await upstream.dial(endpoint, until)
             except UnreachableError as error:
                 failed = failed or error
                 continue
             try:
-                return stream, None if self._later else await self._upstream.introduce(stream, endpoint, principal)
+                return stream, None if later else await upstream.introduce(stream, endpoint, principal)
             except UnreachableError as error:
                 failed = failed or error
                 await trio.aclose_forcefully(stream)

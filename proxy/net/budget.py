@@ -56,8 +56,7 @@ class Budget:
     """The budget of one worker: `most` bytes. `held` is how many are, `pauses` and `ends` are counts."""
 
     def __init__(self, most: int, holders: Collection[Holder], give_back: Callable[[], None] = give_back) -> None:
-        self._most = most
-        self._enough = most - most // 4
+        self.apply(most)
         self._holders = holders
         self._give_back = give_back
         self._holding: dict[Holder, int] = {}
@@ -68,6 +67,11 @@ class Budget:
         self.held = 0
         self.pauses = 0
         self.ends = 0
+
+    def apply(self, most: int) -> None:
+        """So many bytes may be held."""
+        self._most = most
+        self._enough = most - most // 4
 
     async def watch(self) -> None:
         """Look again and again, until cancelled."""

@@ -36,6 +36,8 @@ from proxy.core.commands import (
     Wake,
 )
 from proxy.core.events import Event
+from proxy.core.filters import Filters
+from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.net.backlog import BUFFER
 from proxy.net.budget import Budget
@@ -278,6 +280,11 @@ class Conversation:
     def _finish(self) -> None:
         if not self.client.stalled and not self.broker.stalled:
             self.abort()
+
+    def apply(self, filters: Filters, limits: Limits) -> None:
+        """Other filters and limits are in force."""
+        if not self.closing:
+            self.carry_out(self.link.apply(filters, limits))
 
     def drain(self) -> None:
         """Read no further requests; end when all is answered."""

@@ -49,15 +49,14 @@ class Exposure:
         tell: Tell | None = None,
     ) -> None:
         self.cluster = cluster
-        self.listeners = tuple(listeners)
-        self.topologies = {each.name: self._topology(each, most) for each in self.listeners}
-        self.waiting = {each.name: trio.lowlevel.ParkingLot() for each in self.listeners}  # clients of brokers to come
+        self.listeners: tuple[Listener, ...] = ()
+        self.topologies: dict[str, Topology] = {}
+        self.waiting: dict[str, trio.lowlevel.ParkingLot] = {}  # clients of brokers to come
         self.ask_again: Callable[[], None] = lambda: None  # called where discovery has something to find out
         self.in_use: Callable[[], Container[int | None]] = lambda: ()  # brokers that clients are connected to
+        self._known: dict[int, Endpoint] = {}  # also while there is no listener
         self._gone: dict[int, float] = {}  # since when discovery does not find a broker
         self.closing = False  # no port is opened any more
-        for listener in self.listeners:
-            listener.lost = partial(self._lost, listener)
         self._most = most
         self._counters = tasks.counters
         self._complaints = tasks.complaints
@@ -66,11 +65,29 @@ class Exposure:
         self._early: dict[int, Learned] = {}  # what others learned before that
         self._learning = False  # all are being told of a broker
         self._news = False  # it was new to one of them
+        for listener in listeners:
+            self.add(listener)
 
-    def _topology(self, listener: Listener, most: int) -> Topology:
-        return Topology(
-            listener.advertise, partial(self._appeared, listener), partial(self._moved, listener), self._refused, most
-        )
+    def add(self, listener: Listener) -> None:
+        """One more listener: it learns what others knew."""
+        self.listeners += (listener,)
+        self.waiting[listener.name] = trio.lowlevel.ParkingLot()
+        listener.lost = partial(self._lost, listener)
+        appeared, moved = partial(self._appeared, listener), partial(self._moved, listener)
+        self.topologies[listener.name] = Topology(listener.advertise, appeared, moved, self._refused, self._most)
+        for node_id, real in tuple(self._known.items()):
+            self._learn(node_id, real)
+
+    def remove(self, listener: Listener) -> None:
+        """One is gone."""
+        self.listeners = tuple(each for each in self.listeners if each is not listener)
+        del self.topologies[listener.name], self.waiting[listener.name]
+
+    def limit(self, most: int) -> None:
+        """So many brokers may be learned."""
+        self._most = most
+        for topology in self.topologies.values():
+            topology.most = most
 
     # Learning.
 
@@ -107,6 +124,7 @@ class Exposure:
     def _share(self, broker: Broker) -> None:
         """A broker is new here. Where a client was told of it, the others in front of the cluster hear of it too."""
         self._news = True
+        self._known[broker.node_id] = broker.real
         if not self._learning:
             self._learn(broker.node_id, broker.real)
             self._spread(broker.node_id, broker.real)
@@ -148,6 +166,7 @@ class Exposure:
 
     def _forget(self, node_id: int) -> None:
         del self._gone[node_id]
+        self._known.pop(node_id, None)
         for listener in self.listeners:
             listener.close(node_id)
             if node_id in self.topologies[listener.name].brokers:
@@ -156,12 +175,11 @@ class Exposure:
 
     async def open(self) -> None:
         """Open the ports where clients begin; those that cannot be had are tried until they can."""
-        pause, left = FIRST_RETRY, set(self.listeners)
-        while left:
-            for listener in tuple(left):
+        pause = FIRST_RETRY
+        while any(not each.is_open for each in self.listeners):
+            for listener in self.listeners:
                 try:
                     listener.open_bootstrap()
-                    left.remove(listener)
                 except BindError as error:
                     self._counters.closed_ports += 1
                     facts = {"listener": listener.name, "why": error, "retry_in": f"{pause:g}s"}
@@ -169,14 +187,14 @@ class Exposure:
             self._opened = True
             while self._early:
                 self.learn(self._early.popitem()[1])
-            if left:
+            if any(not each.is_open for each in self.listeners):
                 await trio.sleep(pause)
                 pause = min(pause * 2, LAST_RETRY)
 
     def _open(self, listener: Listener, node_id: int) -> None:
         """Open the port of a broker, if it can be had."""
-        if self.closing:
-            return  # an answer on its way out while the proxy ends
+        if self.closing or listener.is_shut:
+            return  # an answer on its way out while the proxy, or its listener, ends
         topology = self.topologies[listener.name]
         was_missing = node_id in listener.missing
         try:

@@ -6,11 +6,11 @@ Rules:
 * Drain: no port accepts, requests in flight are answered, and after `limits.drain` what is left is cut.
 * Nothing that a broker, a client, a file or another worker says ends it: what fails outside a link is a task that is
   begun again (`tasks.py`). Only what keeps it from starting does (StartError).
+* A snapshot is in force, and another may take its place at any time (`changing.py`).
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import asdict
 from functools import partial
 
@@ -22,10 +22,11 @@ from proxy.config import Config
 from proxy.core.limits import Counters as LinkCounters
 from proxy.net.arrivals import Worker
 from proxy.net.asking import new_mark
-from proxy.net.authorities import Authorities, Speakers
+from proxy.net.changing import Changing
 from proxy.net.channel import Learned
 from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
+from proxy.net.draining import Draining
 from proxy.net.exposure import Tell
 from proxy.net.hosted import PluginHost
 from proxy.net.limits import enforce
@@ -34,8 +35,10 @@ from proxy.net.process import Ending, Started
 from proxy.net.reactor import Reactor
 from proxy.net.resolving import Resolver
 from proxy.net.served import Served
+from proxy.net.snapshot import Snapshot, build
 from proxy.net.tasks import Tasks
 from proxy.net.telling import Telling
+from proxy.net.watching import watch
 from proxy.telemetry.counters import NetworkCounters
 from proxy.telemetry.report import Report, Reports
 
@@ -50,68 +53,81 @@ class Gateway:
     """
 
     def __init__(self, config: Config, *, tell: Tell | None = None, mark: str | None = None, number: int = 0) -> None:
-        self.config = config
         self.counters = NetworkCounters()
         self.link_counters = LinkCounters()
         self.ending = Ending("connections")
         self._complaints = Complaints()
         self.tasks = Tasks(self.counters, self._complaints)
-        self.ready = False
         self._reactor = Reactor(self._ended, Telling(self._complaints), self._complaints, memory_of_worker(config))
-        self._left = trio.Event()  # set when a link is over
+        self._draining = Draining(self._reactor, self.counters)
         self._accepting = trio.CancelScope()
-        self._authorities = Authorities(config)
-        worker = self._worker = Worker(
-            config.limits,
+        self._started: Started
+        self._applying = trio.Lock()
+        host = PluginHost(number, self._reactor.clock, self.tasks)
+        mark = mark or new_mark()
+        self._worker = Worker(
+            build(config, None, host, mark, others=tell is not None),
             self._reactor,
             self.tasks,
             self.counters,
             self.link_counters,
             self._complaints,
-            mark or new_mark(),
-            PluginHost(number, self._reactor.clock, self.tasks),
+            mark,
+            host,
         )
-        speakers = Speakers(config)
-        self._served = {
-            name: Served(name, config, worker, self._authorities, speakers, tell) for name in config.clusters
-        }
+        self._changing = Changing(self._worker, self._draining, self._say_when_open, tell)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """What is in force."""
+        return self._worker.snapshot
+
+    @property
+    def ready(self) -> bool:
+        """Are all ports open?"""
+        return not self._accepting.cancel_called and self._changing.is_open
 
     def stop(self) -> None:
         """Accept no more, let requests in flight be answered, and let `run` return."""
-        self.ready = False
+        self._changing.stop()
         self._accepting.cancel()
 
     async def run(self, started: Started) -> None:
         """Serve until `stop`; `started` is called each time that the ports in front of a cluster are open."""
+        self._started = started
         keep = self.tasks.keep
         trio.socket.set_custom_hostname_resolver(Resolver())
         async with trio.open_nursery() as nursery:
             await nursery.start(self._reactor.run)
-            nursery.start_soon(keep, "watching credentials", partial(self._authorities.watch, self.tasks))
-            limits, conversations = self.config.limits, self._reactor.conversations
-            nursery.start_soon(keep, "enforcing limits", partial(enforce, limits, conversations, self.counters))
+            conversations = self._reactor.conversations
+            limits = partial(enforce, lambda: self._worker.limits, conversations, self.counters)
+            nursery.start_soon(keep, "enforcing limits", limits)
+            nursery.start_soon(keep, "watching files", partial(watch, lambda: self.snapshot.watched, self.tasks))
             nursery.start_soon(keep, "watching what is held", self._reactor.budget.watch)
             nursery.start_soon(keep, "summing up complaints", self._complaints.watch)
-            for served in self._served.values():
-                for hosted in served.hosted:
-                    await nursery.start(hosted.run)
             with self._accepting:
-                await self._accept(started)
+                async with trio.open_nursery() as self._worker.dialling:
+                    await self._changing.run(nursery)
             await self._drain()
             self._complaints.sum_up()
             nursery.cancel_scope.cancel()
 
-    async def _accept(self, started: Started) -> None:
-        async with trio.open_nursery() as self._worker.dialling, trio.open_nursery() as nursery:
-            for served in self._served.values():
-                nursery.start_soon(served.run)
-                nursery.start_soon(self._say_when_open, served, started)
+    async def prepare(self, config: Config) -> Snapshot:
+        """Build what is to be in force. Raises StartError with all reasons why it cannot be; then nothing changed."""
+        return await self._changing.prepare(config)
 
-    async def _say_when_open(self, served: Served, started: Started) -> None:
-        await served.opened.wait()
-        self.ready = all(each.opened.is_set() for each in self._served.values())
+    async def put(self, snapshot: Snapshot) -> None:
+        """Put this in force, which was prepared last. Raises StartError where the proxy ends."""
+        await self._changing.put(snapshot)
+
+    async def apply(self, config: Config) -> None:
+        """Put this configuration in force while everything goes on. Raises StartError, and nothing changed."""
+        async with self._applying:
+            await self.put(await self.prepare(config))
+
+    def _say_when_open(self) -> None:
         with self.tasks.contained("saying that ports are open"):
-            started(self.report())
+            self._started(self.report())
 
     def learn(self, learned: Learned) -> None:
         """Another worker saw a broker."""
@@ -119,11 +135,15 @@ class Gateway:
         if served is not None:
             served.exposure.learn(learned)
 
+    @property
+    def _served(self) -> dict[str, Served]:
+        return self._changing.served
+
     def _ended(self, conversation: Conversation, reason: str | None) -> None:
         """A link is over, and its sockets are closed."""
         self.counters.open -= 1
         self.counters.ended_by_fault += reason is not None and conversation.is_fault
-        self._left.set()
+        self._draining.ended(conversation)
         with self.tasks.contained("telling of an end"):
             facts = conversation.link.connection.facts()
             if reason is None:
@@ -135,19 +155,11 @@ class Gateway:
 
     async def _drain(self) -> None:
         """Let what is in flight be answered; cut what is not in time."""
-        conversations, seconds = self._reactor.conversations, self.config.limits.drain
+        conversations, seconds = self._reactor.conversations, self._worker.limits.drain
         self.ending.there = len(conversations)
-        self._reactor.drain()
         if conversations:
             log.info("draining", connections=len(conversations), within=f"{seconds:g}s")
-        with trio.move_on_after(seconds):
-            while conversations:
-                self._left = trio.Event()
-                await self._left.wait()
-        self.counters.cut_by_drain += len(conversations)
-        self.cut()
-        for conversation in list(conversations):
-            self._reactor.end(conversation, f"not answered within {seconds:g} s (limits.drain)")
+        self.ending.cut += await self._draining.drain(conversations, seconds)
 
     def cut(self) -> None:
         """Connections that are open still end now."""
@@ -167,7 +179,7 @@ class Gateway:
         reading["log_lines_left_out"] = self._complaints.left_out
         reading["log_lines_not_taken"] = logs.dropped()
         served = self._served.values()
-        reading |= sum((each.counted() for each in served), Counter())
+        reading |= self._changing.counted()
         reading["brokers"] = sum(len(each.upstream.brokers) for each in served)
         clusters = {
             each.name: {str(node_id): str(endpoint) for node_id, endpoint in each.upstream.brokers.items()}
@@ -176,7 +188,7 @@ class Gateway:
         listening = {
             listener.name: {str(node_id): port for node_id, port in listener.ports.items()}
             for each in served
-            if each.opened.is_set()
             for listener in each.exposure.listeners
+            if listener.is_open
         }
         return Report(self.ready, listening, clusters, reading, self._worker.host.counters.counted())

@@ -47,6 +47,8 @@ class PluginHost:
 
     def __init__(self, worker: int, clock: Clock, tasks: Tasks) -> None:
         self.worker = worker
+        self.thread = threading.get_ident()  # that of the links
+        self.trio = trio.lowlevel.current_trio_token()
         self.instance = secrets.token_hex(8)
         self.clock = clock
         self.tasks = tasks
@@ -78,8 +80,6 @@ class HostedPlugin:
         self.use = use
         self.name = name or use.name
         self._host = host
-        self._thread = threading.get_ident()
-        self._trio = trio.lowlevel.current_trio_token()
         self.watched: list[tuple[str, WatchedFile[Any]]] = []  # what each has, and the file
         self._works: list[tuple[float, Callable[[], object]]] = []
         services = Services(
@@ -151,9 +151,9 @@ class HostedPlugin:
         example: Hashable = None,
         **facts: object,
     ) -> None:
-        if threading.get_ident() != self._thread:
+        if threading.get_ident() != self._host.thread:
             again = partial(self._tell, event, connection, level=level, about=about, example=example, **facts)
-            self._trio.run_sync_soon(again)
+            self._host.trio.run_sync_soon(again)
             return
         who = None if connection is None else (connection.listener, connection.whose)
         left_out = self._host.complaints.due(event, (self.name, who, about), example)

@@ -13,7 +13,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import NamedTuple, Protocol
 
 import trio
@@ -82,13 +82,13 @@ class Deadlines:
     """What was seen to go on in the last look, and in this one so far. None may fall behind by so many seconds."""
 
     def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+        self.seconds = seconds
         self._last: dict[TimedSide, Pending] = {}
         self._this: dict[TimedSide, Pending] = {}
 
     def missed(self, side: TimedSide, what: int, left: int, now: float, paused: float = 0.0) -> bool:
         """Is this late? `what` is the same as long as it goes on, `left` its bytes, `paused` seconds not counted."""
-        until = now + self._seconds
+        until = now + self.seconds
         before = self._last.get(side)
         if before is not None and before.what == what:
             until = min(until, before.until + paused + max(before.left - left, 0) / RATE)
@@ -108,6 +108,11 @@ class Watch:
         self._counters = counters
         self._frames = Deadlines(limits.frame_time)
         self._backlogs = Deadlines(limits.take_time)
+
+    def apply(self, limits: LimitOptions) -> None:
+        """These limits are in force; what goes on already has no more time than it had."""
+        self._limits = limits
+        self._frames.seconds, self._backlogs.seconds = limits.frame_time, limits.take_time
 
     def look(self, connections: Collection[Timed], now: float, elapsed: float) -> None:
         """End whatever takes too long; the last look was so many seconds ago."""
@@ -154,12 +159,16 @@ class Watch:
         return f"{what} in time (limits.take_time)"
 
 
-async def enforce(limits: LimitOptions, connections: Collection[Timed], counters: NetworkCounters) -> None:
-    """End whatever takes too long, until cancelled. `connections` may change meanwhile."""
-    shortest = min(limits.first_frame, limits.idle, limits.frame_time, limits.take_time)
-    watch = Watch(limits, counters)
+async def enforce(
+    in_force: Callable[[], LimitOptions], connections: Collection[Timed], counters: NetworkCounters
+) -> None:
+    """End whatever takes too long, until cancelled. The limits that are `in_force` and `connections` may change."""
+    watch = Watch(in_force(), counters)
     last = trio.current_time()
     while True:
+        limits = in_force()
+        watch.apply(limits)
+        shortest = min(limits.first_frame, limits.idle, limits.frame_time, limits.take_time)
         await trio.sleep(min(LONGEST_LOOK, shortest / LOOKS))
         now = trio.current_time()
         watch.look(connections, now, now - last)

@@ -65,7 +65,18 @@ class Listener:
         self._shared = shared
         self._hosts = hosts  # of brokers, with a place for the id: all are reached on the one port
         self._sockets: dict[int | None, list[socket.socket]] = {}
+        self._serving = trio.CancelScope()
+        self.is_shut = False
         self._nursery: trio.Nursery
+
+    @property
+    def is_open(self) -> bool:
+        """Can clients begin?"""
+        return None in self._sockets
+
+    def advertise_as(self, host: str) -> None:
+        """Clients are told this host from now on."""
+        self._advertised_host = host
 
     def advertise(self, node_id: int) -> Endpoint:
         """What clients are told of a broker."""
@@ -85,12 +96,14 @@ class Listener:
 
     def open_bootstrap(self) -> None:
         """Open the port where clients begin, unless it is open. Raises BindError."""
-        if None not in self._sockets:
-            self._open(self.bind, f"listeners.{self.name}.bind", None)
+        if not self.is_open:
+            option = f"listeners.{self.name}.bind"
+            self._take(self.bind.port, option)
+            self._open(self.bind, option, None)
 
     def open(self, node_id: int) -> None:
         """Open a broker's port, now, unless it is open. Raises BindError."""
-        if node_id in self.ports:
+        if node_id in self.ports or self.is_shut:
             return
         port = self.bind.port
         if self._hosts is None:
@@ -116,10 +129,21 @@ class Listener:
             other.missing.add(node_id)
             other.lost(node_id)
 
+    def shut(self) -> None:
+        """Close all ports, for good."""
+        self.is_shut = True
+        self._serving.cancel()
+        self._close(None)
+        for node_id in tuple(self.ports):
+            self.close(node_id)
+
     def close(self, node_id: int) -> None:
         """Give back the port of a broker, which may have none."""
         self.ports.pop(node_id, None)
         self.missing.discard(node_id)
+        self._close(node_id)
+
+    def _close(self, node_id: int | None) -> None:
         for listening in self._sockets.pop(node_id, ()):
             trio.lowlevel.notify_closing(listening)
             listening.close()
@@ -132,9 +156,10 @@ class Listener:
     async def serve(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Accept on every port that is opened once this has started; when cancelled, close all."""
         try:
-            async with trio.open_nursery() as self._nursery:
-                task_status.started()
-                await trio.sleep_forever()
+            with self._serving:
+                async with trio.open_nursery() as self._nursery:
+                    task_status.started()
+                    await trio.sleep_forever()
         finally:
             for sockets in self._sockets.values():
                 for listening in sockets:

@@ -9,7 +9,7 @@ Rules:
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -57,7 +57,15 @@ class Serving(Protocol):
 
 
 class StartError(Exception):
-    """What serves cannot start; the reason is for people. Without one it has been said already."""
+    """What serves cannot start, or cannot take a configuration; the reasons are for people.
+
+    Without one it has been said already.
+    """
+
+    @property
+    def reasons(self) -> Sequence[str]:
+        """A line each."""
+        return self.args
 
 
 async def serve(serving: Serving, started: Started) -> int:
@@ -84,8 +92,8 @@ def _say_ended(ending: Ending) -> None:
 def cannot_start(*errors: Exception) -> int:
     """Say why. Gives the exit code."""
     for error in errors:
-        if str(error):
-            log.error("cannot start", why=str(error))
+        for reason in error.reasons if isinstance(error, StartError) else (str(error),):
+            log.error("cannot start", why=reason)
     return CANNOT_START
 
 

@@ -19,7 +19,7 @@ import gc
 import os
 import select
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import structlog
@@ -28,6 +28,8 @@ import trio
 from proxy.core.clock import Clock
 from proxy.core.events import Event
 from proxy.core.failure import raised_at
+from proxy.core.filters import Filters
+from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.net.budget import Budget
 from proxy.net.complaints import Complaints
@@ -129,10 +131,14 @@ class Reactor:
         """Close both sockets now."""
         conversation.abort(reason)
 
-    def drain(self) -> None:
-        """Read no further requests on any link; each closes when all is answered."""
-        for conversation in list(self.conversations):
+    def drain(self, conversations: Iterable[Conversation]) -> None:
+        """Read no further requests on these; each closes when all is answered."""
+        for conversation in tuple(conversations):
             self._outside(conversation, conversation.drain)
+
+    def apply(self, conversation: Conversation, filters: Filters, limits: Limits) -> None:
+        """Other filters and limits are in force on this one."""
+        self._outside(conversation, partial(conversation.apply, filters, limits))
 
     @property
     def bytes_from_clients(self) -> int:

@@ -58,7 +58,7 @@ class Upstream:
         self.known = trio.Event()
         self._bootstrap = tuple(bootstrap)
         self._discovered = discovered
-        self._seconds = seconds
+        self.seconds = seconds
         self._counters = counters
         self.identities = identities
         self.tls = tls
@@ -112,13 +112,13 @@ class Upstream:
     async def _ask_through(self, endpoint: Endpoint) -> None:
         """Whoever is there: does what we say come back to us? Raises UnreachableError."""
         with suppress(ProtocolError, TlsError):  # no broker, but no loop either
-            await newest_metadata(endpoint, self._seconds, self.tls, self._loops)
+            await newest_metadata(endpoint, self.seconds, self.tls, self._loops)
 
     async def introduce(self, stream: trio.abc.Stream, endpoint: Endpoint, principal: str | None) -> Introduced | None:
         """Say on a fresh connection who we are for this client, if they want to know. Raises UnreachableError."""
         if self.identities is None:
             return None
-        return await introduce_on(stream, endpoint, self.identities, principal, self._seconds)
+        return await introduce_on(stream, endpoint, self.identities, principal, self.seconds)
 
     async def _introduce(self, stream: trio.abc.Stream, endpoint: Endpoint) -> None:
         await self.introduce(stream, endpoint, None)
@@ -129,7 +129,7 @@ class Upstream:
             try:
                 found = await discover(
                     endpoint,
-                    self._seconds,
+                    self.seconds,
                     nobody if self.identities is None else self._introduce,
                     self.tls,
                     self._loops,

@@ -135,7 +135,7 @@ def _sealed_still(ground: Ground) -> Callable[[], None]:
 
 def _read_again(ground: Ground) -> Callable[[], bool]:
     start = ground.watch.log_size()
-    return lambda: bool(ground.lines("read again", start))
+    return lambda: bool(ground.lines("certificates reloaded", start))
 
 
 @cases({f"the key replaced by {what}": INSTEAD[what] for what in SOME}, on=TLS)

@@ -351,7 +351,7 @@ async def test_nothing_secret_is_written_while_it_serves(
                     written.append(answer.content)
             spoil(stage)
             await says(program, "credentials not reloaded")
-            await says(program, "changed files cannot be used")
+            await says(program, "certificates not reloaded")
         nursery.cancel_scope.cancel()
     log = (tmp_path / "proxy.log").read_bytes()
     for said in ("client authenticated", "authentication failed", "handler failed", "no TLS", "access granted"):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 import socket
+from collections.abc import Container
 from dataclasses import dataclass
 
 from proxy.config import LimitOptions
@@ -23,7 +24,6 @@ from proxy.core.claims.name import name
 from proxy.core.distinguished import distinguished_name, subject
 from proxy.core.mapping import Mapping
 from proxy.core.tls import Tls
-from proxy.core.topology import Topology
 from proxy.net.tls.contexts import Shaken, files, for_clients
 from proxy.net.tls.handshake import HandshakeError, shake_hands
 from proxy.net.tls.sockets import TlsSocket
@@ -49,29 +49,27 @@ class ClientTls:
         name: str,
         listener: ListenerOptions,
         tls: ListenerTls,
-        topology: Topology,
-        limits: LimitOptions,
         *,
         others: bool = False,
     ) -> None:
+        self.brokers: Container[int] = ()  # those that are known
+
         self.kept = WatchedFiles(f"listeners.{name}.tls", files(tls), lambda: for_clients(tls, self._answers_to))
         self._mapping = Mapping(tls.principal_mapping)
-        self._topology = topology
         self._bootstrap = (listener.advertise or "").lower()
         before, _, after = (tls.hosts or "").partition(ID)
         self._hosts = re.compile(f"{re.escape(before)}(0|[1-9][0-9]{{0,8}}){re.escape(after)}") if tls.hosts else None
-        self._limits = limits
         self._others = others
         self._under_way = 0
 
-    async def welcome(self, client: socket.socket, broker_id: int | None) -> Welcomed:
+    async def welcome(self, client: socket.socket, broker_id: int | None, limits: LimitOptions) -> Welcomed:
         """Do the handshake. Raises HandshakeError; closing the socket is left to the caller."""
-        if self._under_way >= self._limits.handshakes:
+        if self._under_way >= limits.handshakes:
             raise HandshakeError(f"{self._under_way} handshakes are under way (limits.handshakes)", "handshakes")
         self._under_way += 1
         tls = TlsSocket(client, self.kept.value)
         try:
-            await shake_hands(tls, self._limits.handshake)
+            await shake_hands(tls, limits.handshake)
         except HandshakeError as error:
             if isinstance(tls.tls, Shaken) and tls.tls.unknown:
                 named = printable(tls.tls.asked or "")
@@ -106,7 +104,7 @@ class ClientTls:
         if self._hosts is None or name == self._bootstrap:
             return True
         asked = self._broker(name)
-        return asked is not None and (self._others or asked in self._topology.brokers)
+        return asked is not None and (self._others or asked in self.brokers)
 
     def _broker(self, name: str | None) -> int | None:
         """The id in a broker's name."""

@@ -32,7 +32,7 @@ def identities(mechanism: str, password: str = "dk-secret") -> Identities:
 
 
 async def outer(inner: Gateway, mechanism: str, password: str) -> None:
-    at = Endpoint(LOOPBACK, port_of(inner.config))
+    at = Endpoint(LOOPBACK, port_of(inner.snapshot.config))
     async with await dial(at, PATIENCE) as stream:
         known = await introduce_on(stream, at, identities(mechanism, password), None, PATIENCE)
     assert known.lifetime == 3600.0
@@ -59,7 +59,7 @@ async def test_discovery_and_clients_come_through_a_broker_that_wants_to_know(
     await nursery.start(broker.serve)
     config = configuration(broker.endpoint, listeners=guarded(tmp_path, broker.endpoint))
     async with serving(config) as inner:
-        at = Endpoint(LOOPBACK, port_of(inner.config))
+        at = Endpoint(LOOPBACK, port_of(inner.snapshot.config))
         with pytest.raises(UnreachableError):
             await discover(at, PATIENCE)
         cluster = {"bootstrap": [str(at)]}

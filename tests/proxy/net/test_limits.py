@@ -54,7 +54,7 @@ class Connection:
 @pytest.fixture
 async def connections(nursery: trio.Nursery) -> set[Connection]:
     found: set[Connection] = set()
-    nursery.start_soon(enforce, LIMITS, found, counters)
+    nursery.start_soon(enforce, lambda: LIMITS, found, counters)
     return found
 
 

@@ -442,7 +442,7 @@ async def test_a_drain_answers_what_is_in_flight_and_takes_no_more() -> None:
         idle, _ = here.link()
         await client.send_all(heartbeat(1))
         await receive(broker, len(heartbeat(1)))
-        here.reactor.drain()
+        here.reactor.drain(here.reactor.conversations)
         assert await idle.receive_some() == b""
         await client.send_all(heartbeat(2))
         await broker.send_all(heartbeat_answer(1))

@@ -51,7 +51,7 @@ def test_certificates_and_passwords_change_under_load(guarding: Guarding, times:
                 stack.enter_context(load)
             for number in range(times):
                 with (
-                    guarding.tells('"read again"', '"clusters.certified-tls.tls"'),
+                    guarding.tells('"certificates reloaded"', '"clusters.certified-tls.tls"'),
                     guarding.tells('"credentials reloaded"'),
                 ):
                     certificate, _ = authority.issue("server", HOST, "localhost")
@@ -79,7 +79,7 @@ def test_whom_we_trust_changes_under_load(guarding: Guarding) -> None:
     second = Authority(folder, "second")
     old = As(guarding.at("certified", TLS), None, papers=guarding.shown("Alice"))
     new = old._replace(papers=show(guarding.trusted, second, *second.issue("Alice", organization="Clients")))
-    reread = ('"read again"', '"listeners.certified-tls.tls"')
+    reread = ('"certificates reloaded"', '"listeners.certified-tls.tls"')
     file = guarding.clients_authority
     try:
         with JavaLoad(old, "doorkeeper-trusting"):

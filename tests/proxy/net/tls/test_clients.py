@@ -14,7 +14,6 @@ import trio.testing
 from proxy.config import LimitOptions, ListenerOptions
 from proxy.config.tls import ClusterTls
 from proxy.core.tls import Tls
-from proxy.core.topology import Endpoint, Topology
 from proxy.net.tls.clients import ClientTls, HandshakeError, Welcomed
 from proxy.net.tls.contexts import for_brokers
 from proxy.net.tls.handshake import shake_hands
@@ -24,14 +23,14 @@ from tests.certificates import Authority
 NAME = "kafka.example.com"
 
 
-def welcoming(authority: Authority, limits: LimitOptions | None = None, **more: Any) -> ClientTls:
+def welcoming(authority: Authority, **more: Any) -> ClientTls:
     certificate, key = authority.issue("server", NAME, f"*.{NAME}")
     tls = {"certificate": str(certificate), "key": str(key), **more}
     listener = ListenerOptions.model_validate({"cluster": "main", "bind": "h:1", "advertise": NAME, "tls": tls})
     assert listener.tls is not None
-    topology = Topology(lambda node_id: Endpoint(f"b-{node_id}.{NAME}", 1))
-    topology.learn(3, "kafka-3", 9092)
-    return ClientTls("clients", listener, listener.tls, topology, limits or LimitOptions())
+    clients = ClientTls("clients", listener, listener.tls)
+    clients.brokers = {3}
+    return clients
 
 
 async def welcome(clients: ClientTls, authority: Authority, host: str = NAME, own: str | None = None) -> Welcomed:
@@ -51,7 +50,7 @@ async def welcome(clients: ClientTls, authority: Authority, host: str = NAME, ow
         async with trio.open_nursery() as nursery:
             nursery.start_soon(knock)
             try:
-                found: Welcomed | HandshakeError = await clients.welcome(ours, None)
+                found: Welcomed | HandshakeError = await clients.welcome(ours, None, LimitOptions())
             except HandshakeError as error:
                 found = error
                 ours.close()
@@ -98,15 +97,15 @@ async def test_the_name_says_which_broker(tmp_path: Path) -> None:
 
 async def test_one_handshake_too_many_is_refused_and_counts_no_more_once_it_is_over(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
-    clients = welcoming(authority, LimitOptions.model_validate({"handshakes": 1}))
+    clients, one = welcoming(authority), LimitOptions.model_validate({"handshakes": 1})
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     with ours, theirs:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(clients.welcome, ours, None)
+            nursery.start_soon(clients.welcome, ours, None, one)
             await trio.testing.wait_all_tasks_blocked()
             with pytest.raises(HandshakeError, match=r"limits\.handshakes"):
-                await welcome(clients, authority)
+                await clients.welcome(theirs, None, one)
             nursery.cancel_scope.cancel()
     assert (await welcome(clients, authority)).principal is None
 
@@ -122,7 +121,7 @@ async def test_who_asks_for_no_name_because_it_speaks_no_tls_is_told_so(tmp_path
         theirs.sendall(said)
         theirs.shutdown(socket.SHUT_WR)
         with pytest.raises(HandshakeError, match=why):
-            await clients.welcome(ours, None)
+            await clients.welcome(ours, None, LimitOptions())
 
 
 async def test_who_asks_for_no_name_and_must_is_told_so(tmp_path: Path) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from structlog.testing import capture_logs
 
 from proxy.config.certificates import content
 from proxy.config.tls import UnusableError
 from proxy.net.process import StartError
 from proxy.net.tls.watched_files import WatchedFiles
+from proxy.text.problems import Reload
 
 
 @pytest.fixture
@@ -33,10 +33,8 @@ def kept(file: Path) -> WatchedFiles[bytes]:
 def test_what_changed_is_made_again(file: Path) -> None:
     it = kept(file)
     file.write_text("second")
-    with capture_logs() as said:
-        it.look()
+    assert it.look() == Reload("the certificate", taken=True)
     assert it.value == b"second"
-    assert [(line["event"], line["what"]) for line in said] == [("read again", "the certificate")]
 
 
 def test_no_files_never_change() -> None:
@@ -52,12 +50,9 @@ def test_what_cannot_be_made_at_first_is_no_start(file: Path) -> None:
 def test_what_cannot_be_used_changes_nothing_and_is_said_once(file: Path) -> None:
     it = kept(file)
     file.write_text("broken")
-    with capture_logs() as said:
-        for _ in range(5):
-            it.look()
+    said = [it.look() for _ in range(5)]
     assert it.value == b"one"
-    (line,) = said
-    assert line["why"] == "it is broken; write it anew"
+    assert said == [Reload("the certificate", False, ("it is broken; write it anew",)), *[None] * 4]
     file.write_text("third")
     it.look()
     assert it.value == b"third"
@@ -66,8 +61,6 @@ def test_what_cannot_be_used_changes_nothing_and_is_said_once(file: Path) -> Non
 def test_a_file_that_is_gone_changes_nothing(file: Path) -> None:
     it = kept(file)
     file.unlink()
-    with capture_logs() as said:
-        for _ in range(3):
-            it.look()
+    said = [it.look() for _ in range(3)]
     assert it.value == b"one"
-    assert len(said) == 1
+    assert [each is None for each in said] == [False, True, True]

@@ -1,4 +1,4 @@
-"""The files of plugins are kept in step."""
+"""The files that a worker works by are kept in step."""
 
 from pathlib import Path
 
@@ -6,8 +6,8 @@ import trio
 from structlog.testing import capture_logs
 
 from proxy.net.complaints import Complaints
-from proxy.net.reloading import keep_in_step
 from proxy.net.tasks import Tasks
+from proxy.net.watching import look, watch
 from proxy.telemetry.counters import NetworkCounters
 from proxy.text.problems import Reload
 from proxy.text.watched import WatchedFile
@@ -39,7 +39,8 @@ class Unreadable(Changing):
 async def told(tasks: Tasks, last: Changing, *others: Changing) -> list[dict[str, object]]:
     with capture_logs() as lines:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(keep_in_step, [*(("rules", each) for each in others), ("tables", last)], tasks)
+            files = [*(("rules", each) for each in others), ("tables", last)]
+            nursery.start_soon(watch, lambda: files, tasks)
             await last.ended.wait()
             nursery.cancel_scope.cancel()
     return lines  # type: ignore[return-value]
@@ -60,7 +61,7 @@ async def test_a_change_is_told_and_so_is_one_that_cannot_be_taken(tmp_path: Pat
 
 
 async def test_nothing_is_looked_at_where_there_is_nothing() -> None:
-    await keep_in_step([], Tasks(NetworkCounters(), Complaints()))
+    await look([], Tasks(NetworkCounters(), Complaints()))
 
 
 async def test_a_file_that_cannot_be_looked_at_keeps_no_other_from_it(tmp_path: Path) -> None:

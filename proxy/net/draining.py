@@ -1,0 +1,50 @@
+"""Draining: connections that are let go, of one listener or all: what is asked is answered, for a while.
+
+Rules:
+* Nothing more is read of their clients. Each ends when all is answered.
+* What is left when the time is over is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import trio
+
+from proxy.net.conversation import Conversation
+from proxy.net.reactor import Reactor
+from proxy.telemetry.counters import NetworkCounters
+
+
+class Draining:
+    """Of one worker."""
+
+    def __init__(self, reactor: Reactor, counters: NetworkCounters) -> None:
+        self._reactor = reactor
+        self._counters = counters
+        self._left: dict[trio.Event, set[Conversation]] = {}  # those that are there still, for each drain
+
+    def ended(self, conversation: Conversation) -> None:
+        """This one is over."""
+        for done, left in self._left.items():
+            left.discard(conversation)
+            if not left:
+                done.set()
+
+    async def drain(self, conversations: Iterable[Conversation], seconds: float) -> int:
+        """Let these go. Gives how many were cut."""
+        left, done = set(conversations), trio.Event()
+        if not left:
+            return 0
+        self._left[done] = left
+        try:
+            self._reactor.drain(left)
+            with trio.move_on_after(seconds):
+                await done.wait()
+            cut = tuple(left)
+            self._counters.cut_by_drain += len(cut)
+            for conversation in cut:
+                self._reactor.end(conversation, f"not answered within {seconds:g} s (limits.drain)")
+            return len(cut)
+        finally:
+            del self._left[done]

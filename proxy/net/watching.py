@@ -1,0 +1,62 @@
+"""Watching: the files that a worker works by, kept in step while it runs.
+
+Rules:
+* One task looks at all of them, five times a second, in a thread. What they say is in force at once, on connections
+  that are open too; only certificates are for connections that come.
+* A broken new file is a line in the log; what there was before stays in force. One that cannot be looked at keeps
+  no other from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import structlog
+import trio
+
+from proxy.net.complaints import Complaints
+from proxy.net.tasks import Tasks
+from proxy.text.problems import Reload
+from proxy.text.watched import WatchedFile
+
+log = structlog.get_logger()
+
+EVERY = 0.2  # seconds between two looks: what is written is in force within a second on a busy machine too
+
+Watched = tuple[str, WatchedFile[Any]]  # what it has ("rules"), and the file
+
+
+async def watch(watched: Callable[[], Sequence[Watched]], tasks: Tasks) -> None:
+    """Look until cancelled; `watched` gives what there is then."""
+    while True:
+        await trio.sleep(EVERY)
+        await look(watched(), tasks)
+
+
+async def look(watched: Sequence[Watched], tasks: Tasks) -> None:
+    """Look once at all of them."""
+    if not watched:
+        return
+    looked = await trio.to_thread.run_sync(lambda: [_look(file) for _, file in watched])
+    for (what, _), found in zip(watched, looked, strict=True):
+        with tasks.contained(f"reading {what}"):
+            if isinstance(found, Exception):
+                raise found
+            if found is not None:
+                _tell(what, found, tasks.complaints)
+
+
+def _look(file: WatchedFile[Any]) -> Reload | Exception | None:
+    try:
+        return file.look()
+    except Exception as error:
+        return error
+
+
+def _tell(what: str, reload: Reload, complaints: Complaints) -> None:
+    if reload.taken:  # perhaps by a client that may change them, again and again
+        warnings = {"warnings": list(reload.said)} if reload.said else {}
+        complaints.tell(log.info, f"{what} reloaded", reload.file, trio.current_time(), file=reload.file, **warnings)
+    else:
+        log.error(f"{what} not reloaded", why="\n".join(reload.said), still="what was read before")
