@@ -16,7 +16,7 @@ from proxy.auth.identity import Identities
 from proxy.config import Config
 from proxy.core.topology import Endpoint
 from proxy.net.asking import EndedError, ask
-from proxy.net.authorities import speaker
+from proxy.net.authorities import upstream_identity
 from proxy.net.dial import UnreachableError, dial
 from proxy.net.introductions import introduce_on
 from proxy.net.tls.brokers import BrokerTls
@@ -59,7 +59,7 @@ def live_cluster(config: Config, name: str) -> list[Binding]:
 
 async def _configured(config: Config, name: str) -> list[Binding]:
     cluster = config.clusters[name]
-    speaks = None if cluster.sasl is None else speaker(cluster.sasl)
+    speaks = None if cluster.sasl is None else upstream_identity(cluster.sasl)
     tls = None if cluster.tls is None else BrokerTls(name, cluster.tls)
     brokers = [Endpoint(*address) for address in cluster.bootstrap]
     async with trio.open_nursery() as nursery:

@@ -1,6 +1,8 @@
 """`doorkeeper run`: the proxy itself."""
 
+import signal
 import sys
+from functools import partial
 
 import click
 import structlog
@@ -20,7 +22,9 @@ A whole configuration:
       bind: 0.0.0.0:9192            # clients begin here; broker N answers on 9192 + 1 + N
       advertise: kafka.example.com  # what clients are told instead of the brokers' addresses
 \b
-It ends on SIGTERM or Ctrl-C, after the requests in flight are answered. `doorkeeper schema` has every option.
+It ends on SIGTERM or Ctrl-C, after the requests in flight are answered. On SIGHUP it reads FILE anew and puts in force
+what changed, while clients stay connected; the log says what changed, or what is wrong. `doorkeeper schema` has every
+option.
 """
 
 
@@ -37,14 +41,23 @@ It ends on SIGTERM or Ctrl-C, after the requests in flight are answered. `doorke
 @click.option("-v", "--verbose", is_flag=True, help="Log every connection too, up to 100 lines a second.")
 def command(file: str, form: logs.Format, verbose: bool) -> None:
     """Stand between clients and brokers, as the configuration FILE says."""
+    # A signal to read the file anew waits until it can be obeyed.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    try:
+        sys.exit(_run(file, form, verbose=verbose))
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _run(file: str, form: logs.Format, *, verbose: bool) -> int:
     config, problems = examine(file)
     if config is None:
         for problem in problems:
             click.echo(problem, err=True)
-        sys.exit(1)
+        return 1
     logs.begin(form, verbose=verbose)
     for problem in problems:
         log.warning("mind the configuration", what=str(problem))
     from proxy.net import supervisor
 
-    sys.exit(supervisor.run(config, form, verbose=verbose))
+    return supervisor.run(config, form, verbose=verbose, examine=partial(examine, file))

@@ -1,7 +1,7 @@
 """From a file to a `Config`: read, validate, check, and say everything that is wrong at once."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from proxy.config import checks
 from proxy.config.model import Config
@@ -29,12 +29,23 @@ FORM = Form(Config, "configuration", START, largest=1 << 20, check=_check)
 load = FORM.load
 
 
-def examine(file: str | os.PathLike[str], environment: Environment = os.environ) -> tuple[Config | None, list[Problem]]:
+def _nothing(config: Config) -> Iterable[Finding]:
+    return ()
+
+
+def examine(
+    file: str | os.PathLike[str],
+    also: Callable[[Config], Iterable[Finding]] = _nothing,
+    environment: Environment = os.environ,
+) -> tuple[Config | None, list[Problem]]:
     """The configuration in a file, unless it cannot be used, and all problems and warnings in the order of the file.
 
-    Those of the files that it names follow after its own.
+    Those of the files that it names follow after its own. `also` may find more that is wrong.
     """
-    return FORM.read(file, environment).result()
+    examined = FORM.read(file, environment)
+    if examined.value is not None:
+        examined.note(also(examined.value))
+    return examined.result()
 
 
 def examine_text(text: str, name: str, environment: Environment) -> tuple[Config | None, list[Problem]]:

@@ -40,7 +40,7 @@ from proxy.net.introductions import Introduced
 from proxy.net.listeners import Listener
 from proxy.net.reactor import Reactor
 from proxy.net.side import AnySocket
-from proxy.net.snapshot import Snapshot
+from proxy.net.snapshot import GatewaySnapshot
 from proxy.net.tasks import Tasks
 from proxy.net.tls.brokers import TlsStream
 from proxy.net.tls.handshake import HandshakeError
@@ -62,7 +62,7 @@ class Worker:
     `snapshot` is in force: another may be after any await.
     """
 
-    snapshot: Snapshot
+    snapshot: GatewaySnapshot
     reactor: Reactor
     tasks: Tasks
     counters: NetworkCounters

@@ -74,21 +74,21 @@ def _read(building: Building, file: str, load: Callable[[str], Any]) -> WatchedF
     return building.get((CREDENTIALS, file), load, lambda: WatchedFile(file, load))
 
 
-class Speaker(NamedTuple):
+class UpstreamIdentity(NamedTuple):
     """As whom the proxy speaks to a cluster, and the token by which it does, where that is fetched."""
 
     identities: Identities
     token: FetchedToken | None
 
 
-def speaker(sasl: ClusterSasl) -> Speaker:
+def upstream_identity(sasl: ClusterSasl) -> UpstreamIdentity:
     """As whom the proxy speaks."""
     if sasl.oauthbearer is None:
-        return Speaker(_identities(sasl), None)
+        return UpstreamIdentity(_identities(sasl), None)
     from proxy.net.fetching import FetchedToken
 
     token = FetchedToken(sasl.oauthbearer)
-    return Speaker(Identities(BearerIdentity(token.current), {}), token)
+    return UpstreamIdentity(Identities(BearerIdentity(token.current), {}), token)
 
 
 def _identities(sasl: ClusterSasl) -> Identities:

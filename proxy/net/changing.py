@@ -28,10 +28,10 @@ from proxy.net.arrivals import Worker
 from proxy.net.draining import Draining
 from proxy.net.exposure import Tell
 from proxy.net.hosted import HostedPlugin
-from proxy.net.machine import memory_of_worker
-from proxy.net.process import StartError
+from proxy.net.machine import allow_open_files, memory_of_worker
+from proxy.net.process import ENDING, StartError
 from proxy.net.served import Served
-from proxy.net.snapshot import Snapshot, build
+from proxy.net.snapshot import GatewaySnapshot, build
 from proxy.net.watching import look
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 SLICE = 0.002  # seconds in which links change over before the others have their turn
 SOON = 0.2  # seconds between two looks whether a plugin is still needed
-ENDING = "the proxy is about to end"
 
 
 class Changing:
@@ -74,6 +73,7 @@ class Changing:
         """The proxy is about to end: what is being changed is given up."""
         self._is_stopping = True
         self._scope.cancel()
+        self._begun.set()
 
     async def run(self, lasting: trio.Nursery) -> None:
         """Serve what is in force, until cancelled; `lasting` goes on until the last link is gone."""
@@ -86,9 +86,11 @@ class Changing:
             self._begun.set()
             await trio.sleep_forever()
 
-    async def prepare(self, config: Config) -> Snapshot:
+    async def prepare(self, config: Config) -> GatewaySnapshot:
         """Build a snapshot. Raises StartError with all reasons why it cannot be."""
         await self._begun.wait()
+        if self._is_stopping:
+            raise StartError(ENDING)
         worker = self._worker
         links = (conversation.link for conversation in worker.reactor.conversations)
         in_use = {(link.connection.listener, link.filters.plugins[0]) for link in links}
@@ -96,15 +98,17 @@ class Changing:
         snapshot = await trio.to_thread.run_sync(
             partial(build, config, worker.snapshot, worker.host, worker.mark, in_use, others=others)
         )
+        if self._is_stopping:
+            raise StartError(ENDING)
         await self._start(hosted for hosted in snapshot.hosted if hosted not in self._hosted)
         return snapshot
 
-    def forget(self, snapshot: Snapshot) -> None:
+    def forget(self, snapshot: GatewaySnapshot) -> None:
         """This will not be put in force after all."""
         in_force = set(self._worker.snapshot.hosted)
         self._stop([hosted for hosted in snapshot.hosted if hosted not in in_force])
 
-    async def put(self, snapshot: Snapshot) -> None:
+    async def put(self, snapshot: GatewaySnapshot) -> None:
         """Put it in force. Raises StartError where the proxy ends."""
         if not self._is_stopping:
             with trio.CancelScope() as self._scope:
@@ -112,9 +116,12 @@ class Changing:
         if self._is_stopping:
             raise StartError(ENDING)
 
-    async def _put(self, snapshot: Snapshot) -> None:
+    async def _put(self, snapshot: GatewaySnapshot) -> None:
         before, self._worker.snapshot = self._worker.snapshot, snapshot
+        in_force = set(snapshot.all_filters)
+        self._former += [filters for filters in before.all_filters if filters not in in_force]
         self._worker.reactor.budget.apply(memory_of_worker(snapshot.config))
+        allow_open_files(snapshot.config.limits)
         gone = self._close_gone()
         for name in snapshot.clusters:
             if name in self.served:
@@ -123,8 +130,6 @@ class Changing:
                 self.served[name] = self._new(name)
                 await self._nursery.start(self.served[name].run)
         self._fetch(snapshot)
-        in_force = set(snapshot.all_filters)
-        self._former += [filters for filters in before.all_filters if filters not in in_force]
         await self._change_over(snapshot, gone)
         self._lasting.start_soon(self._let_go, gone, snapshot.config.limits.drain)
         self._retire(snapshot)
@@ -141,7 +146,7 @@ class Changing:
                 del self.served[name]
         return gone
 
-    async def _change_over(self, snapshot: Snapshot, gone: Collection[Topology]) -> None:
+    async def _change_over(self, snapshot: GatewaySnapshot, gone: Collection[Topology]) -> None:
         """Every link that stays is under the snapshot when this returns."""
         reactor = self._worker.reactor
         until = trio.current_time() + SLICE
@@ -184,15 +189,14 @@ class Changing:
 
     def _stop(self, plugins: Iterable[HostedPlugin]) -> None:
         for hosted in plugins:
+            self._counted.update(hosted.plugin.counts())
             self._hosted.pop(hosted).cancel()
 
-    def _retire(self, snapshot: Snapshot) -> None:
+    def _retire(self, snapshot: GatewaySnapshot) -> None:
         """Stop the plugins that are nobody's any more, as soon as may be."""
         needed = {plugin for filters in snapshot.all_filters for plugin in filters.plugins}
         replaced = [each for each in self._hosted if each.plugin not in needed and each not in self._leaving]
         if replaced:
-            for each in replaced:
-                self._counted.update(each.plugin.counts())
             self._leaving.update(replaced)
             self._lasting.start_soon(self._stop_later, replaced, [filters.lease for filters in self._former])
 
@@ -203,7 +207,7 @@ class Changing:
         self._leaving.difference_update(plugins)
         self._stop(plugins)
 
-    def _fetch(self, snapshot: Snapshot) -> None:
+    def _fetch(self, snapshot: GatewaySnapshot) -> None:
         """Fetch the keys that are needed now, and no others."""
         for keys in self._fetching.keys() - set(snapshot.fetched):
             self._fetching.pop(keys).cancel()
@@ -222,7 +226,7 @@ class Changing:
         counted = self._counted.copy()
         for filters in (*self._former, *snapshot.all_filters):
             counted.update(_counts(filters))
-        for hosted in snapshot.hosted:
+        for hosted in self._hosted:
             counted.update(hosted.plugin.counts())
         return counted
 

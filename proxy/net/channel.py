@@ -5,6 +5,9 @@ Rules:
 * After that, lines of JSON. The worker says `{"ready": report}` each time that it opened the ports of a cluster; it
   answers each `{}` with `{"report": report}`.
   Both say `{"learned": [cluster, node id, host, port]}`: the worker what it learned, the supervisor what another did.
+* Another configuration is put in force in two steps: `{"prepare": number, "config": ...}` is answered with
+  `{"prepared": number, "problems": [...]}`, and then `{"take": number}` with `{"taken": number, "report": report}`.
+  Where another worker has problems `{"forget": number}` comes instead, and nothing changes.
 * A line that is none of these, or endless, is a `NonsenseError`: whoever receives goes on with the next one.
 * Of brokers only the last word about each waits to be sent (`Outbox`): an end that does not read costs no memory, and
   keeps no other from hearing.
@@ -14,6 +17,7 @@ Rules:
 
 from __future__ import annotations
 
+import base64
 import json
 import pickle
 import socket
@@ -118,6 +122,17 @@ class Lines:
         if not isinstance(values, dict):
             raise NonsenseError("a line is none that a supervisor or a worker says")
         return values
+
+
+def written(config: Config) -> str:
+    """A configuration, in a line."""
+    return base64.b64encode(pickle.dumps(config)).decode()
+
+
+def read(text: str) -> Config:
+    """What was written so."""
+    config: Config = pickle.loads(base64.b64decode(text))
+    return config
 
 
 class Outbox:

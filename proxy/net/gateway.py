@@ -35,7 +35,7 @@ from proxy.net.process import Ending, Started
 from proxy.net.reactor import Reactor
 from proxy.net.resolving import Resolver
 from proxy.net.served import Served
-from proxy.net.snapshot import Snapshot, build
+from proxy.net.snapshot import GatewaySnapshot, build
 from proxy.net.tasks import Tasks
 from proxy.net.telling import Telling
 from proxy.net.watching import watch
@@ -78,9 +78,14 @@ class Gateway:
         self._changing = Changing(self._worker, self._draining, self._say_when_open, tell)
 
     @property
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> GatewaySnapshot:
         """What is in force."""
         return self._worker.snapshot
+
+    @property
+    def config(self) -> Config:
+        """The configuration that is in force."""
+        return self.snapshot.config
 
     @property
     def ready(self) -> bool:
@@ -112,11 +117,15 @@ class Gateway:
             self._complaints.sum_up()
             nursery.cancel_scope.cancel()
 
-    async def prepare(self, config: Config) -> Snapshot:
+    async def prepare(self, config: Config) -> GatewaySnapshot:
         """Build what is to be in force. Raises StartError with all reasons why it cannot be; then nothing changed."""
         return await self._changing.prepare(config)
 
-    async def put(self, snapshot: Snapshot) -> None:
+    def forget(self, snapshot: GatewaySnapshot) -> None:
+        """What was prepared is not put in force."""
+        self._changing.forget(snapshot)
+
+    async def put(self, snapshot: GatewaySnapshot) -> None:
         """Put this in force, which was prepared last. Raises StartError where the proxy ends."""
         await self._changing.put(snapshot)
 

@@ -1,19 +1,25 @@
-"""Machine: how much memory there is for this process and those beside it."""
+"""Machine: how much memory there is for this process and those beside it, and how many open files."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import resource
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from proxy.config import Config
+import structlog
+
+from proxy.config import Config, LimitOptions
+
+log = structlog.get_logger()
 
 SYSTEM = Path("/")
 CGROUPS = "sys/fs/cgroup"
 PART = 4  # one in so many bytes is for what connections hold
 M_ARENA_MAX = -8
+SPARE_FILES = 1000  # besides the two of each connection: ports, pipes, logs, discovery
 MOST = 1 << 30  # bytes for each worker, unless the configuration says more
 TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's
 
@@ -63,3 +69,15 @@ def _files(root: Path) -> Iterator[Path]:
         for part in Path(path).parts[1:]:
             group /= part
             yield group / name
+
+
+def allow_open_files(limits: LimitOptions) -> None:
+    """Let this process have as many open files as the limit of connections asks for, if it may."""
+    wanted = 2 * limits.connections + SPARE_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    if most < wanted and "connections" in limits.model_fields_set:  # nobody asked for the default
+        way_out = f"raise the hard limit to {wanted} (ulimit -Hn), or lower limits.connections"
+        log.warning("too few open files for limits.connections", hard_limit=hard, way_out=way_out)

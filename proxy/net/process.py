@@ -16,6 +16,7 @@ from typing import Protocol
 import structlog
 import trio
 
+from proxy.config import Config
 from proxy.net.bind import BindError
 from proxy.telemetry.report import Report, Reports
 
@@ -25,6 +26,7 @@ DONE = 0
 CUT = 1  # ended at once, whatever was in flight
 ECHO = 0.3  # seconds in which a second signal is the first again: `timeout` and some shells send it twice
 CANNOT_START = 3  # and has said why
+ENDING = "the proxy is about to end"  # why nothing is changed any more
 
 Started = Callable[[Report], None]
 
@@ -42,6 +44,13 @@ class Serving(Protocol):
     """A gateway, or several workers."""
 
     ending: Ending
+
+    @property
+    def config(self) -> Config:
+        """The configuration that is in force."""
+
+    async def apply(self, config: Config) -> None:
+        """Put another configuration in force, while everything goes on. Raises StartError, and nothing changed."""
 
     async def run(self, started: Started) -> None:
         """Serve until stopped; `started` is called each time that further ports are open."""

@@ -59,7 +59,7 @@ class Served:
         """What discovery goes by."""
         snapshot = self._worker.snapshot
         cluster = snapshot.clusters[self.name]
-        return snapshot.config.clusters[self.name].bootstrap, cluster.speaker, cluster.tls
+        return snapshot.config.clusters[self.name].bootstrap, cluster.identity, cluster.tls
 
     @property
     def is_open(self) -> bool:
@@ -78,7 +78,7 @@ class Served:
         cluster = snapshot.clusters[self.name]
         bootstrap = [Endpoint(*address) for address in snapshot.config.clusters[self.name].bootstrap]
         loops = Loops(self.name, worker.mark, worker.listeners, worker.tasks)
-        identities = cluster.speaker.identities if cluster.speaker else None
+        identities = cluster.identity.identities if cluster.identity else None
         discovered, seconds = self.exposure.discovered, snapshot.config.limits.dial
         upstream = Upstream(
             self.name, bootstrap, discovered, seconds, worker.counters, identities, cluster.tls, loops, self._beside
@@ -115,11 +115,11 @@ class Served:
     async def _follow(self, upstream: Upstream) -> None:
         """Discover the brokers, until there is another upstream."""
         tasks = self._worker.tasks
-        speaker = self._worker.snapshot.clusters[self.name].speaker
+        identity = self._worker.snapshot.clusters[self.name].identity
         async with trio.open_nursery() as nursery:
-            if speaker is not None and speaker.token is not None:
+            if identity is not None and identity.token is not None:
                 tried = trio.Event()
-                nursery.start_soon(tasks.keep, "renewing a token", partial(_renew, speaker.token, tried))
+                nursery.start_soon(tasks.keep, "renewing a token", partial(_renew, identity.token, tried))
                 await tried.wait()
             nursery.start_soon(tasks.keep, "discovering brokers", upstream.watch)
             await upstream.known.wait()

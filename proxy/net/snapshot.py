@@ -25,7 +25,7 @@ from proxy.config.plugins import PluginUse, unique_names
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.plugin import Options, Plugin
-from proxy.net.authorities import CREDENTIALS, KEYS, Speaker, authority, speaker
+from proxy.net.authorities import CREDENTIALS, KEYS, UpstreamIdentity, authority, upstream_identity
 from proxy.net.building import Building, Built, Key
 from proxy.net.hosted import HostedPlugin, PluginHost
 from proxy.net.process import StartError
@@ -46,7 +46,7 @@ class ClusterInForce:
     plugins: tuple[Plugin, ...]
     address: Plugin
     api_versions: Plugin
-    speaker: Speaker | None
+    identity: UpstreamIdentity | None
     tls: BrokerTls | None
 
 
@@ -59,7 +59,7 @@ class ListenerInForce:
     tls: ClientTls | None
 
 
-class Snapshot:
+class GatewaySnapshot:
     """What is in force. `limits` are those of each link; `built` is everything, by keys."""
 
     def __init__(
@@ -119,7 +119,9 @@ class Snapshot:
 class _Builder:
     """Builds one snapshot."""
 
-    def __init__(self, config: Config, before: Snapshot | None, host: PluginHost, mark: str, *, others: bool) -> None:
+    def __init__(
+        self, config: Config, before: GatewaySnapshot | None, host: PluginHost, mark: str, *, others: bool
+    ) -> None:
         self.building = Building({} if before is None else before.built)
         self._config = config
         self._host = host
@@ -136,7 +138,7 @@ class _Builder:
                 plugins.append(self._plugin(name, called, use, use))
         with building.part():
             if sasl is not None:
-                speaks = building.get(("speaker", name), sasl, partial(speaker, sasl))
+                speaks = building.get(("identity", name), sasl, partial(upstream_identity, sasl))
         with building.part():
             if tls is not None:
                 seals = building.get((CERTIFICATES, "cluster", name), tls, partial(BrokerTls, name, tls))
@@ -162,7 +164,7 @@ class _Builder:
                 judge = authority(building, name, declared.sasl, self._config.limits.first_frame)
         if cluster is None or building.problems:
             return None
-        identities = cluster.speaker and cluster.speaker.identities
+        identities = cluster.identity and cluster.identity.identities
         later = judge is not None and identities is not None and identities.by_client
         current = self._authentication(name, judge, identities if later else None)
         for authentication in (*in_use, current):
@@ -194,13 +196,13 @@ class _Builder:
 
 def build(
     config: Config,
-    before: Snapshot | None,
+    before: GatewaySnapshot | None,
     host: PluginHost,
     mark: str,
     in_use: Iterable[tuple[str, Plugin]] = (),
     *,
     others: bool = False,
-) -> Snapshot:
+) -> GatewaySnapshot:
     """Build what is to be in force. Raises StartError with all reasons why it cannot be.
 
     `mark` is the client id of this proxy; `in_use` is what clients of each listener authenticate by that are there;
@@ -216,4 +218,4 @@ def build(
             listeners[name] = listener
     if builder.building.problems:
         raise StartError(*builder.building.problems)
-    return Snapshot(config, clusters, listeners, builder.building.built)
+    return GatewaySnapshot(config, clusters, listeners, builder.building.built)

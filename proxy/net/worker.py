@@ -5,15 +5,19 @@ It serves as a single process would; beside that it reports through its channel,
 
 from __future__ import annotations
 
+import signal
 import socket
 import sys
+from contextlib import suppress
+from typing import Any
 
 import trio
 
 from proxy import logs
-from proxy.net.channel import Learned, Lines, Outbox, Settings, receive_settings
+from proxy.net.channel import Learned, Lines, Outbox, Settings, read, receive_settings
 from proxy.net.gateway import Gateway
 from proxy.net.process import StartError, cannot_start, serve
+from proxy.net.snapshot import GatewaySnapshot
 from proxy.telemetry.report import Report
 
 
@@ -38,21 +42,58 @@ async def work(settings: Settings, channel: socket.socket) -> int:
 
 
 async def _answer(gateway: Gateway, lines: Lines) -> None:
-    ended = False
-    while not ended:
-        with gateway.tasks.contained("hearing of the supervisor"):
-            line = await lines.receive()
-            if line is None:
-                ended = True
-            elif "learned" in line:
-                gateway.learn(Learned.of(line["learned"]))
-            else:
-                await lines.send({"report": gateway.report().as_json()})
-    gateway.stop()
+    ended, changes = False, Changes(gateway, lines)
+    async with trio.open_nursery() as nursery:
+        while not ended:
+            with gateway.tasks.contained("hearing of the supervisor"):
+                line = await lines.receive()
+                if line is None:
+                    ended = True
+                elif "learned" in line:
+                    gateway.learn(Learned.of(line["learned"]))
+                elif line.keys() & {"prepare", "take", "forget"}:
+                    nursery.start_soon(changes.hear, line)
+                else:
+                    await lines.send({"report": gateway.report().as_json()})
+        gateway.stop()
+
+
+class Changes:
+    """Other configurations, as the supervisor sends them. It says the next thing only when the last was answered."""
+
+    def __init__(self, gateway: Gateway, lines: Lines) -> None:
+        self._gateway = gateway
+        self._lines = lines
+        self._prepared: dict[int, GatewaySnapshot] = {}
+
+    async def hear(self, line: dict[str, Any]) -> None:
+        """Do what the supervisor says, and answer."""
+        match line:
+            case {"prepare": number, "config": config}:
+                await self._lines.send({"prepared": number, "problems": await self._prepare(number, config)})
+            case {"take": number}:
+                report = None
+                with self._gateway.tasks.contained("putting a configuration in force"), suppress(StartError):
+                    await self._gateway.put(self._prepared.pop(number))
+                    report = self._gateway.report().as_json()
+                await self._lines.send({"taken": number, "report": report})
+            case {"forget": number} if number in self._prepared:
+                self._gateway.forget(self._prepared.pop(number))
+
+    async def _prepare(self, number: int, config: str) -> list[str]:
+        problems = ["a worker could not prepare it; its log says why"]
+        with self._gateway.tasks.contained("preparing a configuration"):
+            try:
+                self._prepared[number] = await self._gateway.prepare(read(config))
+                problems = []
+            except StartError as error:
+                problems = list(error.reasons)
+        return problems
 
 
 def main() -> int:
     """Gives the exit code."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the supervisor says what changed
     channel = socket.socket(fileno=int(sys.argv[1]))
     settings = receive_settings(channel)
     logs.begin(settings.log, verbose=settings.verbose, worker=settings.worker)

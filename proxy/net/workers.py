@@ -6,6 +6,9 @@ Rules:
 * A worker has a process group of its own: Ctrl-C reaches the supervisor alone, which then tells the workers.
 * A worker ends with its supervisor, however that ended: the channel between them closes.
 * What one worker learns of brokers is told to the others, and to one that is ready later. None waits for another.
+* Another configuration is prepared by all workers first. Where one says why it cannot be, it is refused in all, and
+  nothing changed. Then all take it, and so does every worker that is begun from then on. One that says nothing, or that
+  fails at what it had prepared, is replaced: a worker that hangs keeps no proxy as it is.
 * A worker that cannot be started now, for want of memory or descriptors, is one that died; what a worker says that is
   nonsense is a line in the log.
 """
@@ -20,12 +23,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import structlog
 import trio
 
-from proxy.net.channel import Learned, Lines, Outbox, Settings
-from proxy.net.process import CANNOT_START, DONE, Ending, Started, StartError
+from proxy.config import Config
+from proxy.net.channel import Learned, Lines, Outbox, Settings, written
+from proxy.net.process import CANNOT_START, DONE, ENDING, Ending, Started, StartError
 from proxy.net.tasks import Tasks
 from proxy.telemetry.report import Report, Reports
 
@@ -37,6 +42,7 @@ LAST_PAUSE = 30.0
 MOST_DEATHS = 5  # in a row, before it was ready
 GRACE = 5.0  # seconds beyond the time to drain, after which a worker that was told to end is killed
 ANSWER_WITHIN = 1.0  # seconds that a worker has for a report
+CHANGE_WITHIN = 30.0  # seconds that it has to prepare another configuration, and to take it
 
 
 Hear = Callable[[Learned], None]
@@ -45,14 +51,17 @@ Hear = Callable[[Learned], None]
 class Child:
     """One worker while it lives."""
 
-    def __init__(self, process: trio.Process, lines: Lines, tasks: Tasks) -> None:
+    def __init__(self, process: trio.Process, lines: Lines, tasks: Tasks, config: Config | None = None) -> None:
         self.process = process
         self.lines = lines
+        self.config = config  # that it has
+        self.told = trio.Event()  # set when it was sent its settings
         self.outbox = Outbox(lines)
         self._tasks = tasks
         self.ready: Report | None = None
         self._lock = trio.Lock()
         self._answers, self._answer = trio.open_memory_channel[Report](1)
+        self._changes, self._change = trio.open_memory_channel[dict[str, Any]](4)
 
     async def listen(self, became_ready: Callable[[], None], learned: Hear) -> None:
         """Take what the worker says; `learned`: what it learned."""
@@ -69,9 +78,37 @@ class Child:
                     became_ready()
                 elif "learned" in line:
                     learned(Learned.of(line["learned"]))
+                elif "prepared" in line or "taken" in line:
+                    with suppress(trio.WouldBlock):
+                        self._changes.send_nowait(line)
                 else:
                     with suppress(trio.WouldBlock):  # nobody took the last one: it was late
                         self._answers.send_nowait(Report.of(line["report"]))
+        self._changes.close()
+
+    async def prepare(self, number: int, config: Config) -> list[str] | None:
+        """Have another configuration prepared. Gives why it cannot be; None: it said nothing."""
+        answer = await self._say({"prepare": number, "config": written(config)}, "prepared", number)
+        return None if answer is None else [str(problem) for problem in answer["problems"]]
+
+    async def take(self, number: int, config: Config) -> bool:
+        """Have it put in force."""
+        answer = await self._say({"take": number}, "taken", number)
+        if answer is None or answer["report"] is None:
+            return False
+        self.config, self.ready = config, Report.of(answer["report"])
+        return True
+
+    async def _say(self, line: dict[str, Any], reply: str, number: int) -> dict[str, Any] | None:
+        """What it answers in time."""
+        with trio.move_on_after(CHANGE_WITHIN), suppress(trio.EndOfChannel):
+            await self.told.wait()
+            await self.lines.send(line)
+            while True:
+                answer = await self._change.receive()
+                if answer.get(reply) == number:  # and no late one
+                    return answer
+        return None
 
     async def report(self) -> Report:
         """What it says about itself; not ready if it says nothing."""
@@ -95,7 +132,56 @@ class Workers:
         self._started: Started = lambda report: None
         self._learned: dict[tuple[str, int], Learned] = {}  # by cluster and node id
         self._stopping = trio.Event()
+        self._applying = trio.Lock()
+        self._number = 0  # of the last configuration
         self.ending = Ending("workers")
+
+    @property
+    def config(self) -> Config:
+        """The configuration that is in force."""
+        return self._settings.config
+
+    async def apply(self, config: Config) -> None:
+        """Put another configuration in force in all of them. Raises StartError, and nothing changed."""
+        async with self._applying:
+            self._number += 1
+            prepared = await self._prepare(config)
+            self._settings = replace(self._settings, config=config)
+            self._learned = {about: it for about, it in self._learned.items() if it.cluster in config.clusters}
+            async with trio.open_nursery() as nursery:
+                for worker, child in self._children.items():
+                    if child.config is not config:
+                        nursery.start_soon(self._take, worker, child, child in prepared)
+            if self._stopping.is_set():
+                raise StartError(ENDING)
+            self._announce()
+
+    async def _prepare(self, config: Config) -> set[Child]:
+        """Have all prepare it. Gives those that did. Raises StartError with all reasons why it cannot be."""
+        said: dict[Child, list[str] | None] = {}
+
+        async def ask(child: Child) -> None:
+            said[child] = await child.prepare(self._number, config)
+
+        async with trio.open_nursery() as nursery:
+            for child in self._children.values():
+                nursery.start_soon(ask, child)
+        reasons = dict.fromkeys(reason for problems in said.values() for reason in problems or ())
+        if self._stopping.is_set():
+            reasons[ENDING] = None
+        if reasons:
+            for child in said:
+                await child.lines.send({"forget": self._number})
+            raise StartError(*reasons)
+        return {child for child, problems in said.items() if problems is not None}
+
+    async def _take(self, worker: int, child: Child, is_prepared: bool) -> None:
+        """Have it take what it prepared, or replace it."""
+        if is_prepared and await child.take(self._number, self.config):
+            return
+        if not self._stopping.is_set() and self._children.get(worker) is child:
+            log.error("worker replaced", worker=worker, why="it did not take another configuration")
+            child.process.kill()
 
     async def run(self, started: Started) -> None:
         """Keep them running until `stop`. Raises StartError, in a group."""
@@ -208,12 +294,14 @@ class Workers:
             async with trio.open_nursery() as nursery:
                 process: trio.Process = await nursery.start(start)
                 theirs.close()
-                child = self._children[worker] = Child(process, Lines(ours), self._tasks)
+                settings = replace(self._settings, worker=worker)
+                child = self._children[worker] = Child(process, Lines(ours), self._tasks, settings.config)
                 nursery.start_soon(child.listen, partial(self._welcome, worker), partial(self._spread, worker))
                 if self._stopping.is_set():
                     process.terminate()
                 try:
-                    await child.lines.send_settings(replace(self._settings, worker=worker))
+                    await child.lines.send_settings(settings)
+                    child.told.set()
                     nursery.start_soon(self._tasks.keep, "telling of brokers", child.outbox.run)
                     code = await process.wait()
                 finally:

@@ -10,7 +10,7 @@ from proxy.auth.users import save
 from proxy.auth.verifiers import verifiers
 from proxy.config.sasl import ClusterSasl, ListenerSasl
 from proxy.core.sasl import Accepted, Rejected
-from proxy.net.authorities import CREDENTIALS, authority, speaker
+from proxy.net.authorities import CREDENTIALS, authority, upstream_identity
 from proxy.net.building import Building
 from proxy.text.problems import BadFileError
 
@@ -71,8 +71,8 @@ def test_a_file_that_cannot_be_used_says_why(file: Path) -> None:
 
 def test_the_proxy_speaks_by_passwords_or_by_a_token() -> None:
     by_password = {"mechanism": "PLAIN", "username": "proxy", "password": "secret"}
-    assert speaker(ClusterSasl.model_validate(by_password)).token is None
+    assert upstream_identity(ClusterSasl.model_validate(by_password)).token is None
     client = {"endpoint": "https://login.example.com/token", "client_id": "proxy", "client_secret": "secret"}
-    by_token = speaker(ClusterSasl.model_validate({"mechanism": "OAUTHBEARER", "oauthbearer": client}))
+    by_token = upstream_identity(ClusterSasl.model_validate({"mechanism": "OAUTHBEARER", "oauthbearer": client}))
     assert by_token.token is not None
     assert isinstance(by_token.identities.of(None), BearerIdentity)

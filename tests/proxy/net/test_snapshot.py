@@ -14,7 +14,7 @@ from proxy.core.clock import Clock
 from proxy.net.complaints import Complaints
 from proxy.net.hosted import PluginHost
 from proxy.net.process import StartError
-from proxy.net.snapshot import Snapshot, build
+from proxy.net.snapshot import GatewaySnapshot, build
 from proxy.net.tasks import Tasks
 from proxy.telemetry.counters import NetworkCounters
 from tests.certificates import Authority
@@ -73,7 +73,7 @@ async def test_only_what_is_said_otherwise_is_made_anew(folder: Path, host: Plug
     assert _changed(first, patient) == {"authority", "plugin", "filters"}, "who is not authenticated in time is ended"
 
 
-def _changed(one: Snapshot, other: Snapshot) -> set[object]:
+def _changed(one: GatewaySnapshot, other: GatewaySnapshot) -> set[object]:
     before = {made.thing for made in one.built.values()}
     return {key[0] for key, made in other.built.items() if made.thing not in before}
 
