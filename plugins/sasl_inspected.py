@@ -27,16 +27,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from proxy.core.claims.jwt import SUBJECT
-from proxy.core.claims.name import ClaimError
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Decision, Disconnect, Reply
 from proxy.core.events import Authenticated, Refused
 from proxy.core.gate import looks_like_kafka
 from proxy.core.plugin import Plugin, on_request, on_response
-from proxy.core.sasl import other_mechanism, other_principal, rejected
+from proxy.core.sasl.authority import other_mechanism, other_principal, rejected
+from proxy.core.sasl.jwt import SUBJECT
+from proxy.core.sasl.name import ClaimError
+from proxy.core.sasl.observed import ObservedExchange, following
 from proxy.core.services import Services
-from proxy.core.tokens import Exchange, following
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.frame import HOLD, Buffer, Head, Reader
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
@@ -66,13 +66,13 @@ class SaslInspected(Plugin):
     def _first(self, connection: Connection, head: Head) -> Reader | None:
         if head[1] >> 24 != INITIAL_TOKEN or not connection.gate.untouched:
             return None
-        connection.gate.take_tokens(Passing(connection, Exchange("GSSAPI")))
+        connection.gate.take_tokens(PassingExchange(connection, ObservedExchange("GSSAPI")))
         return connection.gate.hold()
 
     @on_request(SaslHandshakeRequest)
     def handshake(self, ctx: Context, request: SaslHandshakeRequest) -> Decision:
         """The client names a mechanism."""
-        ctx.connection.notes[self._name] = Exchange(request.mechanism, self._followed)
+        ctx.connection.notes[self._name] = ObservedExchange(request.mechanism, self._followed)
         ctx.connection.gate.wait()
         return None
 
@@ -83,7 +83,7 @@ class SaslInspected(Plugin):
         if response.error_code:
             ctx.connection.notes.pop(self._name, None)
         elif ctx.version == 0:
-            gate.take_tokens(Passing(ctx.connection, ctx.connection.notes.pop(self._name)))
+            gate.take_tokens(PassingExchange(ctx.connection, ctx.connection.notes.pop(self._name)))
             return None
         gate.go_on()
         return None
@@ -121,10 +121,10 @@ class SaslInspected(Plugin):
         return None
 
 
-class Passing:
+class PassingExchange:
     """Tokens without headers, on their way."""
 
-    def __init__(self, connection: Connection, exchange: Exchange) -> None:
+    def __init__(self, connection: Connection, exchange: ObservedExchange) -> None:
         self._connection = connection
         self._exchange = exchange
 
@@ -159,7 +159,7 @@ class Passing:
         return None
 
 
-def offer(connection: Connection, exchange: Exchange, token: bytes) -> None:
+def offer(connection: Connection, exchange: ObservedExchange, token: bytes) -> None:
     """The client offers a token to the broker. Raises ClaimError: it must not pass."""
     exchange.client(token)
     before, claim = connection.mechanism, exchange.claim
@@ -171,7 +171,7 @@ def offer(connection: Connection, exchange: Exchange, token: bytes) -> None:
         raise other_principal(connection.principal, f"User:{claim.user}")
 
 
-def refused(connection: Connection, exchange: Exchange, error: ClaimError) -> SaslAuthenticateResponse:
+def refused(connection: Connection, exchange: ObservedExchange, error: ClaimError) -> SaslAuthenticateResponse:
     """What a broker would answer to such a token; those who watch are told."""
     message, why = rejected(error, exchange.mechanism, connection.mechanism is not None)
     connection.gate.tell(Refused(exchange.mechanism, why))
@@ -179,7 +179,7 @@ def refused(connection: Connection, exchange: Exchange, error: ClaimError) -> Sa
     return SaslAuthenticateResponse(error_code=failed, error_message=message, auth_bytes=b"")
 
 
-def learn(connection: Connection, exchange: Exchange) -> None:
+def learn(connection: Connection, exchange: ObservedExchange) -> None:
     """The broker said yes."""
     again = connection.mechanism is not None
     claim = exchange.claim

@@ -1,7 +1,7 @@
 """SASL ends here: the proxy is the authority, and brokers see nothing of it.
 
 Rules:
-* `proxy/core/sasl.py` has the table of what may come when. Until a client is authenticated the gate is narrow, its
+* `core/sasl/authority.py` has the table of what may come when. Until a client is authenticated the gate is narrow, its
   frames may be 512 KiB long, and its time is limited.
 * A refusal is delayed: the longer, the more of them its address had.
 * On authentication again the mechanism and the principal must stay what they were (KIP-368), and it is not begun twice
@@ -20,7 +20,7 @@ from proxy.core.decisions import Decision, Disconnect, Forward, Reply, Sleep, St
 from proxy.core.events import Authenticated, Refused
 from proxy.core.gate import LONGEST_TOKEN
 from proxy.core.plugin import Plugin, on_request, on_response
-from proxy.core.sasl import (
+from proxy.core.sasl.authority import (
     AGREED,
     TABLE,
     Accepted,
@@ -28,10 +28,10 @@ from proxy.core.sasl import (
     Comes,
     Do,
     Exchange,
-    Outcome,
     Rejected,
     Rejecting,
-    State,
+    SaslState,
+    StepResult,
     other_mechanism,
     other_principal,
     rejected,
@@ -52,11 +52,11 @@ SOONEST = 1.0  # seconds from one authentication again to the next, as with a br
 COMES = {API_VERSIONS.key: Comes.VERSIONS, SASL_HANDSHAKE.key: Comes.HANDSHAKE, SASL_AUTHENTICATE.key: Comes.TOKEN}
 
 
-class Session:
+class SaslSession:
     """One client: how far it is. `number` counts its authentications."""
 
     def __init__(self) -> None:
-        self.state = State.FRESH
+        self.state = SaslState.FRESH
         self.mechanism = ""
         self.exchange: Exchange | None = None
         self.number = 0
@@ -82,25 +82,25 @@ class SaslTerminated(Plugin):
 
     def connected(self, connection: Connection) -> Steps:
         """Nobody is known yet."""
-        session = connection.notes[self._name] = Session()
+        session = connection.notes[self._name] = SaslSession()
         connection.gate.narrow(BEFORE, partial(self._strange, connection))
         connection.gate.limit(LONGEST_TOKEN)
         return self._hurry(session)
 
-    def _hurry(self, session: Session) -> Steps:
+    def _hurry(self, session: SaslSession) -> Steps:
         patience = self._authority.patience
         yield Sleep(patience)
         return None if session.number else Disconnect(f"not authenticated within {patience:g} s (limits.first_frame)")
 
     def _strange(self, connection: Connection, head: Head) -> Reader | None:
         """A request that has no filter chain now."""
-        session: Session = connection.notes[self._name]
+        session: SaslSession = connection.notes[self._name]
         comes = COMES.get(head[1] >> 16, Comes.OTHER)
         do = TABLE[session.state][comes]
         if comes is Comes.VERSIONS and do is Do.PASS:
             return None  # a version that nobody knows: the answer says so
         reason = "a request came before authentication"
-        if session.state is State.OVER:
+        if session.state is SaslState.OVER:
             reason = "the session is over, and was not renewed"
         if do is Do.ILLEGAL:
             return connection.gate.refuse(head, ErrorCode.ILLEGAL_SASL_STATE, reason)
@@ -110,7 +110,7 @@ class SaslTerminated(Plugin):
         """What the table says, where that is no."""
         session = self._session(ctx)
         do = TABLE[session.state][comes]
-        if session.state is State.LIMITED and session.rests and do is Do.AGREE:
+        if session.state is SaslState.LIMITED and session.rests and do is Do.AGREE:
             do = Do.REFUSE
         reason = f"{ctx.api.name} came out of turn"
         if do is Do.CLOSE:
@@ -121,8 +121,8 @@ class SaslTerminated(Plugin):
             return Reply(answer, end=reason if do is Do.ILLEGAL else None)
         return None
 
-    def _session(self, ctx: Context) -> Session:
-        session: Session = ctx.connection.notes[self._name]
+    def _session(self, ctx: Context) -> SaslSession:
+        session: SaslSession = ctx.connection.notes[self._name]
         return session
 
     @on_request(ApiVersionsRequest)
@@ -136,8 +136,8 @@ class SaslTerminated(Plugin):
         session = self._session(ctx)
         if response.error_code:
             return None
-        if session.state is State.FRESH:
-            session.state = State.ASKED
+        if session.state is SaslState.FRESH:
+            session.state = SaslState.ASKED
         ours = [
             ApiVersionsResponse.ApiVersion(api_key=api.key, min_version=0, max_version=api.newest)
             for api in (SASL_HANDSHAKE, SASL_AUTHENTICATE)
@@ -171,13 +171,13 @@ class SaslTerminated(Plugin):
             ctx.connection.gate.take_tokens(BareTokens(self, ctx.connection))
         return Reply(SaslHandshakeResponse(error_code=ErrorCode.NONE, mechanisms=ours))
 
-    def _begin(self, session: Session, mechanism: str) -> Exchange:
+    def _begin(self, session: SaslSession, mechanism: str) -> Exchange:
         if session.number and mechanism != session.mechanism:
             return Rejecting(rejected(other_mechanism(session.mechanism, mechanism), mechanism, True))
         session.mechanism = mechanism
         return self._authority.begin(mechanism, session.number > 0)
 
-    def _rest(self, session: Session) -> Steps:
+    def _rest(self, session: SaslSession) -> Steps:
         yield Sleep(SOONEST)
         session.rests = False
         return None
@@ -208,9 +208,9 @@ class SaslTerminated(Plugin):
             answer.session_lifetime_ms = lifetime
         return Reply(answer)
 
-    def step(self, connection: Connection, token: bytes) -> Outcome:
+    def step(self, connection: Connection, token: bytes) -> StepResult:
         """Show a token to the exchange that is under way."""
-        session: Session = connection.notes[self._name]
+        session: SaslSession = connection.notes[self._name]
         assert session.exchange is not None
         outcome = session.exchange.step(token)
         if not isinstance(outcome, Accepted):
@@ -223,19 +223,19 @@ class SaslTerminated(Plugin):
 
     def introduce(self, connection: Connection, accepted: Accepted) -> Steps:
         """Tell the broker for whom we speak, where it depends on the client."""
-        session: Session = connection.notes[self._name]
+        session: SaslSession = connection.notes[self._name]
         if self._introduce is None or session.number:
             return None
         return (yield from self._introduce(connection, f"User:{accepted.user}"))
 
     def accept(self, connection: Connection, accepted: Accepted) -> None:
         """The client is who it says."""
-        session: Session = connection.notes[self._name]
+        session: SaslSession = connection.notes[self._name]
         connection.principal, connection.mechanism = f"User:{accepted.user}", session.mechanism
         if connection.taken_for is None:
             connection.taken_for = ""
         connection.gate.tell(Authenticated(session.mechanism, connection.principal, session.number > 0))
-        session.state = State.DONE if accepted.lifetime is None else State.LIMITED
+        session.state = SaslState.DONE if accepted.lifetime is None else SaslState.LIMITED
         session.exchange = None
         session.number += 1
         connection.gate.open()
@@ -243,16 +243,16 @@ class SaslTerminated(Plugin):
             connection.gate.run(self._expire(connection, session.number, accepted.lifetime))
 
     def _expire(self, connection: Connection, number: int, seconds: float) -> Steps:
-        session: Session = connection.notes[self._name]
+        session: SaslSession = connection.notes[self._name]
         yield Sleep(seconds)
         if session.number == number:
-            session.state = State.AGAIN if session.state is State.AGAIN else State.OVER
+            session.state = SaslState.AGAIN if session.state is SaslState.AGAIN else SaslState.OVER
             connection.gate.narrow(BEFORE, partial(self._strange, connection))
         return None
 
     def refuse(self, connection: Connection, rejected: Rejected) -> Steps:
         """Close without a word, after a while."""
-        session: Session = connection.notes[self._name]
+        session: SaslSession = connection.notes[self._name]
         yield Sleep(self._failed(connection, session.mechanism, rejected.why))
         return Disconnect("authentication failed")
 

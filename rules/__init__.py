@@ -2,15 +2,15 @@
 
 from rules.conditions import Client
 from rules.load import examine, examine_text, load
-from rules.question import Question
+from rules.question import AccessQuestion
 from rules.snapshot import Decision, Rule, Snapshot, Why
 from rules.vocabulary import Operation, ResourceType
 
 __all__ = [
+    "AccessQuestion",
     "Client",
     "Decision",
     "Operation",
-    "Question",
     "ResourceType",
     "Rule",
     "Snapshot",

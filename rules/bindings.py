@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from rules.hosts import Host
-from rules.model import RESOURCES, Acl
+from rules.model import RESOURCES, AclRule
 from rules.values import Pattern
 from rules.vocabulary import WILDCARD, Operation, Permission, ResourceType
 
@@ -31,14 +31,14 @@ class Binding(NamedTuple):
     permission: Permission
 
 
-def bindings(acl: Acl) -> Iterator[Binding]:
+def bindings(acl: AclRule) -> Iterator[Binding]:
     """What a rule says in Kafka's terms. A condition of ours (`acl.ours`) cannot be said in them."""
     hosts = [host.text for host in acl.from_ or (Host(WILDCARD),)]
     for (kind, pattern), principal, host, operation in product(acl.resources(), acl.principals, hosts, acl.to):
         yield Binding(kind, pattern, principal, host, operation, acl.permission)
 
 
-def rules(of: Iterable[Binding]) -> list[Acl]:
+def rules(of: Iterable[Binding]) -> list[AclRule]:
     """The rules that say what these bindings say, no more and no less, in the order of their principals."""
     return [
         _rule(permission, principal, operations, resources, hosts)
@@ -76,13 +76,13 @@ def _rule(
     operations: frozenset[Operation],
     resources: frozenset[Resource],
     hosts: list[str],
-) -> Acl:
+) -> AclRule:
     options: dict[str, Any] = {permission.word.lower(): (principal,), "to": tuple(sorted(operations))}
     for kind, pattern in sorted(resources):
         options[OPTION[kind]] = (*options.get(OPTION[kind], ()), pattern)
     if hosts != [WILDCARD]:
         options["from_"] = tuple(Host(host) for host in hosts)
-    return Acl.model_construct(**options)
+    return AclRule.model_construct(**options)
 
 
 def _order(one: Binding) -> tuple[Any, ...]:

@@ -8,9 +8,9 @@ from typing import Any
 
 from proxy.text.problems import Finding
 from proxy.text.words import nearest_word
-from rules.model import RESOURCES, Acl, AclFile
+from rules.model import RESOURCES, AclFile, AclRule
 
-OPTIONS = tuple(option.alias or name for name, option in Acl.model_fields.items())
+OPTIONS = tuple(option.alias or name for name, option in AclRule.model_fields.items())
 
 
 def unsaid(value: Any) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from proxy.text.places import Place
-from rules.model import Acl, AclFile
+from rules.model import AclFile, AclRule
 from rules.snapshot import Rule, Snapshot
 
 
@@ -31,7 +31,7 @@ class Draft:
         file = self.file.model_copy(update={"acls": acls})
         return Snapshot(file, self.rules, dict.fromkeys(file.super_users, Place(1, 1)), None)
 
-    def instead(self, rule: Rule, acl: Acl) -> Draft:
+    def instead(self, rule: Rule, acl: AclRule) -> Draft:
         """With a rule that says something else."""
         changed = Rule(rule.index, acl, rule.place)
         return replace(self, rules=tuple(changed if one is rule else one for one in self.rules))
@@ -39,7 +39,7 @@ class Draft:
     def without(self, rule: Rule) -> Draft:
         return replace(self, rules=tuple(one for one in self.rules if one is not rule))
 
-    def also(self, acl: Acl) -> Draft:
+    def also(self, acl: AclRule) -> Draft:
         """With one rule more."""
         return replace(self, rules=(*self.rules, Rule(len(self.rules), acl, Place(1, 1))))
 

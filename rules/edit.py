@@ -16,7 +16,7 @@ from proxy.text.environment import Environment
 from proxy.text.items import rewritten
 from rules.bindings import Binding, bindings, rules
 from rules.load import examine_text
-from rules.model import Acl, AclFile
+from rules.model import AclFile, AclRule
 from rules.snapshot import Snapshot
 from rules.write import options
 
@@ -66,6 +66,6 @@ def edited(
 _WAY_OUT = 'edit it by hand, or write "acls:" as a list in lines, one rule to each "-"'
 
 
-def _else(file: AclFile) -> tuple[object, list[Acl]]:
+def _else(file: AclFile) -> tuple[object, list[AclRule]]:
     """What an edit leaves alone."""
     return (file.super_users, file.unmatched), [acl for acl in file.acls if acl.ours]

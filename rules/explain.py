@@ -14,8 +14,8 @@ from proxy.text.places import Place
 from rules import narrow, write
 from rules.conditions import Conditions
 from rules.draft import Draft
-from rules.model import RESOURCES, Acl
-from rules.question import Question
+from rules.model import RESOURCES, AclRule
+from rules.question import AccessQuestion
 from rules.snapshot import Decision, Rule, Snapshot, Why
 from rules.values import Pattern
 from rules.vocabulary import EVERYBODY, Operation, PatternType
@@ -34,21 +34,21 @@ class Suggestion(NamedTuple):
 class Explanation(NamedTuple):
     """All there is to say about one answer."""
 
-    question: Question
+    question: AccessQuestion
     decision: Decision
     reason: str
     changes: tuple[Suggestion, ...]
     near: tuple[Suggestion, ...]
 
 
-def explain(snapshot: Snapshot, question: Question) -> Explanation:
+def explain(snapshot: Snapshot, question: AccessQuestion) -> Explanation:
     """Why the rules answer this question as they do."""
     decision = question.put(snapshot)
     near = () if decision.allowed or question.name is None else tuple(_near(snapshot, question))[:NEAR]
     return Explanation(question, decision, _reason(snapshot, question, decision), changes(snapshot, question)[0], near)
 
 
-def _reason(snapshot: Snapshot, question: Question, decision: Decision) -> str:
+def _reason(snapshot: Snapshot, question: AccessQuestion, decision: Decision) -> str:
     if decision.rule is not None:
         return write.on_one_line(decision.rule.acl)
     match decision.why:
@@ -63,7 +63,7 @@ def _reason(snapshot: Snapshot, question: Question, decision: Decision) -> str:
     return "no rule allows it"
 
 
-def changes(snapshot: Snapshot, question: Question) -> tuple[tuple[Suggestion, ...], Snapshot]:
+def changes(snapshot: Snapshot, question: AccessQuestion) -> tuple[tuple[Suggestion, ...], Snapshot]:
     """The smallest change that turns the answer, in its steps, and the rules after it; no steps where there is none."""
     decision, steps = question.put(snapshot), []
     wanted = not decision.allowed
@@ -79,12 +79,12 @@ def changes(snapshot: Snapshot, question: Question) -> tuple[tuple[Suggestion, .
     return tuple(steps), draft.snapshot()
 
 
-def _about(rule: Rule, question: Question) -> bool:
+def _about(rule: Rule, question: AccessQuestion) -> bool:
     name = question.name or ""
     return any(kind is question.kind and pattern.holds(name) for kind, pattern in rule.acl.resources())
 
 
-def _allowing(draft: Draft, question: Question, decision: Decision) -> tuple[Suggestion, Draft]:
+def _allowing(draft: Draft, question: AccessQuestion, decision: Decision) -> tuple[Suggestion, Draft]:
     """One step towards an allow: away with a rule that denies, or else the one ACL that is missing."""
     if decision.rule is not None:
         return _narrowed(draft, question, decision.rule)
@@ -97,7 +97,7 @@ def _allowing(draft: Draft, question: Question, decision: Decision) -> tuple[Sug
     return _added(draft, _acl(question, "allow"))
 
 
-def _refusing(draft: Draft, question: Question, decision: Decision) -> tuple[Suggestion, Draft]:
+def _refusing(draft: Draft, question: AccessQuestion, decision: Decision) -> tuple[Suggestion, Draft]:
     """One step towards a refusal: away with what allows if nothing else does, or else a rule that denies."""
     principal = question.client.principal
     if decision.why is Why.SUPER_USER:
@@ -110,25 +110,25 @@ def _refusing(draft: Draft, question: Question, decision: Decision) -> tuple[Sug
     return _added(draft, _acl(question, "deny"))
 
 
-def _narrowed(draft: Draft, question: Question, rule: Rule) -> tuple[Suggestion, Draft]:
+def _narrowed(draft: Draft, question: AccessQuestion, rule: Rule) -> tuple[Suggestion, Draft]:
     less = narrow.narrowed(rule.acl, question)
     if less is None:
         return Suggestion(rule.place, f"take the rule out: {write.on_one_line(rule.acl)}"), draft.without(rule)
     return Suggestion(rule.place, f'take {less.taken} out of "{less.option}"'), draft.instead(rule, less.acl)
 
 
-def _added(draft: Draft, acl: Acl) -> tuple[Suggestion, Draft]:
+def _added(draft: Draft, acl: AclRule) -> tuple[Suggestion, Draft]:
     return Suggestion(None, f'add under "acls": {write.on_one_line(acl)}'), draft.also(acl)
 
 
-def _acl(question: Question, permission: str) -> Acl:
+def _acl(question: AccessQuestion, permission: str) -> AclRule:
     """The rule that says this one thing."""
     pattern = Pattern(PatternType.LITERAL, question.name or "")
     options = {permission: (question.client.principal,), "to": (question.operation,), OPTION[question.kind]: (pattern,)}
-    return Acl.model_construct(**options)  # type: ignore[arg-type]
+    return AclRule.model_construct(**options)  # type: ignore[arg-type]
 
 
-def _single_miss(rule: Rule, question: Question) -> str | None:
+def _single_miss(rule: Rule, question: AccessQuestion) -> str | None:
     """The option that one element more, and one ACL more, makes fit."""
     acl, resources = rule.acl, tuple(rule.acl.resources())
     if acl.principals != (question.client.principal,) or not rule.admits(question.client, question.at):
@@ -145,11 +145,11 @@ def _single_miss(rule: Rule, question: Question) -> str | None:
     return None
 
 
-def _with(acl: Acl, option: str, element: Operation | Pattern) -> Acl:
+def _with(acl: AclRule, option: str, element: Operation | Pattern) -> AclRule:
     return acl.model_copy(update={option: (*getattr(acl, option), element)})
 
 
-def _near(snapshot: Snapshot, question: Question) -> Iterator[Suggestion]:
+def _near(snapshot: Snapshot, question: AccessQuestion) -> Iterator[Suggestion]:
     """The rules that would allow it but for one thing, the likeliest first."""
     found: list[tuple[int, Suggestion]] = []
     for rule in snapshot.rules:
@@ -159,7 +159,7 @@ def _near(snapshot: Snapshot, question: Question) -> Iterator[Suggestion]:
     yield from (change for _, change in sorted(found, key=lambda one: one[0]))
 
 
-def _misses(rule: Rule, question: Question) -> Iterator[tuple[int, str]]:
+def _misses(rule: Rule, question: AccessQuestion) -> Iterator[tuple[int, str]]:
     acl = rule.acl
     if not rule.mask >> question.operation & 1:
         yield 0, f"allows {write.inline(acl.to)}, not {question.operation.word}"
@@ -172,7 +172,7 @@ def _misses(rule: Rule, question: Question) -> Iterator[tuple[int, str]]:
         yield 3, f"allows it to {write.inline(acl.principals)}"
 
 
-def _conditions(acl: Acl) -> Iterator[str]:
+def _conditions(acl: AclRule) -> Iterator[str]:
     for option in Conditions.model_fields:
         if (value := getattr(acl, option)) is not None:
             yield f'"{option.strip("_")}: {write.inline(value)}"'

@@ -18,7 +18,7 @@ from proxy.text.syntax import place_after
 from proxy.text.words import nearest
 from rules import bindings
 from rules.bindings import Binding
-from rules.model import Acl
+from rules.model import AclRule
 from rules.values import Pattern
 from rules.vocabulary import (
     ASKED,
@@ -149,7 +149,7 @@ def _unsayable(one: Binding) -> str | None:
     return None
 
 
-def _command(acl: Acl, kind: ResourceType, pattern_type: PatternType, bootstrap: str) -> Iterator[str]:
+def _command(acl: AclRule, kind: ResourceType, pattern_type: PatternType, bootstrap: str) -> Iterator[str]:
     yield from ("kafka-acls", "--bootstrap-server", bootstrap, "--add")
     side = acl.permission.word.lower()
     for principal in acl.principals:

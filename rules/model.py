@@ -26,7 +26,7 @@ RESOURCES = {
 }
 
 
-class Acl(Conditions):
+class AclRule(Conditions):
     """One rule: who is allowed or denied to do what, with what, and from where."""
 
     allow: Said[Principals] = Field(default=None, description="Who may.", examples=["User:alice"])
@@ -86,7 +86,7 @@ class AclFile(Section):
         description="What holds for a resource that no rule names. Kafka's `allow.everyone.if.no.acl.found`.",
         examples=["deny"],
     )
-    acls: Annotated[tuple[Annotated[Acl, BeforeValidator(_rule)], ...], BeforeValidator(_left_empty)] = Field(
+    acls: Annotated[tuple[Annotated[AclRule, BeforeValidator(_rule)], ...], BeforeValidator(_left_empty)] = Field(
         default=(),
         description="The rules, in any order: a deny wins.",
         examples=["[{allow: User:alice, to: Read, topics: orders}]"],

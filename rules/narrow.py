@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from rules import write
-from rules.model import RESOURCES, Acl
-from rules.question import Question
+from rules.model import RESOURCES, AclRule
+from rules.question import AccessQuestion
 from rules.vocabulary import EVERYBODY, answers
 
 OPTION = {kind: option for option, kind in RESOURCES.items()}
@@ -23,16 +23,16 @@ class Less(NamedTuple):
     share: float
     option: str
     taken: str
-    acl: Acl
+    acl: AclRule
 
 
-def narrowed(acl: Acl, question: Question) -> Less | None:
+def narrowed(acl: AclRule, question: AccessQuestion) -> Less | None:
     """The rule without what matches the question; None where nothing would be left of it."""
     ways = list(_ways(acl, question))
     return min(ways, key=lambda less: less.share) if ways else None
 
 
-def _ways(acl: Acl, question: Question) -> Iterator[Less]:
+def _ways(acl: AclRule, question: AccessQuestion) -> Iterator[Less]:
     option = acl.permission.word.lower()
     who = [principal for principal in acl.principals if principal in (question.client.principal, EVERYBODY)]
     yield from _without(acl, option, who, len(acl.principals))
@@ -50,7 +50,7 @@ def _ways(acl: Acl, question: Question) -> Iterator[Less]:
         yield from _without(acl, "from_", [one for one in acl.from_ if one.holds(host)], len(acl.from_))
 
 
-def _without(acl: Acl, option: str, taken: list[Any], of: int) -> Iterator[Less]:
+def _without(acl: AclRule, option: str, taken: list[Any], of: int) -> Iterator[Less]:
     if len(taken) < of:
         left = tuple(one for one in getattr(acl, option) if one not in taken) or None
         changed = acl.model_copy(update={option: left})

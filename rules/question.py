@@ -13,7 +13,7 @@ from rules.vocabulary import Operation, ResourceType
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AccessQuestion:
     """What the rules are asked. `at`: seconds since 1970 UTC, if known."""
 
     client: Client

@@ -22,8 +22,8 @@ from typing import NamedTuple
 from proxy.text.places import Place
 from proxy.text.problems import Problem
 from rules.conditions import Client, conditions
-from rules.model import Acl, AclFile
-from rules.shelf import Shelf
+from rules.model import AclFile, AclRule
+from rules.pattern_index import PatternIndex
 from rules.values import EVERY, Pattern
 from rules.vocabulary import EVERYBODY, Operation, PatternType, Permission, ResourceType, answers
 
@@ -56,7 +56,7 @@ class Rule:
 
     __slots__ = ("acl", "conditions", "decision", "deny", "index", "mask", "named", "place")
 
-    def __init__(self, index: int, acl: Acl, place: Place) -> None:
+    def __init__(self, index: int, acl: AclRule, place: Place) -> None:
         self.index = index
         self.acl = acl
         self.place = place
@@ -93,21 +93,21 @@ class Snapshot:
         self.warnings = tuple(warnings)
         self.rules = tuple(rules)
         # Whose answer is the same whatever they ask.
-        self._settled = {EVERYBODY: Decision(False, Why.NOBODY)} | {
+        self._fixed = {EVERYBODY: Decision(False, Why.NOBODY)} | {
             principal: Decision(True, Why.SUPER_USER, place=place) for principal, place in super_users.items()
         }
         self._unmatched = Decision(file.unmatched == "allow", Why.UNMATCHED, place=unmatched)
         self._not_allowed = Decision(False, Why.NOT_ALLOWED)
-        self._shelves: dict[int, dict[str, Shelf[Rule]]] = {kind: {} for kind in ResourceType}
-        self._anybodys: dict[int, Shelf[Rule]] = {kind: Shelf() for kind in ResourceType}
+        self._by_principal: dict[int, dict[str, PatternIndex[Rule]]] = {kind: {} for kind in ResourceType}
+        self._by_anybody: dict[int, PatternIndex[Rule]] = {kind: PatternIndex() for kind in ResourceType}
         for rule in self.rules:
             for kind, pattern in rule.acl.resources():
-                self._anybodys[kind].put(pattern, rule)
+                self._by_anybody[kind].put(pattern, rule)
                 for principal in rule.acl.principals:
-                    self._shelves[kind].setdefault(principal, Shelf()).put(pattern, rule)
+                    self._by_principal[kind].setdefault(principal, PatternIndex()).put(pattern, rule)
         for kind in ResourceType:
-            for shelf in (self._anybodys[kind], *self._shelves[kind].values()):
-                shelf.close()
+            for index in (self._by_anybody[kind], *self._by_principal[kind].values()):
+                index.close()
 
     @cached_property
     def id(self) -> str:
@@ -118,15 +118,15 @@ class Snapshot:
     ) -> Decision:
         """Whether a client may do this with the resource of this name. `at`: seconds since 1970 UTC, if known."""
         principal = client.principal
-        if principal in self._settled:
-            return self._settled[principal]
+        if principal in self._fixed:
+            return self._fixed[principal]
         bit = 1 << operation
-        shelves = self._shelves[kind]
+        indexes = self._by_principal[kind]
         allowed: Decision | None = None
         for who in (principal, EVERYBODY):
-            if (shelf := shelves.get(who)) is None:
+            if (index := indexes.get(who)) is None:
                 continue
-            for rule in shelf.about(name):
+            for rule in index.about(name):
                 if rule.mask & bit and (not rule.conditions or rule.admits(client, at)):
                     if rule.deny:
                         return rule.decision
@@ -134,7 +134,7 @@ class Snapshot:
         return allowed or self._default(kind, name)
 
     def _default(self, kind: ResourceType, name: str) -> Decision:
-        return self._not_allowed if self._anybodys[kind].about(name) else self._unmatched
+        return self._not_allowed if self._by_anybody[kind].about(name) else self._unmatched
 
     def decide_by_type(
         self, client: Client, operation: Operation, kind: ResourceType, at: float | None = None
@@ -150,8 +150,8 @@ class Snapshot:
         matching = [
             (pattern, rule)
             for who in (client.principal, EVERYBODY)
-            if (shelf := self._shelves[kind].get(who)) is not None
-            for pattern, rule in shelf.all()
+            if (index := self._by_principal[kind].get(who)) is not None
+            for pattern, rule in index.all()
             if rule.named & 1 << operation and rule.admits(client, at)
         ]
         denied = {pattern: rule for pattern, rule in matching if rule.deny}

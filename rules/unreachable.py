@@ -11,8 +11,8 @@ from operator import or_
 from proxy.text.places import Path
 from proxy.text.problems import Finding
 from rules.hosts import Host, address, java_text
-from rules.model import RESOURCES, Acl, AclFile
-from rules.shelf import Shelf
+from rules.model import RESOURCES, AclFile, AclRule
+from rules.pattern_index import PatternIndex
 from rules.values import Pattern
 from rules.vocabulary import ASKED, CLUSTER_NAME, EVERYBODY, Operation, PatternType, Permission, ResourceType, answers
 
@@ -37,7 +37,7 @@ def findings(file: AclFile) -> Iterator[Finding]:
             yield Finding(path, f"{fact}; take one of the two out", warning=True)
 
 
-def _operations(path: Path, acl: Acl) -> Iterator[Finding]:
+def _operations(path: Path, acl: AclRule) -> Iterator[Finding]:
     kinds = {option: kind for option, kind in RESOURCES.items() if getattr(acl, option)}
     asked = reduce(or_, (ASKED_OF[kind] for kind in kinds.values()))
     said = [answers(acl.permission, operation) for operation in acl.to]
@@ -54,7 +54,7 @@ def _operations(path: Path, acl: Acl) -> Iterator[Finding]:
             yield Finding((*path, option), f"{fact}; it asks for {', '.join(known)}", warning=True)
 
 
-def _principals(path: Path, acl: Acl, super_users: tuple[str, ...]) -> Iterator[Finding]:
+def _principals(path: Path, acl: AclRule, super_users: tuple[str, ...]) -> Iterator[Finding]:
     option = acl.permission.word.lower()
     for index, principal in enumerate(acl.principals):
         kind, _, name = principal.partition(":")
@@ -79,7 +79,7 @@ def _of_host(host: Host) -> str | None:
     return None
 
 
-def _names(path: Path, acl: Acl) -> Iterator[Finding]:
+def _names(path: Path, acl: AclRule) -> Iterator[Finding]:
     for option, kind in RESOURCES.items():
         for index, pattern in enumerate(getattr(acl, option) or ()):
             if fact := _of_name(kind, pattern):
@@ -107,17 +107,17 @@ class Denials:
     """What is denied whatever the conditions: where that is all that a rule allows, the rule does nothing."""
 
     def __init__(self, file: AclFile) -> None:
-        self.shelves: dict[tuple[ResourceType, str], Shelf[int]] = {}
+        self.indexes: dict[tuple[ResourceType, str], PatternIndex[int]] = {}
         self.acls = file.acls
         for index, acl in enumerate(file.acls):
             if acl.permission is Permission.DENY and not acl.ours and _from_anywhere(acl):
                 for kind, pattern in acl.resources():
                     for principal in acl.principals:
-                        self.shelves.setdefault((kind, principal), Shelf()).put(pattern, index)
-        for shelf in self.shelves.values():
-            shelf.close()
+                        self.indexes.setdefault((kind, principal), PatternIndex()).put(pattern, index)
+        for index in self.indexes.values():
+            index.close()
 
-    def whole(self, acl: Acl) -> int | None:
+    def whole(self, acl: AclRule) -> int | None:
         """The index of the last rule that it takes to deny all that a rule allows; None if something is left."""
         last = None
         for kind, pattern in acl.resources():
@@ -127,20 +127,20 @@ class Denials:
                     return None
         return last
 
-    def _denying(self, acl: Acl, kind: ResourceType, pattern: Pattern, principal: str) -> int | None:
+    def _denying(self, acl: AclRule, kind: ResourceType, pattern: Pattern, principal: str) -> int | None:
         left = {
             operation
             for operation in ASKED[kind]
             if any(answers(Permission.ALLOW, it) >> operation & 1 for it in acl.to)
         }
         for who in (principal, EVERYBODY):
-            shelf = self.shelves.get((kind, who))
-            for index in shelf.covering(pattern) if shelf else ():
+            found = self.indexes.get((kind, who))
+            for index in found.covering(pattern) if found else ():
                 left -= {operation for operation in left if {operation, Operation.ALL} & set(self.acls[index].to)}
                 if not left:
                     return index
         return None
 
 
-def _from_anywhere(acl: Acl) -> bool:
+def _from_anywhere(acl: AclRule) -> bool:
     return acl.from_ is None or any(host.is_anywhere for host in acl.from_)

@@ -13,7 +13,7 @@ from rules import hours
 from rules.conditions import Conditions
 from rules.hosts import Host
 from rules.hours import Hours
-from rules.model import Acl, AclFile
+from rules.model import AclFile, AclRule
 from rules.values import Pattern
 from rules.vocabulary import CLUSTER_NAME, Operation, PatternType
 
@@ -34,23 +34,23 @@ def file_text(file: AclFile) -> str:
     return "\n".join(lines) + "\n"
 
 
-def entry(acl: Acl) -> list[str]:
+def entry(acl: AclRule) -> list[str]:
     """The lines of one rule."""
     return [f"  {'  ' if number else '- '}{line}" for number, line in enumerate(options(acl))]
 
 
-def options(acl: Acl) -> list[str]:
+def options(acl: AclRule) -> list[str]:
     """What a rule says, `name: value` each."""
     return [f"{name}: {inline(value)}" for name, value in _options(acl)]
 
 
-def on_one_line(acl: Acl) -> str:
+def on_one_line(acl: AclRule) -> str:
     """A rule as one mapping in braces."""
     return "{" + ", ".join(options(acl)) + "}"
 
 
-def _options(acl: Acl) -> Iterator[tuple[str, Any]]:
-    declared = sorted(Acl.model_fields.items(), key=lambda option: option[0] in Conditions.model_fields)
+def _options(acl: AclRule) -> Iterator[tuple[str, Any]]:
+    declared = sorted(AclRule.model_fields.items(), key=lambda option: option[0] in Conditions.model_fields)
     for name, option in declared:
         value = getattr(acl, name)
         if value is None:

@@ -47,12 +47,12 @@ TESTED_WITH = {
 # One word, one meaning. Still two, to be renamed: this list may only become shorter.
 STILL_TWO = {
     "Acl": "plugins.acl, rules.model",
-    "Bearer": "proxy.auth.tokens, proxy.core.claims.bearer",
+    "Bearer": "proxy.auth.tokens, proxy.core.sasl.bearer",
     "Ending": "proxy.core.readers, proxy.net.process",
-    "Exchange": "proxy.core.sasl, proxy.core.tokens",
+    "Exchange": "proxy.core.sasl, proxy.core.sasl.observed",
     "Outbox": "proxy.core.outbox, proxy.net.channel",
     "Passing": "plugins.sasl_inspected, proxy.core.readers",
-    "Plain": "proxy.auth.passwords, proxy.core.claims.plain",
+    "Plain": "proxy.auth.passwords, proxy.core.sasl.plain",
     "Question": "proxy.net.paths, rules.question",
     "Refused": "proxy.core.events, proxy.core.topology",
     "State": "proxy.core.lane, proxy.core.sasl",

@@ -12,7 +12,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 
-from proxy.core.sasl import Exchange
+from proxy.core.sasl.authority import Exchange
 
 Begin = Callable[[bool], Exchange]  # again: the client was authenticated before
 

@@ -16,10 +16,10 @@ from functools import partial
 
 from proxy.auth.users import Users
 from proxy.auth.verifiers import HASHES, Verifier, fits, nobodys
-from proxy.core.claims import scram
-from proxy.core.claims.name import ClaimError
-from proxy.core.claims.plain import plain
-from proxy.core.sasl import Accepted, Challenge, Outcome, Rejected, rejected
+from proxy.core.sasl import scram
+from proxy.core.sasl.authority import Accepted, Challenge, Rejected, StepResult, rejected
+from proxy.core.sasl.name import ClaimError
+from proxy.core.sasl.plain import plain
 
 Known = Callable[[], Users]
 
@@ -29,14 +29,14 @@ WHY = "unknown user or wrong password"
 NONCE_BYTES = 24
 
 
-class Plain:
+class PlainExchange:
     """One authentication with a user's name and password (RFC 4616)."""
 
     def __init__(self, users: Known, again: bool = False) -> None:
         self._users = users
         self._again = again
 
-    def step(self, token: bytes) -> Outcome:
+    def step(self, token: bytes) -> StepResult:
         """The one token there is."""
         try:
             user, password = plain(token)
@@ -49,17 +49,17 @@ class Plain:
         return Accepted(user)
 
 
-class Scram:
+class ScramExchange:
     """One authentication that never shows the password (RFC 5802)."""
 
     def __init__(self, users: Known, mechanism: str, again: bool) -> None:
         self._users = users
         self._mechanism = mechanism
         self._again = again
-        self._step: Callable[[bytes], Outcome] = self._first
+        self._step: Callable[[bytes], StepResult] = self._first
         self._known = False
 
-    def step(self, token: bytes) -> Outcome:
+    def step(self, token: bytes) -> StepResult:
         """The client's first message, and its final one."""
         step, self._step = self._step, self._no_more
         try:
@@ -67,10 +67,10 @@ class Scram:
         except ClaimError as error:
             return rejected(error, self._mechanism, self._again)
 
-    def _no_more(self, token: bytes) -> Outcome:
+    def _no_more(self, token: bytes) -> StepResult:
         raise ClaimError("a token after the last")
 
-    def _first(self, token: bytes) -> Outcome:
+    def _first(self, token: bytes) -> StepResult:
         first = scram.first(token)
         if first.is_token:
             raise ClaimError("a delegation token, which only brokers know")
@@ -82,7 +82,7 @@ class Scram:
         self._step = partial(self._final, first, answer, verifier)
         return Challenge(answer)
 
-    def _final(self, first: scram.First, answer: bytes, verifier: Verifier, token: bytes) -> Outcome:
+    def _final(self, first: scram.First, answer: bytes, verifier: Verifier, token: bytes) -> StepResult:
         final = scram.final(token, first, self._mechanism)
         if not answer.startswith(b"r=%b," % final.nonce):
             raise ClaimError("another nonce than ours")

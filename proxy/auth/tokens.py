@@ -6,7 +6,7 @@ Rules:
 * Only asymmetric algorithms: a key that everybody may read must not be taken for a shared secret.
 * Without a signature a token counts only where the configuration says `unsecured`.
 * A key that is not known may be a new one: `missing` is told, and the client comes again.
-* What a token says is read by `core/claims/jwt.py` alone; the library says whether its signature holds. Headers that
+* What a token says is read by `core/sasl/jwt.py` alone; the library says whether its signature holds. Headers that
   the library does not know say nothing, as for brokers.
 * A client that is refused is told `invalid_token`, and gets the error after it has answered that, as with a broker.
 """
@@ -22,10 +22,10 @@ from joserfc import jws
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from proxy.core.claims.bearer import LONGEST_TOKEN, bearer
-from proxy.core.claims.jwt import SUBJECT, jwt, subject
-from proxy.core.claims.name import ClaimError
-from proxy.core.sasl import Accepted, Challenge, Outcome, Rejected, rejected
+from proxy.core.sasl.authority import Accepted, Challenge, Rejected, StepResult, rejected
+from proxy.core.sasl.bearer import LONGEST_TOKEN, bearer
+from proxy.core.sasl.jwt import SUBJECT, jwt, subject
+from proxy.core.sasl.name import ClaimError
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 INVALID = '{"status":"invalid_token"}'
@@ -43,7 +43,7 @@ SIGNED = Signed(algorithms=ALGORITHMS, strict_check_header=False)
 
 
 @dataclass(frozen=True)
-class Judge:
+class TokenValidator:
     """What makes a token count. `keys` None: no signature is asked for."""
 
     keys: Callable[[], KeySet] | None
@@ -96,15 +96,15 @@ def _words(value: object, split: bool = True) -> list[str]:
     return [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
 
 
-class Bearer:
+class BearerExchange:
     """One authentication by a token."""
 
-    def __init__(self, judge: Judge, again: bool = False) -> None:
+    def __init__(self, judge: TokenValidator, again: bool = False) -> None:
         self._judge = judge
         self._again = again
         self._rejected: Rejected | None = None
 
-    def step(self, token: bytes) -> Outcome:
+    def step(self, token: bytes) -> StepResult:
         """The token; or, where that was refused, the client's word that it has understood."""
         if self._rejected is not None:
             return self._rejected

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from scramp import ScramMechanism
 from scramp.utils import ScramException, saslprep
 
-from proxy.core.claims.name import LONGEST
+from proxy.core.sasl.name import LONGEST
 
 MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 ITERATIONS = 4096  # RFC 7677's least, and Kafka's own

@@ -9,7 +9,7 @@ import click
 from proxy.cli.questions import Answered, QuestionError, answered, questions
 from proxy.text.places import Place
 from proxy.text.words import nearest
-from rules import Client, Question, Snapshot, examine
+from rules import AccessQuestion, Client, Snapshot, examine
 from rules.explain import Explanation, explain
 from rules.hosts import java_text
 from rules.values import MECHANISMS
@@ -89,7 +89,7 @@ def command(rules: str, asked: TextIO | None, **said: Any) -> None:
     sys.exit(0 if explanation.decision.allowed else 1)
 
 
-def _question(said: dict[str, Any]) -> Question:
+def _question(said: dict[str, Any]) -> AccessQuestion:
     for needed, example in (("principal", "User:alice"), ("operation", "Read")):
         if said[needed] is None:
             raise click.UsageError(f"--{needed} is missing; give e.g. --{needed} {example}")
@@ -105,7 +105,7 @@ def _question(said: dict[str, Any]) -> Question:
     host = said["host"] and java_text(said["host"])
     client = Client(said["principal"], host, said["client_id"], said["listener"], said["mechanism"], said["tls"])
     at = said["at"].timestamp() if said["at"] else time.time()
-    return Question(client, _word(Operation, said["operation"], "--operation"), kind, name, at)
+    return AccessQuestion(client, _word(Operation, said["operation"], "--operation"), kind, name, at)
 
 
 def _word(kind: type[W], text: str, option: str) -> W:

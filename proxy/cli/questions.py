@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from proxy.text.words import nearest, printable, shown
-from rules import Client, Operation, Question, ResourceType, Snapshot
+from rules import AccessQuestion, Client, Operation, ResourceType, Snapshot
 from rules.hosts import java_text
 from rules.vocabulary import Word, spoken
 
@@ -22,7 +22,7 @@ class QuestionLine(NamedTuple):
     """One question; `expected` is what the answer should be, if the line says so."""
 
     label: str
-    question: Question
+    question: AccessQuestion
     expected: bool | None
 
 
@@ -50,7 +50,7 @@ def questions(lines: Iterable[str], name: str) -> Iterator[QuestionLine | Questi
             yield QuestionError(f"{name}:{number}: {printable(str(error))}")
 
 
-def answered(question: Question, snapshot: Snapshot, file: str) -> Answered:
+def answered(question: AccessQuestion, snapshot: Snapshot, file: str) -> Answered:
     """What the rules in `file` answer."""
     decision = question.put(snapshot)
     place = decision.place
@@ -77,7 +77,7 @@ def _asked(line: str, label: str) -> QuestionLine:
     operation = Operation(_word(Operation, value["operation"], "operation"))
     kind = ResourceType(_word(ResourceType, value["resource_type"], "resource type"))
     return QuestionLine(
-        label, Question(client, operation, kind, value.get("name"), value.get("at")), value.get("allowed")
+        label, AccessQuestion(client, operation, kind, value.get("name"), value.get("at")), value.get("allowed")
     )
 
 

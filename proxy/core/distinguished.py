@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from proxy.core.claims.name import ClaimError, name
+from proxy.core.sasl.name import ClaimError, name
 
 LONGEST = 4096  # characters of a whole name: what follows is up to the patterns of people's rules
 WORDS = {

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from proxy.auth.authority import Begin, Failures, ListenerAuthority
 from proxy.auth.identity import BearerIdentity, Identities, Password
 from proxy.config.sasl import ClusterSasl, ListenerSasl, Oauthbearer
-from proxy.core.sasl import Exchange
+from proxy.core.sasl.authority import Exchange
 from proxy.net.building import Building
 from proxy.text.watched import WatchedFile
 
 # What judges passwords and tokens, and what fetches, takes 25 MB: it is imported where a listener or cluster has it.
 if TYPE_CHECKING:
-    from proxy.auth.tokens import Judge
+    from proxy.auth.tokens import TokenValidator
     from proxy.auth.users import Users
     from proxy.net.fetching import FetchedToken
 
@@ -48,12 +48,12 @@ def _ways(building: Building, sasl: ListenerSasl) -> dict[str, Begin]:
     return ways
 
 
-def _judge(building: Building, tokens: Oauthbearer) -> Judge:
+def _judge(building: Building, tokens: Oauthbearer) -> TokenValidator:
     from proxy.auth.keys import load_keys
-    from proxy.auth.tokens import Judge
+    from proxy.auth.tokens import TokenValidator
     from proxy.net.fetching import FetchedKeys
 
-    judge = Judge(None, tokens.issuer, tokens.audience, tokens.scope, tokens.skew, tokens.principal_claim)
+    judge = TokenValidator(None, tokens.issuer, tokens.audience, tokens.scope, tokens.skew, tokens.principal_claim)
     if tokens.jwks is None:
         return judge
     if "://" in tokens.jwks:
@@ -102,16 +102,16 @@ def _identities(sasl: ClusterSasl) -> Identities:
     return Identities(usual, mapped)
 
 
-def _bearer(judge: Judge, again: bool) -> Exchange:
-    from proxy.auth.tokens import Bearer
+def _bearer(judge: TokenValidator, again: bool) -> Exchange:
+    from proxy.auth.tokens import BearerExchange
 
-    return Bearer(judge, again)
+    return BearerExchange(judge, again)
 
 
 def _password(mechanism: str, file: WatchedFile[Users], again: bool) -> Exchange:
-    from proxy.auth.passwords import Plain, Scram
+    from proxy.auth.passwords import PlainExchange, ScramExchange
 
     def known() -> Users:
         return file.value
 
-    return Plain(known, again) if mechanism == "PLAIN" else Scram(known, mechanism, again)
+    return PlainExchange(known, again) if mechanism == "PLAIN" else ScramExchange(known, mechanism, again)

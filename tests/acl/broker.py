@@ -8,7 +8,7 @@ from typing import Any
 from proxy.protocol.messages.create_acls import CreateAclsRequest
 from proxy.protocol.messages.delete_acls import DeleteAclsRequest
 from rules.bindings import Binding, bindings
-from rules.model import Acl
+from rules.model import AclRule
 from tests.acl.nodes import Node
 from tests.acl.prepare import checked
 from tests.acl.side import FENCE, Side
@@ -22,10 +22,10 @@ class Broker(Side):
         super().__init__("the broker", node, node.clients)
         self._in_force: dict[int, frozenset[Binding]] = {}
 
-    def change(self, number: int, acls: Sequence[Acl]) -> None:
+    def change(self, number: int, acls: Sequence[AclRule]) -> None:
         self.load({number: acls})
 
-    def load(self, rules: Mapping[int, Sequence[Acl]]) -> None:
+    def load(self, rules: Mapping[int, Sequence[AclRule]]) -> None:
         """Put the rules of scenarios in force, instead of those that they had."""
         new = {
             number: frozenset(binding for acl in acls for binding in bindings(acl)) for number, acls in rules.items()
@@ -35,7 +35,7 @@ class Broker(Side):
         self._in_force |= new
         self._fences += 1
         fence = f"{FENCE}-{self._fences}"
-        may_see = Acl.model_validate({"allow": f"User:{FENCE}", "to": "Describe", "topics": fence})
+        may_see = AclRule.model_validate({"allow": f"User:{FENCE}", "to": "Describe", "topics": fence})
         if had - wanted:
             checked(self.trusted.ask(DeleteAclsRequest(filters=[*map(_filter, had - wanted)]), 3))
         checked(self.trusted.ask(CreateAclsRequest(creations=[*map(_creation, wanted - had)]), 3))

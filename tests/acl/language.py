@@ -28,7 +28,7 @@ from pydantic import BeforeValidator, Field, PlainValidator
 from proxy.protocol.api import APIS, Api, api_named
 from proxy.text.file import Section
 from proxy.text.words import nearest, shown, wrong
-from rules.model import Acl
+from rules.model import AclRule
 
 SPAN = re.compile(r"v?(\d+)(?:(\+)|-(\d+))?")
 FOR_VERSIONS = re.compile(r"v\d+(\+|-\d+)?")
@@ -115,7 +115,7 @@ class Step(When):
         description="Values of the answer, by their paths.",
         examples=['{"topics[].name": [orders]}'],
     )
-    acls: tuple[Acl, ...] | None = Field(
+    acls: tuple[AclRule, ...] | None = Field(
         default=None, description="The rules of the scenario from here on.", examples=["[]"]
     )
     patiently: bool = Field(
@@ -140,7 +140,7 @@ class Given(Section):
     offsets: dict[str, dict[str, int]] = Field(
         default_factory=dict, description="Offsets that groups have committed.", examples=["{workers: {orders: 1}}"]
     )
-    acls: tuple[Acl, ...] = Field(
+    acls: tuple[AclRule, ...] = Field(
         default=(), description="Rules.", examples=["[{allow: User:alice, to: Read, topics: orders}]"]
     )
 

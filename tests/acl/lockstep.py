@@ -17,7 +17,7 @@ from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.messages.share_acknowledge import ShareAcknowledgeRequest
 from proxy.protocol.messages.share_fetch import ShareFetchRequest
 from proxy.protocol.wire import NO_UUID
-from rules.model import Acl
+from rules.model import AclRule
 from tests.acl.names import Names
 from tests.acl.prepare import checked, errors, until
 from tests.acl.sequences import FULL, LAST, NEXT, PEOPLE, Allow, Fetch, MakeAnew, Part, ShareFetch, Step
@@ -226,14 +226,14 @@ def differences(sides: Sequence[Side], number: int, steps: Sequence[Step]) -> It
             play.close()
 
 
-def allowed(step: Allow) -> list[Acl]:
+def allowed(step: Allow) -> list[AclRule]:
     said: list[dict[str, Any]] = [{"allow": ("User:alice", "User:bob"), "to": "Read", "groups": "g"}]
     said += [
         {"allow": f"User:{who}", "to": "Read", "topics": topics}
         for who, topics in (("alice", step.alice), ("bob", step.bob))
         if topics
     ]
-    return [Acl.model_validate(one) for one in said]
+    return [AclRule.model_validate(one) for one in said]
 
 
 def fetched(step: Fetch, broker: Play, proxy: Play, rules: int) -> str | None:

@@ -10,7 +10,7 @@ from proxy.protocol.schema import Struct, StructType
 from proxy.text.places import Path
 from proxy.text.problems import Finding
 from proxy.text.words import nearest, shown
-from rules.model import Acl
+from rules.model import AclRule
 from rules.vocabulary import EVERYBODY, Operation
 from tests.acl.language import CLOSED, FOR_VERSIONS, NOTHING, Told, When
 from tests.acl.names import OWN
@@ -44,7 +44,7 @@ def _reaching(path: Path, told: Told, closes: bool) -> Iterator[Finding]:
         yield from _far((*path, "steps", index, "acls"), step.acls or (), closes)
 
 
-def _far(path: Path, acls: tuple[Acl, ...], closes: bool) -> Iterator[Finding]:
+def _far(path: Path, acls: tuple[AclRule, ...], closes: bool) -> Iterator[Finding]:
     for index, acl in enumerate(acls):
         writes = acl.allow is not None and acl.topics is not None and {Operation.WRITE, Operation.ALL} & set(acl.to)
         wide = any(kind not in OWN or pattern.is_every for kind, pattern in acl.resources())

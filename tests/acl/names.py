@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from rules.model import RESOURCES, Acl
+from rules.model import RESOURCES, AclRule
 from rules.values import Pattern
 from rules.vocabulary import EVERYBODY, WILDCARD, PatternType, ResourceType
 
@@ -44,11 +44,11 @@ class Names:
         """Is this a name of the scenario, on the wire?"""
         return name.startswith(self.beginning)
 
-    def rules(self, acls: Iterable[Acl]) -> list[Acl]:
+    def rules(self, acls: Iterable[AclRule]) -> list[AclRule]:
         """The rules, about the names on the wire."""
         return [acl.model_copy(update=dict(self._changed(acl))) for acl in acls]
 
-    def _changed(self, acl: Acl) -> Iterable[tuple[str, tuple[object, ...]]]:
+    def _changed(self, acl: AclRule) -> Iterable[tuple[str, tuple[object, ...]]]:
         for option in ("allow", "deny"):
             said = getattr(acl, option)
             if said is not None:

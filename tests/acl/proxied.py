@@ -8,7 +8,7 @@ from pathlib import Path
 
 from proxy.auth.users import save
 from proxy.auth.verifiers import verifiers
-from rules.model import Acl, AclFile
+from rules.model import AclFile, AclRule
 from rules.write import file_text
 from tests.acl.load import Scenario
 from tests.acl.names import SUPER_USER, Names
@@ -71,7 +71,7 @@ class Proxied(Side):
         super().close()
         self.program.stop()
 
-    def change(self, number: int, acls: Sequence[Acl]) -> None:
+    def change(self, number: int, acls: Sequence[AclRule]) -> None:
         self._rules[number] = list(acls)
         self._fences += 1
         self._write()
@@ -79,7 +79,9 @@ class Proxied(Side):
             self._wait(probe, f"{FENCE}-{self._fences}")
 
     def _write(self) -> None:
-        may_see = Acl.model_validate({"allow": f"User:{FENCE}", "to": "Describe", "topics": f"{FENCE}-{self._fences}"})
+        may_see = AclRule.model_validate(
+            {"allow": f"User:{FENCE}", "to": "Describe", "topics": f"{FENCE}-{self._fences}"}
+        )
         acls = tuple(acl for rules in self._rules.values() for acl in rules)
         rules = AclFile.model_construct(
             super_users=(f"User:{SUPER_USER}",), unmatched=self._unmatched, acls=(may_see, *acls)

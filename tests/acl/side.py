@@ -11,7 +11,7 @@ from typing import cast
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.wire import NO_UUID
-from rules.model import Acl
+from rules.model import AclRule
 from tests.acl.ids import Ids
 from tests.acl.names import SUPER_USER
 from tests.acl.nodes import Node
@@ -35,7 +35,7 @@ class Side:
         self.trusted.close()
         self.admin.close()
 
-    def change(self, number: int, acls: Sequence[Acl]) -> None:
+    def change(self, number: int, acls: Sequence[AclRule]) -> None:
         """Put other rules in force for a scenario."""
         raise NotImplementedError
 

@@ -7,9 +7,9 @@ import hashlib
 import hmac
 from typing import Any
 
-from proxy.auth.passwords import Plain, Scram
+from proxy.auth.passwords import PlainExchange, ScramExchange
 from proxy.auth.verifiers import verifiers
-from proxy.core.sasl import Accepted, Challenge
+from proxy.core.sasl.authority import Accepted, Challenge
 from proxy.protocol.api import SASL_AUTHENTICATE, SASL_HANDSHAKE
 from proxy.protocol.codec import decode
 from proxy.protocol.frame import SIZE
@@ -94,7 +94,7 @@ def judging(peer: Peer) -> None:
             answer = _judge(exchange, frame)
             if answer.error_code:
                 return
-            bare = isinstance(exchange, Scram) and b"v=" not in answer.auth_bytes
+            bare = isinstance(exchange, ScramExchange) and b"v=" not in answer.auth_bytes
             peer.send(raw(bytes(answer.auth_bytes)))
             continue
         header, at = read_request_header(frame)
@@ -113,8 +113,8 @@ def judging(peer: Peer) -> None:
 
 def _exchange(mechanism: str) -> Any:
     if mechanism == "PLAIN":
-        return Plain(lambda: KNOWN)
-    return Scram(lambda: KNOWN, mechanism, False) if mechanism.startswith("SCRAM") else Anybody()
+        return PlainExchange(lambda: KNOWN)
+    return ScramExchange(lambda: KNOWN, mechanism, False) if mechanism.startswith("SCRAM") else Anybody()
 
 
 def _judge(exchange: Any, data: bytes) -> SaslAuthenticateResponse:

@@ -13,8 +13,8 @@ from plugins.sasl_inspected import SaslInspected
 from plugins.sasl_terminated import SaslTerminated
 from proxy.auth.authority import Failures, ListenerAuthority
 from proxy.auth.identity import Identities, Password, introduce_later
-from proxy.auth.passwords import Plain, Scram
-from proxy.auth.tokens import Bearer, Judge
+from proxy.auth.passwords import PlainExchange, ScramExchange
+from proxy.auth.tokens import BearerExchange, TokenValidator
 from proxy.auth.verifiers import verifiers
 from proxy.core.commands import Close, Emit, ToBroker, Wake
 from proxy.core.context import Connection
@@ -24,7 +24,7 @@ from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
-from proxy.core.sasl import Exchange, Rejected
+from proxy.core.sasl.authority import Exchange, Rejected
 from proxy.protocol import decode_request
 from proxy.protocol.api import SASL_AUTHENTICATE
 from proxy.protocol.header import KEY_AND_VERSION, read_request_header
@@ -52,9 +52,9 @@ COUNTS = [400, pytest.param(100_000, marks=pytest.mark.long)]
 
 def authority() -> ListenerAuthority:
     ways = {
-        "PLAIN": lambda again: Plain(lambda: USERS),
-        "SCRAM-SHA-256": lambda again: Scram(lambda: USERS, "SCRAM-SHA-256", again),
-        "OAUTHBEARER": lambda again: Bearer(Judge(lambda: KEYS)),
+        "PLAIN": lambda again: PlainExchange(lambda: USERS),
+        "SCRAM-SHA-256": lambda again: ScramExchange(lambda: USERS, "SCRAM-SHA-256", again),
+        "OAUTHBEARER": lambda again: BearerExchange(TokenValidator(lambda: KEYS)),
     }
     return ListenerAuthority(ways, 60.0, 30.0, Failures())  # type: ignore[arg-type]
 
@@ -181,7 +181,9 @@ def test_no_changed_answers_make_the_proxy_fail_or_take_a_broker_for_another(cou
     dice = Random(9)
     for _ in range(count):
         mechanism = dice.choice(("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"))
-        server: Exchange = Plain(lambda: USERS) if mechanism == "PLAIN" else Scram(lambda: USERS, mechanism, False)
+        server: Exchange = (
+            PlainExchange(lambda: USERS) if mechanism == "PLAIN" else ScramExchange(lambda: USERS, mechanism, False)
+        )
         link = Link(connection(), Filters([Introducing(mechanism)]), Limits())
         waiting, said = link.begin(), b""
         while not link.closed and any(isinstance(command, ToBroker) for command in waiting):

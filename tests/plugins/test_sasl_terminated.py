@@ -6,13 +6,14 @@ from functools import partial
 
 import pytest
 from scramp import ScramClient
+from tests.proxy.core.test_tokens import ODD
 
 from plugins.api_versions import ApiVersions
 from plugins.sasl_terminated import SaslTerminated
 from proxy.auth.authority import Failures, ListenerAuthority
 from proxy.auth.identity import Identities, Password, introduce_later
-from proxy.auth.passwords import BAD, Plain, Scram
-from proxy.auth.tokens import Bearer, Judge
+from proxy.auth.passwords import BAD, PlainExchange, ScramExchange
+from proxy.auth.tokens import BearerExchange, TokenValidator
 from proxy.auth.verifiers import verifiers
 from proxy.core.commands import Close, Command, Emit, PauseClient, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Connection
@@ -20,7 +21,7 @@ from proxy.core.events import Refused
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
-from proxy.core.sasl import TABLE, Comes, Do, State
+from proxy.core.sasl.authority import TABLE, Comes, Do, SaslState
 from proxy.protocol.api import API_VERSIONS, HEARTBEAT, SASL_AUTHENTICATE
 from proxy.protocol.codec import decode
 from proxy.protocol.errors import ErrorCode
@@ -45,7 +46,6 @@ from proxy.testing import (
 from tests.plugins.sasl import PLAIN_ALICE, agreed, authenticate, handshake, known, no, raw, yes
 from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata
 from tests.proxy.core.lending import with_turns
-from tests.proxy.core.test_tokens import ODD
 
 USERS = {"alice": verifiers("alice-secret"), "bob": verifiers("bob-secret")}
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
@@ -55,10 +55,10 @@ REFUSED = Emit(Refused("PLAIN", "unknown user or wrong password"))
 
 def authority(session: float | None = None, patience: float = 30.0) -> ListenerAuthority:
     ways = {
-        "PLAIN": lambda again: Plain(lambda: USERS),
-        "SCRAM-SHA-256": lambda again: Scram(lambda: USERS, "SCRAM-SHA-256", again),
-        "SCRAM-SHA-512": lambda again: Scram(lambda: USERS, "SCRAM-SHA-512", again),
-        "OAUTHBEARER": lambda again: Bearer(Judge(None)),
+        "PLAIN": lambda again: PlainExchange(lambda: USERS),
+        "SCRAM-SHA-256": lambda again: ScramExchange(lambda: USERS, "SCRAM-SHA-256", again),
+        "SCRAM-SHA-512": lambda again: ScramExchange(lambda: USERS, "SCRAM-SHA-512", again),
+        "OAUTHBEARER": lambda again: BearerExchange(TokenValidator(None)),
     }
     return ListenerAuthority(ways, session, patience, Failures(lambda: 0.0))  # type: ignore[arg-type]
 
@@ -281,19 +281,19 @@ UNSIGNED = ApiVersionsResponse(
 )
 
 
-def reached(state: State) -> Link:
+def reached(state: SaslState) -> Link:
     """A link whose client is as far as this."""
-    session = None if state is State.DONE else 5.0
+    session = None if state is SaslState.DONE else 5.0
     link = Link(connection(), Filters([Terminated(session), build(ApiVersions)]), Limits())
     link.begin()
-    path: dict[State, list[bytes]] = {
-        State.FRESH: [],
-        State.ASKED: [VERSIONS],
-        State.AGREED: [handshake(1)],
-        State.DONE: [handshake(1), authenticate(2)],
-        State.LIMITED: [handshake(1), authenticate(2)],
-        State.AGAIN: [handshake(1), authenticate(2), handshake(3)],
-        State.OVER: [handshake(1), authenticate(2)],
+    path: dict[SaslState, list[bytes]] = {
+        SaslState.FRESH: [],
+        SaslState.ASKED: [VERSIONS],
+        SaslState.AGREED: [handshake(1)],
+        SaslState.DONE: [handshake(1), authenticate(2)],
+        SaslState.LIMITED: [handshake(1), authenticate(2)],
+        SaslState.AGAIN: [handshake(1), authenticate(2), handshake(3)],
+        SaslState.OVER: [handshake(1), authenticate(2)],
     }
     wakes: list[Wake] = []
     for frame in path[state]:
@@ -301,7 +301,7 @@ def reached(state: State) -> Link:
         wakes += [command for command in commands if isinstance(command, Wake)]
         if frame is VERSIONS:
             from_broker(link, bytearray(answering(UNSIGNED, 0, 3)))
-    if state is State.OVER:
+    if state is SaslState.OVER:
         link.wake(wakes[-1].token)
     return link
 
@@ -319,15 +319,15 @@ def outcome(commands: list[Command]) -> Do:
 
 
 @pytest.mark.parametrize("comes", SENT)
-@pytest.mark.parametrize("state", State)
-def test_the_table_is_what_happens(state: State, comes: Comes) -> None:
+@pytest.mark.parametrize("state", SaslState)
+def test_the_table_is_what_happens(state: SaslState, comes: Comes) -> None:
     commands = from_client(reached(state), bytearray(SENT[comes]))
     assert outcome(commands) is TABLE[state][comes]
 
 
 def test_the_table_has_everything() -> None:
     assert all(row.keys() == set(Comes) for row in TABLE.values())
-    assert TABLE.keys() == set(State)
+    assert TABLE.keys() == set(SaslState)
 
 
 def test_what_is_refused_after_the_handshake_is_told_why() -> None:

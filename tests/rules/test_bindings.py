@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rules.bindings import Binding, bindings, rules
-from rules.model import Acl
+from rules.model import AclRule
 from rules.values import Pattern
 from rules.vocabulary import Operation, PatternType, Permission, ResourceType
 
@@ -29,7 +29,7 @@ def test_rules_stand_for_exactly_the_bindings_they_were_made_of(of: frozenset[Bi
 
 
 def test_what_goes_together_is_one_rule() -> None:
-    whole = Acl.model_validate(
+    whole = AclRule.model_validate(
         {"allow": "User:a", "to": ("Read", "Write"), "topics": ("t", "u*"), "groups": "g", "from": ("*", "10.1.2.3")}
     )
     (again,) = rules(bindings(whole))

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from rules.conditions import Client, conditions
-from rules.model import Acl
+from rules.model import AclRule
 
 NOON, NIGHT = 12 * 3600.0, 23 * 3600.0  # of 1970-01-01, a Thursday
 ALICE = Client("User:alice", "10.1.2.3", "alice-1", "clients", "PLAIN", True)
 
 
-def acl(**options: Any) -> Acl:
-    return Acl.model_validate({"allow": "User:alice", "to": "Read", "topics": "t", **options})
+def acl(**options: Any) -> AclRule:
+    return AclRule.model_validate({"allow": "User:alice", "to": "Read", "topics": "t", **options})
 
 
 @pytest.mark.parametrize(

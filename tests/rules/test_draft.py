@@ -2,7 +2,7 @@
 
 from rules import Client, Operation, ResourceType, Snapshot, examine_text
 from rules.draft import Draft
-from rules.model import Acl
+from rules.model import AclRule
 
 TEXT = """\
 super_users: [User:r, User:s]
@@ -10,7 +10,7 @@ acls:
   - {allow: User:a, to: Read, topics: t}
   - {deny: User:b, to: Read, topics: t}
 """
-OTHER = Acl.model_validate({"allow": "User:c", "to": "Read", "topics": "t"})
+OTHER = AclRule.model_validate({"allow": "User:c", "to": "Read", "topics": "t"})
 
 
 def snapshot() -> Snapshot:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules import Client, Operation, Question, ResourceType, Snapshot, examine_text
+from rules import AccessQuestion, Client, Operation, ResourceType, Snapshot, examine_text
 from rules.bindings import Binding, rules
 from rules.explain import changes, explain
 from rules.load import compiled
@@ -38,11 +38,11 @@ def snapshot(text: str = FILE) -> Snapshot:
     return found
 
 
-def asked(who: str, operation: str, name: str | None, host: str | None = None) -> Question:
-    return Question(Client(f"User:{who}", host), Operation[operation], TOPIC, name)
+def asked(who: str, operation: str, name: str | None, host: str | None = None) -> AccessQuestion:
+    return AccessQuestion(Client(f"User:{who}", host), Operation[operation], TOPIC, name)
 
 
-def steps(question: Question, text: str = FILE) -> list[str]:
+def steps(question: AccessQuestion, text: str = FILE) -> list[str]:
     made = explain(snapshot(text), question).changes
     return [f"{place.line}:{place.column}: {words}" if place else words for place, words in made]
 
@@ -69,7 +69,7 @@ ADD = 'add under "acls": '
         (asked("*", "READ", "t"), []),
     ],
 )
-def test_the_smallest_change_is_told_with_its_place(question: Question, expected: list[str]) -> None:
+def test_the_smallest_change_is_told_with_its_place(question: AccessQuestion, expected: list[str]) -> None:
     assert steps(question) == expected
 
 
@@ -90,7 +90,7 @@ def test_where_several_rules_allow_one_deny_is_smaller() -> None:
         (asked("*", "READ", "z"), 'nobody can be called "User:*", which is everybody; give this client another name'),
     ],
 )
-def test_the_reason_is_what_decided(question: Question, reason: str) -> None:
+def test_the_reason_is_what_decided(question: AccessQuestion, reason: str) -> None:
     assert explain(snapshot(), question).reason == reason
 
 
@@ -100,13 +100,13 @@ def test_unmatched_does_not_count_for_what_some_rule_names() -> None:
 
 
 def test_rules_that_nearly_fit_are_told_with_what_is_missing() -> None:
-    def near(question: Question) -> list[str]:
+    def near(question: AccessQuestion) -> list[str]:
         return [change.text for change in explain(snapshot(), question).near]
 
     assert near(asked("bob", "WRITE", "t")) == ["allows Read, not Write", "allows it with u"]
     assert near(asked("alice", "READ", "orders", "11.1.2.3")) == ['allows it only with "from: 10.0.0.0/8"']
     assert near(asked("dave", "READ", "t")) == ["allows it to User:bob"]
-    group = Question(Client("User:bob"), Operation.READ, ResourceType.GROUP, "g")
+    group = AccessQuestion(Client("User:bob"), Operation.READ, ResourceType.GROUP, "g")
     assert [change.text for change in explain(snapshot(), group).near] == ["allows it with no group at all"]
 
 
@@ -125,7 +125,7 @@ some = st.builds(
     st.sampled_from(Permission),
 )
 questions = st.builds(
-    Question,
+    AccessQuestion,
     st.builds(Client, principals, st.one_of(hosts, st.none())),
     operations,
     st.just(TOPIC),
@@ -140,7 +140,7 @@ questions = st.builds(
     questions,
 )
 def test_a_change_turns_the_answer_and_no_step_of_it_is_idle(
-    of: frozenset[Binding], unmatched: str, super_users: frozenset[str], question: Question
+    of: frozenset[Binding], unmatched: str, super_users: frozenset[str], question: AccessQuestion
 ) -> None:
     acls = tuple(rules(of))
     before = compiled(AclFile.model_construct(acls=acls, unmatched=unmatched, super_users=tuple(super_users)))

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from rules import Client, Operation, Question, ResourceType
-from rules.model import Acl
+from rules import AccessQuestion, Client, Operation, ResourceType
+from rules.model import AclRule
 from rules.narrow import narrowed
 
-QUESTION = Question(Client("User:a", "10.1.2.3"), Operation.READ, ResourceType.TOPIC, "t")
+QUESTION = AccessQuestion(Client("User:a", "10.1.2.3"), Operation.READ, ResourceType.TOPIC, "t")
 
 
 @pytest.mark.parametrize(
@@ -25,10 +25,10 @@ QUESTION = Question(Client("User:a", "10.1.2.3"), Operation.READ, ResourceType.T
     ],
 )
 def test_what_matches_is_taken_out_of_the_list_where_it_is_least(options: Any, option: str, taken: str) -> None:
-    less = narrowed(Acl.model_validate(options), QUESTION)
+    less = narrowed(AclRule.model_validate(options), QUESTION)
     assert less is not None
     assert (less.option, less.taken) == (option, taken)
 
 
 def test_a_rule_that_says_one_thing_cannot_say_less() -> None:
-    assert narrowed(Acl.model_validate({"deny": "User:*", "to": "All", "topics": "t"}), QUESTION) is None
+    assert narrowed(AclRule.model_validate({"deny": "User:*", "to": "All", "topics": "t"}), QUESTION) is None

@@ -8,13 +8,13 @@ from pydantic import BaseModel
 
 from rules import examine_text
 from rules.hours import Hours
-from rules.model import Acl, AclFile
+from rules.model import AclFile, AclRule
 
 README = (Path(__file__).parents[2] / "rules" / "README.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| `([a-z_]+)` \| (.+?) \| `(.+?)` \|$", re.MULTILINE)
 
 
-@pytest.mark.parametrize(("heading", "section"), [("A file", AclFile), ("A rule under", Acl), ("`during`", Hours)])
+@pytest.mark.parametrize(("heading", "section"), [("A file", AclFile), ("A rule under", AclRule), ("`during`", Hours)])
 def test_every_option_is_documented_and_every_documented_option_exists(heading: str, section: type[BaseModel]) -> None:
     (part,) = re.findall(rf"^##+ {heading}.*?\n(.*?)(?=^##|\Z)", README, re.MULTILINE | re.DOTALL)
     declared = [

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 import trio
 
-from proxy.auth.passwords import Plain, Scram
+from proxy.auth.passwords import PlainExchange, ScramExchange
 from proxy.auth.verifiers import Verifier
-from proxy.core.sasl import Accepted, Challenge, Exchange
+from proxy.core.sasl.authority import Accepted, Challenge, Exchange
 from proxy.protocol import decode_request
 from proxy.protocol.api import (
     ALTER_USER_SCRAM_CREDENTIALS,
@@ -90,9 +90,9 @@ class SecretBroker:
 
     def _exchange(self, mechanism: str) -> Exchange:
         if mechanism == "PLAIN":
-            return Plain(lambda: self._users)
+            return PlainExchange(lambda: self._users)
         if mechanism.startswith("SCRAM"):
-            return Scram(lambda: self._users, mechanism, False)
+            return ScramExchange(lambda: self._users, mechanism, False)
         return Trusting()
 
     def _step(self, exchange: Exchange, token: bytes) -> SaslAuthenticateResponse:

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from proxy.config import LimitOptions
 from proxy.config.model import ListenerOptions
 from proxy.config.tls import ID, ListenerTls
-from proxy.core.claims.name import name
 from proxy.core.distinguished import distinguished_name, subject
 from proxy.core.mapping import Mapping
+from proxy.core.sasl.name import name
 from proxy.core.tls import Tls
 from proxy.net.tls.contexts import Shaken, files, for_clients
 from proxy.net.tls.handshake import HandshakeError, shake_hands

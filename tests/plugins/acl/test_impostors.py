@@ -18,7 +18,7 @@ from proxy.protocol.schema import Request, Response
 from proxy.testing import build
 from tests.plugins.acl.talk import Rules, Talk
 from tests.plugins.sasl import bearer
-from tests.proxy.core.claims.odd import ADMIN, ALICE, token
+from tests.proxy.core.sasl.odd import ADMIN, ALICE, token
 
 Making = Callable[..., Rules]
 RULES = "super_users: [User:admin]\nacls: [{allow: User:alice, to: Read, topics: mine}]"

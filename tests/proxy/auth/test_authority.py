@@ -1,7 +1,7 @@
 """The authority: delays grow, are forgotten, and fill no memory."""
 
 from proxy.auth.authority import ADDRESSES, FORGOTTEN_AFTER, Failures, ListenerAuthority
-from proxy.auth.passwords import Plain
+from proxy.auth.passwords import PlainExchange
 
 
 class Clock:
@@ -35,7 +35,7 @@ def test_the_oldest_of_too_many_addresses_is_forgotten() -> None:
 
 
 def test_an_authority_begins_what_it_offers() -> None:
-    authority = ListenerAuthority({"PLAIN": lambda again: Plain(dict)}, None, 30.0, Failures(Clock()))
+    authority = ListenerAuthority({"PLAIN": lambda again: PlainExchange(dict)}, None, 30.0, Failures(Clock()))
     assert authority.mechanisms == ("PLAIN",)
-    assert isinstance(authority.begin("PLAIN", False), Plain)
+    assert isinstance(authority.begin("PLAIN", False), PlainExchange)
     assert authority.failed("192.0.2.1") == 0.1

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from proxy.auth.identity import Identities, IntroductionError, Password, introduce, introduce_later, keep_up
-from proxy.auth.passwords import Plain, Scram
+from proxy.auth.passwords import PlainExchange, ScramExchange
 from proxy.auth.verifiers import verifiers
 from proxy.core.commands import Close, PauseClient, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Steps
 from proxy.core.plugin import Plugin, on_request
-from proxy.core.sasl import Accepted, Challenge, Exchange
+from proxy.core.sasl.authority import Accepted, Challenge, Exchange
 from proxy.protocol.api import SASL_AUTHENTICATE
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
@@ -31,9 +31,9 @@ TOKEN = b"\0doorkeeper\0dk-secret"
 
 def broker(identity: Password, lifetime: int = 0, agreed: int = 0) -> float | None:
     """What comes of an introduction to a broker that knows one user."""
-    server: Exchange = Plain(lambda: USERS)
+    server: Exchange = PlainExchange(lambda: USERS)
     if identity.mechanism != "PLAIN":
-        server = Scram(lambda: USERS, identity.mechanism, False)
+        server = ScramExchange(lambda: USERS, identity.mechanism, False)
     steps = introduce(identity, VERSIONS)
     question: Ask = next(steps)
     answer: Any = SaslHandshakeResponse(error_code=agreed, mechanisms=["PLAIN"])
@@ -75,7 +75,7 @@ def test_a_mechanism_that_the_broker_does_not_speak_is_said() -> None:
 
 @pytest.mark.parametrize("final", [b"v=AAAA", b"", b"\xff", b"e=other-error"])
 def test_a_broker_that_cannot_prove_itself_is_refused(final: bytes) -> None:
-    server = Scram(lambda: USERS, "SCRAM-SHA-256", False)
+    server = ScramExchange(lambda: USERS, "SCRAM-SHA-256", False)
     speaker = Password("SCRAM-SHA-256", "doorkeeper", "dk-secret").speak()
     first = server.step(speaker.first())
     assert isinstance(first, Challenge)

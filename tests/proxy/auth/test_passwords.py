@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scramp import ScramClient
 
-from proxy.auth.passwords import BAD, Plain, Scram
+from proxy.auth.passwords import BAD, PlainExchange, ScramExchange
 from proxy.auth.verifiers import MECHANISMS, verifiers
-from proxy.core.claims.plain import OTHER_AUTHORIZATION
-from proxy.core.sasl import Accepted, Challenge, Rejected
+from proxy.core.sasl.authority import Accepted, Challenge, Rejected
+from proxy.core.sasl.plain import OTHER_AUTHORIZATION
 
 USERS = {"alice": verifiers("alice-secret"), "a,b=c": verifiers("odd")}
 
@@ -17,7 +17,7 @@ ODD = "Authentication failed during authentication due to invalid credentials wi
 
 
 def plain(token: bytes) -> object:
-    return Plain(lambda: USERS).step(token)
+    return PlainExchange(lambda: USERS).step(token)
 
 
 @pytest.mark.parametrize("authorization", [b"", b"alice"])
@@ -46,7 +46,7 @@ def test_plain_says_what_a_broker_says(token: bytes, message: str) -> None:
 
 def talk(mechanism: str, user: str, password: str, again: bool = False) -> object:
     client = ScramClient([mechanism], user, password)
-    server = Scram(lambda: USERS, mechanism, again)
+    server = ScramExchange(lambda: USERS, mechanism, again)
     first = server.step(client.get_client_first().encode())
     assert isinstance(first, Challenge)
     client.set_server_first(first.token.decode())
@@ -76,17 +76,17 @@ def test_scram_tells_an_unknown_user_from_a_wrong_password_in_nothing(mechanism:
 
 
 def test_an_unknown_users_salt_stays_the_same() -> None:
-    first = [Scram(lambda: USERS, "SCRAM-SHA-256", False).step(b"n,,n=nobody,r=abc") for _ in range(2)]
+    first = [ScramExchange(lambda: USERS, "SCRAM-SHA-256", False).step(b"n,,n=nobody,r=abc") for _ in range(2)]
     salts = {outcome.token.split(b",s=")[1] for outcome in first if isinstance(outcome, Challenge)}
     assert len(salts) == 1
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_a_delegation_token_is_no_password_of_ours(mechanism: str) -> None:
-    assert isinstance(Scram(lambda: USERS, mechanism, False).step(b"n,,n=alice,r=abc,tokenauth=true"), Rejected)
+    assert isinstance(ScramExchange(lambda: USERS, mechanism, False).step(b"n,,n=alice,r=abc,tokenauth=true"), Rejected)
 
 
-def final_of(server: Scram, client: ScramClient) -> bytes:
+def final_of(server: ScramExchange, client: ScramClient) -> bytes:
     first = server.step(client.get_client_first().encode())
     assert isinstance(first, Challenge)
     client.set_server_first(first.token.decode())
@@ -94,9 +94,9 @@ def final_of(server: Scram, client: ScramClient) -> bytes:
 
 
 def test_a_proof_counts_once_and_for_its_own_nonce() -> None:
-    server = Scram(lambda: USERS, "SCRAM-SHA-256", False)
+    server = ScramExchange(lambda: USERS, "SCRAM-SHA-256", False)
     proof = final_of(server, ScramClient(["SCRAM-SHA-256"], "alice", "alice-secret", c_nonce="abc"))
-    other = Scram(lambda: USERS, "SCRAM-SHA-256", False)
+    other = ScramExchange(lambda: USERS, "SCRAM-SHA-256", False)
     other.step(b"n,,n=alice,r=abc")
     assert isinstance(other.step(proof), Rejected)
     assert isinstance(server.step(proof), Accepted)
@@ -106,7 +106,7 @@ def test_a_proof_counts_once_and_for_its_own_nonce() -> None:
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @given(tokens=st.lists(st.binary(max_size=80) | st.just(b"n,,n=alice,r=abc"), min_size=1, max_size=4))
 def test_any_bytes_are_refused_without_an_error(mechanism: str, tokens: list[bytes]) -> None:
-    server = Scram(lambda: USERS, mechanism, False)
+    server = ScramExchange(lambda: USERS, mechanism, False)
     for token in tokens:
         assert not isinstance(server.step(token), Accepted)
     for token in tokens:

@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 from joserfc import jws, jwt
 from joserfc.jwk import OctKey
 
-from proxy.auth.tokens import INVALID, Bearer, Judge
-from proxy.core.claims.name import ClaimError
-from proxy.core.sasl import Accepted, Challenge, Rejected
+from proxy.auth.tokens import INVALID, BearerExchange, TokenValidator
+from proxy.core.sasl.authority import Accepted, Challenge, Rejected
+from proxy.core.sasl.name import ClaimError
 from tests.plugins import sasl
 from tests.proxy.auth.issuer import NOW, Issuer
 
 ISSUER = Issuer()
 OTHER = Issuer("k1")
-JUDGE = Judge(lambda: ISSUER.keys, "https://issuer", ("kafka",), ("write",), clock=lambda: NOW)
-UNSECURED = Judge(None, clock=lambda: NOW)
+JUDGE = TokenValidator(lambda: ISSUER.keys, "https://issuer", ("kafka",), ("write",), clock=lambda: NOW)
+UNSECURED = TokenValidator(None, clock=lambda: NOW)
 
 
-def why(token: str, judge: Judge = JUDGE) -> str:
+def why(token: str, judge: TokenValidator = JUDGE) -> str:
     with pytest.raises(ClaimError) as raised:
         judge.judge(token)
     return str(raised.value)
@@ -107,7 +107,7 @@ def test_without_a_signature_a_token_counts_only_where_it_may() -> None:
 
 
 def test_a_refusal_is_told_in_two_steps() -> None:
-    bearer = Bearer(JUDGE)
+    bearer = BearerExchange(JUDGE)
     assert bearer.step(sasl.bearer("nonsense")) == Challenge(INVALID.encode())
     rejected = bearer.step(b"\x01")
     assert isinstance(rejected, Rejected)
@@ -116,15 +116,15 @@ def test_a_refusal_is_told_in_two_steps() -> None:
 
 def test_a_session_ends_with_its_token() -> None:
     token = sasl.bearer(ISSUER.token(scope="write"))
-    assert Bearer(JUDGE).step(token) == Accepted("alice", b"", 3630.0)
-    assert Bearer(JUDGE).step(token.replace(b"n,,", b"n,a=alice,")) == Accepted("alice", b"", 3630.0)
-    assert isinstance(Bearer(JUDGE).step(token.replace(b"n,,", b"n,a=bob,")), Rejected)
+    assert BearerExchange(JUDGE).step(token) == Accepted("alice", b"", 3630.0)
+    assert BearerExchange(JUDGE).step(token.replace(b"n,,", b"n,a=alice,")) == Accepted("alice", b"", 3630.0)
+    assert isinstance(BearerExchange(JUDGE).step(token.replace(b"n,,", b"n,a=bob,")), Rejected)
 
 
 @given(data=st.binary(max_size=200) | st.text(max_size=60).map(lambda text: sasl.bearer(text)))
 def test_any_bytes_are_refused_without_an_error(data: bytes) -> None:
     for judge in (JUDGE, UNSECURED):
-        bearer = Bearer(judge)
+        bearer = BearerExchange(judge)
         assert not isinstance(bearer.step(data), Accepted)
         assert isinstance(bearer.step(data), Rejected)
 
@@ -133,18 +133,21 @@ def test_a_claim_that_is_there_twice_is_refused_though_the_signature_holds() -> 
     payload = b'{"sub": "alice", "sub": "admin", "exp": %d}' % (NOW + 60)
     protected = {"alg": ISSUER.algorithm, "kid": ISSUER.key.kid}
     token = jws.serialize_compact(protected, payload, ISSUER.key, algorithms=[ISSUER.algorithm])
-    assert why(token, Judge(lambda: ISSUER.keys, clock=lambda: NOW)) == "a token with a member that is there twice"
+    assert (
+        why(token, TokenValidator(lambda: ISSUER.keys, clock=lambda: NOW))
+        == "a token with a member that is there twice"
+    )
 
 
 def test_a_message_that_is_none_of_oauthbearers_is_refused_as_brokers_do() -> None:
     message = "Authentication failed during {} due to invalid credentials with SASL mechanism OAUTHBEARER"
     twice = sasl.bearer(ISSUER.token(scope="write"))[:-1] + b"auth=Bearer x\x01\x01"
     why = "a key that is there twice, or that looks like another"
-    assert Bearer(JUDGE).step(twice) == Rejected(message.format("authentication"), why)
-    assert Bearer(JUDGE, again=True).step(twice) == Rejected(message.format("re-authentication"), why)
+    assert BearerExchange(JUDGE).step(twice) == Rejected(message.format("authentication"), why)
+    assert BearerExchange(JUDGE, again=True).step(twice) == Rejected(message.format("re-authentication"), why)
 
 
 def test_a_client_that_was_refused_cannot_come_with_another_token() -> None:
-    bearer = Bearer(JUDGE)
+    bearer = BearerExchange(JUDGE)
     assert isinstance(bearer.step(sasl.bearer(OTHER.token(scope="write"))), Challenge)
     assert isinstance(bearer.step(sasl.bearer(ISSUER.token(scope="write"))), Rejected)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from proxy.cli.questions import Answered, QuestionError, QuestionLine, answered, questions
-from rules import Client, Operation, Question, ResourceType, examine_text
+from rules import AccessQuestion, Client, Operation, ResourceType, examine_text
 
 WHOLE = {
     "principal": "User:a",
@@ -24,13 +24,13 @@ WHOLE = {
 
 def test_a_question_says_all_that_there_is_to_say() -> None:
     client = Client("User:a", "0:0:0:0:0:0:0:1", "c", "l", "", False)
-    question = Question(client, Operation.DESCRIBE_CONFIGS, ResourceType.TRANSACTIONAL_ID, "t", 1.5)
+    question = AccessQuestion(client, Operation.DESCRIBE_CONFIGS, ResourceType.TRANSACTIONAL_ID, "t", 1.5)
     assert list(questions([json.dumps(WHOLE), "\n"], "q")) == [QuestionLine("q:1", question, True)]
 
 
 def test_what_is_not_said_is_not_known() -> None:
     least = {"principal": "User:a", "operation": "Read", "resource_type": "Topic"}
-    question = Question(Client("User:a"), Operation.READ, ResourceType.TOPIC, None)
+    question = AccessQuestion(Client("User:a"), Operation.READ, ResourceType.TOPIC, None)
     assert list(questions([json.dumps(least)], "q")) == [QuestionLine("q:1", question, None)]
 
 
@@ -64,7 +64,7 @@ def test_a_line_that_is_no_object_is_told(line: str) -> None:
 def test_an_answer_names_the_rule_that_decided() -> None:
     snapshot, _ = examine_text("acls:\n  - {allow: User:a, to: Read, topics: t}\n", "acl.yaml", {})
     assert snapshot is not None
-    question = Question(Client("User:a"), Operation.READ, ResourceType.TOPIC, "t")
+    question = AccessQuestion(Client("User:a"), Operation.READ, ResourceType.TOPIC, "t")
     answer = answered(question, snapshot, "acl.yaml")
     assert answer == Answered(True, "acl.yaml:2:5")
     assert json.loads(answer.line) == {"allowed": True, "rule": "acl.yaml:2:5"}

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from proxy.core.claims.name import ClaimError, name
 from proxy.core.distinguished import WORDS, distinguished_name
 from proxy.core.mapping import Mapping
-from tests.proxy.core.claims.oracle import mutated
+from proxy.core.sasl.name import ClaimError, name
+from tests.proxy.core.sasl.oracle import mutated
 from tests.proxy.protocol.oracles.kafka import Kafka, KafkaRefusedError
 
 COUNTS = [3_000, pytest.param(100_000, marks=pytest.mark.long)]

@@ -9,7 +9,7 @@ from proxy.auth.identity import BearerIdentity
 from proxy.auth.users import save
 from proxy.auth.verifiers import verifiers
 from proxy.config.sasl import ClusterSasl, ListenerSasl
-from proxy.core.sasl import Accepted, Rejected
+from proxy.core.sasl.authority import Accepted, Rejected
 from proxy.net.authorities import CREDENTIALS, authority, upstream_identity
 from proxy.net.building import Building
 from proxy.text.problems import BadFileError

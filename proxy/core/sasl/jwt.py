@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
-from proxy.core.claims.name import ClaimError, name
+from proxy.core.sasl.name import ClaimError, name
 
 SUBJECT = "sub"
 PARTS = 3

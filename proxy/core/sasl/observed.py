@@ -20,11 +20,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple, NoReturn
 
-from proxy.core.claims import scram
-from proxy.core.claims.bearer import AGAIN, LONGEST_TOKEN, bearer
-from proxy.core.claims.jwt import SUBJECT, is_jwt, jwt, subject
-from proxy.core.claims.name import ClaimError
-from proxy.core.claims.plain import plain
+from proxy.core.sasl import scram
+from proxy.core.sasl.bearer import AGAIN, LONGEST_TOKEN, bearer
+from proxy.core.sasl.jwt import SUBJECT, is_jwt, jwt, subject
+from proxy.core.sasl.name import ClaimError
+from proxy.core.sasl.plain import plain
 
 
 class Claim(NamedTuple):
@@ -92,7 +92,7 @@ def following(claim: str = SUBJECT) -> Mapping[str, Mechanism]:
 FOLLOWED = following()
 
 
-class Exchange:
+class ObservedExchange:
     """One authentication as it passes by: tokens of the client and of the broker, in turn."""
 
     def __init__(self, mechanism: str, followed: Mapping[str, Mechanism] = FOLLOWED) -> None:

@@ -16,8 +16,8 @@ import base64
 import re
 from typing import NamedTuple
 
-from proxy.core.claims.name import LONGEST, ClaimError, name
-from proxy.core.claims.plain import OTHER_AUTHORIZATION
+from proxy.core.sasl.name import LONGEST, ClaimError, name
+from proxy.core.sasl.plain import OTHER_AUTHORIZATION
 
 PROOF = {"SCRAM-SHA-256": 32, "SCRAM-SHA-512": 64}  # bytes
 SASL_NAME = rb"(?:[^\0=,]|=2C|=3D)+"

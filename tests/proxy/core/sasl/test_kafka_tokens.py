@@ -13,12 +13,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from proxy.auth.tokens import Bearer, Judge
-from proxy.core.sasl import Accepted
-from proxy.core.tokens import Exchange
+from proxy.auth.tokens import BearerExchange, TokenValidator
+from proxy.core.sasl.authority import Accepted
+from proxy.core.sasl.observed import ObservedExchange
 from tests.proxy.auth.issuer import Issuer
-from tests.proxy.core.claims.odd import part
-from tests.proxy.core.claims.oracle import Servers, mutated, talk
+from tests.proxy.core.sasl.odd import part
+from tests.proxy.core.sasl.oracle import Servers, mutated, talk
 from tests.proxy.protocol.oracles.kafka import Kafka, KafkaRefusedError
 
 COUNTS = [1_500, pytest.param(100_000, marks=pytest.mark.long)]
@@ -117,7 +117,7 @@ def test_tokens_are_read_as_kafka_reads_them(servers: Servers, kind: str, count:
     for _ in range(count):
         first = said(dice, kind)
         then = dice.choice((b"\x01", said(dice, kind), said(dice, kind)))
-        talk(servers.server(kind), Exchange("OAUTHBEARER"), [first, then], met)
+        talk(servers.server(kind), ObservedExchange("OAUTHBEARER"), [first, then], met)
     print(f"\n{kind}: {dict(met)}")
     assert met["the same name"] > count / 10
     assert met["refused here, and Kafka takes it"] > 0
@@ -128,10 +128,10 @@ def test_tokens_are_read_as_kafka_reads_them(servers: Servers, kind: str, count:
 def test_the_proxy_takes_a_token_only_for_whom_kafka_takes_it(servers: Servers, kind: str, count: int) -> None:
     """Where it is the authority itself, by the same keys."""
     dice, met = random.Random(14), Counter[str]()
-    judge = Judge((lambda: ISSUER.keys) if kind == "OAUTHBEARER" else None, audience=("kafka",), skew=0.0)
+    judge = TokenValidator((lambda: ISSUER.keys) if kind == "OAUTHBEARER" else None, audience=("kafka",), skew=0.0)
     for _ in range(count):
         message = said(dice, kind)
-        outcome = Bearer(judge).step(message)
+        outcome = BearerExchange(judge).step(message)
         if not isinstance(outcome, Accepted):
             met["refused"] += 1
             continue

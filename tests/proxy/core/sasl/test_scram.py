@@ -5,9 +5,9 @@ import base64
 import pytest
 from scramp import ScramClient
 
-from proxy.core.claims.name import ClaimError
-from proxy.core.claims.scram import Final, First, final, first
-from tests.proxy.core.claims.odd import SCRAM, SCRAM_FINAL
+from proxy.core.sasl.name import ClaimError
+from proxy.core.sasl.scram import Final, First, final, first
+from tests.proxy.core.sasl.odd import SCRAM, SCRAM_FINAL
 
 ALICE = First("alice", False, b"abc", b"n,,", b"n=alice,r=abc")
 

@@ -2,22 +2,22 @@
 
 import pytest
 
-from proxy.core.claims.bearer import LONGEST_TOKEN
-from proxy.core.claims.name import LONGEST, ClaimError
-from proxy.core.claims.plain import OTHER_AUTHORIZATION, Plain, plain
-from tests.proxy.core.claims.odd import LONG, OTHER, PLAIN
+from proxy.core.sasl.bearer import LONGEST_TOKEN
+from proxy.core.sasl.name import LONGEST, ClaimError
+from proxy.core.sasl.plain import OTHER_AUTHORIZATION, PlainMessage, plain
+from tests.proxy.core.sasl.odd import LONG, OTHER, PLAIN
 
 
 @pytest.mark.parametrize(
     ("token", "said"),
     [
-        (b"\0alice\0secret", Plain("alice", "secret")),
-        (b"alice\0alice\0secret", Plain("alice", "secret")),
-        ("\0zoë\0 pässword ".encode(), Plain("zoë", " pässword ")),
-        (b"\0a\0" + b"p" * LONGEST, Plain("a", "p" * LONGEST)),
+        (b"\0alice\0secret", PlainMessage("alice", "secret")),
+        (b"alice\0alice\0secret", PlainMessage("alice", "secret")),
+        ("\0zoë\0 pässword ".encode(), PlainMessage("zoë", " pässword ")),
+        (b"\0a\0" + b"p" * LONGEST, PlainMessage("a", "p" * LONGEST)),
     ],
 )
-def test_it_is_a_name_and_a_password(token: bytes, said: Plain) -> None:
+def test_it_is_a_name_and_a_password(token: bytes, said: PlainMessage) -> None:
     assert plain(token) == said
 
 

@@ -35,10 +35,10 @@ from collections.abc import Collection
 from enum import Enum, auto
 from typing import NamedTuple, Protocol
 
-from proxy.core.claims.name import ClaimError
+from proxy.core.sasl.name import ClaimError
 
 
-class State(Enum):
+class SaslState(Enum):
     """How far a client is."""
 
     FRESH = auto()
@@ -77,16 +77,21 @@ def _row(*doings: Do) -> dict[Comes, Do]:
     return dict(zip(Comes, doings, strict=True))
 
 
-TABLE: dict[State, dict[Comes, Do]] = {
-    State.FRESH: _row(Do.PASS, Do.AGREE, Do.CLOSE, Do.CLOSE, Do.CLOSE),
-    State.ASKED: _row(Do.CLOSE, Do.AGREE, Do.CLOSE, Do.CLOSE, Do.CLOSE),
-    State.AGREED: _row(Do.ILLEGAL, Do.ILLEGAL, Do.STEP, Do.ILLEGAL, Do.CLOSE),
-    State.DONE: _row(Do.PASS, Do.REFUSE, Do.REFUSE, Do.PASS, Do.NOTHING),
-    State.LIMITED: _row(Do.PASS, Do.AGREE, Do.REFUSE, Do.PASS, Do.END),
-    State.AGAIN: _row(Do.ILLEGAL, Do.ILLEGAL, Do.STEP, Do.ILLEGAL, Do.END),
-    State.OVER: _row(Do.CLOSE, Do.AGREE, Do.CLOSE, Do.CLOSE, Do.NOTHING),
+TABLE: dict[SaslState, dict[Comes, Do]] = {
+    SaslState.FRESH: _row(Do.PASS, Do.AGREE, Do.CLOSE, Do.CLOSE, Do.CLOSE),
+    SaslState.ASKED: _row(Do.CLOSE, Do.AGREE, Do.CLOSE, Do.CLOSE, Do.CLOSE),
+    SaslState.AGREED: _row(Do.ILLEGAL, Do.ILLEGAL, Do.STEP, Do.ILLEGAL, Do.CLOSE),
+    SaslState.DONE: _row(Do.PASS, Do.REFUSE, Do.REFUSE, Do.PASS, Do.NOTHING),
+    SaslState.LIMITED: _row(Do.PASS, Do.AGREE, Do.REFUSE, Do.PASS, Do.END),
+    SaslState.AGAIN: _row(Do.ILLEGAL, Do.ILLEGAL, Do.STEP, Do.ILLEGAL, Do.END),
+    SaslState.OVER: _row(Do.CLOSE, Do.AGREE, Do.CLOSE, Do.CLOSE, Do.NOTHING),
 }
-AGREED = {State.FRESH: State.AGREED, State.ASKED: State.AGREED, State.LIMITED: State.AGAIN, State.OVER: State.AGAIN}
+AGREED = {
+    SaslState.FRESH: SaslState.AGREED,
+    SaslState.ASKED: SaslState.AGREED,
+    SaslState.LIMITED: SaslState.AGAIN,
+    SaslState.OVER: SaslState.AGAIN,
+}
 
 
 class Challenge(NamedTuple):
@@ -110,13 +115,13 @@ class Rejected(NamedTuple):
     why: str
 
 
-Outcome = Challenge | Accepted | Rejected
+StepResult = Challenge | Accepted | Rejected
 
 
 class Exchange(Protocol):
     """One authentication."""
 
-    def step(self, token: bytes) -> Outcome:
+    def step(self, token: bytes) -> StepResult:
         """The client's next token."""
 
 
@@ -145,7 +150,7 @@ class Rejecting:
     def __init__(self, rejected: Rejected) -> None:
         self._rejected = rejected
 
-    def step(self, token: bytes) -> Outcome:
+    def step(self, token: bytes) -> StepResult:
         """No."""
         return self._rejected
 

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from proxy.core.claims.name import LONGEST, ClaimError, name, text
+from proxy.core.sasl.name import LONGEST, ClaimError, name, text
 
 FIELDS = 3
 OTHER_AUTHORIZATION = "Authentication failed: Client requested an authorization id that is different from username"
 
 
-class Plain(NamedTuple):
+class PlainMessage(NamedTuple):
     """What a client says. The password is not checked."""
 
     user: str
     password: str
 
 
-def plain(token: bytes, longest_password: int = LONGEST) -> Plain:
+def plain(token: bytes, longest_password: int = LONGEST) -> PlainMessage:
     """The one message there is. Raises ClaimError."""
     if len(token) > 2 * (LONGEST + 1) + longest_password:
         raise ClaimError(f"a message of {len(token):,} bytes")
@@ -30,7 +30,7 @@ def plain(token: bytes, longest_password: int = LONGEST) -> Plain:
     if len(fields) != FIELDS:
         raise ClaimError(f"{len(fields)} fields where PLAIN has {FIELDS}")
     authorization, user, password = fields
-    said = Plain(name(user), text(password, "password", longest_password))
+    said = PlainMessage(name(user), text(password, "password", longest_password))
     if authorization not in (b"", user):
         raise ClaimError("another authorization id than the user", OTHER_AUTHORIZATION)
     return said

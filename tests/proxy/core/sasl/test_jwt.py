@@ -2,9 +2,9 @@
 
 import pytest
 
-from proxy.core.claims.jwt import is_jwt, jwt, subject
-from proxy.core.claims.name import ClaimError
-from tests.proxy.core.claims.odd import ALICE, JWT, token
+from proxy.core.sasl.jwt import is_jwt, jwt, subject
+from proxy.core.sasl.name import ClaimError
+from tests.proxy.core.sasl.odd import ALICE, JWT, token
 
 
 def test_a_token_says_whose_it_is() -> None:

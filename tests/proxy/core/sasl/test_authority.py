@@ -4,15 +4,25 @@ import re
 
 import pytest
 
-from proxy.core import sasl
-from proxy.core.claims.name import ClaimError
-from proxy.core.sasl import AGREED, TABLE, Do, Rejected, Rejecting, State, other_mechanism, other_principal, rejected
+from proxy.core.sasl import authority as sasl
+from proxy.core.sasl.authority import (
+    AGREED,
+    TABLE,
+    Do,
+    Rejected,
+    Rejecting,
+    SaslState,
+    other_mechanism,
+    other_principal,
+    rejected,
+)
+from proxy.core.sasl.name import ClaimError
 
 SHOWN = {"-": Do.NOTHING} | {do.name.lower(): do for do in Do}
 
 
-@pytest.mark.parametrize("state", State)
-def test_the_table_is_the_one_that_is_shown(state: State) -> None:
+@pytest.mark.parametrize("state", SaslState)
+def test_the_table_is_the_one_that_is_shown(state: SaslState) -> None:
     (row,) = re.findall(rf"^    {state.name} +(.*)$", sasl.__doc__ or "", re.MULTILINE)
     cells = re.split(r" {2,}", row.strip())
     assert [SHOWN[cell.split(" ")[0]] for cell in cells] == list(TABLE[state].values())

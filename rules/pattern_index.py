@@ -1,4 +1,4 @@
-"""A shelf: what was said about resources of one type, found by the name of a resource.
+"""Pattern index: what rules say about resources of one type, found by the name of a resource.
 
 # A pattern is a name, the beginning of names, or every name. One look finds a name, one look for each length of
 # beginning that there is finds the beginnings: the number of patterns does not matter.
@@ -15,7 +15,7 @@ from rules.vocabulary import WILDCARD, PatternType
 T = TypeVar("T")
 
 
-class Shelf(Generic[T]):
+class PatternIndex(Generic[T]):
     """Things by pattern. `close` once all are put."""
 
     __slots__ = ("every", "lengths", "literal", "prefixed")

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules.shelf import Shelf
+from rules.pattern_index import PatternIndex
 from rules.values import EVERY, Pattern
 from rules.vocabulary import PatternType
 
@@ -11,8 +11,8 @@ names = st.text(alphabet="ab*", max_size=4)
 patterns = st.builds(Pattern, st.sampled_from(PatternType), names)
 
 
-def shelf(of: list[Pattern]) -> Shelf[int]:
-    result: Shelf[int] = Shelf()
+def shelf(of: list[Pattern]) -> PatternIndex[int]:
+    result: PatternIndex[int] = PatternIndex()
     for index, pattern in enumerate(of):
         result.put(pattern, index)
     result.close()

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from proxy.core.claims.name import ClaimError
-from proxy.core.tokens import Exchange
+from proxy.core.sasl.name import ClaimError
+from proxy.core.sasl.observed import ObservedExchange
 from tests.proxy.auth.issuer import Issuer
 from tests.proxy.protocol.oracles.kafka import Kafka, KafkaRefusedError
 
@@ -110,7 +110,7 @@ class Servers:
         return entry(module, entry.LoginModuleControlFlag.REQUIRED, options)
 
 
-def talk(server: Any, exchange: Exchange, tokens: Sequence[Say], met: Counter[str]) -> None:
+def talk(server: Any, exchange: ObservedExchange, tokens: Sequence[Say], met: Counter[str]) -> None:
     """One client, with an exchange of ours between it and Kafka's server. What came of it is counted in `met`."""
     answer = b""
     for each in tokens:

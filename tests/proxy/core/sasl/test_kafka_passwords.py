@@ -12,12 +12,12 @@ from contextlib import suppress
 
 import pytest
 
-from proxy.core.claims import scram
-from proxy.core.claims.name import ClaimError
-from proxy.core.claims.plain import plain
-from proxy.core.tokens import Exchange
+from proxy.core.sasl import scram
+from proxy.core.sasl.name import ClaimError
+from proxy.core.sasl.observed import ObservedExchange
+from proxy.core.sasl.plain import plain
 from tests.proxy.auth.issuer import Issuer
-from tests.proxy.core.claims.oracle import PASSWORD, Servers, mutated, talk
+from tests.proxy.core.sasl.oracle import PASSWORD, Servers, mutated, talk
 from tests.proxy.protocol.oracles.kafka import Kafka
 
 COUNTS = [2_000, pytest.param(100_000, marks=pytest.mark.long)]
@@ -49,7 +49,7 @@ def test_plain_is_read_as_kafka_reads_it(servers: Servers, count: int) -> None:
         token = said_plain(dice)
         with suppress(ClaimError):
             servers.know("PLAIN", plain(token).user)
-        talk(servers.server("PLAIN"), Exchange("PLAIN"), [token], met)
+        talk(servers.server("PLAIN"), ObservedExchange("PLAIN"), [token], met)
     print(f"\nPLAIN: {dict(met)}")
     assert met["the same name"] > count / 10
     assert met["refused here, and Kafka takes it"] > 0
@@ -114,7 +114,7 @@ def test_scram_is_read_as_kafka_reads_it(servers: Servers, mechanism: str, count
             servers.know(mechanism, scram.first(first).user)
         talk(
             servers.server(mechanism),
-            Exchange(mechanism),
+            ObservedExchange(mechanism),
             [first, lambda answer, first=first: proof.final(dice, first, answer)],  # type: ignore[misc]
             met,
         )

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from proxy.core.claims.name import LONGEST, ClaimError
-from proxy.core.claims.scram import SASL_NAME, sasl_name
+from proxy.core.sasl.name import LONGEST, ClaimError
+from proxy.core.sasl.scram import SASL_NAME, sasl_name
 
 LONGEST_TOKEN = 64 << 10  # bytes
 AGAIN = b"\x01"  # what a client answers that was told why its token is refused
@@ -22,14 +22,14 @@ _FIRST = re.compile(rb"n,(?:a=(%b))?,\x01((?:[A-Za-z]+=[\x20-\x7e\t\r\n]+\x01)+)
 _AUTH = re.compile(rb"bearer ([-_.A-Za-z0-9]+)", re.IGNORECASE)
 
 
-class Bearer(NamedTuple):
+class BearerMessage(NamedTuple):
     """What a client says: its token, and as whom it wants to be known (None: as the token says)."""
 
     token: str
     authorization: str | None
 
 
-def bearer(message: bytes) -> Bearer:
+def bearer(message: bytes) -> BearerMessage:
     """The first message. Raises ClaimError."""
     if len(message) > LONGEST_TOKEN + 8 * LONGEST:
         raise ClaimError(f"a message of {len(message):,} bytes")
@@ -48,4 +48,4 @@ def bearer(message: bytes) -> Bearer:
         raise ClaimError("no bearer token")
     if len(auth[1]) > LONGEST_TOKEN:
         raise ClaimError(f"a token of {len(auth[1]):,} bytes, over the limit of {LONGEST_TOKEN:,}")
-    return Bearer(auth[1].decode(), None if authorization is None else sasl_name(authorization))
+    return BearerMessage(auth[1].decode(), None if authorization is None else sasl_name(authorization))

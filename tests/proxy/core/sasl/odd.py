@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import json
 
-from proxy.core.claims.bearer import LONGEST_TOKEN
-from proxy.core.claims.name import LONGEST
+from proxy.core.sasl.bearer import LONGEST_TOKEN
+from proxy.core.sasl.name import LONGEST
 
 LONG = b"a" * (LONGEST + 1)
 UNSEEN = "a name with characters that cannot be seen"

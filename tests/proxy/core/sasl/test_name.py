@@ -2,8 +2,8 @@
 
 import pytest
 
-from proxy.core.claims.name import LONGEST, ClaimError, name
-from tests.proxy.core.claims.odd import NAMES
+from proxy.core.sasl.name import LONGEST, ClaimError, name
+from tests.proxy.core.sasl.odd import NAMES
 
 
 @pytest.mark.parametrize("said", ["alice", "a", "zoë", "東京", "a b", "CN=alice,O=x", "*", "a:b", "x" * LONGEST, "😀"])

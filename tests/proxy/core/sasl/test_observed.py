@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.core.claims.name import ClaimError
-from proxy.core.tokens import FOLLOWED, NOBODY, Claim, Exchange, following
+from proxy.core.sasl.name import ClaimError
+from proxy.core.sasl.observed import FOLLOWED, NOBODY, Claim, ObservedExchange, following
 from tests.plugins import sasl
-from tests.proxy.core.claims.odd import ALICE, BEARER, JWT, PLAIN, SCRAM, SCRAM_FINAL
+from tests.proxy.core.sasl.odd import ALICE, BEARER, JWT, PLAIN, SCRAM, SCRAM_FINAL
 
 FIRST = sasl.SCRAM_FIRST
 REFUSED = b'{"status":"invalid_token"}'
 
 
 def claimed(mechanism: str, token: bytes) -> Claim | None:
-    exchange = Exchange(mechanism)
+    exchange = ObservedExchange(mechanism)
     exchange.client(token)
     return exchange.claim
 
@@ -64,17 +64,17 @@ def test_a_token_is_for_nobody_but_its_subject(token: str) -> None:
 
 
 def test_the_subject_may_be_in_another_claim() -> None:
-    exchange = Exchange("OAUTHBEARER", following("client_id"))
+    exchange = ObservedExchange("OAUTHBEARER", following("client_id"))
     exchange.client(sasl.bearer(sasl.jwt(sub="svc", client_id="orders")))
     assert exchange.claim == Claim("orders")
     with pytest.raises(ClaimError, match="client_id"):
-        Exchange("OAUTHBEARER", following("client_id")).client(sasl.bearer(sasl.jwt(sub="svc")))
+        ObservedExchange("OAUTHBEARER", following("client_id")).client(sasl.bearer(sasl.jwt(sub="svc")))
 
 
 @pytest.mark.parametrize("mechanism", [*FOLLOWED, "GSSAPI", "OF-ONES-OWN"])
 @given(tokens=st.lists(st.binary(max_size=60), max_size=4))
 def test_any_bytes_are_read_or_refused(mechanism: str, tokens: list[bytes]) -> None:
-    exchange = Exchange(mechanism)
+    exchange = ObservedExchange(mechanism)
     for token in tokens:
         with suppress(ClaimError):
             exchange.client(token)
@@ -92,7 +92,7 @@ def test_any_bytes_are_read_or_refused(mechanism: str, tokens: list[bytes]) -> N
     ],
 )
 def test_the_broker_says_yes_at_the_end(mechanism: str, talk: list[bytes]) -> None:
-    exchange = Exchange(mechanism)
+    exchange = ObservedExchange(mechanism)
     answers = []
     for token, answer in zip(talk[::2], talk[1::2], strict=True):
         exchange.client(token)
@@ -114,7 +114,7 @@ def test_the_broker_says_yes_at_the_end(mechanism: str, talk: list[bytes]) -> No
 )
 def test_a_yes_to_nothing_is_none(mechanism: str, talk: list[bytes]) -> None:
     """What came before it went as it should; the last answer is one that no such server gives."""
-    exchange = Exchange(mechanism)
+    exchange = ObservedExchange(mechanism)
     if len(talk) % 2:
         talk = [b"", *talk]
     for token, answer in zip(talk[:-2:2], talk[1:-2:2], strict=True):
@@ -128,7 +128,7 @@ def test_a_yes_to_nothing_is_none(mechanism: str, talk: list[bytes]) -> None:
 
 @pytest.mark.parametrize("mechanism", ["GSSAPI", "OF-ONES-OWN"])
 def test_a_yes_before_any_token_counts_for_nothing(mechanism: str) -> None:
-    assert not Exchange(mechanism).broker(b"")
+    assert not ObservedExchange(mechanism).broker(b"")
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_yes_before_any_token_counts_for_nothing(mechanism: str) -> None:
     ],
 )
 def test_a_client_says_who_it_is_once(mechanism: str, tokens: list[bytes], why: str) -> None:
-    exchange = Exchange(mechanism)
+    exchange = ObservedExchange(mechanism)
     for token in tokens[:-1]:
         exchange.client(token)
     with pytest.raises(ClaimError) as raised:

@@ -1,7 +1,0 @@
-"""What a client says of itself, read as narrowly as its mechanism defines it, by one parser for each.
-
-# Where a broker decides, it must find the same name in the same bytes. So what two readers could read in two ways is
-# refused: what is there twice, out of order, or odd in any way.
-# A parser gives what it read, or raises a ClaimError that says why not, with nothing of what the client sent.
-# Nothing costly is done with what a client sends before its length is known to be sensible.
-"""
