@@ -66,7 +66,7 @@ class SaslInspected(Plugin):
     def _first(self, connection: Connection, head: Head) -> Reader | None:
         if head[1] >> 24 != INITIAL_TOKEN or not connection.gate.untouched:
             return None
-        connection.gate.take_tokens(PassingExchange(connection, ObservedExchange("GSSAPI")))
+        connection.gate.take_tokens(RawTokens(connection, ObservedExchange("GSSAPI")))
         return connection.gate.hold()
 
     @on_request(SaslHandshakeRequest)
@@ -83,7 +83,7 @@ class SaslInspected(Plugin):
         if response.error_code:
             ctx.connection.notes.pop(self._name, None)
         elif ctx.version == 0:
-            gate.take_tokens(PassingExchange(ctx.connection, ctx.connection.notes.pop(self._name)))
+            gate.take_tokens(RawTokens(ctx.connection, ctx.connection.notes.pop(self._name)))
             return None
         gate.go_on()
         return None
@@ -121,7 +121,7 @@ class SaslInspected(Plugin):
         return None
 
 
-class PassingExchange:
+class RawTokens:
     """Tokens without headers, on their way."""
 
     def __init__(self, connection: Connection, exchange: ObservedExchange) -> None:

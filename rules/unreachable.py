@@ -114,8 +114,8 @@ class Denials:
                 for kind, pattern in acl.resources():
                     for principal in acl.principals:
                         self.indexes.setdefault((kind, principal), PatternIndex()).put(pattern, index)
-        for index in self.indexes.values():
-            index.close()
+        for each in self.indexes.values():
+            each.close()
 
     def whole(self, acl: AclRule) -> int | None:
         """The index of the last rule that it takes to deny all that a rule allows; None if something is left."""

@@ -37,7 +37,7 @@ class Broker(NamedTuple):
     advertised: Endpoint
 
 
-class Refused(NamedTuple):
+class RefusedBroker(NamedTuple):
     """What was told of a broker and cannot be: `over` the limit of brokers, or else unusable."""
 
     node_id: int
@@ -53,7 +53,7 @@ class Topology:
         advertise: Callable[[int], Endpoint],
         appeared: Callable[[Broker], None] = lambda broker: None,
         moved: Callable[[Broker], None] = lambda broker: None,
-        refused: Callable[[Refused], None] = lambda refused: None,
+        refused: Callable[[RefusedBroker], None] = lambda refused: None,
         most: int = MOST,
     ) -> None:
         self._advertise = advertise
@@ -81,11 +81,11 @@ class Topology:
         (self._moved if known else self._appeared)(broker)
         return self.brokers[node_id].advertised
 
-    def _objection(self, node_id: int, real: Endpoint, known: Broker | None) -> Refused | None:
+    def _objection(self, node_id: int, real: Endpoint, known: Broker | None) -> RefusedBroker | None:
         if known is None and len(self.brokers) >= self.most:
-            return Refused(node_id, f"broker {node_id} is one more than {self.most} (limits.brokers)", over=True)
+            return RefusedBroker(node_id, f"broker {node_id} is one more than {self.most} (limits.brokers)", over=True)
         why = unusable(node_id, *real)
-        return Refused(node_id, why) if why else None
+        return RefusedBroker(node_id, why) if why else None
 
     def forget(self, node_id: int) -> None:
         """This broker is gone. When it comes back it is announced again."""

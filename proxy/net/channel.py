@@ -135,7 +135,7 @@ def read(text: str) -> Config:
     return config
 
 
-class Outbox:
+class BrokerOutbox:
     """What is to be told of brokers."""
 
     def __init__(self, lines: Lines) -> None:

@@ -20,7 +20,7 @@ from functools import partial
 import structlog
 import trio
 
-from proxy.core.topology import Broker, Endpoint, Refused, Topology
+from proxy.core.topology import Broker, Endpoint, RefusedBroker, Topology
 from proxy.net.bind import BindError
 from proxy.net.channel import Learned
 from proxy.net.complaints import Write
@@ -143,7 +143,7 @@ class Exposure:
         self._say(_info, "broker moved", broker.node_id, to=str(broker.real))
         self._share(broker)
 
-    def _refused(self, refused: Refused) -> None:
+    def _refused(self, refused: RefusedBroker) -> None:
         if refused.over:
             self._counters.over_brokers += 1
             self._say(_error, "too many brokers", None, why=refused.why, way_out="raise limits.brokers if it is right")

@@ -31,7 +31,7 @@ from proxy.net.exposure import Tell
 from proxy.net.hosted import PluginHost
 from proxy.net.limits import enforce
 from proxy.net.machine import memory_of_worker
-from proxy.net.process import Ending, Started
+from proxy.net.process import DrainResult, Started
 from proxy.net.reactor import Reactor
 from proxy.net.resolving import Resolver
 from proxy.net.served import Served
@@ -55,7 +55,7 @@ class Gateway:
     def __init__(self, config: Config, *, tell: Tell | None = None, mark: str | None = None, number: int = 0) -> None:
         self.counters = NetworkCounters()
         self.link_counters = LinkCounters()
-        self.ending = Ending("connections")
+        self.ending = DrainResult("connections")
         self._complaints = Complaints()
         self.tasks = Tasks(self.counters, self._complaints)
         self._reactor = Reactor(self._ended, Telling(self._complaints), self._complaints, memory_of_worker(config))

@@ -32,7 +32,7 @@ Started = Callable[[Report], None]
 
 
 @dataclass
-class Ending:
+class DrainResult:
     """How it ends: so many connections, or workers, were there when it was told to end, and so many were cut."""
 
     what: str
@@ -43,7 +43,7 @@ class Ending:
 class Serving(Protocol):
     """A gateway, or several workers."""
 
-    ending: Ending
+    ending: DrainResult
 
     @property
     def config(self) -> Config:
@@ -93,7 +93,7 @@ async def serve(serving: Serving, started: Started) -> int:
     return code
 
 
-def _say_ended(ending: Ending) -> None:
+def _say_ended(ending: DrainResult) -> None:
     say = log.warning if ending.cut else log.info
     say("ended", **{ending.what: ending.there, "cut": ending.cut})
 

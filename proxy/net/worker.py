@@ -14,7 +14,7 @@ from typing import Any
 import trio
 
 from proxy import logs
-from proxy.net.channel import Learned, Lines, Outbox, Settings, read, receive_settings
+from proxy.net.channel import BrokerOutbox, Learned, Lines, Settings, read, receive_settings
 from proxy.net.gateway import Gateway
 from proxy.net.process import StartError, cannot_start, serve
 from proxy.net.snapshot import GatewaySnapshot
@@ -24,7 +24,7 @@ from proxy.telemetry.report import Report
 async def work(settings: Settings, channel: socket.socket) -> int:
     """Serve until told to end. Gives the exit code."""
     lines = Lines(channel)
-    outbox = Outbox(lines)
+    outbox = BrokerOutbox(lines)
     async with trio.open_nursery() as nursery:
         try:
             gateway = Gateway(settings.config, tell=outbox.put, mark=settings.mark, number=settings.worker)

@@ -29,8 +29,8 @@ import structlog
 import trio
 
 from proxy.config import Config
-from proxy.net.channel import Learned, Lines, Outbox, Settings, written
-from proxy.net.process import CANNOT_START, DONE, ENDING, Ending, Started, StartError
+from proxy.net.channel import BrokerOutbox, Learned, Lines, Settings, written
+from proxy.net.process import CANNOT_START, DONE, ENDING, DrainResult, Started, StartError
 from proxy.net.tasks import Tasks
 from proxy.telemetry.report import Report, Reports
 
@@ -56,7 +56,7 @@ class Child:
         self.lines = lines
         self.config = config  # that it has
         self.told = trio.Event()  # set when it was sent its settings
-        self.outbox = Outbox(lines)
+        self.outbox = BrokerOutbox(lines)
         self._tasks = tasks
         self.ready: Report | None = None
         self._lock = trio.Lock()
@@ -134,7 +134,7 @@ class Workers:
         self._stopping = trio.Event()
         self._applying = trio.Lock()
         self._number = 0  # of the last configuration
-        self.ending = Ending("workers")
+        self.ending = DrainResult("workers")
 
     @property
     def config(self) -> Config:

@@ -11,7 +11,7 @@ from rules.model import AclFile
 from rules.values import EVERY
 from rules.vocabulary import Operation, Permission, ResourceType
 from tests.proxy.protocol.oracles.kafka import Kafka, KafkaRefusedError
-from tests.rules.authorizer import AccessQuestion, Authorizer, Case, case
+from tests.rules.authorizer import Authorizer, Case, Question, case
 
 TOPIC = ResourceType.TOPIC
 QUESTIONS = 40  # to each set of ACLs
@@ -36,7 +36,7 @@ def in_force(of: Case) -> tuple[Snapshot, str]:
     return snapshot, text
 
 
-def answer(snapshot: Snapshot, question: AccessQuestion) -> bool:
+def answer(snapshot: Snapshot, question: Question) -> bool:
     client = Client(question.principal, question.host)
     if question.name is None:
         return snapshot.decide_by_type(client, question.operation, question.kind).allowed
@@ -70,7 +70,7 @@ def test_a_hundred_thousand_random_questions_are_answered_as_kafka_answers_them(
 
 def test_a_client_that_is_called_everybody_is_refused_where_kafka_throws(authorizer: Authorizer) -> None:
     everything = Binding(TOPIC, EVERY, "User:*", "*", Operation.ALL, Permission.ALLOW)
-    questions = tuple(AccessQuestion("User:*", "127.0.0.1", Operation.READ, TOPIC, name) for name in ("a", None))
+    questions = tuple(Question("User:*", "127.0.0.1", Operation.READ, TOPIC, name) for name in ("a", None))
     asked = Case((), True, frozenset({everything}), questions)
     for question in questions:
         with pytest.raises(KafkaRefusedError, match="duplicate element"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proxy.core.topology import NOWHERE, Broker, Endpoint, Refused, Topology
+from proxy.core.topology import NOWHERE, Broker, Endpoint, RefusedBroker, Topology
 
 
 def watched() -> tuple[Topology, list[Broker], list[Broker]]:
@@ -39,7 +39,7 @@ def test_a_broker_that_moved_keeps_its_advertised_address() -> None:
     ],
 )
 def test_what_cannot_be_a_broker_is_told_as_nobody(node_id: int, host: str, port: int) -> None:
-    refused: list[Refused] = []
+    refused: list[RefusedBroker] = []
     topology = Topology(lambda node: Endpoint("proxy", 9193 + node), refused=refused.append)
     assert topology.learn(node_id, host, port) == Endpoint("proxy", NOWHERE)
     assert topology.brokers == {}
@@ -55,7 +55,7 @@ def test_a_broker_whose_new_address_cannot_be_stays_where_it_was() -> None:
 
 
 def test_one_broker_more_than_there_may_be_is_told_as_nobody_until_another_is_forgotten() -> None:
-    refused: list[Refused] = []
+    refused: list[RefusedBroker] = []
     topology = Topology(lambda node: Endpoint("proxy", 9193 + node), refused=refused.append, most=2)
     for node_id in (1, 2, 3):
         topology.learn(node_id, "kafka", 9092 + node_id)

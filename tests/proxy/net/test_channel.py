@@ -7,7 +7,7 @@ import trio
 
 from proxy.core.topology import Endpoint
 from proxy.net import channel as module
-from proxy.net.channel import Learned, Lines, NonsenseError, Outbox, Settings, receive_settings
+from proxy.net.channel import BrokerOutbox, Learned, Lines, NonsenseError, Settings, receive_settings
 from tests.proxy.net.scripted import configuration
 
 
@@ -92,7 +92,7 @@ def test_a_broker_that_cannot_be_is_nonsense(said: object) -> None:
 async def test_of_each_broker_the_last_word_waits_for_an_end_that_does_not_read(nursery: trio.Nursery) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        outbox = Outbox(Lines(ours))
+        outbox = BrokerOutbox(Lines(ours))
         for port in range(1, 60_000):
             outbox.put(Learned("main", port % 3, "kafka", port))
         assert len(outbox._waiting) == 3

@@ -14,7 +14,7 @@ from proxy.config import Config
 from proxy.core.topology import Endpoint
 from proxy.net.channel import Learned
 from proxy.net.gateway import Gateway
-from proxy.net.process import Ending
+from proxy.net.process import DrainResult
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.header import request_frame
 from proxy.protocol.messages.heartbeat import HeartbeatResponse
@@ -193,7 +193,7 @@ async def test_draining_lets_answers_out_and_no_client_in(broker: Broker) -> Non
             assert await client.is_closed()
     assert ends(logs) == []
     assert gateway.counters.cut_by_drain == 0
-    assert gateway.ending == Ending("connections", 1, 0)
+    assert gateway.ending == DrainResult("connections", 1, 0)
 
 
 async def test_what_is_not_answered_in_time_is_cut(broker: Broker) -> None:
@@ -207,7 +207,7 @@ async def test_what_is_not_answered_in_time_is_cut(broker: Broker) -> None:
             assert await client.is_closed()
     assert ends(logs) == ["not answered within 0.1 s (limits.drain)"]
     assert gateway.counters.cut_by_drain == 1
-    assert gateway.ending == Ending("connections", 1, 1)
+    assert gateway.ending == DrainResult("connections", 1, 1)
 
 
 async def test_the_report_counts_what_passed(broker: Broker) -> None:

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from proxy.net import process
 from proxy.net.bind import BindError
-from proxy.net.process import CANNOT_START, CUT, DONE, Ending, Started, StartError, serve
+from proxy.net.process import CANNOT_START, CUT, DONE, DrainResult, Started, StartError, serve
 from proxy.telemetry.report import Report, Reports
 from tests.proxy.net.scripted import PATIENCE
 
@@ -20,7 +20,7 @@ class Quiet:
     def __init__(self) -> None:
         self.stopped = trio.Event()
         self.finished = trio.Event()
-        self.ending = Ending("connections", 3)
+        self.ending = DrainResult("connections", 3)
 
     async def run(self, started: Started) -> None:
         started(Report(ready=True))

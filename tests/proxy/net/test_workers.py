@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 from proxy.net import workers as module
 from proxy.net.channel import Learned, Lines, Settings
 from proxy.net.complaints import Complaints
-from proxy.net.process import Ending, StartError
+from proxy.net.process import DrainResult, StartError
 from proxy.net.tasks import Tasks
 from proxy.net.workers import Child, Workers
 from proxy.telemetry.counters import NetworkCounters
@@ -117,7 +117,7 @@ async def test_a_worker_that_hangs_is_not_ready_and_does_not_keep_the_proxy_from
             reports = await workers.reports()
             assert [it.ready for it in reports.values()] == [True, False]
     assert 1 in [line["worker"] for line in logs if line["event"] == "worker does not end"]
-    assert workers.ending == Ending("workers", 2, 1)
+    assert workers.ending == DrainResult("workers", 2, 1)
 
 
 async def test_a_worker_that_cannot_be_started_for_a_while_is_one_that_died(
