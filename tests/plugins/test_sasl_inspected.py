@@ -29,7 +29,7 @@ from tests.plugins.sasl import (
 )
 from tests.proxy.core.frames import heartbeat, heartbeat_answer
 from tests.proxy.core.lending import with_turns
-from tests.proxy.core.test_tokens import ODD
+from tests.proxy.core.sasl.test_observed import ODD
 
 SCRAM_512_FINAL = b"c=biws,r=abcdef,p=" + base64.b64encode(bytes(64))
 KERBEROS = b"\x60\x82\x01\x00" + b"k" * 40

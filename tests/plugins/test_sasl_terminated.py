@@ -6,7 +6,6 @@ from functools import partial
 
 import pytest
 from scramp import ScramClient
-from tests.proxy.core.test_tokens import ODD
 
 from plugins.api_versions import ApiVersions
 from plugins.sasl_terminated import SaslTerminated
@@ -46,6 +45,7 @@ from proxy.testing import (
 from tests.plugins.sasl import PLAIN_ALICE, agreed, authenticate, handshake, known, no, raw, yes
 from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata
 from tests.proxy.core.lending import with_turns
+from tests.proxy.core.sasl.test_observed import ODD
 
 USERS = {"alice": verifiers("alice-secret"), "bob": verifiers("bob-secret")}
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
