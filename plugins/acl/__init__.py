@@ -31,9 +31,10 @@ from plugins.acl.fetch import FetchHandlers
 from plugins.acl.managed import ManagedAcls
 from plugins.acl.produce import ProduceHandlers
 from plugins.acl.session_fast_path import SessionFastPath
+from plugins.acl.sessions import forget_sessions
 from plugins.acl.table import OWN, checks
 from plugins.acl.topics_fast_path import FETCH_TOPICS, PRODUCE_TOPICS, TopicsFastPath
-from proxy.core.context import Context
+from proxy.core.context import Connection, Context
 from proxy.core.decisions import TURN, Decision, Forward, Steps
 from proxy.core.plugin import Handler, Plugin, Wish
 from proxy.core.services import Services
@@ -81,7 +82,15 @@ class Acl(Plugin):
         self._checks = checks()
         self._produce = ProduceHandlers(self.authorizer, self.names)
         self._fetch = FetchHandlers(self.authorizer, self.names)
+        # One of each, however often filters are made of it: it is by these that connections note what passed.
+        self._produced = TopicsFastPath(PRODUCE_TOPICS, self.authorizer, self.names, self._produce)
+        without_session = TopicsFastPath(FETCH_TOPICS, self.authorizer, self.names, self._fetch)
+        self._fetched = SessionFastPath(self.authorizer, self._fetch, without_session)
         self._managed = ManagedAcls(self.authorizer) if options.managed else None
+
+    def joined(self, connection: Connection) -> None:
+        """Sessions that are known here went on unseen: clients begin anew."""
+        forget_sessions(connection, self.authorizer)
 
     def counts(self) -> Mapping[str, int]:
         """What the rules did not allow, by api."""
@@ -89,9 +98,7 @@ class Acl(Plugin):
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         """One for each side of each API that clients may send, whose table asks anything."""
-        produced = TopicsFastPath(PRODUCE_TOPICS, self.authorizer, self.names, self._produce)
-        without_session = TopicsFastPath(FETCH_TOPICS, self.authorizer, self.names, self._fetch)
-        fetched = SessionFastPath(self.authorizer, self._fetch, without_session)
+        produced, fetched = self._produced, self._fetched
         for part, api, fast_path in ((self._produce, PRODUCE, produced), (self._fetch, FETCH, fetched)):
             yield Handler(part.request, Wish(Request, api.request, part.FIELDS), position, fast_path=fast_path)
             answered, settled = Wish(Response, api.response, part.ANSWERED), produced if api is PRODUCE else None

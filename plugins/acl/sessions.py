@@ -17,7 +17,7 @@ from plugins.acl.authorizer import Authorizer
 from proxy.core.context import Connection
 from proxy.core.fetch_session import FetchedTopic, FetchSession, Topic
 from proxy.core.fetch_sessions import FetchSessions
-from proxy.protocol.api import Api
+from proxy.protocol.api import FETCH, SHARE_FETCH, Api
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import turns
 
@@ -31,6 +31,12 @@ def sessions(connection: Connection, authorizer: Authorizer, api: Api) -> FetchS
     if found is None:
         found = connection.notes[key] = FetchSessions(AuthorizedSession)
     return found
+
+
+def forget_sessions(connection: Connection, authorizer: Authorizer) -> None:
+    """What is known of the sessions of this connection is true no more."""
+    for api in (FETCH, SHARE_FETCH):
+        connection.notes.pop((authorizer.name, api.name), None)
 
 
 class Change(NamedTuple):

@@ -11,6 +11,7 @@
 # A plugin shows it every request of Fetch, ShareFetch and ShareAcknowledge, and every answer of Fetch. An observer may
 # too. What comes of them is remembered with the connection, as this plugin sees it.
 # What it gives is as it is now: copy what must last.
+# A plugin that comes into force later has it `forget` what it knew of a connection, in `joined`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from proxy.core.context import Context
+from proxy.core.context import Connection, Context
 from proxy.core.fetch_session import FetchSession, Topic
 from proxy.core.fetch_sessions import FetchSessions, SessionRequest, SessionTurn
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
@@ -58,6 +59,10 @@ class FetchTopics:
         if turn.opens:
             ctx.notes[self._key] = turn.session
         return turn.session.topics
+
+    def forget(self, connection: Connection) -> None:
+        """Requests of this connection went by that it was not shown (`Plugin.joined`)."""
+        connection.notes.pop(self._key, None)
 
     def answered(self, ctx: Context, response: FetchResponse) -> None:
         """The answer says what the session is called that the request opens."""

@@ -161,6 +161,8 @@ class Filters:
 
     def __init__(self, plugins: Iterable[Plugin] = (), apis: Iterable[Api] | None = None) -> None:
         self.plugins = plugins = tuple(plugins)
+        self.joining = {_name(plugin): plugin.joined for plugin in plugins if type(plugin).joined is not Plugin.joined}
+        self.names = frozenset(map(_name, plugins))
         self._lease = Lease()
         self.lease = ref(self._lease)
         handlers: list[Handler] = []
@@ -208,6 +210,12 @@ class Filters:
     def counts(self) -> Mapping[tuple[str, int], int]:
         """Requests seen so far by api name and version."""
         return {(chain.api.name, chain.version): chain.requests for chain in self.table.values() if chain.requests}
+
+
+def _name(plugin: Plugin) -> str:
+    """What the configuration calls a plugin; one that has no services is called by its class."""
+    services = getattr(plugin, "services", None)
+    return type(plugin).__name__ if services is None else str(services.name)
 
 
 def _wanting(cls: type[Message], handlers: Iterable[Handler]) -> list[Handler]:

@@ -163,6 +163,9 @@ class Link:
         """Other filters and limits are in force. `Plugin.connected` is for connections that come."""
         commands = self.outbox.start()
         if not self.closed:
+            for name, joined in filters.joining.items():
+                if name not in self.filters.names:
+                    joined(self.connection)
             self._admission.apply(filters)
             self.requests.apply(limits)
             self.responses.apply(limits)

@@ -165,6 +165,12 @@ class Plugin:
         """A client came; nothing of it was read yet. Steps go on beside the conversation, until they or it end."""
         return None
 
+    def joined(self, connection: Connection) -> None:
+        """It came into force on a connection that is there, where none of its name was a moment before.
+
+        What one of its name noted there earlier may be true no more: requests went by since.
+        """
+
     def counts(self) -> Mapping[str, int]:
         """What it counted so far, by the names of `telemetry`'s measures."""
         return {}

@@ -461,3 +461,23 @@ def test_filters_are_not_done_with_while_an_answer_of_ours_waits() -> None:
         assert not here.is_held
     finally:
         gc.enable()
+
+
+class Joining(Marking):
+    """Notes which connections it joined."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.joins: list[Connection] = []
+
+    def joined(self, connection: Connection) -> None:
+        self.joins.append(connection)
+
+
+def test_a_plugin_joins_where_none_of_its_name_was() -> None:
+    first, second, third = Joining(1), Joining(2), Joining(3)
+    link = Link(connection(), Filters([first]))
+    for plugins in ([second], [], [third], [third]):
+        link.apply(Filters(plugins), Limits())
+    assert (first.joins, second.joins) == ([], [])
+    assert third.joins == [link.connection]
