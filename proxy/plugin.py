@@ -3,8 +3,8 @@
 `plugins/README.md` teaches how a plugin is written. Here is what it is made of:
 
 * `Plugin`, its `Options`, and its `Services`; `PluginError` says why it cannot begin.
-* What marks a handler: `on_request`, `on_response`, `carrying`, `observe`, `on_outcome`, `on_event`, `on_unsupported`,
-  `on_unreadable`.
+* What marks a handler: `on_request`, `on_response`, `carrying`, `observe`, `on_outcome`, `before_answer`, `on_event`,
+  `on_unsupported`, `on_unreadable`.
 * What a handler is given: `Context` with its `Connection`; an observer: `Outcome`; `accepted`: an `Arrival`.
 * What it answers (a `Decision`) and what it may wait for before (`Steps`).
 * Every API's constant (`PRODUCE`) and classes (`ProduceRequest`, `ProduceResponse`), `ErrorCode`, `refuse`.
@@ -60,6 +60,7 @@ from proxy.core.plugin import (
     Options as Options,
     Plugin as Plugin,
     Wish as Wish,
+    before_answer as before_answer,
     carrying as carrying,
     observe as observe,
     on_event as on_event,

@@ -12,7 +12,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 from weakref import ref
@@ -22,7 +22,7 @@ from proxy.core.context import Connection, Context
 from proxy.core.decisions import Decision, Steps
 from proxy.core.events import Fact
 from proxy.core.interest import Interest, interest
-from proxy.core.outcome import Observer
+from proxy.core.outcome import Observers, Outcome
 from proxy.core.plugin import Handler, Plugin
 from proxy.protocol import messages as _messages  # noqa: F401 (each api learns its classes)
 from proxy.protocol.alike import Alike, Looked
@@ -42,10 +42,7 @@ class Lease:
     __slots__ = ("__weakref__",)
 
 
-class Observers(tuple[Observer, ...]):
-    """Those who are told what becomes of a request, and the lease of their filters."""
-
-    lease: Lease
+NOBODY = Observers()
 
 
 class FilterChain:
@@ -61,7 +58,7 @@ class FilterChain:
         version: int,
         request: Interest | None,
         response: Interest | None,
-        observers: Sequence[Observer] = (),
+        observers: Observers = NOBODY,
         unread: FilterChain | None = None,
         unreadable: Callable[[Context], Steps] | None = None,
         lease: Lease | None = None,
@@ -203,8 +200,10 @@ class Filters:
 
     def observers(self, api: Api) -> Observers:
         """Those that are told what becomes of requests of this API."""
-        observers = Observers(observer for plugin in self.plugins for observer in plugin.observers(api))
-        observers.lease = self._lease
+        holders = tuple(holder for plugin in self.plugins for holder in plugin.holders(api))
+        told = [observer for plugin in self.plugins for observer in plugin.observers(api)]
+        observers = Observers(told or [_nobody] if holders else told)
+        observers.lease, observers.holders = self._lease, holders
         return observers
 
     def counts(self) -> Mapping[tuple[str, int], int]:
@@ -216,6 +215,10 @@ def _name(plugin: Plugin) -> str:
     """What the configuration calls a plugin; one that has no services is called by its class."""
     services = getattr(plugin, "services", None)
     return type(plugin).__name__ if services is None else str(services.name)
+
+
+def _nobody(ctx: Context, outcome: Outcome) -> None:
+    """Stands where answers are held back and nobody is told of them afterwards."""
 
 
 def _wanting(cls: type[Message], handlers: Iterable[Handler]) -> list[Handler]:

@@ -8,10 +8,10 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Sequence
+from typing import ClassVar, TypeVar
 
-from proxy.core.decisions import Step
+from proxy.core.context import Context
 from proxy.core.events import HandlerFailed, Undecodable
 from proxy.core.failure import detached
 from proxy.core.filters import FilterChain
@@ -49,10 +49,6 @@ class Handling:
         """These limits are in force."""
         self._elements = self._most(limits)
 
-    def _send_part(self, pieces: Sequence[Buffer]) -> None:
-        """Send a part of the frame that waits. Nothing else may leave on its side before the rest."""
-        self._outbox.to_client(pieces)
-
     def _most(self, limits: Limits) -> int:
         """How many elements a large frame may have."""
         return limits.elements
@@ -66,13 +62,12 @@ class Handling:
         self._outbox.emit(Undecodable(chain.api, chain.version, detached(error)))
         return f"the {self.sender} sent a {self.kind} that cannot be read: {error}"
 
-    def failed(self, wanted: Wanted, error: HandlerError) -> str:
+    def failed(self, ctx: Context, error: HandlerError) -> str:
         """A handler raised. Gives what failed, for people."""
-        api, version = wanted.chain.api, wanted.chain.version
-        wanted.ctx.decide(error.handler, "failed")
+        ctx.decide(error.handler, "failed")
         self._counters.failed_handlers += 1
-        self._outbox.emit(HandlerFailed(error.handler, api, version, error.cause, error.at))
-        return f"{error} failed on a {api.name} {self.kind}"
+        self._outbox.emit(HandlerFailed(error.handler, ctx.api, ctx.version, error.cause, error.at))
+        return f"{error} failed on a {ctx.api.name} {self.kind}"
 
     def _read(self, interest: Interest, wanted: Wanted) -> Sliced[Message]:
         """The message, as far as it is wanted. Raises ProtocolError."""
@@ -95,11 +90,9 @@ class Handling:
         """Work that is done in slices where the frame is large."""
         return (yield from work) if wanted.ctx.is_large else at_once(work)
 
-    def _leave(self, verdict: Verdict, manners: Sequence[Manner], wanted: Wanted) -> Generator[Step, Any, Verdict]:
-        """What goes on leaves in this manner. Raises HandlerError."""
-        frame = [wanted.frame] if verdict.pieces is None else verdict.pieces
-        leaving = Leaving(frame, manners, verdict.copies)
-        yield from leaving.steps(self._send_part)
+    def _leaving(self, verdict: Verdict, manners: Sequence[Manner], wanted: Wanted) -> tuple[Verdict, Leaving]:
+        """What goes on, in this manner. Raises HandlerError."""
+        leaving = Leaving([wanted.frame] if verdict.pieces is None else verdict.pieces, manners, verdict.copies)
         if leaving.cut is not None:
-            return withheld(leaving.cut.reason, leaving.cut.how, [leaving.data])
-        return verdict._replace(pieces=[leaving.data])
+            return withheld(leaving.cut.reason, leaving.cut.how, [leaving.data]), leaving
+        return verdict._replace(pieces=[leaving.data]), leaving

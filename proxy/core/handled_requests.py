@@ -40,9 +40,6 @@ class HandledRequests(Handling):
 
     sender, kind = "client", "request"
 
-    def _send_part(self, pieces: Sequence[Buffer]) -> None:
-        self._outbox.part_to_broker(pieces)
-
     def handle(self, wanted: Wanted) -> Steps:
         """Read a request, show it to its handlers, and write what leaves for it."""
         wanted.ctx.is_large = len(wanted.frame) > LARGE
@@ -99,7 +96,9 @@ class HandledRequests(Handling):
             case Forward():
                 verdict = yield from self._forward(decision, wanted)
         if manners:
-            return (yield from self._leave(verdict, manners, wanted))
+            verdict, leaving = self._leaving(verdict, manners, wanted)
+            yield from leaving.steps(self._outbox.part_to_broker)
+            return verdict._replace(pieces=[leaving.data])
         if verdict.copies > 1:
             return verdict._replace(pieces=list(verdict.pieces or ()) * verdict.copies)
         return verdict
@@ -138,7 +137,7 @@ class HandledRequests(Handling):
 
     def _refuse(self, error: HandlerError, wanted: Wanted) -> Steps:
         """A handler raised: answer as a broker would that failed, or end where that cannot be said."""
-        why = self.failed(wanted, error)
+        why = self.failed(wanted.ctx, error)
         with suppress(ProtocolError):
             pieces = yield from self._paced(wanted, self._refusal(wanted))
             if pieces:

@@ -15,6 +15,7 @@ from proxy.core.failure import detached
 from proxy.core.handled import Handling
 from proxy.core.handling import Decided, response_steps
 from proxy.core.limits import Limits
+from proxy.core.outcome import By
 from proxy.core.readers import Wanted
 from proxy.core.sent_as import answer_to_client, read_answer
 from proxy.core.steps import HandlerError
@@ -50,7 +51,7 @@ class HandledResponses(Handling):
             failed = detached(error)
         except ProtocolError as error:
             failed = HandlerError("Forward", error)
-        return withheld(self.failed(wanted, failed))
+        return withheld(self.failed(wanted.ctx, failed))
 
     def _read_answer(self, wanted: Wanted) -> Sliced[Message]:
         if wanted.version is not None:
@@ -76,8 +77,21 @@ class HandledResponses(Handling):
             message = yield from self._read_answer(wanted)  # whatever was done to it
         if isinstance(decision, Forward) or wanted.version is not None:
             verdict = Verdict((yield from self._write_answer(message, wanted)))
+        leaving = None
         if manners:
-            return (yield from self._leave(verdict, manners, wanted))
-        if interest is not None:
+            verdict, leaving = self._leaving(verdict, manners, wanted)
+        elif interest is not None:
             self._outcomes.show(wanted.ctx, interest.observers, message)
-        return verdict
+        yield from self._before(verdict, wanted)
+        if leaving is None:
+            return verdict
+        yield from leaving.steps(self._outbox.to_client)
+        return verdict._replace(pieces=[leaving.data])
+
+    def _before(self, verdict: Verdict, wanted: Wanted) -> Generator[Step, Any, None]:
+        """Take the steps of those who hold back answers, unless nothing leaves. Raises HandlerError."""
+        size = len(wanted.frame) if verdict.pieces is None else sum(map(len, verdict.pieces))
+        by = By.BROKER if verdict.whole else By.NOBODY
+        steps = self._outcomes.before(wanted.ctx, by, verdict.ends, size) if size else None
+        if steps is not None:
+            yield from steps

@@ -9,20 +9,25 @@ Rules:
 * A request that is observed is open from `begin` until `end`, and ends exactly once: by an answer, or without one.
 * What is open when the link closes ends then, and says why.
 * An observer changes nothing. One that raises is counted and told of, and stops nothing.
+* An answer, whoever gives it, leaves after the steps of those who want to take some before it (`@before_answer`). They
+  are told its outcome as it will be. One that raises ends the connection: its answer does not leave.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from proxy.core.clock import Clock
 from proxy.core.context import Context
+from proxy.core.decisions import Step, Steps
 from proxy.core.events import ObserverFailed
 from proxy.core.failure import detached, raised_at
 from proxy.core.limits import Counters
 from proxy.core.outbox import Outbox
+from proxy.core.steps import before_steps
 from proxy.protocol.schema import Message
 
 
@@ -56,7 +61,15 @@ class Outcome:
 
 
 Observer = Callable[[Context, Outcome], None]
+Holder = Callable[[Context, Outcome], "Steps | None"]
 Showing = Callable[[Context, Message], None]
+
+
+class Observers(tuple[Observer, ...]):
+    """Those who are told what becomes of a request, and who hold back its answer; `lease`: of their filters."""
+
+    lease: object = None
+    holders: tuple[Holder, ...] = ()
 
 
 class Outcomes:
@@ -68,9 +81,9 @@ class Outcomes:
         self._clock = clock
         self._outbox = outbox
         self._counters = counters
-        self._open: dict[Context, Sequence[Observer]] = {}
+        self._open: dict[Context, Observers] = {}
 
-    def begin(self, ctx: Context, observers: Sequence[Observer]) -> None:
+    def begin(self, ctx: Context, observers: Observers) -> None:
         """A request came."""
         ctx.came = self._clock.now
         self._open[ctx] = observers
@@ -81,22 +94,32 @@ class Outcomes:
 
     def answered(self, ctx: Context) -> None:
         """Its answer began."""
-        ctx.answered = self._clock.now
+        if ctx.answered is None:
+            ctx.answered = self._clock.now
+
+    def before(self, ctx: Context, by: By, why: str | None, size: int) -> Generator[Step, Any, None] | None:
+        """The steps before its answer leaves, of so many bytes; None: there are none. They raise HandlerError."""
+        observers = self._open.get(ctx)
+        if observers is None or not observers.holders:
+            return None
+        return before_steps(observers.holders, ctx, self._outcome(ctx, by, why, None, size))
 
     def end(self, ctx: Context, by: By, why: str | None = None, size: int = 0) -> None:
         """It has its answer, of so many bytes, or gets none."""
         observers = self._open.pop(ctx, None)
         if observers is None:
             return  # nobody observes it
-        left = None if by is By.NOBODY else self._clock.now
-        answered = None if by is By.NOBODY else (left if ctx.answered is None else ctx.answered)
-        assert ctx.came is not None
-        outcome = Outcome(by, why, ctx.came, ctx.sent, answered, left, ctx.request_bytes, size, ctx.decisions)
+        outcome = self._outcome(ctx, by, why, None if by is By.NOBODY else self._clock.now, size)
         for observer in observers:
             try:
                 observer(ctx, outcome)
             except Exception as error:
                 self._failed(observer, ctx, error)
+
+    def _outcome(self, ctx: Context, by: By, why: str | None, left: float | None, size: int) -> Outcome:
+        answered = None if by is By.NOBODY else (left if ctx.answered is None else ctx.answered)
+        assert ctx.came is not None
+        return Outcome(by, why, ctx.came, ctx.sent, answered, left, ctx.request_bytes, size, ctx.decisions)
 
     def show(self, ctx: Context, observers: Iterable[Showing], message: Message) -> None:
         """Show a message to those who asked to read it."""

@@ -20,6 +20,9 @@
         @on_outcome(PRODUCE, FETCH)
         def ended(self, ctx: Context, outcome: Outcome) -> None: ...
 
+        @before_answer(PRODUCE)
+        def hold(self, ctx: Context, outcome: Outcome) -> Steps: ...
+
         @on_event(Connected, Authenticated, Closed)
         def happened(self, connection: Connection, event: Connected | Authenticated | Closed) -> None: ...
 
@@ -51,7 +54,7 @@ from proxy.core.context import Connection, Context
 from proxy.core.decisions import Decision, Steps
 from proxy.core.events import Fact
 from proxy.core.fast_path import FastPath
-from proxy.core.outcome import Observer
+from proxy.core.outcome import Holder, Observer
 from proxy.core.services import Services
 from proxy.protocol.api import Api
 from proxy.protocol.schema import Message, Request, Response
@@ -136,6 +139,7 @@ class Plugin:
     unreadable: ClassVar[dict[str, Api]] = {}
     outcomes: ClassVar[dict[str, tuple[Api, ...]]] = {}
     events: ClassVar[dict[str, tuple[type[Fact], ...]]] = {}
+    holds: ClassVar[dict[str, tuple[Api, ...]]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -145,6 +149,7 @@ class Plugin:
         cls.outcomes = _marked(members, "_outcomes")
         cls.unreadable = _marked(members, "_unreadable")
         cls.events = _marked(members, "_events")
+        cls.holds = _marked(members, "_holds")
 
     def __init__(self, options: Any = None, services: Any = None) -> None:
         self.options = options
@@ -185,6 +190,10 @@ class Plugin:
         """Those that are told what becomes of requests of this API."""
         return [getattr(self, name) for name, apis in self.outcomes.items() if not apis or api in apis]
 
+    def holders(self, api: Api) -> Iterable[Holder]:
+        """Those that take steps before answers of this API leave."""
+        return [getattr(self, name) for name, apis in self.holds.items() if not apis or api in apis]
+
 
 def _marked(members: Mapping[str, Any], mark: str) -> dict[str, Any]:
     return {name: getattr(member, mark) for name, member in members.items() if hasattr(member, mark)}
@@ -211,6 +220,20 @@ def on_outcome(*apis: Api) -> Callable[[H], H]:
     def mark(observer: H) -> H:
         observer._outcomes = apis  # type: ignore[attr-defined]
         return observer
+
+    return mark
+
+
+def before_answer(*apis: Api) -> Callable[[H], H]:
+    """The method takes steps before an answer of these APIs leaves, of every API where none is named.
+
+    It is given (ctx, outcome), the outcome as it will be but for `left`, of answers by a broker, a plugin or the proxy,
+    and has steps, or None. Answers stay in order: while it waits the broker is not read. It decides nothing.
+    """
+
+    def mark(holder: H) -> H:
+        holder._holds = apis  # type: ignore[attr-defined]
+        return holder
 
     return mark
 

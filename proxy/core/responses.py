@@ -15,19 +15,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from proxy.core.commands import PauseBroker, ResumeBroker
+from proxy.core.answer_lane import AnswerLane
 from proxy.core.context import Context
-from proxy.core.decisions import How
 from proxy.core.filters import FilterChain
-from proxy.core.handled_responses import HandledResponses
-from proxy.core.inflight import DROPPED, OURS, Answer, Slot
-from proxy.core.lane import Lane, State
+from proxy.core.inflight import DROPPED, OURS, Slot
+from proxy.core.lane import State
 from proxy.core.limits import Limits
 from proxy.core.outcome import By
 from proxy.core.parts import Parts
 from proxy.core.readers import Dropping, Ending, Passing, Wanted
 from proxy.core.sent_as import SentAs
-from proxy.core.task import WAITING, PendingAsk, Task
+from proxy.core.task import PendingAsk
 from proxy.core.verdict import Verdict
 from proxy.protocol.codec import decode_ignoring_rest, slice_decode
 from proxy.protocol.frame import HOLD, RESPONSE_HEAD, SIZE, Buffer, Hold, Reader
@@ -38,18 +36,13 @@ from proxy.protocol.slices import LARGE
 UNASSEMBLED = 64 << 10  # from here on a response whose last tags are wanted is not assembled any more
 
 
-class Responses(Lane):
+class Responses(AnswerLane):
     """Pairs every response, and reads those that somebody wants."""
 
-    pauses, resumes, may_ask = PauseBroker, ResumeBroker, False
-
     def __init__(self, parts: Parts) -> None:
-        super().__init__(parts, RESPONSE_HEAD, self.meet, Fault.BROKER)
-        self._inflight = parts.inflight
+        super().__init__(parts, RESPONSE_HEAD, self.meet)
         self._elements = parts.limits.elements_of_response
-        self._handled = HandledResponses(parts)
         self._asked: tuple[PendingAsk, Buffer] | None = None  # a question of ours, and its answer
-        self._departing: Answer | None = None  # an answer of ours that takes steps to leave
 
     def apply(self, limits: Limits) -> None:
         """These limits are in force."""
@@ -58,21 +51,19 @@ class Responses(Lane):
         self._elements = limits.elements_of_response
 
     @property
-    def idle(self) -> bool:
-        """May an answer of ours leave without cutting into another?"""
-        return self.splitter.between and self.splitter.held is None
-
-    @property
     def held(self) -> int:
         """Bytes that wait in this lane."""
         held = super().held
         if self._asked is not None:
             held += len(self._asked[1])
-        if self._departing is not None:
-            held += self._departing.size
         if self._met is not None and self._met[2] is not None:
             held += self._met[2].held
         return held
+
+    def fall_silent(self) -> None:
+        """Throw away what comes from now on."""
+        super().fall_silent()
+        self._asked = None
 
     def meet(self, head: tuple[int, int], data: memoryview, pos: int) -> Reader | None:
         """A response begins at `pos`."""
@@ -98,8 +89,12 @@ class Responses(Lane):
             if chain.unread is not None:
                 chain = chain.of_response(ctx)
             if chain.response is None or (chain.tail_only and stop <= len(data) and chain.ends_bare(data, pos, stop)):
+                if chain.observers and chain.observers.holders and self._holds_back(slot, stop - pos):
+                    return HOLD
                 return self._pass(chain, ctx, stop - pos, stop <= len(data))
             if chain.tail_only and stop - pos > UNASSEMBLED:
+                if chain.observers and chain.observers.holders and self._holds_back(slot, stop - pos):
+                    return HOLD
                 left = partial(self._left, ctx, stop - pos)
                 return Ending(chain, stop - pos, left, partial(self._undecodable, chain, ctx))
         elif type(chain) is SentAs:
@@ -174,46 +169,6 @@ class Responses(Lane):
     def _undecodable(self, chain: FilterChain, ctx: Context | None, error: ProtocolError) -> Hold:
         return self._withhold(ctx, self._handled.undecodable(chain, error))
 
-    def _withhold(self, ctx: Context | None, reason: str | None, how: How = How.CLOSE) -> Hold:
-        """End the conversation instead of passing this response on."""
-        if ctx is not None:
-            self._outcomes.end(ctx, By.NOBODY, reason)
-        return self.end(reason, how)
-
-    def answer(self, answer: Answer) -> None:
-        """An answer of ours to the youngest request: it leaves when all older ones have."""
-        if self._slots or not self.idle:
-            self._inflight.answer(answer)
-        else:
-            self._let_out(answer)
-
-    def _let_out(self, answer: Answer) -> None:
-        """Nothing holds up this answer of ours: it leaves, and takes steps to do so where somebody wants that."""
-        if answer.leaving is None:
-            self._leave(answer, answer.pieces)
-            return
-        self._departing = answer
-        self.splitter.hold()
-        self.hold(State.WAITING)
-        steps = answer.leaving.steps(self._outbox.to_client)
-        if Task(self._tasks, steps, self._depart, may_ask=False).start() is not WAITING:
-            self._depart(None)
-        self.pause()
-
-    def _depart(self, _: None) -> None:
-        """The steps of an answer of ours are taken."""
-        answer, self._departing = self._departing, None
-        assert answer is not None
-        assert answer.leaving is not None
-        if self.state is State.WAITING:
-            self.state = State.OPEN  # `settle` goes on with what waits
-            self._leave(answer, [answer.leaving.data])
-
-    def _leave(self, answer: Answer, pieces: Sequence[Buffer]) -> None:
-        self._outbox.to_client(pieces)
-        if answer.ctx is not None:
-            self._outcomes.end(answer.ctx, answer.by, answer.why, answer.size)
-
     def settle(self) -> None:
         """Let out what is due, and go on with what was held, as far as it can."""
         splitter = self.splitter
@@ -229,12 +184,6 @@ class Responses(Lane):
         if self.state is not State.ENDED:
             self.pause()
 
-    def _let_out_due(self) -> bool:
-        """Let out what no older request holds up any more. False: an answer waits for its steps."""
-        while self._departing is None and (answer := self._inflight.due()) is not None:
-            self._let_out(answer)
-        return self._departing is None
-
     def _stuck(self) -> bool:
         problem = self.splitter.problem
         if problem is not None and self.state is not State.ENDED:
@@ -242,7 +191,7 @@ class Responses(Lane):
             self.end(f"the broker sent what is no response: {problem}")
         if self.state is State.ENDED or self.turn.is_over or self._outbox.closed:
             return True
-        return self._waiting is not None or self._departing is not None
+        return self._waiting is not None or self._takes_steps
 
     def _give_answer(self, pending: PendingAsk, frame: Buffer) -> None:
         """The broker answered a question of ours."""

@@ -58,6 +58,20 @@ def _taken(resume: Callable[[Any], Any], value: Any) -> tuple[bool, Any]:
         return True, end.value
 
 
+def before_steps(
+    holders: Iterable[Callable[[Context, Any], Steps | None]], ctx: Context, outcome: object
+) -> Generator[Step, Any, None]:
+    """The steps that plugins take before an answer leaves. Raises HandlerError."""
+    for holder in holders:
+        try:
+            steps = holder(ctx, outcome)
+            decision: object = (yield from checked(steps, ctx)) if isinstance(steps, GeneratorType) else steps
+            if decision is not None:
+                raise TypeError(f"{decision!r}: before an answer nothing is decided")
+        except Exception as error:
+            raise HandlerError(holder.__qualname__, error) from None
+
+
 def failing_closed(steps: Generator[Step, Any, Decision]) -> Generator[Step, Any, Decision]:
     """Steps that no request waits for; whatever they raise becomes a HandlerError."""
     try:

@@ -1,0 +1,148 @@
+"""Answer lane: how answers leave for the client, in order, and some of them only after steps.
+
+Rules:
+* An answer of ours leaves when all older ones have. Where a handler has it drip, or somebody wants to take steps before
+  it leaves (`@before_answer`), nothing else leaves until it has.
+* The same steps are taken before a response of the broker that passes: nothing of it has left then, and nothing of it
+  is kept but the chunk in which it began. The broker is not read meanwhile.
+* Where such a step fails the answer does not leave: the link closes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from struct import Struct
+from typing import Any
+
+from proxy.core.commands import PauseBroker, ResumeBroker
+from proxy.core.context import Context
+from proxy.core.decisions import How, Step, Steps
+from proxy.core.handled_responses import HandledResponses
+from proxy.core.inflight import Answer, Slot
+from proxy.core.lane import Lane, State
+from proxy.core.leaving import Leaving
+from proxy.core.outcome import By
+from proxy.core.parts import Parts
+from proxy.core.steps import HandlerError, caught
+from proxy.core.task import WAITING, Task
+from proxy.protocol.frame import Buffer, Hold, Meet
+from proxy.protocol.problem import Fault
+
+
+class AnswerLane(Lane):
+    """What `Responses` is apart from meeting and reading responses."""
+
+    pauses, resumes, may_ask = PauseBroker, ResumeBroker, False
+
+    def __init__(self, parts: Parts, head: Struct, meet: Meet) -> None:
+        super().__init__(parts, head, meet, Fault.BROKER)
+        self._inflight = parts.inflight
+        self._handled = HandledResponses(parts)
+        self._departing: Answer | None = None  # an answer of ours that takes steps to leave
+        self._held_back: Context | None = None  # the request of a response that passes, before which steps are taken
+        self._let_go: Context | None = None  # the same, once they are
+
+    @property
+    def idle(self) -> bool:
+        """May an answer of ours leave without cutting into another?"""
+        return self.splitter.between and self.splitter.held is None
+
+    @property
+    def held(self) -> int:
+        """Bytes that wait in this lane."""
+        return super().held + (self._departing.size if self._departing is not None else 0)
+
+    @property
+    def _takes_steps(self) -> bool:
+        """Does an answer wait for steps?"""
+        return self._departing is not None or self._held_back is not None
+
+    def fall_silent(self) -> None:
+        """Throw away what comes from now on."""
+        super().fall_silent()
+        self._departing = self._held_back = None
+
+    def _withhold(self, ctx: Context | None, reason: str | None, how: How = How.CLOSE) -> Hold:
+        """End the conversation instead of passing this response on."""
+        if ctx is not None:
+            self._outcomes.end(ctx, By.NOBODY, reason)
+        return self.end(reason, how)
+
+    def answer(self, answer: Answer) -> None:
+        """An answer of ours to the youngest request: it leaves when all older ones have."""
+        if self._slots or not self.idle:
+            self._inflight.answer(answer)
+        else:
+            self._let_out(answer)
+
+    def _let_out(self, answer: Answer) -> None:
+        """Nothing holds up this answer of ours: it leaves, and takes steps to do so where somebody wants that."""
+        before = None
+        if answer.ctx is not None:
+            before = self._outcomes.before(answer.ctx, answer.by, answer.why, answer.size)
+        if before is None and answer.leaving is None:
+            self._leave(answer, answer.pieces)
+            return
+        self._departing = answer
+        self.splitter.hold()
+        self.hold(State.WAITING)
+        steps = caught(self._departure(before, answer.leaving))
+        result = Task(self._tasks, steps, self._depart, may_ask=False).start()
+        if result is not WAITING:
+            self._depart(result)
+        self.pause()
+
+    def _departure(self, before: Generator[Step, Any, None] | None, leaving: Leaving | None) -> Steps:
+        if before is not None:
+            yield from before
+        if leaving is not None:
+            yield from leaving.steps(self._outbox.to_client)
+        return None
+
+    def _depart(self, result: object) -> None:
+        """The steps of an answer of ours are taken."""
+        answer, self._departing = self._departing, None
+        assert answer is not None
+        if isinstance(result, HandlerError):
+            assert answer.ctx is not None
+            self._withhold(answer.ctx, self._handled.failed(answer.ctx, result))
+        elif self.state is State.WAITING:
+            self.state = State.OPEN  # `settle` goes on with what waits
+            self._leave(answer, answer.pieces if answer.leaving is None else [answer.leaving.data])
+
+    def _leave(self, answer: Answer, pieces: Sequence[Buffer]) -> None:
+        self._outbox.to_client(pieces)
+        if answer.ctx is not None:
+            self._outcomes.end(answer.ctx, answer.by, answer.why, answer.size)
+
+    def _let_out_due(self) -> bool:
+        """Let out what no older request holds up any more. False: an answer waits for its steps."""
+        while self._departing is None and (answer := self._inflight.due()) is not None:
+            self._let_out(answer)
+        return self._departing is None
+
+    def _holds_back(self, slot: Slot, size: int) -> bool:
+        """Does this response, which passes, wait for somebody's steps? Then nothing of it has left."""
+        ctx: Context = slot[2]
+        if ctx is self._let_go:
+            self._let_go = None
+            return False
+        steps = self._outcomes.before(ctx, By.BROKER, None, size)
+        if steps is None:
+            return False
+        self._slots.appendleft(slot)
+        self._held_back = ctx
+        self.hold(State.WAITING)
+        result = Task(self._tasks, caught(steps), self._go_past, may_ask=False).start()
+        if result is not WAITING:
+            self._go_past(result)  # `settle` goes on with it
+        return True
+
+    def _go_past(self, result: object) -> None:
+        """The steps before a response that passes are taken."""
+        ctx, self._held_back = self._held_back, None
+        assert ctx is not None
+        if isinstance(result, HandlerError):
+            self._withhold(ctx, self._handled.failed(ctx, result))
+        elif self.state is State.WAITING:
+            self.state, self._let_go = State.OPEN, ctx
