@@ -24,10 +24,14 @@ from proxy.protocol.walk import Array
 
 
 class ApiError(NamedTuple):
-    """What is said of what was refused: an error, and a text where brokers say one."""
+    """What is said of what was refused: an error, and a text where brokers say one.
+
+    `repeated`: it is said as often as it is asked, also by brokers that say other errors once.
+    """
 
     error: int
     message: str | None = None
+    repeated: bool = False
 
 
 class CheckedRequest:

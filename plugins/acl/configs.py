@@ -25,7 +25,8 @@ from rules import Operation
 BROKER, BROKER_LOGGER = 4, 8
 # Who decides about a broker's settings is the cluster.
 KINDS = {2: TOPIC, BROKER: CLUSTER, BROKER_LOGGER: CLUSTER, 16: CLUSTER, 32: GROUP}
-DELETE = 1  # an operation of an incremental change, which needs no value
+OPERATIONS = range(4)  # of an incremental change: set, delete, append, subtract
+DELETE = 1  # needs no value
 INTEGER = re.compile(r"[+-]?\d{1,10}", re.ASCII)
 
 
@@ -92,9 +93,12 @@ def _wrong(checked: CheckedRequest, resource: Any) -> str | None:
         return f"Null value not supported for : {', '.join(nulls)}"
     if resource.resource_type not in KINDS or (resource.resource_type == BROKER_LOGGER and not incremental):
         return f"Unknown resource type {resource.resource_type}"
-    if resource.resource_type == BROKER:
-        return _wrong_broker(checked, resource.resource_name)
-    return None
+    if resource.resource_type != BROKER:
+        return None
+    operations = (config.config_operation for config in turns(resource.configs)) if incremental else ()
+    unknown = next((it for it in operations if it not in OPERATIONS), None)
+    wrong = _wrong_broker(checked, resource.resource_name)
+    return wrong if wrong or unknown is None else f"Unknown operations type {unknown}"
 
 
 def _wrong_broker(checked: CheckedRequest, name: str) -> str | None:

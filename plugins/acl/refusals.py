@@ -48,7 +48,8 @@ class RefusedElement(NamedTuple):
     place: int  # in that array
     error: int
     message: str | None
-    ordered: bool
+    repeated: bool = False  # said as often as it is asked
+    ordered: bool = False
 
 
 class RefusalWriter:
@@ -84,7 +85,7 @@ class RefusalWriter:
         refusal = Refusal(self.api, self.version, refused.error, refused.message)
         element = refusal.of(field.kind, refused.chain)  # type: ignore[arg-type]
         answered = getattr(holder, field.name)
-        if self.api in ONCE or self.api in JOINED:
+        if (self.api in ONCE or self.api in JOINED) and not refused.repeated:
             self._join(answered, element, (id(holder),))
         elif refused.ordered:
             self._ordered.setdefault(id(answered), (answered, []))[1].append((refused.place, element))

@@ -23,6 +23,9 @@ from plugins.acl.transactions import AddPartitionsToTxnCheck, InitProducerIdChec
 from proxy.protocol import api
 from proxy.protocol.api import Api
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.messages.streams_group_describe import StreamsGroupDescribeResponse
+from proxy.protocol.walk import paths
+from proxy.protocol.wire import Meaning
 from rules import Operation
 
 ALTER = Operation.ALTER
@@ -43,12 +46,7 @@ ALTERS = (RequestCheck(ALTER, CLUSTER),)
 DESCRIBES = (RequestCheck(DESCRIBE, CLUSTER),)
 SUBSCRIBES = AllOrNothingCheck(DESCRIBE, TOPIC, ("subscribed_topic_names",))
 ASSIGNED = "members.assignment.topic_partitions.topic_name"
-DESCRIBED_TOPOLOGY = (
-    "topology.subtopologies.source_topics",
-    "topology.subtopologies.repartition_sink_topics",
-    "topology.subtopologies.repartition_source_topics.name",
-    "topology.subtopologies.state_changelog_topics.name",
-)
+DESCRIBED_TOPOLOGY = paths(StreamsGroupDescribeResponse.Group, Meaning.TOPIC_NAME)
 
 OWN = frozenset({api.PRODUCE, api.FETCH})
 

@@ -24,8 +24,8 @@ BY_ID = 6  # the version of DeleteTopics since when topics may be named by id
 ASK_METADATA = 4  # a version of Metadata that makes no topics
 NOT_MADE = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 MISSING = ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
-BY_BOTH = ApiError(ErrorCode.INVALID_REQUEST, "You may not specify both topic name and topic id.")
-BY_NEITHER = ApiError(ErrorCode.INVALID_REQUEST, "Neither topic name nor id were specified.")
+BY_BOTH = ApiError(ErrorCode.INVALID_REQUEST, "You may not specify both topic name and topic id.", repeated=True)
+BY_NEITHER = ApiError(ErrorCode.INVALID_REQUEST, "Neither topic name nor id were specified.", repeated=True)
 NAME_TWICE = ApiError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
 ID_TWICE = ApiError(ErrorCode.INVALID_REQUEST, "Duplicate topic id.")
 

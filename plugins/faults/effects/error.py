@@ -140,7 +140,7 @@ class ErrorAnswer(Effect):
         for array, indices in _whole(target.meant):
             elements = array.elements
             refused += (
-                RefusedElement(array.path, array.link(elements[index]), index, self.code, self.message, False)
+                RefusedElement(array.path, array.link(elements[index]), index, self.code, self.message)
                 for index in sorted(indices)
             )
         for array, indices in _whole(target.meant):

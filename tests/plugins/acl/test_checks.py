@@ -20,6 +20,14 @@ from plugins.acl.table import checks
 from proxy.protocol.api import APIS, CREATE_PARTITIONS, DELETE_TOPICS, SYNC_GROUP, Api
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.metadata import MetadataRequest
+from proxy.protocol.messages.streams_group_describe import (
+    StreamsGroupDescribeRequest,
+    StreamsGroupDescribeResponse,
+    TopologyDescription,
+    TopologyDescriptionGlobalStore,
+    TopologyDescriptionNode,
+    TopologyDescriptionSubtopology,
+)
 from proxy.protocol.messages.sync_group import SyncGroupRequest
 from proxy.protocol.mirror import identity, mirrored
 from proxy.protocol.schema import Field, Request, Response, Struct, StructType, blank
@@ -239,3 +247,42 @@ def test_every_kind_of_resource_has_an_error() -> None:
     assert {TOPIC, GROUP, CLUSTER, TRANSACTIONAL_ID} <= ERRORS.keys()
     assert DELETE_TOPICS in TABLE
     assert TABLE.keys() <= set(APIS.values())
+
+
+def node(source: str, sink: str | None = None) -> TopologyDescriptionNode:
+    return TopologyDescriptionNode(
+        name="n", node_type=1, source_topics=[source], sink_topic=sink, stores=[], successors=[]
+    )
+
+
+@pytest.mark.parametrize(
+    ("nodes", "stores", "refused"),
+    [
+        ([node(MINE, MINE)], [(MINE, MINE)], False),
+        ([node(THEIRS)], [], True),
+        ([node(MINE, THEIRS)], [], True),
+        ([], [(THEIRS, MINE)], True),
+        ([], [(MINE, THEIRS)], True),
+    ],
+)
+def test_a_streams_group_is_not_told_to_whom_may_not_see_a_topic_of_its_topology(
+    rules: Callable[..., Rules], nodes: list[Any], stores: list[tuple[str, str]], refused: bool
+) -> None:
+    talk = Talk(rules(RULES).acl)
+    asked = StreamsGroupDescribeRequest(
+        group_ids=[MINE], include_authorized_operations=False, include_topology_description=True
+    )
+    talk.ask(asked, 1)
+    group = blank(StreamsGroupDescribeResponse.Group)
+    group.group_id, group.group_state = MINE, "Stable"
+    group.topology_description = TopologyDescription(
+        subtopologies=[TopologyDescriptionSubtopology(subtopology_id="0", nodes=nodes)],
+        global_stores=[
+            TopologyDescriptionGlobalStore(source=node(source), processor=node(processor))
+            for source, processor in stores
+        ],
+    )
+    (told,) = talk.answer(StreamsGroupDescribeResponse(throttle_time_ms=0, groups=[group])).groups
+    assert told.error_code == (ErrorCode.TOPIC_AUTHORIZATION_FAILED if refused else ErrorCode.NONE)
+    assert (told.topology_description is None) is refused
+    assert told.group_state == ("" if refused else "Stable")
