@@ -28,6 +28,8 @@ ATTRIBUTES: dict[Meaning | None, str] = {
 }
 COORDINATED = ("group", "transactional_id")  # by the key type of FindCoordinator
 
+RECORDS_LEVEL = "partition"  # records stand in partitions
+
 TopicName = Callable[[bytes], str | None]
 
 

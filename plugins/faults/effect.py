@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar
 
-from plugins.faults.about import Thing, TopicName
+from plugins.faults.about import Thing, TopicName, at_level
 from proxy.plugin import PRODUCE, Api, Context, Decision, How, Options, Response, Steps
 from rules.match import Match, Subject
 from rules.trigger import Firing
@@ -31,6 +31,7 @@ class EndOfConnection(Enum):
     CLOSE = "close"
     RESET = "reset"
     HALF_CLOSE = "half_close"
+    BLACK_HOLE = "black_hole"
 
     @property
     def how(self) -> How:
@@ -50,6 +51,12 @@ class Target:
     meant: tuple[Thing, ...] = ()  # of a request, those that are
     all_meant: bool = True  # and whether there are no others
     to_answer: list[Callable[[Response], None]] = field(default_factory=list)  # what is to be done to the answer
+
+    def structs(self, level: str) -> Iterator[Any]:
+        """Of an answer, the structs at this level that are meant."""
+        for struct, about in at_level(self.message, self.ctx.version, level, self.subject, self.name_of):
+            if self.match.of_part(about):
+                yield struct
 
 
 class Effect(Options):

@@ -20,11 +20,20 @@ from pydantic import BeforeValidator, Field, PlainValidator, StrictInt
 
 from plugins.faults.effect import Effect
 from plugins.faults.effects.connections import BrokerDown, RefuseConnection, ResetConnection
+from plugins.faults.effects.coordinator import FalseCoordinator
+from plugins.faults.effects.corrupt import CorruptRecords
 from plugins.faults.effects.cut import CutFrame
 from plugins.faults.effects.delay import DelayFrame
 from plugins.faults.effects.disconnect import DisconnectClient
+from plugins.faults.effects.drip import DripFrame
+from plugins.faults.effects.drop import DropAnswer
+from plugins.faults.effects.duplicate import DuplicateRequest
+from plugins.faults.effects.empty import EmptyAnswer
 from plugins.faults.effects.error import ErrorAnswer
 from plugins.faults.effects.hold import HoldFrame
+from plugins.faults.effects.leader import FalseLeader
+from plugins.faults.effects.mangle import MangleAnswer
+from plugins.faults.effects.older import OlderBroker
 from plugins.faults.effects.throttle import ThrottleClient
 from proxy.text.file import Examined, Form, Section
 from proxy.text.problems import Finding
@@ -70,6 +79,33 @@ class FaultAction(Section):
     )
     cut: Annotated[CutFrame | None, _short("bytes")] = Field(
         default=None, description="A frame ends in the middle, and with it the connection.", examples=["10"]
+    )
+    drip: Annotated[DripFrame | None, _short("bytes")] = Field(
+        default=None, description="A frame arrives piece by piece.", examples=["16"]
+    )
+    drop: Annotated[DropAnswer | None, BeforeValidator(_alone)] = Field(
+        default=None, description="An answer never arrives.", examples=["{}"]
+    )
+    mangle: Annotated[MangleAnswer | None, _short("what")] = Field(
+        default=None, description="The bytes of an answer are wrong.", examples=["correlation_id"]
+    )
+    duplicate: Annotated[DuplicateRequest | None, _short("times")] = Field(
+        default=None, description="The broker gets a request several times.", examples=["2"]
+    )
+    corrupt: Annotated[CorruptRecords | None, _short("side")] = Field(
+        default=None, description="Checksums of records do not fit.", examples=["after_broker"]
+    )
+    empty: Annotated[EmptyAnswer | None, BeforeValidator(_alone)] = Field(
+        default=None, description="A fetch brings no records.", examples=["{}"]
+    )
+    leader: Annotated[FalseLeader | None, _short("who")] = Field(
+        default=None, description="Metadata says another leader.", examples=["none"]
+    )
+    coordinator: Annotated[FalseCoordinator | None, BeforeValidator(_alone)] = Field(
+        default=None, description="FindCoordinator names another broker.", examples=["{}"]
+    )
+    older: Annotated[OlderBroker | None, _short("release")] = Field(
+        default=None, description="ApiVersions says what an older release knows.", examples=['"2.8"']
     )
     refuse: Annotated[RefuseConnection | None, BeforeValidator(_alone)] = Field(
         default=None, description="New connections are closed.", examples=["{}"]

@@ -112,11 +112,7 @@ class ErrorAnswer(Effect):
 
     def _meant(self, target: Target) -> Iterator[Struct]:
         """The structs of an answer that are to carry the error."""
-        ctx = target.ctx
-        name = self.level or usual_level(ctx.api, ctx.version, self.code)
-        for struct, subject in at_level(target.message, ctx.version, name, target.subject, target.name_of):
-            if target.match.of_part(subject):
-                yield struct
+        return target.structs(self.level or usual_level(target.ctx.api, target.ctx.version, self.code))
 
     def _fail(self, ctx: Context, struct: Struct) -> None:
         """Have a struct of an answer say that what it is about failed, and nothing else of that."""

@@ -5,12 +5,7 @@ from pathlib import Path
 import pytest
 
 from plugins.faults import Faults
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.messages.fetch import FetchRequest
-from proxy.protocol.messages.metadata import MetadataRequest
-from proxy.protocol.messages.produce import ProduceRequest
 from proxy.text.problems import BadFileError
-from tests.plugins.acl.talk import topic_id
 from tests.plugins.faults.talking import FaultFile, FaultTalk, errors, produce, serving
 
 
@@ -38,75 +33,6 @@ def test_an_error_after_the_broker_hides_what_it_did(tmp_path: Path) -> None:
     assert errors(answer) == {("orders", 0): "REQUEST_TIMED_OUT", ("payments", 0): "NONE"}
     assert [topic.partition_responses[0].base_offset for topic in answer.responses] == [-1, 42]
     assert len(talk.to_broker) == 1
-
-
-@pytest.mark.parametrize("version", [3, 9, 12, 13])
-def test_what_is_not_meant_of_a_request_is_served(tmp_path: Path, version: int) -> None:
-    text = "faults: [{match: {api: Produce, topic: orders, partition: 1}, do: {error: KAFKA_STORAGE_ERROR}}]"
-    talk = FaultTalk(FaultFile(tmp_path, text), serving)
-    request = produce("orders", "payments", partitions=2)
-    if version >= 13:
-        for topic in request.topic_data:
-            topic.topic_id = topic_id(topic.name)
-    answer = talk.ask(request, version)
-    said = {
-        (topic.name or topic.topic_id.rstrip(b"\0").decode(), it.index): ErrorCode(it.error_code).name
-        for topic in answer.responses
-        for it in topic.partition_responses
-    }
-    assert said == {
-        ("orders", 0): "NONE",
-        ("orders", 1): "KAFKA_STORAGE_ERROR",
-        ("payments", 0): "NONE",
-        ("payments", 1): "NONE",
-    }
-    (reached,) = [it for it in talk.to_broker if isinstance(it, ProduceRequest)]
-    assert [len(topic.partition_data) for topic in reached.topic_data] == [1, 2]
-
-
-def test_a_topic_of_which_all_is_meant_does_not_reach_the_broker(tmp_path: Path) -> None:
-    text = "faults: [{match: {api: Produce, topic: orders}, do: {error: KAFKA_STORAGE_ERROR}}]"
-    talk = FaultTalk(FaultFile(tmp_path, text), serving)
-    answer = talk.ask(produce("orders", "payments", partitions=2), 9)
-    assert errors(answer)["orders", 1] == "KAFKA_STORAGE_ERROR"
-    assert errors(answer)["payments", 1] == "NONE"
-    assert [topic.name for topic in talk.to_broker[0].topic_data] == ["payments"]
-
-
-def test_the_topics_of_an_answer_show_what_a_request_for_all_of_them_meant(tmp_path: Path) -> None:
-    error = "{code: LEADER_NOT_AVAILABLE, side: after_broker}"
-    text = f"faults: [{{match: {{api: Metadata, topic: orders}}, do: {{error: {error}}}}}]"
-    talk = FaultTalk(FaultFile(tmp_path, text), serving)
-    answer = talk.ask(MetadataRequest(topics=None), 9)
-    assert {topic.name: topic.error_code for topic in answer.topics} == {"orders": 5, "payments": 0}
-
-
-def test_a_near_miss_says_what_the_request_was_about(tmp_path: Path) -> None:
-    faults = FaultFile(tmp_path, "faults: [{match: {api: Produce, topic: order}, do: hold}]")
-    FaultTalk(faults, serving).ask(produce("orders", "payments"), 9)
-    assert faults.told == [
-        "fault 1: near miss: Produce v9 #1 of 192.0.2.1:50000 to broker 1: "
-        "it is about topic orders partition 0, topic payments partition 0"
-    ]
-
-
-def fetch(session_id: int, session_epoch: int, *topics: str) -> FetchRequest:
-    partition = FetchRequest.Topic.Partition(partition=0, fetch_offset=0, partition_max_bytes=1000)
-    each = [FetchRequest.Topic(topic=name, partitions=[partition]) for name in topics]
-    request = FetchRequest(max_wait_ms=0, min_bytes=0, session_id=session_id, session_epoch=session_epoch, topics=each)
-    request.forgotten_topics_data, request.rack_id = [], ""
-    return request
-
-
-def test_clients_have_no_fetch_sessions_while_a_fault_asks_for_topics(tmp_path: Path) -> None:
-    faults = FaultFile(tmp_path, "faults: [{match: {api: Fetch, topic: orders}, do: {error: NOT_LEADER_OR_FOLLOWER}}]")
-    talk = FaultTalk(faults, serving)
-    within = talk.ask(fetch(5, 3), 12)
-    assert (within.error_code, talk.to_broker) == (ErrorCode.FETCH_SESSION_ID_NOT_FOUND, [])
-    answer = talk.ask(fetch(0, 0, "orders"), 12)
-    assert answer.responses[0].partitions[0].error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
-    talk.ask(fetch(0, 0, "payments"), 12)
-    assert [it.session_epoch for it in talk.to_broker] == [-1]
 
 
 def test_a_bad_file_changes_nothing(tmp_path: Path) -> None:

@@ -108,6 +108,21 @@ def test_an_empty_list_is_no_faults() -> None:
         ("{when: {twice: true}, do: hold}", '1:18: unknown option "twice"; did you mean "times"?'),
         ("{when: {after_rule: other}, do: hold}", '1:30: no fault is called "other"; known here: fault 1'),
         ("{name: a, when: {while_rule: a}, do: hold}", "1:39: a fault cannot wait for itself; name another one"),
+        (
+            "{match: {api: Produce}, do: {leader: none}}",
+            "1:47: only Metadata says who leads; say",
+        ),
+        ("{match: {api: Metadata}, do: {leader: nobody}}", '1:48: unknown who "nobody"; known here: none, other'),
+        ("{do: coordinator}", '1:15: only FindCoordinator names coordinators; say "match: {api: FindCoordinator}"'),
+        ("{match: {api: ApiVersions}, do: {older: 1.5}}", '1:50: unknown release 1.5; did you mean "3.5"?'),
+        (
+            "{match: {api: Fetch}, do: {corrupt: before_broker}}",
+            "1:46: no request of Fetch has records; name another api or side",
+        ),
+        ("{match: {api: Produce}, do: empty}", "1:38: no answer of Produce has records; name Fetch or ShareFetch"),
+        ("{do: {mangle: crc}}", '1:24: unknown what "crc"; known here: correlation_id, garbage, huge, longer, shorter'),
+        ("{do: {duplicate: 1}}", '1:27: "times" is 1; the least is 2'),
+        ("{do: {drip: 0}}", '1:22: "bytes" is 0; the least is 1'),
     ],
 )
 def test_a_wrong_fault_is_told_with_its_place_and_a_way_out(fault: str, said: str) -> None:

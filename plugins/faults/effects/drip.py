@@ -1,0 +1,34 @@
+"""Drip: a frame arrives piece by piece, as over a link that hardly works."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from plugins.faults.effect import Effect, FaultSide, Target, no_answer
+from proxy.plugin import Decision, Drip
+from proxy.text.quantities import Seconds
+from rules.trigger import Firing
+
+
+class DripFrame(Effect):
+    """Send a frame in pieces."""
+
+    bytes: Annotated[int, Field(ge=1)] = Field(description="So many bytes at once.", examples=["16"])
+    every: Seconds = Field(default=0.05, description="The time between two pieces.", examples=["50ms"])
+    side: FaultSide = Field(
+        default=FaultSide.AFTER_BROKER,
+        description="The request, before the broker; or the answer.",
+        examples=["after_broker"],
+    )
+
+    @property
+    def at(self) -> FaultSide:
+        return self.side
+
+    def cannot(self, target: Target) -> str | None:
+        return no_answer(target) if self.side is FaultSide.AFTER_BROKER else None
+
+    def apply(self, target: Target, firing: Firing) -> Decision:
+        return Drip(self.bytes, self.every)

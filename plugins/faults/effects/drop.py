@@ -1,0 +1,25 @@
+"""Drop: an answer never reaches the client, and the connection stays.
+
+What was asked for is done. The client waits until it gives up, or until the answer to its next request comes in this
+one's place.
+"""
+
+from __future__ import annotations
+
+from plugins.faults.effect import Effect, FaultSide, Target, no_answer
+from proxy.plugin import Decision, Raw
+from rules.trigger import Firing
+
+
+class DropAnswer(Effect):
+    """Send nothing in place of an answer."""
+
+    @property
+    def at(self) -> FaultSide:
+        return FaultSide.AFTER_BROKER
+
+    def cannot(self, target: Target) -> str | None:
+        return no_answer(target)
+
+    def apply(self, target: Target, firing: Firing) -> Decision:
+        return Raw(b"")

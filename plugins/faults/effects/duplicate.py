@@ -1,0 +1,23 @@
+"""Duplicate: the broker gets a request more than once, as when a network or a client sends it again unasked.
+
+The client gets the first answer alone.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from plugins.faults.effect import Effect, Target
+from proxy.plugin import Decision, Forward
+from rules.trigger import Firing
+
+
+class DuplicateRequest(Effect):
+    """Send a request several times."""
+
+    times: Annotated[int, Field(ge=2, le=10)] = Field(default=2, description="So many times in all.", examples=["2"])
+
+    def apply(self, target: Target, firing: Firing) -> Decision:
+        return Forward(target.message, copies=self.times)

@@ -1,0 +1,63 @@
+"""Mangle: the bytes of an answer are not what a broker sends, and the client has to notice.
+
+# `correlation_id`: the answer is to another request.
+# `longer`, `shorter`: its size says one byte more than there is, or one less. `huge`: it says 2 GiB.
+# `garbage`: one byte behind the correlation id is another, at a place that chance chooses.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from pydantic import Field
+
+from plugins.faults.effect import Effect, FaultSide, Target, no_answer
+from proxy.plugin import Decision, Raw
+from rules.trigger import Firing
+
+SIZE, HEAD = 4, 8  # bytes of the size, and of it with the correlation id
+HUGE = 2**31 - 1
+
+
+class Mangled(Enum):
+    """What is wrong with the bytes."""
+
+    CORRELATION_ID = "correlation_id"
+    LONGER = "longer"
+    SHORTER = "shorter"
+    HUGE = "huge"
+    GARBAGE = "garbage"
+
+
+class MangleAnswer(Effect):
+    """Send other bytes."""
+
+    what: Mangled = Field(description="What is wrong with them.", examples=["correlation_id"])
+
+    @property
+    def at(self) -> FaultSide:
+        return FaultSide.AFTER_BROKER
+
+    def cannot(self, target: Target) -> str | None:
+        return no_answer(target)
+
+    def apply(self, target: Target, firing: Firing) -> Decision:
+        chance = firing.chance("place")
+        return Raw(lambda frame: self.mangled(frame, chance))
+
+    def mangled(self, frame: bytes, chance: float) -> bytes:
+        """The frame with something wrong; `chance` says where, from 0 to 1."""
+        size, number, body = int.from_bytes(frame[:SIZE]), int.from_bytes(frame[SIZE:HEAD]), frame[HEAD:]
+        match self.what:
+            case Mangled.CORRELATION_ID:
+                number = (number + 1) % 2**31
+            case Mangled.LONGER:
+                size += 1
+            case Mangled.SHORTER:
+                size -= 1
+            case Mangled.HUGE:
+                size = HUGE
+            case Mangled.GARBAGE if body:
+                place = int(chance * len(body))
+                body = body[:place] + bytes([body[place] ^ 0xFF]) + body[place + 1 :]
+        return size.to_bytes(SIZE) + number.to_bytes(HEAD - SIZE) + body

@@ -1,0 +1,57 @@
+"""Older: the broker pretends to be of another release, in the versions that it says it knows.
+
+Only what both it and the proxy really know is left, so that what a client then asks is answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import Field, PlainValidator
+
+from plugins.faults.effect import Effect, FaultSide, Target
+from proxy.plugin import API_VERSIONS, Api, Decision, Forward
+from proxy.protocol.releases import accepted, releases
+from proxy.text.words import nearest, shown, wrong
+from rules.trigger import Firing
+
+
+def release(value: object) -> str:
+    """Read a release of Kafka. YAML takes 2.8 for a number."""
+    name = str(value) if isinstance(value, float) else value
+    if not isinstance(name, str) or name not in releases():
+        raise wrong(f"unknown release {shown(value)}", nearest(str(value), releases()))
+    return name
+
+
+Release = Annotated[str, PlainValidator(release)]
+
+
+class OlderBroker(Effect):
+    """Say fewer versions."""
+
+    release: Release = Field(description="Of Kafka.", examples=['"2.8"'])
+
+    @property
+    def at(self) -> FaultSide:
+        return FaultSide.AFTER_BROKER
+
+    def problems(self, apis: frozenset[Api]) -> Iterator[tuple[str, str]]:
+        if apis != {API_VERSIONS}:
+            yield "", 'only ApiVersions says what a broker knows; say "match: {api: ApiVersions}"'
+
+    def cannot(self, target: Target) -> str | None:
+        return "it is a refusal" if target.message.error_code else None
+
+    def apply(self, target: Target, firing: Firing) -> Decision:
+        left, zookeeper = [], self.release not in releases(zookeeper=False)
+        for said in target.message.api_keys:
+            known = accepted(self.release, said.api_key, zookeeper=zookeeper)
+            if known:
+                said.min_version = max(said.min_version, known.start)
+                said.max_version = min(said.max_version, known.stop - 1)
+                if said.min_version <= said.max_version:
+                    left.append(said)
+        target.message.api_keys = left
+        return Forward(target.message)
