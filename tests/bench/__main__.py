@@ -17,6 +17,7 @@ from tests.bench.acl import ACL_CONTENDERS, ACL_WORKLOADS
 from tests.bench.compare import Line, compare
 from tests.bench.contenders import CONTENDERS, Contender
 from tests.bench.lane import Lane
+from tests.bench.observed import OBSERVED_CONTENDERS, OBSERVED_WORKLOADS
 from tests.bench.processes import Machine
 from tests.bench.report import Verdict, comparison, judgement, verdicts
 from tests.bench.rig import RigError
@@ -26,7 +27,12 @@ from tests.bench.workloads import DIRECT, WORKLOADS, Workload
 CODEC, PERF_TOOLS = "codec", "perf-tools"
 QUIET = 0.05  # of the machine: what other programs may take without a word
 LOUD = 0.3  # from here on even CPU times are too long: caches are cold after every turn of another program
-COMPARED = ((WORKLOADS, CONTENDERS), (SEALED_WORKLOADS, SEALED_CONTENDERS), (ACL_WORKLOADS, ACL_CONTENDERS))
+COMPARED = (
+    (WORKLOADS, CONTENDERS),
+    (SEALED_WORKLOADS, SEALED_CONTENDERS),
+    (ACL_WORKLOADS, ACL_CONTENDERS),
+    (OBSERVED_WORKLOADS, OBSERVED_CONTENDERS),
+)
 PARTS = (*(workload.name for workloads, _ in COMPARED for workload in workloads), CODEC, PERF_TOOLS)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.bench.contenders import Doorkeeper, Upstream
-from tests.bench.workloads import KIB, MIB, Workload, share
+from tests.bench.workloads import KIB, MIB, Workload, rate
 
 RULES = 1_000
 TEAMS = 100  # the brokers have as many topics, bench-0 to bench-99
@@ -24,13 +24,16 @@ class Unchecked(Doorkeeper):
 class Checked(Doorkeeper):
     """With rules, all of which are enforced."""
 
+    rules = RULES
+    plugins = "[acl: {rules: acl.yaml}]"
+
     def command(self, folder: Path, upstream: Upstream, port: int) -> Sequence[str]:
         command = super().command(folder, upstream, port)
         with (folder / "gateway.yaml").open("a") as file:
-            file.write("plugins: [acl: {rules: acl.yaml}]\n")
+            file.write(f"plugins: {self.plugins}\n")
         rules = [
             f"  - {{allow: User:team-{number}, to: [Read, Write], topics: [bench-{number % TEAMS}, team-{number}-*]}}\n"
-            for number in range(RULES - 2)
+            for number in range(self.rules - 2)
         ]
         rules.append("  - {allow: User:*, to: [Read, Write], topics: bench-*}\n")
         rules.append("  - {deny: User:eve, to: All, topics: bench-1*}\n")
@@ -44,7 +47,8 @@ ACL_CONTENDERS = (Checked(), Unchecked())
 def checked(name: str, title: str, figure: str = "requests_per_s", **options: str | float) -> Workload:
     """A workload whose clients send other records, or offsets, each time, as real ones do."""
     varied = {"connections": 10, "inflight": 5, "vary": 32, **options}
-    return Workload(f"acl-{name}", f"ACL: {title}", varied, figure, share(0.9, figure), beside=Unchecked.name)
+    targets = (rate(0.9, Unchecked.name, figure),)
+    return Workload(f"acl-{name}", f"ACL: {title}", varied, figure, targets, beside=Unchecked.name)
 
 
 def fetched(name: str, title: str, topics: int = 1, mixed: int = 0) -> Workload:

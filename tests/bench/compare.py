@@ -33,21 +33,23 @@ class Line:
         values = [getattr(samples[contender], figure) for samples in self.rounds if contender in samples]
         return median(values) if values else None
 
-    def share(self, contender: str, figure: str) -> float | None:
+    def share(self, contender: str, figure: str, of: str | None = None) -> float | None:
         """The median share of what the other got."""
-        return self._beside(contender, figure, lambda own, other: own / other)
+        return self._beside(contender, figure, of, lambda own, other: own / other)
 
-    def share_by_cpu(self, contender: str) -> float | None:
+    def share_by_cpu(self, contender: str, of: str | None = None) -> float | None:
         """The share that the CPU time allows, whatever other programs took of the processors meanwhile."""
-        most = 1.0 if self.workload.beside == DIRECT else float("inf")
-        return self._beside(contender, "slower_us_per_request", lambda own, other: min(other / own, most))
+        most = 1.0 if (of or self.workload.beside) == DIRECT else float("inf")
+        return self._beside(contender, "slower_us_per_request", of, lambda own, other: min(other / own, most))
 
     def added(self, contender: str, figure: str) -> float | None:
         """The median of what is more than the other's."""
-        return self._beside(contender, figure, lambda own, other: own - other)
+        return self._beside(contender, figure, None, lambda own, other: own - other)
 
-    def _beside(self, contender: str, figure: str, compared: Callable[[float, float], float]) -> float | None:
-        other = self.workload.beside
+    def _beside(
+        self, contender: str, figure: str, of: str | None, compared: Callable[[float, float], float]
+    ) -> float | None:
+        other = of or self.workload.beside
         pairs = [(each[contender], each[other]) for each in self.rounds if contender in each and other in each]
         return median(compared(getattr(own, figure), getattr(its, figure)) for own, its in pairs) if pairs else None
 

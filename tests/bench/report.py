@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.bench.compare import Line
-from tests.bench.workloads import DIRECT, Target
+from tests.bench.workloads import DIRECT, NOT_SLOWER, RELAY, Target
 
 MEASURED = "doorkeeper"  # whose targets these are
-FLOOR = "relay"  # who does the least that a proxy can do
+FLOOR = RELAY  # who does the least that a proxy can do
 UNITS = {"requests_per_s": "requests/s", "mb_per_s": "MB/s"}
-TARGETED = {"memory_mb": "MB resident after it", "cpu_s_per_gb": "CPU s/GB"}
+TARGETED = {"memory_mb": "MB resident after it", "cpu_s_per_gb": "CPU s/GB", "cpu_us_per_request": "CPU us a request"}
 COSTS = {"CPU us a request": "cpu_us_per_request", "CPU s a GB": "cpu_s_per_gb", "MB resident after": "memory_mb"}
 
 
@@ -33,25 +33,22 @@ class Verdict:
 def verdicts(lines: Iterable[Line], busy: bool) -> Iterator[Verdict]:
     """What Doorkeeper reached of its targets; on a `busy` machine shares are judged by CPU time."""
     for line in lines:
-        target = line.workload.target
-        if target is None:
-            continue
-        value, unit = reached(line, target, MEASURED, busy)
-        if value is not None:
-            floor, _ = reached(line, target, FLOOR, busy)
-            yield Verdict(f"{line.workload.title}, {unit}", target, value, floor)
+        for target in (*line.workload.targets, NOT_SLOWER):
+            value, unit = reached(line, target, MEASURED, busy)
+            if value is not None:
+                floor = None if target.of == FLOOR else reached(line, target, FLOOR, busy)[0]
+                yield Verdict(f"{line.workload.title}, {unit}", target, value, floor)
 
 
 def reached(line: Line, target: Target, name: str, busy: bool) -> tuple[float | None, str]:
     """What somebody reached of a target, and what that is; None where it was not measured."""
-    beside = f"of {line.workload.beside}"
-    if not target.share:
+    if target.of is None:
         return line.value(name, target.figure), TARGETED[target.figure]
     if target.figure in TARGETED:
-        return line.share(name, target.figure), f"{TARGETED[target.figure]}, {beside}"
+        return line.share(name, target.figure, target.of), f"{TARGETED[target.figure]}, of {target.of}"
     if busy:
-        return line.share_by_cpu(name), f"{beside} by CPU time"
-    return line.share(name, target.figure), beside
+        return line.share_by_cpu(name, target.of), f"of {target.of} by CPU time"
+    return line.share(name, target.figure, target.of), f"of {target.of}"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

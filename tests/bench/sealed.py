@@ -11,11 +11,10 @@ from pathlib import Path
 
 from tests.bench.contenders import Before, Doorkeeper, HAProxy
 from tests.bench.rig import HOST, lacking
-from tests.bench.workloads import WORKLOADS, Target, Workload, share
+from tests.bench.workloads import HAPROXY, WORKLOADS, Target, Workload, cost, rate
 from tests.certificates import Authority
 
 OVER_TLS = {"tls": 1}
-BESIDE = HAProxy.name
 
 
 class SealedDoorkeeper(Doorkeeper):
@@ -50,23 +49,24 @@ class SealedHAProxy(HAProxy):
 SEALED_CONTENDERS = (SealedDoorkeeper(), SealedBefore(), SealedHAProxy())
 
 
-def sealed(name: str, target: Target | None) -> Workload:
+def sealed(name: str, *targets: Target) -> Workload:
     """One of the other workloads, over TLS."""
     (workload,) = (each for each in WORKLOADS if each.name == name)
-    return replace(workload, name=f"tls-{name}", title=f"TLS: {workload.title}", target=target, beside=BESIDE)
+    return replace(workload, name=f"tls-{name}", title=f"TLS: {workload.title}", targets=targets, beside=HAPROXY)
 
 
 def handshakes(name: str, title: str, **more: float) -> Workload:
     """Connections one after the other, each for a single request."""
     options: dict[str, str | float] = {"api": "apiversions", "connections": 8, "anew": 1, **more}
-    return Workload(f"tls-{name}", f"TLS: {title}", options, beside=BESIDE, unit="handshakes/s")
+    targets = (rate(0.6, HAPROXY),)
+    return Workload(f"tls-{name}", f"TLS: {title}", options, targets=targets, beside=HAPROXY, unit="handshakes/s")
 
 
 SEALED_WORKLOADS = (
-    sealed("50x100", share(0.8)),
-    sealed("10x5", None),
-    sealed("1m-produce", None),
-    sealed("1m-fetch", Target("cpu_s_per_gb", 1.0, share=True)),
+    sealed("50x100", rate(0.8, HAPROXY)),
+    sealed("10x5"),
+    sealed("1m-produce"),
+    sealed("1m-fetch", cost(1.0, HAPROXY)),
     handshakes("full", "full handshakes, 8 at a time"),
     handshakes("resumed", "resumed handshakes, 8 at a time", resume=1),
 )

@@ -1,0 +1,81 @@
+"""What ACLs and an observer cost together: `acl` with 200 rules, and a plugin that reads the topics of requests.
+
+The observer is a plugin of somebody else: a module of its own, found by its entry point.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.bench.acl import Checked, Unchecked
+from tests.bench.contenders import Upstream
+from tests.bench.workloads import Workload, rate
+from tests.real.jars import CHECKOUT
+
+FEW = 200
+PLUGIN = '''\
+from proxy.plugin import Context, FetchRequest, Plugin, ProduceRequest, observe
+
+
+class Topics(Plugin):
+    """Counts requests by topic."""
+
+    def __init__(self, options, services):
+        super().__init__(options, services)
+        self.seen = {}
+
+    @observe(ProduceRequest, fields="topic_data")
+    def produced(self, ctx: Context, request: ProduceRequest) -> None:
+        for topic in request.topic_data:
+            self.seen[topic.name] = self.seen.get(topic.name, 0) + 1
+
+    @observe(FetchRequest, fields="topics")
+    def fetched(self, ctx: Context, request: FetchRequest) -> None:
+        for topic in request.topics:
+            self.seen[topic.topic_id] = self.seen.get(topic.topic_id, 0) + 1
+'''
+
+
+class Observed(Checked):
+    """With rules, and an observer behind them."""
+
+    rules = FEW
+    plugins = "[acl: {rules: acl.yaml}, topics]"
+
+    def command(self, folder: Path, upstream: Upstream, port: int) -> Sequence[str]:
+        installed = folder / "installed"
+        described = installed / "bench_topics-1.dist-info"
+        described.mkdir(parents=True, exist_ok=True)
+        (installed / "bench_topics.py").write_text(PLUGIN)
+        (described / "METADATA").write_text("Metadata-Version: 2.1\nName: bench-topics\nVersion: 1\n")
+        (described / "entry_points.txt").write_text("[doorkeeper.plugins]\ntopics = bench_topics:Topics\n")
+        self._path = f"{CHECKOUT}:{installed}"
+        return super().command(folder, upstream, port)
+
+    def python(self) -> Sequence[str]:
+        return ["env", f"PYTHONPATH={self._path}", sys.executable]
+
+
+class CheckedByFew(Checked):
+    """With as many rules, and nobody who observes."""
+
+    name = "acl only"
+    rules = FEW
+
+
+OBSERVED_CONTENDERS = (Observed(), CheckedByFew(), Unchecked())
+
+
+def observed(name: str, title: str, **options: str | float) -> Workload:
+    """A workload of many connections, whose clients send other records each time."""
+    varied = {"connections": 50, "vary": 32, **options}
+    targets = (rate(0.85, Unchecked.name),)
+    return Workload(f"observed-{name}", f"ACL and observer: {title}", varied, targets=targets, beside=Unchecked.name)
+
+
+OBSERVED_WORKLOADS = (
+    observed("produce", "50 connections, produce, 100 B"),
+    observed("fetch", "50 connections, fetch, 100 B", api="fetch"),
+)
