@@ -8,8 +8,7 @@ Rules:
   end of the connection are the last.
 * A fault that cannot be applied to a request (no such field in that version) has not fired: the ledger says why.
 * The file is read again when it changes; a fault that stays as it is goes on counting. A bad file changes nothing.
-* Only requests of APIs that the file's faults are about are read; of all others the bytes flow on unread. A new file
-  that is about more of them says that those have to wait.
+* Only requests of APIs that the file's faults are about are read; of all others the bytes flow on unread.
 
 `model.py` is what stands in the file, `effects` what each effect does; `rules` how requests are matched and when faults
 fire. Counters are each worker's own: with several workers "three times" means three in each.
@@ -23,7 +22,7 @@ from pydantic import Field
 
 from plugins.faults.in_force import FaultsInForce
 from plugins.faults.ledger import Ledger
-from plugins.faults.model import FORM, FaultsFile
+from plugins.faults.model import FORM
 from plugins.faults.on_requests import RequestFaults
 from proxy.plugin import (
     Api,
@@ -65,16 +64,8 @@ class Faults(Plugin):
 
     def __init__(self, options: Options, services: Services) -> None:
         super().__init__(options, services)
-        self._read: frozenset[Api] = frozenset()  # the APIs whose requests are read
-        file = services.watch("faults", options.rules, FORM.load, self._unread)
-        self._in_force = FaultsInForce(file, services)
+        self._in_force = FaultsInForce(services.watch("faults", options.rules, FORM.load), services)
         self._on_requests = RequestFaults(self._in_force, services)
-
-    def _unread(self, file: FaultsFile) -> Iterator[str]:
-        """What a new file says that cannot be done yet."""
-        meant = {api for fault in file.faults if fault.do.effect.of_requests for api in fault.match.apis}
-        if beyond := ", ".join(sorted(api.name for api in meant - self._read)):
-            yield f"faults about {beyond} begin when the proxy is started again: it reads no requests of these yet"
 
     @property
     def ledger(self) -> Ledger:
@@ -99,10 +90,15 @@ class Faults(Plugin):
                 return fault.do.effect.refuse(name)
         return None
 
+    @property
+    def reads(self) -> frozenset[Api]:
+        """The APIs that faults are about, as their file is now."""
+        return self._in_force.apis
+
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         """Those of each side of each API that faults are about. Responses come to the last one first."""
-        self._read, on = self._in_force.apis, self._on_requests
-        for api in self._read:
+        on = self._on_requests
+        for api in self._in_force.apis:
             request, response = Wish(Request, api.request, None), Wish(Response, api.response, None)
             yield Handler(on.request, request, position)
             yield Handler(on.leave, request, position, on.leaves_oddly)

@@ -59,8 +59,8 @@ class FaultsInForce:
 
     @property
     def apis(self) -> frozenset[Api]:
-        """The APIs whose requests may be meant."""
-        return frozenset(self._by_api)
+        """The APIs whose requests may be meant, as the file is now. From any thread."""
+        return self._file.value.apis
 
     def is_same(self, name: str, fault: FaultRule) -> bool:
         """Whether this fault is still in the file, as it is."""

@@ -14,6 +14,7 @@ What a fault does is one effect, by its name: alone (`do: hold`), with the one v
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, PlainValidator, StrictInt
@@ -35,6 +36,7 @@ from plugins.faults.effects.leader import FalseLeader
 from plugins.faults.effects.mangle import MangleAnswer
 from plugins.faults.effects.older import OlderBroker
 from plugins.faults.effects.throttle import ThrottleClient
+from proxy.plugin import Api
 from proxy.text.file import Examined, Form, Section
 from proxy.text.problems import Finding
 from proxy.text.words import nearest, shown, wrong
@@ -167,7 +169,12 @@ class FaultsFile(Section):
         default=(), description="The faults, in the order in which they are tried.", examples=["[{do: {delay: 200ms}}]"]
     )
 
-    @property
+    @cached_property
+    def apis(self) -> frozenset[Api]:
+        """The APIs whose requests may be meant."""
+        return frozenset(api for fault in self.faults if fault.do.effect.of_requests for api in fault.match.apis)
+
+    @cached_property
     def named(self) -> dict[str, FaultRule]:
         """The faults by their names; those without one are called by their number: "fault 2"."""
         return {fault.name or f"fault {number}": fault for number, fault in enumerate(self.faults, 1)}

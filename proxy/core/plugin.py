@@ -44,7 +44,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, ClassVar, TypeVar
@@ -179,6 +179,11 @@ class Plugin:
     def counts(self) -> Mapping[str, int]:
         """What it counted so far, by the names of `telemetry`'s measures."""
         return {}
+
+    @property
+    def reads(self) -> Hashable:
+        """Stands for the handlers that it has, where these can change: where it is another, they are asked for anew."""
+        return None
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         """All handlers, bound to this instance."""

@@ -107,7 +107,8 @@ class Gateway:
             conversations = self._reactor.conversations
             limits = partial(enforce, lambda: self._worker.limits, conversations, self.counters)
             nursery.start_soon(keep, "enforcing limits", limits)
-            nursery.start_soon(keep, "watching files", partial(watch, lambda: self.snapshot.watched, self.tasks))
+            files = partial(watch, lambda: self.snapshot.watched, self.tasks, self._keep_up)
+            nursery.start_soon(keep, "watching files", files)
             nursery.start_soon(keep, "watching what is held", self._reactor.budget.watch)
             nursery.start_soon(keep, "summing up complaints", self._complaints.watch)
             with self._accepting:
@@ -133,6 +134,12 @@ class Gateway:
         """Put this configuration in force while everything goes on. Raises StartError, and nothing changed."""
         async with self._applying:
             await self.put(await self.prepare(config))
+
+    async def _keep_up(self) -> None:
+        """What a plugin wants to read may depend on its files."""
+        if self.snapshot.is_outdated and not self._accepting.cancel_called:
+            with self.tasks.contained("reading what plugins want to read now"):
+                await self.apply(self.config)
 
     def _say_when_open(self) -> None:
         with self.tasks.contained("saying that ports are open"):

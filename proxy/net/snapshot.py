@@ -9,7 +9,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -94,6 +94,12 @@ class GatewaySnapshot:
         return self._filters.values()
 
     @property
+    def is_outdated(self) -> bool:
+        """Does a plugin read other requests or answers than when the filters were made?"""
+        filters = (made for key, made in self.built.items() if key[0] == FILTERS)
+        return any(made.of != _read_by(made.thing.plugins) for made in filters)
+
+    @property
     def hosted(self) -> Sequence[HostedPlugin]:
         """All plugins, as they run."""
         return self._things(PLUGIN)
@@ -114,6 +120,11 @@ class GatewaySnapshot:
 
     def _things(self, kind: str) -> list[Any]:
         return [made.thing for key, made in self.built.items() if key[0] == kind]
+
+
+def _read_by(plugins: tuple[Plugin, ...]) -> tuple[tuple[Plugin, Hashable], ...]:
+    """What filters are made of."""
+    return tuple((plugin, plugin.reads) for plugin in plugins)
 
 
 class _Builder:
@@ -169,7 +180,7 @@ class _Builder:
         current = self._authentication(name, judge, identities if later else None)
         for authentication in (*in_use, current):
             plugins = (authentication, cluster.address, *cluster.plugins, cluster.api_versions)
-            filters = building.get((FILTERS, name, authentication), plugins, partial(Filters, plugins))
+            filters = building.get((FILTERS, name, authentication), _read_by(plugins), partial(Filters, plugins))
         return ListenerInForce(filters, later, tls)
 
     def _authentication(self, name: str, judge: ListenerAuthority | None, identities: Identities | None) -> Plugin:

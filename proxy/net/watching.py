@@ -9,7 +9,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import structlog
@@ -27,11 +27,12 @@ EVERY = 0.2  # seconds between two looks: what is written is in force within a s
 Watched = tuple[str, WatchedFile[Any]]  # what it has ("rules"), and the file
 
 
-async def watch(watched: Callable[[], Sequence[Watched]], tasks: Tasks) -> None:
-    """Look until cancelled; `watched` gives what there is then."""
+async def watch(watched: Callable[[], Sequence[Watched]], tasks: Tasks, looked: Callable[[], Awaitable[None]]) -> None:
+    """Look until cancelled; `watched` gives what there is then, and `looked` is called after each look."""
     while True:
         await trio.sleep(EVERY)
         await look(watched(), tasks)
+        await looked()
 
 
 async def look(watched: Sequence[Watched], tasks: Tasks) -> None:

@@ -30,12 +30,8 @@ def test_only_apis_that_faults_are_about_are_read(tmp_path: Path) -> None:
     assert [name for name, _ in faults.of_connections()] == ["fault 2"]
 
 
-def test_a_file_that_comes_to_be_about_other_apis_says_what_it_cannot_do_yet(tmp_path: Path) -> None:
+def test_what_is_read_follows_the_file(tmp_path: Path) -> None:
     faults = FaultFile(tmp_path, "faults: [{match: {api: Produce}, do: hold}]")
-    FaultTalk(faults, serving)
-    faults.file.write_text("faults: [{match: {api: [Produce, Fetch]}, do: hold}]")
-    (reload,) = faults.worker.look()
-    assert reload.taken
-    assert reload.said == (
-        "faults about Fetch begin when the proxy is started again: it reads no requests of these yet",
-    )
+    assert faults.plugin.reads == {PRODUCE}
+    faults.become("faults: [{match: {api: [Produce, Fetch]}, do: hold}]")
+    assert faults.plugin.reads == {PRODUCE, FETCH}

@@ -12,6 +12,7 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
+from plugins.faults import Faults
 from proxy.auth.users import save
 from proxy.auth.verifiers import verifiers
 from proxy.config import Config, PluginUse
@@ -21,6 +22,8 @@ from proxy.core.plugin import Options, Plugin, on_response
 from proxy.core.services import PluginError
 from proxy.net.gateway import Gateway
 from proxy.net.process import StartError
+from proxy.protocol.api import HEARTBEAT
+from proxy.protocol.errors import ErrorCode
 from proxy.protocol.header import request_frame
 from proxy.protocol.messages.heartbeat import HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
@@ -390,3 +393,23 @@ async def test_nothing_is_left_of_many_changes(broker: Broker) -> None:
         await until(lambda: not Marking.running and not gateway._changing._former)
         assert len(os.listdir("/proc/self/fd")) == before
         assert await mark(client) == 0
+
+
+async def test_a_plugin_whose_file_is_about_other_requests_reads_these_from_then_on(
+    broker: Broker, tmp_path: Path
+) -> None:
+    file = tmp_path / "faults.yaml"
+    file.write_text("faults: []")
+    faults = PluginUse("faults", Faults, Faults.Options(rules=str(file)))
+    config = having(configuration(broker.endpoint), faults)
+    async with serving(config) as gateway, beating(config) as client:
+        before = gateway.snapshot
+        file.write_text("faults: [{match: {api: Heartbeat}, do: {error: REBALANCE_IN_PROGRESS}}]")
+        await until(lambda: gateway.snapshot is not before and not gateway.snapshot.is_outdated)
+        assert await client.beat() == ErrorCode.REBALANCE_IN_PROGRESS
+        assert gateway.snapshot.clusters["main"].plugins == before.clusters["main"].plugins
+        file.write_text("faults: []")
+        await until(
+            lambda: gateway.snapshot.listeners["clients"].filters.table[HEARTBEAT.key << 16 | 4].request is None
+        )
+        assert await client.beat() == 0

@@ -40,7 +40,7 @@ async def told(tasks: Tasks, last: Changing, *others: Changing) -> list[dict[str
     with capture_logs() as lines:
         async with trio.open_nursery() as nursery:
             files = [*(("rules", each) for each in others), ("tables", last)]
-            nursery.start_soon(watch, lambda: files, tasks)
+            nursery.start_soon(watch, lambda: files, tasks, trio.lowlevel.checkpoint)
             await last.ended.wait()
             nursery.cancel_scope.cancel()
     return lines  # type: ignore[return-value]
