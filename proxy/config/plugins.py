@@ -10,17 +10,21 @@ A class is imported only when a file names it. One whose options name files may 
 is wrong with these: at an option (Finding), or in the file itself (Problem).
 """
 
+from __future__ import annotations
+
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, PlainValidator, ValidationInfo, WithJsonSchema, create_model
 
-from proxy.core.plugin import Options, Plugin
 from proxy.text.problems import Finding, Problem
 from proxy.text.words import nearest, shown, wrong
+
+if TYPE_CHECKING:
+    from proxy.core.plugin import Plugin
 
 GROUP = "doorkeeper.plugins"
 ALWAYS_THERE = frozenset({"address", "api_versions"})
@@ -32,8 +36,8 @@ class PluginUse:
     """One entry under `plugins:`: `plugin(options, services)` is what runs."""
 
     name: str
-    plugin: type[Plugin]
-    options: Options
+    plugin: type[Any]  # a Plugin, which a file that names none does not import
+    options: BaseModel
 
     def examined(self) -> Iterator[Finding | Problem]:
         """What is wrong with the files that the options name; a path begins at them."""
@@ -71,6 +75,8 @@ def plugin_class(name: str) -> type[Plugin]:
     place = known()[name]
     module, _, attribute = place.partition(":")
     found: object = getattr(importlib.import_module(module), attribute)
+    from proxy.core.plugin import Plugin  # it takes 0.1 s, which a file without plugins saves
+
     if not (isinstance(found, type) and issubclass(found, Plugin)):
         raise TypeError(f"{place} is no subclass of proxy.plugin.Plugin")
     return found
