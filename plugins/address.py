@@ -19,21 +19,32 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from plugins.config_values import BROKER, NODE_ID, advertise_in
-from proxy.core.addresses import LONGEST, unusable
-from proxy.core.context import Context
-from proxy.core.decisions import Decision, Disconnect, Forward
-from proxy.core.plugin import Plugin, carrying, on_request, on_response
-from proxy.core.services import Services
-from proxy.core.topology import MOST, Endpoint, Topology
-from proxy.protocol.fiber import turns
-from proxy.protocol.messages.add_raft_voter import AddRaftVoterRequest
-from proxy.protocol.messages.describe_configs import DescribeConfigsResponse
-from proxy.protocol.messages.describe_quorum import DescribeQuorumResponse
-from proxy.protocol.schema import Response, Struct
-from proxy.protocol.walk import holders
-from proxy.protocol.wire import Meaning
+from proxy.plugin import (
+    AddRaftVoterRequest,
+    Context,
+    Decision,
+    DescribeConfigsResponse,
+    DescribeQuorumResponse,
+    Disconnect,
+    Endpoint,
+    Forward,
+    Meaning,
+    Plugin,
+    Response,
+    Services,
+    Struct,
+    Topology,
+    carrying,
+    holders,
+    on_request,
+    on_response,
+    turns,
+    unusable,
+)
 
-ENDLESS = 10 * MOST  # brokers in one answer
+MOST = 1_000  # of the quorum's listeners that are remembered
+LONGEST = 255  # characters of a listener's name
+ENDLESS = 10_000  # brokers in one answer
 
 
 class Address(Plugin):

@@ -14,13 +14,23 @@ Rules:
 
 from __future__ import annotations
 
-from proxy.core.context import Context
-from proxy.core.decisions import Ask, Decision, Reply, Steps
-from proxy.core.plugin import Plugin, on_request, on_unreadable, on_unsupported
-from proxy.protocol.api import API_VERSIONS, APIS
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from proxy.protocol.problem import ProtocolError
+from proxy.plugin import (
+    API_VERSIONS,
+    APIS,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    Ask,
+    Context,
+    Decision,
+    ErrorCode,
+    Plugin,
+    ProtocolError,
+    Reply,
+    Steps,
+    on_request,
+    on_unreadable,
+    on_unsupported,
+)
 
 LOOP = ErrorCode.DUPLICATE_RESOURCE  # no broker gives it here
 OURS = "doorkeeper"  # the name under which the proxy itself asks

@@ -12,8 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from proxy.core.topology import Endpoint, Topology
-from proxy.protocol.messages.describe_configs import DescribeConfigsResponse
+from proxy.plugin import DescribeConfigsResponse, Endpoint, Topology
 
 BROKER = 4  # a resource type of DescribeConfigs
 

@@ -27,20 +27,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from proxy.core.context import Connection, Context
-from proxy.core.decisions import Decision, Disconnect, Reply
-from proxy.core.events import Authenticated, Refused
-from proxy.core.gate import looks_like_kafka
-from proxy.core.plugin import Plugin, on_request, on_response
-from proxy.core.sasl.authority import other_mechanism, other_principal, rejected
-from proxy.core.sasl.jwt import SUBJECT
-from proxy.core.sasl.name import ClaimError
-from proxy.core.sasl.observed import ObservedExchange, following
-from proxy.core.services import Services
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.frame import HOLD, Buffer, Head, Reader
-from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
-from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from proxy.plugin import (
+    Authenticated,
+    Connection,
+    Context,
+    Decision,
+    Disconnect,
+    ErrorCode,
+    Plugin,
+    Refused,
+    Reply,
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+    Services,
+    on_request,
+    on_response,
+)
+from proxy.plugin.frames import HOLD, Buffer, Head, Reader
+from proxy.plugin.sasl import (
+    SUBJECT,
+    ClaimError,
+    ObservedExchange,
+    following,
+    looks_like_kafka,
+    other_mechanism,
+    other_principal,
+    rejected,
+)
 
 INITIAL_TOKEN = 0x60  # the ASN.1 tag that a first GSSAPI token has (RFC 2743)
 FAILED = "authentication failed"

@@ -15,13 +15,37 @@ from functools import partial
 
 from pydantic import ConfigDict, SkipValidation
 
-from proxy.core.context import Connection, Context
-from proxy.core.decisions import Decision, Disconnect, Forward, Reply, Sleep, Steps
-from proxy.core.events import Authenticated, Refused
-from proxy.core.gate import LONGEST_TOKEN
-from proxy.core.plugin import Plugin, on_request, on_response
-from proxy.core.sasl.authority import (
+from proxy.plugin import (
+    API_VERSIONS,
+    SASL_AUTHENTICATE,
+    SASL_HANDSHAKE,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    Authenticated,
+    Connection,
+    Context,
+    Decision,
+    Disconnect,
+    ErrorCode,
+    Forward,
+    Plugin,
+    Refused,
+    Reply,
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+    Services,
+    Sleep,
+    Steps,
+    on_request,
+    on_response,
+    refuse,
+)
+from proxy.plugin.frames import Buffer, Head, Reader
+from proxy.plugin.sasl import (
     AGREED,
+    LONGEST_TOKEN,
     TABLE,
     Accepted,
     Authority,
@@ -36,14 +60,6 @@ from proxy.core.sasl.authority import (
     other_principal,
     rejected,
 )
-from proxy.core.services import Services
-from proxy.protocol.api import API_VERSIONS, SASL_AUTHENTICATE, SASL_HANDSHAKE
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.frame import Buffer, Head, Reader
-from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
-from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from proxy.protocol.refuse import refuse
 
 Introduce = Callable[[Connection, str], Steps]  # of the principal; an answer other than None ends the connection
 

@@ -15,7 +15,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import partial, update_wrapper
 from types import GeneratorType
 from typing import Any
@@ -34,17 +34,28 @@ from plugins.acl.session_fast_path import SessionFastPath
 from plugins.acl.sessions import forget_sessions
 from plugins.acl.table import OWN, checks
 from plugins.acl.topics_fast_path import FETCH_TOPICS, PRODUCE_TOPICS, TopicsFastPath
-from proxy.core.context import Connection, Context
-from proxy.core.decisions import TURN, Decision, Forward, Steps
-from proxy.core.plugin import Handler, Plugin, Wish
-from proxy.core.services import Services
-from proxy.protocol import messages as _messages  # noqa: F401 (each api learns its classes)
-from proxy.protocol.api import APIS, FETCH, PRODUCE
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.schema import Request, Response
-from proxy.protocol.slices import ELEMENTS
-from proxy.text.paths import FilePath
-from proxy.text.problems import Finding, Problem
+from proxy.plugin import (
+    APIS,
+    FETCH,
+    PRODUCE,
+    TURN,
+    Connection,
+    Context,
+    Decision,
+    ErrorCode,
+    FilePath,
+    Finding,
+    Forward,
+    Handler,
+    Plugin,
+    Problem,
+    Request,
+    Response,
+    Services,
+    Steps,
+    Wish,
+)
+from proxy.plugin.frames import ELEMENTS
 from rules.load import load
 
 
@@ -77,7 +88,7 @@ class Acl(Plugin):
     def __init__(self, options: Options, services: Services) -> None:
         super().__init__(options, services)
         self.rules = services.watch("rules", options.rules, load, lambda snapshot: snapshot.warnings)
-        self.authorizer = Authorizer(services.name, self.rules, services.clock.wall, shadow=options.shadow)
+        self.authorizer = Authorizer(services, self.rules, shadow=options.shadow)
         self.names = services.topics
         self._checks = checks()
         self._produce = ProduceHandlers(self.authorizer, self.names)
@@ -91,10 +102,6 @@ class Acl(Plugin):
     def joined(self, connection: Connection) -> None:
         """Sessions that are known here went on unseen: clients begin anew."""
         forget_sessions(connection, self.authorizer)
-
-    def counts(self) -> Mapping[str, int]:
-        """What the rules did not allow, by api."""
-        return self.authorizer.refused
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         """One for each side of each API that clients may send, whose table asks anything."""

@@ -15,11 +15,7 @@ from typing import Any
 
 from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
-from proxy.core.decisions import Decision, Disconnect
-from proxy.protocol.fiber import turns
-from proxy.protocol.messages.create_acls import CreateAclsRequest
-from proxy.protocol.messages.delete_acls import DeleteAclsRequest
-from proxy.protocol.messages.describe_acls import DescribeAclsRequest
+from proxy.plugin import CreateAclsRequest, Decision, DeleteAclsRequest, DescribeAclsRequest, Disconnect, turns
 from rules import Operation, ResourceType, Rule, Snapshot
 from rules.bindings import Binding, bindings
 from rules.edit import said

@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from plugins.acl.acl_filters import acls, matching, words
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.messages.create_acls import CreateAclsRequest, CreateAclsResponse
-from proxy.protocol.messages.delete_acls import DeleteAclsResponse
-from proxy.protocol.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
+from proxy.plugin import (
+    CreateAclsRequest,
+    CreateAclsResponse,
+    DeleteAclsResponse,
+    DescribeAclsRequest,
+    DescribeAclsResponse,
+    ErrorCode,
+)
 from rules import Operation, ResourceType, Snapshot
 from rules.bindings import Binding
 from rules.store import Changed, StoreError

@@ -17,12 +17,8 @@ from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
 from plugins.acl.errors import CLUSTER, GROUP, TOPIC
 from plugins.acl.subjects import array_paths, naming, subject
-from proxy.core.decisions import Decision
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.fiber import turns
-from proxy.protocol.schema import NEWEST, Response, Struct
-from proxy.protocol.walk import arrays, holders, values
-from proxy.protocol.wire import Meaning
+from proxy.plugin import Decision, ErrorCode, Meaning, Response, Struct, holders, turns, values
+from proxy.plugin.schema import NEWEST, arrays
 from rules import Operation, ResourceType
 from rules.vocabulary import CLUSTER_NAME
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
-
-from proxy.core.context import Connection
-from proxy.text.watched import WatchedFile
+from proxy.plugin import Api, Connection, Count, Services
+from proxy.plugin.files import WatchedFile
 from rules import Client, Snapshot
 from rules.hosts import java_text
 
@@ -16,15 +13,16 @@ ANONYMOUS = "User:ANONYMOUS"
 class Authorizer:
     """The rules of one cluster's clients. `name` is the plugin's, `now` gives seconds since 1970 UTC."""
 
-    def __init__(self, name: str, rules: WatchedFile[Snapshot], now: Callable[[], float], *, shadow: bool) -> None:
-        self.name = name
+    def __init__(self, services: Services, rules: WatchedFile[Snapshot], *, shadow: bool) -> None:
+        self.name = services.name
         self.caches: list[object] = []  # under these, connections have notes that are of no use to a later authorizer
         self.rules = rules
-        self.now = now
+        self.now = services.clock.wall
         self.shadow = shadow
-        self.refused: Counter[str] = Counter()  # by the names of measures
         self.is_timed = False  # does a rule say when it holds?
         self._seen: Snapshot | None = None
+        self._counter = services.counter
+        self._refused: dict[Api, Count] = {}
 
     def edition(self) -> tuple[Snapshot, int]:
         """The rules as they are now, and the second where that matters (0 elsewhere)."""
@@ -33,6 +31,16 @@ class Authorizer:
             self._seen = snapshot
             self.is_timed = any(rule.acl.during is not None for rule in snapshot.rules)
         return snapshot, int(self.now()) if self.is_timed else 0
+
+    def count_refusal(self, api: Api) -> None:
+        """Something that a request of this API is about is not allowed."""
+        count = self._refused.get(api)
+        if count is None:
+            said = "What the rules did not allow; `enforced` no: it was let through."
+            enforced = "no" if self.shadow else "yes"
+            count = self._counter("refusals", said, unit="{resource}", api=api.name, enforced=enforced)
+            self._refused[api] = count
+        count.add()
 
 
 def client_of(connection: Connection) -> Client | None:

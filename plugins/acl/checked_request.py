@@ -12,15 +12,21 @@ from typing import Any, NamedTuple
 
 from plugins.acl.client_authorizer import ClientAuthorizer
 from plugins.acl.refusals import RefusalWriter, RefusedElement
-from proxy.core.context import Context, decoded
-from proxy.core.decisions import Decision, Disconnect, Forward, Reply
-from proxy.core.topic_names import TopicNames
-from proxy.protocol.api import PRODUCE
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.fiber import turns
-from proxy.protocol.refuse import refuse
-from proxy.protocol.schema import Response
-from proxy.protocol.walk import Array
+from proxy.plugin import (
+    PRODUCE,
+    Context,
+    Decision,
+    Disconnect,
+    ErrorCode,
+    Forward,
+    Reply,
+    Response,
+    TopicNames,
+    refuse,
+    turns,
+)
+from proxy.plugin.frames import decoded
+from proxy.plugin.schema import Array
 
 
 class ApiError(NamedTuple):

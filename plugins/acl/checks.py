@@ -23,10 +23,8 @@ from typing import Any
 from plugins.acl.checked_request import ApiError, CheckedRequest
 from plugins.acl.errors import CLUSTER, ERRORS, MESSAGES, TOPIC, refusal
 from plugins.acl.subjects import array_paths, name_field, subjects
-from proxy.core.decisions import Decision
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.schema import Request
-from proxy.protocol.walk import Array, arrays, values
+from proxy.plugin import Decision, ErrorCode, Request, values
+from proxy.plugin.schema import Array, arrays
 from rules import Operation, ResourceType
 
 

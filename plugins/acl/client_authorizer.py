@@ -12,10 +12,7 @@ from __future__ import annotations
 from sys import getsizeof
 
 from plugins.acl.authorizer import Authorizer, client_of
-from proxy.core.context import Connection, Context
-from proxy.core.events import Denied
-from proxy.protocol.api import Api
-from proxy.protocol.fiber import turn
+from proxy.plugin import Api, Connection, Context, Denied, turn
 from rules import Client, Decision, Operation, ResourceType, Snapshot, Why
 from rules.vocabulary import CLUSTER_NAME
 
@@ -150,7 +147,7 @@ class ClientAuthorizer:
     def record(self, api: Api, operation: Operation, kind: ResourceType, name: str, decision: Decision) -> bool:
         """Count a refusal, and tell of it. Gives whether it is enforced."""
         enforced = not self.of.shadow
-        self.of.refused[f"{'' if enforced else 'would_be_'}refused_{api.name}"] += 1
+        self.of.count_refusal(api)
         self.recorded += 1
         self._untold -= 1
         if self._untold < 0:

@@ -6,14 +6,17 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from proxy.core.context import Connection
-from proxy.core.decisions import Ask
-from proxy.core.topic_names import MOST_ASKED, portions
-from proxy.protocol.api import DESCRIBE_CONFIGS
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.fiber import turns
-from proxy.protocol.messages.describe_configs import DescribeConfigsRequest
-from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from proxy.plugin import (
+    DESCRIBE_CONFIGS,
+    Ask,
+    Connection,
+    DescribeConfigsRequest,
+    ErrorCode,
+    MetadataRequest,
+    MetadataResponse,
+    turns,
+)
+from proxy.plugin.fetching import MOST_ASKED, portions
 
 BROKER = 4  # a type of config resources
 AUTO_CREATE = "auto.create.topics.enable"

@@ -17,9 +17,7 @@ from typing import Any
 from plugins.acl.checked_request import ApiError, CheckedRequest
 from plugins.acl.checks import ElementCheck
 from plugins.acl.errors import CLUSTER, ERRORS, GROUP, TOPIC, refusal
-from proxy.protocol.api import ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.fiber import turns
+from proxy.plugin import ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS, ErrorCode, turns
 from rules import Operation
 
 BROKER, BROKER_LOGGER = 4, 8

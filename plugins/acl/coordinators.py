@@ -11,8 +11,8 @@ from typing import Any
 from plugins.acl.checked_request import ApiError, CheckedRequest
 from plugins.acl.checks import Check
 from plugins.acl.errors import CLUSTER, ERRORS, GROUP, TRANSACTIONAL_ID, refusal
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.walk import arrays
+from proxy.plugin import ErrorCode
+from proxy.plugin.schema import arrays
 from rules import Operation
 
 KINDS = {0: GROUP, 1: TRANSACTIONAL_ID}

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from plugins.acl.checked_request import CheckedRequest
-from proxy.core.decisions import Decision
-from proxy.protocol import api
-from proxy.protocol.errors import ErrorCode
+from proxy.plugin import Decision, ErrorCode, api
 from rules import ResourceType
 
 CLUSTER = ResourceType.CLUSTER

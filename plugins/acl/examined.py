@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from proxy.text.problems import Finding, Problem
+from proxy.plugin import Finding, Problem
 from rules import Operation, ResourceType, Snapshot, examine
 from rules.vocabulary import CLUSTER_NAME
 

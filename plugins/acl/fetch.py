@@ -20,17 +20,22 @@ from plugins.acl.authorizer import Authorizer
 from plugins.acl.client_authorizer import ClientAuthorizer, authorizer_of
 from plugins.acl.fetched import REFUSED, forgotten_topic, refused_topic, request_topic, verdict
 from plugins.acl.sessions import AuthorizedSession, sessions
-from proxy.core.context import Context
-from proxy.core.decisions import Decision, Forward, Reply, Steps
-from proxy.core.fetch_session import FetchedTopic
-from proxy.core.fetch_sessions import WITH_IDS, WITH_SESSIONS, FetchSessions, named
-from proxy.core.topic_names import TopicNames
-from proxy.protocol.api import FETCH
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.fiber import turns
-from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
-from proxy.protocol.refuse import refuse
-from proxy.protocol.slices import ELEMENTS
+from proxy.plugin import (
+    FETCH,
+    Context,
+    Decision,
+    ErrorCode,
+    FetchRequest,
+    FetchResponse,
+    Forward,
+    Reply,
+    Steps,
+    TopicNames,
+    refuse,
+    turns,
+)
+from proxy.plugin.fetching import WITH_IDS, WITH_SESSIONS, FetchedTopic, FetchSessions, named
+from proxy.plugin.frames import ELEMENTS
 from rules import Operation, ResourceType
 
 REFUSAL = 100  # bytes that one takes, of a partition

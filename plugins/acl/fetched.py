@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from plugins.acl.client_authorizer import ClientAuthorizer
-from proxy.core.fetch_session import FetchedTopic, Topic
-from proxy.core.topic_names import TopicNames
-from proxy.protocol.api import Api
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.refuse import Refusal
+from proxy.plugin import Api, ErrorCode, TopicNames
+from proxy.plugin.fetching import FetchedTopic, Topic
+from proxy.plugin.schema import Refusal
 from rules import Operation, ResourceType
 
 REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED

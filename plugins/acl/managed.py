@@ -23,17 +23,28 @@ from plugins.acl.acl_filters import ANY, MATCH, Filter, acls, conditioned, match
 from plugins.acl.acl_messages import Created, Deleted, binding, created, described, matched, wrong
 from plugins.acl.authorizer import Authorizer
 from plugins.acl.client_authorizer import authorizer_of
-from proxy.core.context import Context
-from proxy.core.decisions import Call, Decision, Reply, Step, Steps
-from proxy.core.events import AclsChanged, AclsNotChanged
-from proxy.core.plugin import Plugin, on_request
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.fiber import turns
-from proxy.protocol.messages.create_acls import CreateAclsRequest, CreateAclsResponse
-from proxy.protocol.messages.delete_acls import DeleteAclsRequest, DeleteAclsResponse
-from proxy.protocol.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
-from proxy.protocol.refuse import refuse
-from proxy.protocol.schema import Request
+from proxy.plugin import (
+    AclsChanged,
+    AclsNotChanged,
+    Call,
+    Context,
+    CreateAclsRequest,
+    CreateAclsResponse,
+    Decision,
+    DeleteAclsRequest,
+    DeleteAclsResponse,
+    DescribeAclsRequest,
+    DescribeAclsResponse,
+    ErrorCode,
+    Plugin,
+    Reply,
+    Request,
+    Step,
+    Steps,
+    on_request,
+    refuse,
+    turns,
+)
 from rules import Operation, ResourceType, Snapshot
 from rules.store import AclChange, Changed, Store, StoreError
 from rules.vocabulary import CLUSTER_NAME

@@ -13,12 +13,8 @@ from plugins.acl.checked_request import ApiError, CheckedRequest
 from plugins.acl.checks import Check, ElementCheck
 from plugins.acl.cluster_topics import AutoCreation, missing
 from plugins.acl.errors import CLUSTER, TOPIC
-from proxy.core.decisions import Reply
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.fiber import turns
-from proxy.protocol.refuse import refuse
-from proxy.protocol.walk import arrays
-from proxy.protocol.wire import NO_UUID
+from proxy.plugin import ErrorCode, Reply, refuse, turns
+from proxy.plugin.schema import NO_UUID, arrays
 from rules import Operation
 
 HEEDS_IDS = 12  # the version of Metadata since when topics may be asked for by id

@@ -14,14 +14,19 @@ from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import ElementCheck
 from plugins.acl.client_authorizer import authorizer_of
 from plugins.acl.errors import TOPIC, TRANSACTIONAL_ID
-from proxy.core.context import Context
-from proxy.core.decisions import Decision, Forward, Steps
-from proxy.core.topic_names import TopicNames
-from proxy.protocol.api import PRODUCE
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.fiber import turns
-from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
-from proxy.protocol.records.batch import HEADER, MAGIC, MAGIC_AT, TRANSACTIONAL
+from proxy.plugin import (
+    PRODUCE,
+    Context,
+    Decision,
+    ErrorCode,
+    Forward,
+    ProduceRequest,
+    ProduceResponse,
+    Steps,
+    TopicNames,
+    turns,
+)
+from proxy.plugin.frames import HEADER, MAGIC, MAGIC_AT, TRANSACTIONAL
 from rules import Operation
 
 ATTRIBUTES_AT = 21  # in a batch

@@ -16,14 +16,8 @@ from itertools import islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from proxy.protocol import api
-from proxy.protocol.api import Api
-from proxy.protocol.fiber import turn, turns
-from proxy.protocol.mirror import identity
-from proxy.protocol.refuse import Refusal
-from proxy.protocol.schema import Field, Response, Struct, StructType
-from proxy.protocol.walk import Chain
-from proxy.protocol.wire import Meaning
+from proxy.plugin import Api, Meaning, Response, Struct, api, turn, turns
+from proxy.plugin.schema import Chain, Field, Refusal, StructType, identity
 
 ONCE = frozenset(
     {

@@ -18,11 +18,8 @@ from typing import NamedTuple
 from plugins.acl.authorizer import Authorizer
 from plugins.acl.client_authorizer import ClientAuthorizer
 from plugins.acl.fetch import FetchHandlers
-from proxy.core.context import Connection, Context
-from proxy.core.fast_path import FastPath
-from proxy.protocol.codec import BAD_BYTES, Spans, spans_finder
-from proxy.protocol.frame import REQUEST_HEAD
-from proxy.protocol.messages.fetch import FetchRequest
+from proxy.plugin import Connection, Context, FetchRequest
+from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, FastPath, Spans, spans_finder
 
 HEAD = REQUEST_HEAD.size
 MOST = 64  # lengths of requests that are remembered on one connection, and requests of each

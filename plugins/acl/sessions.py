@@ -14,12 +14,8 @@ from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 from plugins.acl.authorizer import Authorizer
-from proxy.core.context import Connection
-from proxy.core.fetch_session import FetchedTopic, FetchSession, Topic
-from proxy.core.fetch_sessions import FetchSessions
-from proxy.protocol.api import FETCH, SHARE_FETCH, Api
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.fiber import turns
+from proxy.plugin import FETCH, SHARE_FETCH, Api, Connection, ErrorCode, turns
+from proxy.plugin.fetching import FetchedTopic, FetchSession, FetchSessions, Topic
 
 Verdict = Callable[[Topic], int | None]  # the error with which a topic is refused; None: it may be served
 

@@ -17,13 +17,8 @@ from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
 from plugins.acl.fetched import forgotten_topic, refused_topic, request_topic, verdict
 from plugins.acl.sessions import AuthorizedSession, Change, sessions
-from proxy.core.decisions import Decision
-from proxy.core.fetch_session import FetchedTopic, Topic
-from proxy.core.fetch_sessions import LAST, FetchSessions
-from proxy.protocol.api import SHARE_FETCH
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.fiber import turns
-from proxy.protocol.messages.share_fetch import ShareFetchRequest
+from proxy.plugin import SHARE_FETCH, Decision, ErrorCode, ShareFetchRequest, turns
+from proxy.plugin.fetching import LAST, FetchedTopic, FetchSessions, Topic
 
 Partition = ShareFetchRequest.Topic.Partition
 Errors = dict[int, tuple[int, int]]  # by partition: of fetching, and of acknowledging

@@ -11,10 +11,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from proxy.protocol.fiber import turn
-from proxy.protocol.schema import Field, Struct
-from proxy.protocol.walk import paths
-from proxy.protocol.wire import NO_UUID, Meaning
+from proxy.plugin import Meaning, Struct, turn
+from proxy.plugin.schema import NO_UUID, Field, paths
 from rules import ResourceType
 
 MEANINGS: dict[ResourceType, tuple[Meaning, ...]] = {

@@ -19,10 +19,7 @@ from plugins.acl.checks import Check
 from plugins.acl.cluster_topics import INTERNAL, misnamed
 from plugins.acl.errors import CLUSTER, TOPIC
 from plugins.acl.regex import LONGEST, BadExpressionError, matching
-from proxy.core.decisions import Call, Decision
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.fiber import turns
-from proxy.protocol.walk import values
+from proxy.plugin import Call, Decision, ErrorCode, turns, values
 from rules import Operation
 
 LOOK = 5.0  # seconds between two looks at which topics there are, for members with an expression

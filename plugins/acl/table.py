@@ -20,12 +20,8 @@ from plugins.acl.subscriptions import TOPOLOGY, StreamsTopologyCheck, Subscribed
 from plugins.acl.tokens import CreateTokenCheck, DescribeTokensCheck, UseTokenCheck
 from plugins.acl.topics import CreatePartitionsCheck, CreateTopicsCheck, DeleteTopicsCheck, DescribeProducersCheck
 from plugins.acl.transactions import AddPartitionsToTxnCheck, InitProducerIdCheck
-from proxy.protocol import api
-from proxy.protocol.api import Api
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.messages.streams_group_describe import StreamsGroupDescribeResponse
-from proxy.protocol.walk import paths
-from proxy.protocol.wire import Meaning
+from proxy.plugin import Api, ErrorCode, Meaning, StreamsGroupDescribeResponse, api
+from proxy.plugin.schema import paths
 from rules import Operation
 
 ALTER = Operation.ALTER

@@ -15,10 +15,7 @@ from typing import Any
 from plugins.acl.authorizer import client_of
 from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
-from proxy.core.decisions import Ask, Reply
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.messages.describe_delegation_token import DescribeDelegationTokenRequest
-from proxy.protocol.refuse import refuse
+from proxy.plugin import Ask, DescribeDelegationTokenRequest, ErrorCode, Reply, refuse
 from rules import Operation, ResourceType
 
 REFUSED = ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED

@@ -14,10 +14,8 @@ from plugins.acl.checked_request import ApiError, CheckedRequest
 from plugins.acl.checks import Check, ElementCheck
 from plugins.acl.cluster_topics import misnamed, missing
 from plugins.acl.errors import TOPIC
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.fiber import turns
-from proxy.protocol.walk import arrays
-from proxy.protocol.wire import NO_UUID
+from proxy.plugin import ErrorCode, turns
+from proxy.plugin.schema import NO_UUID, arrays
 from rules import Operation
 
 BY_ID = 6  # the version of DeleteTopics since when topics may be named by id

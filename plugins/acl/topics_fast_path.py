@@ -23,15 +23,9 @@ from plugins.acl.errors import TOPIC
 from plugins.acl.fetch import FetchHandlers
 from plugins.acl.produce import WITH_IDS as PRODUCE_BY_ID
 from plugins.acl.produce import ProduceHandlers
-from proxy.core.context import Connection, Context
-from proxy.core.fetch_sessions import WITH_IDS as FETCH_BY_ID
-from proxy.core.topic_names import TopicNames
-from proxy.protocol.codec import BAD_BYTES, start_finder
-from proxy.protocol.frame import REQUEST_HEAD
-from proxy.protocol.messages.fetch import FetchRequest
-from proxy.protocol.messages.produce import ProduceRequest
-from proxy.protocol.rollcall import nobody, rollcall
-from proxy.protocol.schema import Request
+from proxy.plugin import Connection, Context, FetchRequest, ProduceRequest, Request, TopicNames
+from proxy.plugin.fetching import WITH_IDS as FETCH_BY_ID
+from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, nobody, rollcall, start_finder
 from rules import Operation
 
 HEAD = REQUEST_HEAD.size

@@ -13,10 +13,8 @@ from plugins.acl.checked_request import ApiError, CheckedRequest
 from plugins.acl.checks import Check
 from plugins.acl.cluster_topics import partitions
 from plugins.acl.errors import CLUSTER, MESSAGES, TOPIC, TRANSACTIONAL_ID
-from proxy.core.decisions import Decision
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.fiber import turns
-from proxy.protocol.walk import arrays
+from proxy.plugin import Decision, ErrorCode, turns
+from proxy.plugin.schema import arrays
 from rules import Operation
 
 BY_CLIENTS = 3  # the newest version of AddPartitionsToTxn that clients send; later ones are brokers'

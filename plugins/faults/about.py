@@ -14,10 +14,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from proxy.plugin import Meaning, Request, Struct
-from proxy.protocol.levels import errors, level
-from proxy.protocol.structs import Field, StructType
-from proxy.protocol.walk import Array, Chain, Element, arrays
-from proxy.protocol.wire import NO_UUID
+from proxy.plugin.schema import NO_UUID, Array, Chain, Element, Field, StructType, arrays, errors, level
 from rules.match import Subject
 
 ATTRIBUTES: dict[Meaning | None, str] = {

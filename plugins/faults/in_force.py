@@ -14,7 +14,7 @@ from plugins.faults.effect import Target
 from plugins.faults.ledger import Ledger, LedgerEntry, Result
 from plugins.faults.model import FaultRule, FaultsFile
 from proxy.plugin import Api, Connection, Context, Decision, Services, Step
-from proxy.text.watched import WatchedFile
+from proxy.plugin.files import WatchedFile
 from rules.trigger import Firing, Triggers
 
 LONGEST = 200  # characters of what is noted of a request

@@ -36,10 +36,8 @@ from plugins.faults.effects.leader import FalseLeader
 from plugins.faults.effects.mangle import MangleAnswer
 from plugins.faults.effects.older import OlderBroker
 from plugins.faults.effects.throttle import ThrottleClient
-from proxy.plugin import Api
-from proxy.text.file import Examined, Form, Section
-from proxy.text.problems import Finding
-from proxy.text.words import nearest, shown, wrong
+from proxy.plugin import Api, Finding, wrong
+from proxy.plugin.files import Examined, Form, Section, nearest, shown
 from rules.match import Match
 from rules.values import Said, text
 from rules.when import When

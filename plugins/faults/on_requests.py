@@ -38,7 +38,7 @@ from proxy.plugin import (
     refuse,
     values,
 )
-from proxy.protocol.walk import paths
+from proxy.plugin.schema import paths
 from rules.match import RequestFacts, Subject
 
 FINAL_EPOCH = -1  # of a fetch without a session

@@ -176,10 +176,6 @@ class Plugin:
         What one of its name noted there earlier may be true no more: requests went by since.
         """
 
-    def counts(self) -> Mapping[str, int]:
-        """What it counted so far, by the names of `telemetry`'s measures."""
-        return {}
-
     @property
     def reads(self) -> Hashable:
         """Stands for the handlers that it has, where these can change: where it is another, they are asked for anew."""

@@ -189,7 +189,6 @@ class Changing:
 
     def _stop(self, plugins: Iterable[HostedPlugin]) -> None:
         for hosted in plugins:
-            self._counted.update(hosted.plugin.counts())
             self._hosted.pop(hosted).cancel()
 
     def _retire(self, snapshot: GatewaySnapshot) -> None:
@@ -221,13 +220,11 @@ class Changing:
             await self._worker.tasks.keep("fetching keys", keys.watch)
 
     def counted(self) -> Counter[str]:
-        """Requests of each API, and what plugins counted."""
+        """Requests of each API."""
         snapshot = self._worker.snapshot
         counted = self._counted.copy()
         for filters in (*self._former, *snapshot.all_filters):
             counted.update(_counts(filters))
-        for hosted in self._hosted:
-            counted.update(hosted.plugin.counts())
         return counted
 
 

@@ -4,6 +4,7 @@ Rules:
 * One line a count. Counts of one kind share an instrument and differ by one attribute: `limit`, `reason`, `api`.
 * What is counted for each API has as many: those of which nothing was counted are not published.
 * Names are promises: dashboards and alerts hold on to them.
+* What plugins count has names that they choose: see `plugin_counters.py`.
 """
 
 from typing import NamedTuple
@@ -33,7 +34,6 @@ ACCEPTED = "doorkeeper.connections"
 BYTES = "doorkeeper.io"
 REQUESTS = "doorkeeper.requests"
 ANSWERS = "doorkeeper.answers"
-REFUSALS = "doorkeeper.acl.refusals"
 HELD = "doorkeeper.held"
 PAUSES = "doorkeeper.pauses"
 LIMITS = "doorkeeper.limits"
@@ -47,7 +47,6 @@ INSTRUMENTS = (
     Instrument(BYTES, "By", "Bytes read, by the side that sent them."),
     Instrument(REQUESTS, "{request}", "Requests read from clients, by API."),
     Instrument(ANSWERS, "{request}", "Requests that the proxy answered itself, as it does ApiVersions."),
-    Instrument(REFUSALS, "{resource}", "What the rules did not allow; `enforced` no: it was let through."),
     Instrument(HELD, "By", "Bytes held for all connections, which `limits.memory` bounds.", grows=False),
     Instrument(PAUSES, "1", "How often a connection was not read for a while since too much was held."),
     Instrument(LIMITS, "1", "How often each limit was met."),
@@ -63,8 +62,6 @@ MEASURES = (
     Measure("bytes_from_brokers", BYTES, {"from": "broker"}),
     *(Measure(f"requests_{api.name}", REQUESTS, {"api": api.name}) for api in APIS.values()),
     Measure("answered", ANSWERS, {}),
-    *(Measure(f"refused_{api.name}", REFUSALS, {"api": api.name, "enforced": "yes"}) for api in APIS.values()),
-    *(Measure(f"would_be_refused_{api.name}", REFUSALS, {"api": api.name, "enforced": "no"}) for api in APIS.values()),
     Measure("held", HELD, {}),
     Measure("paused_for_memory", PAUSES, {}),
     Measure("ended_for_memory", LIMITS, {"limit": "memory"}),

@@ -10,7 +10,7 @@ from typing import Any
 
 from plugins.faults.effect import Effect, FaultSide, Target
 from proxy.plugin import FIND_COORDINATOR, Api, Decision, Forward
-from proxy.protocol.levels import TOP
+from proxy.plugin.schema import TOP
 from rules.trigger import Firing
 
 SEVERAL_SINCE = 4  # the version of FindCoordinator that names many

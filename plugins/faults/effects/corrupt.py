@@ -13,8 +13,7 @@ from pydantic import Field
 
 from plugins.faults.about import RECORDS_LEVEL
 from plugins.faults.effect import Effect, FaultSide, Target, no_answer
-from proxy.plugin import Api, Decision, Forward, Meaning, MessageSet, batches
-from proxy.protocol.walk import leading
+from proxy.plugin import Api, Decision, Forward, Meaning, MessageSet, batches, leading
 from rules.trigger import Firing
 
 CRC_AT = 17  # in a batch

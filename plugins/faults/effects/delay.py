@@ -14,7 +14,7 @@ from pydantic import Field
 
 from plugins.faults.effect import Effect, FaultSide, Target, no_answer
 from proxy.plugin import Api, Options, Sleep, Steps
-from proxy.text.quantities import Seconds
+from proxy.plugin.files import Seconds
 from rules.trigger import Firing
 from rules.values import Said
 

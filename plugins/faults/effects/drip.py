@@ -8,7 +8,7 @@ from pydantic import Field
 
 from plugins.faults.effect import Effect, FaultSide, Target, no_answer
 from proxy.plugin import Decision, Drip
-from proxy.text.quantities import Seconds
+from proxy.plugin.files import Seconds
 from rules.trigger import Firing
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from plugins.faults.about import RECORDS_LEVEL
 from plugins.faults.effect import Effect, FaultSide, Target
-from proxy.plugin import Api, Decision, Forward, Meaning
-from proxy.protocol.walk import leading
+from proxy.plugin import Api, Decision, Forward, Meaning, leading
 from rules.trigger import Firing
 
 

@@ -16,13 +16,22 @@ from pydantic import Field, PlainValidator
 from plugins.acl.refusals import RefusalWriter, RefusedElement
 from plugins.faults.about import Thing, at_level
 from plugins.faults.effect import Effect, FaultSide, Target, no_answer
-from proxy.plugin import APIS, Api, Context, Decision, ErrorCode, Forward, Meaning, Reply, Response, Struct, refuse
-from proxy.protocol.levels import errors, levels
-from proxy.protocol.mirror import IDENTITY, IDENTITY_NAMES
-from proxy.protocol.refuse import LEFT, usual_level
-from proxy.protocol.schema import blank
-from proxy.protocol.walk import Array
-from proxy.text.words import nearest, nearest_word, shown, wrong
+from proxy.plugin import (
+    APIS,
+    Api,
+    Context,
+    Decision,
+    ErrorCode,
+    Forward,
+    Meaning,
+    Reply,
+    Response,
+    Struct,
+    refuse,
+    wrong,
+)
+from proxy.plugin.files import nearest, nearest_word, shown
+from proxy.plugin.schema import IDENTITY, IDENTITY_NAMES, LEFT, Array, blank, errors, levels, usual_level
 from rules.match import Subject
 from rules.trigger import Firing
 from rules.values import Said

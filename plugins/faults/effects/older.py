@@ -11,9 +11,9 @@ from typing import Annotated
 from pydantic import Field, PlainValidator
 
 from plugins.faults.effect import Effect, FaultSide, Target
-from proxy.plugin import API_VERSIONS, Api, Decision, Forward
-from proxy.protocol.releases import accepted, releases
-from proxy.text.words import nearest, shown, wrong
+from proxy.plugin import API_VERSIONS, Api, Decision, Forward, wrong
+from proxy.plugin.files import nearest, shown
+from proxy.plugin.schema import accepted, releases
 from rules.trigger import Firing
 
 

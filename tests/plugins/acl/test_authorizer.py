@@ -123,7 +123,7 @@ def test_of_one_request_so_many_refusals_are_told_and_all_are_counted(rules: Mak
         granted = asked(own, talk)
         for number in range(MOST_EVENTS + 50):
             assert granted.refuses(METADATA, READ, TOPIC, f"topic-{number}")
-        assert own.acl.authorizer.refused["refused_Metadata"] == request * (MOST_EVENTS + 50)
+        assert own.worker.counts["refusals{api=Metadata,enforced=yes}"] == request * (MOST_EVENTS + 50)
     assert len(talk.link.outbox.commands) == 2 * MOST_EVENTS
 
 

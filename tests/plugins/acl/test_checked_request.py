@@ -271,7 +271,7 @@ def test_a_request_about_many_topics_is_judged_and_answered_in_slices(rules: Cal
         name: 0 if name.startswith("open") else ErrorCode.TOPIC_AUTHORIZATION_FAILED for name in names
     }
     assert talk.turns > 20
-    assert own.acl.authorizer.refused["refused_Metadata"] == 1500
+    assert own.worker.counts["refusals{api=Metadata,enforced=yes}"] == 1500
     assert len(talk.denied) == MOST_EVENTS
 
 

@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from proxy.admin.app import application
+from proxy.telemetry.plugin_counters import PluginCounters
 from proxy.telemetry.report import Report, Reports
 
 READY = Report(True, {"clients": {"1": 9194}}, {"main": {"1": "kafka-1:9092"}}, {"accepted": 3, "idle": 1})
@@ -70,7 +71,10 @@ async def test_metrics_are_prometheus_text_by_worker(client: httpx.AsyncClient) 
 
 
 async def test_what_the_rules_would_refuse_is_a_metric_by_api(client: httpx.AsyncClient, source: Source) -> None:
-    source.reports = {0: Report(True, reading={"would_be_refused_Fetch": 7, "refused_Fetch": 2, "requests_Fetch": 9})}
+    counters = PluginCounters()
+    for enforced, number in (("no", 7), ("yes", 2)):
+        counters.of("acl", "acl")("refusals", "Refused.", api="Fetch", enforced=enforced).add(number)
+    source.reports = {0: Report(True, reading={"requests_Fetch": 9}, plugins=counters.counted())}
     text = (await client.get("/metrics")).text
     refusals = [line for line in text.splitlines() if line.startswith("doorkeeper_acl_refusals_total{")]
     assert [line.split("}")[1] for line in refusals if 'api="Fetch",enforced="no"' in line] == [" 7.0"]

@@ -227,14 +227,14 @@ async def test_the_report_counts_what_passed(broker: Broker) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "answer", "counted", "event"),
+    ("options", "answer", "enforced", "event"),
     [
-        ({}, ErrorCode.GROUP_AUTHORIZATION_FAILED, "refused_Heartbeat", "denied"),
-        ({"shadow": True}, ErrorCode.NONE, "would_be_refused_Heartbeat", "would be denied"),
+        ({}, ErrorCode.GROUP_AUTHORIZATION_FAILED, "yes", "denied"),
+        ({"shadow": True}, ErrorCode.NONE, "no", "would be denied"),
     ],
 )
 async def test_what_the_rules_do_not_allow_is_counted_and_told(
-    broker: Broker, tmp_path: Path, options: dict[str, bool], answer: ErrorCode, counted: str, event: str
+    broker: Broker, tmp_path: Path, options: dict[str, bool], answer: ErrorCode, enforced: str, event: str
 ) -> None:
     rules = tmp_path / "acl.yaml"
     rules.write_text("acls: [{deny: User:*, to: Read, groups: g}]\n")
@@ -242,7 +242,8 @@ async def test_what_the_rules_do_not_allow_is_counted_and_told(
     with capture_logs() as lines:
         async with serving(config) as gateway, connected(LOOPBACK, port_of(config, 1)) as client:
             assert [await client.beat() for _ in range(3)] == [answer] * 3
-            assert gateway.report().reading[counted] == 3
+            (count,) = gateway.report().plugins
+    assert (count.attributes, count.value) == ({"api": "Heartbeat", "enforced": enforced}, 3)
     (line,) = (line for line in lines if line["event"] == event)
     assert (line["operation"], line["name"], line["rule"]) == ("Read", "g", f"{rules}:1:8")
 

@@ -101,9 +101,9 @@ async def test_all_who_ask_at_once_get_what_they_asked_for(broker: Broker, tmp_p
     assert all(f"topics: topic-{number}-{turn}\n" in text for number in range(8) for turn in range(3))
 
 
-@pytest.mark.parametrize(("shadow", "counted"), [(False, "refused_CreateAcls"), (True, "would_be_refused_CreateAcls")])
+@pytest.mark.parametrize(("shadow", "enforced"), [(False, "yes"), (True, "no")])
 async def test_whoever_may_not_change_acls_changes_none(
-    broker: Broker, tmp_path: Path, shadow: bool, counted: str
+    broker: Broker, tmp_path: Path, shadow: bool, enforced: str
 ) -> None:
     file = tmp_path / "acl.yaml"
     file.write_text("acls: [{allow: User:ANONYMOUS, to: Describe, cluster: true}]\n")
@@ -112,7 +112,8 @@ async def test_whoever_may_not_change_acls_changes_none(
     async with serving(config) as gateway, connected(LOOPBACK, port_of(config, 1)) as client:
         (result,) = (await client.ask(create(creation()), CreateAclsResponse, 3)).results
         assert result.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-        assert gateway.report().reading[counted] == 1
+        (count,) = gateway.report().plugins
+        assert (count.attributes, count.value) == ({"api": "CreateAcls", "enforced": enforced}, 1)
         described = await client.ask(describe(), DescribeAclsResponse, 3)
     assert [resource.resource_name for resource in described.resources] == ["kafka-cluster"]
     assert file.read_text().count("\n") == 1

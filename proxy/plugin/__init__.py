@@ -12,11 +12,16 @@
 * Walks over messages by what their fields mean: `Meaning`, `values`, `holders`, `leading`, `turns`.
 * For options: `FilePath`, `wrong`; for what `examine` finds in files: `Finding`, `Problem`.
 
-Everything here stays as it is from one version to the next. What is not here may change.
+What reaches deeper is in modules beside this one: `schema`, what messages are made of; `frames`, frames and
+batches as bytes; `fetching`, fetch sessions; `files`, files that people write; `sasl`, who a client is. Our own plugins
+use these and nothing else. What is here stays as it is from one version to the next; what lies deeper may change.
 """
 
 # ruff: noqa: I001 (each name is imported as itself: so it is exported)
 
+from proxy.core.addresses import (
+    unusable as unusable,
+)
 from proxy.core.arrival import (
     Arrival as Arrival,
 )
@@ -43,9 +48,12 @@ from proxy.core.decisions import (
     Wait as Wait,
 )
 from proxy.core.events import (
+    AclsChanged as AclsChanged,
+    AclsNotChanged as AclsNotChanged,
     Authenticated as Authenticated,
     Closed as Closed,
     Connected as Connected,
+    Denied as Denied,
     Refused as Refused,
 )
 from proxy.core.fetch_topics import (
@@ -93,6 +101,9 @@ from proxy.core.topology import (
 )
 from proxy.protocol import (
     messages as messages,
+)
+from proxy.protocol import (
+    api as api,
 )
 from proxy.protocol.api import *  # noqa: F403
 from proxy.protocol.errors import (

@@ -1,0 +1,20 @@
+"""Files that people write, for plugins that have one of their own."""
+
+# ruff: noqa: I001 (each name is imported as itself: so it is exported)
+
+from proxy.text.file import (
+    Examined as Examined,
+    Form as Form,
+    Section as Section,
+)
+from proxy.text.quantities import (
+    Seconds as Seconds,
+)
+from proxy.text.watched import (
+    WatchedFile as WatchedFile,
+)
+from proxy.text.words import (
+    nearest as nearest,
+    nearest_word as nearest_word,
+    shown as shown,
+)

@@ -1,0 +1,36 @@
+"""Frames and batches as bytes, for plugins whose fast path lets frames pass unread."""
+
+# ruff: noqa: I001 (each name is imported as itself: so it is exported)
+
+from proxy.core.context import (
+    decoded as decoded,
+)
+from proxy.core.fast_path import (
+    FastPath as FastPath,
+)
+from proxy.protocol.codec import (
+    BAD_BYTES as BAD_BYTES,
+    Spans as Spans,
+    spans_finder as spans_finder,
+    start_finder as start_finder,
+)
+from proxy.protocol.frame import (
+    HOLD as HOLD,
+    REQUEST_HEAD as REQUEST_HEAD,
+    Buffer as Buffer,
+    Head as Head,
+    Reader as Reader,
+)
+from proxy.protocol.records.batch import (
+    HEADER as HEADER,
+    MAGIC as MAGIC,
+    MAGIC_AT as MAGIC_AT,
+    TRANSACTIONAL as TRANSACTIONAL,
+)
+from proxy.protocol.rollcall import (
+    nobody as nobody,
+    rollcall as rollcall,
+)
+from proxy.protocol.slices import (
+    ELEMENTS as ELEMENTS,
+)

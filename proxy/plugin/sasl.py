@@ -1,0 +1,34 @@
+"""SASL and the gate, for plugins that say who a client is."""
+
+# ruff: noqa: I001 (each name is imported as itself: so it is exported)
+
+from proxy.core.gate import (
+    LONGEST_TOKEN as LONGEST_TOKEN,
+    looks_like_kafka as looks_like_kafka,
+)
+from proxy.core.sasl.authority import (
+    AGREED as AGREED,
+    TABLE as TABLE,
+    Accepted as Accepted,
+    Authority as Authority,
+    Comes as Comes,
+    Do as Do,
+    Exchange as Exchange,
+    Rejected as Rejected,
+    Rejecting as Rejecting,
+    SaslState as SaslState,
+    StepResult as StepResult,
+    other_mechanism as other_mechanism,
+    other_principal as other_principal,
+    rejected as rejected,
+)
+from proxy.core.sasl.jwt import (
+    SUBJECT as SUBJECT,
+)
+from proxy.core.sasl.name import (
+    ClaimError as ClaimError,
+)
+from proxy.core.sasl.observed import (
+    ObservedExchange as ObservedExchange,
+    following as following,
+)

@@ -1,0 +1,40 @@
+"""What messages are made of, for plugins that treat messages of many APIs alike."""
+
+# ruff: noqa: I001 (each name is imported as itself: so it is exported)
+
+from proxy.protocol.levels import (
+    TOP as TOP,
+    errors as errors,
+    level as level,
+    levels as levels,
+)
+from proxy.protocol.mirror import (
+    IDENTITY as IDENTITY,
+    IDENTITY_NAMES as IDENTITY_NAMES,
+    identity as identity,
+)
+from proxy.protocol.refuse import (
+    LEFT as LEFT,
+    Refusal as Refusal,
+    usual_level as usual_level,
+)
+from proxy.protocol.releases import (
+    accepted as accepted,
+    releases as releases,
+)
+from proxy.protocol.schema import (
+    NEWEST as NEWEST,
+    Field as Field,
+    StructType as StructType,
+    blank as blank,
+)
+from proxy.protocol.walk import (
+    Array as Array,
+    Chain as Chain,
+    Element as Element,
+    arrays as arrays,
+    paths as paths,
+)
+from proxy.protocol.wire import (
+    NO_UUID as NO_UUID,
+)

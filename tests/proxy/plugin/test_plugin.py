@@ -1,0 +1,44 @@
+"""The one import of a plugin."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import proxy.plugin as surface
+import proxy.plugin.fetching
+import proxy.plugin.files
+import proxy.plugin.frames
+import proxy.plugin.sasl
+import proxy.plugin.schema
+from proxy.core import decisions
+from proxy.protocol import api, messages
+
+
+def test_every_message_and_every_api_is_there() -> None:
+    for name in messages.__all__:
+        assert getattr(surface, name) is getattr(messages, name)
+    for name, value in vars(api).items():
+        if isinstance(value, api.Api):
+            assert getattr(surface, name) is value
+
+
+def test_every_decision_and_every_step_is_there() -> None:
+    own = [name for name, value in vars(decisions).items() if getattr(value, "__module__", "") == decisions.__name__]
+    assert own
+    assert [name for name in own if not hasattr(surface, name)] == []
+
+
+DEEPER = [proxy.plugin.fetching, proxy.plugin.files, proxy.plugin.frames, proxy.plugin.sasl, proxy.plugin.schema]
+
+
+@pytest.mark.parametrize("module", DEEPER, ids=lambda module: module.__name__)
+def test_what_lies_deeper_is_what_our_own_plugins_need_of_it(module: ModuleType) -> None:
+    plugins = (Path(__file__).parents[3] / "plugins").rglob("*.py")
+    nodes = (node for path in plugins for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    imports = (node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == module.__name__)
+    used = {alias.name for node in imports for alias in node.names}
+    assert {name for name in vars(module) if not name.startswith("__")} == used
