@@ -79,6 +79,8 @@ class Child:
                 elif "learned" in line:
                     learned(Learned.of(line["learned"]))
                 elif "prepared" in line or "taken" in line:
+                    if line.get("report") is not None:
+                        self.ready = Report.of(line["report"])  # listeners may be gone
                     with suppress(trio.WouldBlock):
                         self._changes.send_nowait(line)
                 else:
@@ -96,7 +98,7 @@ class Child:
         answer = await self._say({"take": number}, "taken", number)
         if answer is None or answer["report"] is None:
             return False
-        self.config, self.ready = config, Report.of(answer["report"])
+        self.config = config
         return True
 
     async def _say(self, line: dict[str, Any], reply: str, number: int) -> dict[str, Any] | None:
@@ -145,19 +147,19 @@ class Workers:
         """Put another configuration in force in all of them. Raises StartError, and nothing changed."""
         async with self._applying:
             self._number += 1
-            prepared = await self._prepare(config)
+            asked = await self._prepare(config)
             self._settings = replace(self._settings, config=config)
             self._learned = {about: it for about, it in self._learned.items() if it.cluster in config.clusters}
             async with trio.open_nursery() as nursery:
                 for worker, child in self._children.items():
                     if child.config is not config:
-                        nursery.start_soon(self._take, worker, child, child in prepared)
+                        nursery.start_soon(self._take, worker, child, asked.get(child))
             if self._stopping.is_set():
                 raise StartError(ENDING)
             self._announce()
 
-    async def _prepare(self, config: Config) -> set[Child]:
-        """Have all prepare it. Gives those that did. Raises StartError with all reasons why it cannot be."""
+    async def _prepare(self, config: Config) -> dict[Child, bool]:
+        """Have all prepare it. Gives which did. Raises StartError with all reasons why it cannot be."""
         said: dict[Child, list[str] | None] = {}
 
         async def ask(child: Child) -> None:
@@ -170,13 +172,15 @@ class Workers:
         if self._stopping.is_set():
             reasons[ENDING] = None
         if reasons:
-            for child in said:
+            for child in (child for child, problems in said.items() if problems is not None):
                 await child.lines.send({"forget": self._number})
             raise StartError(*reasons)
-        return {child for child, problems in said.items() if problems is not None}
+        return {child: problems is not None for child, problems in said.items()}
 
-    async def _take(self, worker: int, child: Child, is_prepared: bool) -> None:
-        """Have it take what it prepared, or replace it."""
+    async def _take(self, worker: int, child: Child, is_prepared: bool | None) -> None:
+        """Have it take what it prepared, or replace it. None: it was not there to be asked."""
+        if is_prepared is None:
+            is_prepared = await child.prepare(self._number, self.config) == []
         if is_prepared and await child.take(self._number, self.config):
             return
         if not self._stopping.is_set() and self._children.get(worker) is child:

@@ -37,15 +37,20 @@ class Proxy(Program):
         self, folder: Path, port: int, bootstrap: str, more: str = "", files: int | None = None, clusters: str = ""
     ) -> None:
         self.port = port
-        file = folder / "gateway.yaml"
-        file.write_text(
+        self._file = folder / "gateway.yaml"
+        self._start = (
             f"clusters:\n  main: {{bootstrap: [{bootstrap}]}}\n{clusters}"
-            f"listeners:\n  clients: {{cluster: main, bind: {LOOPBACK}:{port}}}\n{more}\n"
+            f"listeners:\n  clients: {{cluster: main, bind: {LOOPBACK}:{port}}}\n"
         )
-        command = [sys.executable, "-m", "proxy", "run", "--log", "json", str(file)]
+        self.write(more)
+        command = [sys.executable, "-m", "proxy", "run", "--log", "json", str(self._file)]
         if files is not None:
             command = ["sh", "-c", f'ulimit -n {files}; exec "$@"', "sh", *command]
         super().__init__("proxy", command, folder / "proxy.log", env={"PYTHONPATH": str(ROOT)})
+
+    def write(self, more: str) -> None:
+        """Its configuration: the same beginning, and more."""
+        self._file.write_text(f"{self._start}{more}\n")
 
     def line(self, event: str) -> dict[str, Any]:
         """The first line of this event."""
@@ -232,3 +237,35 @@ def test_each_listener_is_said_when_it_is_open_whatever_becomes_of_the_others(ru
     assert len(proxy.lines("listening")) == 1
     assert not proxy.lines("ready"), "one of two listeners is not open"
     assert proxy.stop() == 0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_configuration_is_read_anew_at_a_signal(run: Run, workers: int) -> None:
+    port = free_block(8, LOOPBACK)
+    listener = f"  second: {{cluster: main, bind: {LOOPBACK}:{port}}}\n"
+    proxy = run(f"workers: {workers}")
+    proxy.line("ready")
+    os.kill(proxy.pid, signal.SIGHUP)
+    assert proxy.line("configuration reloaded")["changed"] == "nothing"
+
+    there = {"bootstrap.servers": f"{LOOPBACK}:{proxy.port}", "log_level": 0}
+    consumer = Consumer({**there, "group.id": "g"})
+    assert len(consumer.list_topics(timeout=LONG).brokers) == 3
+    proxy.write(f"{listener}workers: {workers + 1}\nlimits: {{idle: 5}}")
+    os.kill(proxy.pid, signal.SIGHUP)
+    assert proxy.line("configuration not reloaded")["problems"] == 1
+    assert "5 has no unit" in proxy.line("configuration refused")["what"]
+
+    proxy.write(f"{listener}workers: {workers}\nlimits: {{idle: 5m}}")
+    os.kill(proxy.pid, signal.SIGHUP)
+    proxy.expect('"changed": "listeners.second added, limits.idle"', within=LONG)
+    proxy.expect('"listener": "second"', within=LONG)
+    elsewhere = {"bootstrap.servers": f"{LOOPBACK}:{port}", "log_level": 0}
+    assert {it.port for it in Producer(elsewhere).list_topics(timeout=LONG).brokers.values()} == {
+        port + 1 + node_id for node_id in (1, 2, 3)
+    }
+    assert len(consumer.list_topics(timeout=LONG).brokers) == 3
+    consumer.close()
+    os.kill(proxy.pid, signal.SIGHUP)
+    assert proxy.stop() == 0
+    assert not proxy.lines("worker died")

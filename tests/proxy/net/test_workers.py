@@ -7,11 +7,14 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
+import trio.testing
 from structlog.testing import capture_logs
 
+from proxy.config import Config
 from proxy.net import workers as module
 from proxy.net.channel import Learned, Lines, Settings
 from proxy.net.complaints import Complaints
@@ -21,7 +24,7 @@ from proxy.net.workers import Child, Workers
 from proxy.telemetry.counters import NetworkCounters
 from proxy.telemetry.report import Report
 from tests.proxy.net.scripted import LOOPBACK, Broker, configuration, connected, port_of
-from tests.real.ports import is_free
+from tests.real.ports import free_block, is_free
 
 NONSENSE = [
     b"",
@@ -166,3 +169,88 @@ async def test_a_worker_that_says_nonsense_is_heard_again_when_it_makes_sense(
     assert heard == [Learned("main", 7, "kafka", 9092)]
     assert kept.counters.failed_tasks == len(NONSENSE)
     assert logs
+
+
+def more(workers: Workers, **options: Any) -> Config:
+    """What they have, with one more listener."""
+    config = workers.config
+    binds = {name: str(listener.bind) for name, listener in config.listeners.items()}
+    binds["second"] = f"{LOOPBACK}:{free_block(8, LOOPBACK)}"
+    return Config.model_validate(
+        {
+            "clusters": {"main": {"bootstrap": [str(config.clusters["main"].bootstrap[0])]}},
+            "listeners": {name: {"cluster": "main", "bind": bind} for name, bind in binds.items()},
+            "workers": 2,
+            **options,
+        }
+    )
+
+
+async def all_listen(workers: Workers) -> None:
+    """Wait until all of them listen where they should, and have no other limits than they should."""
+    wanted = workers.config.listeners.keys()
+    with trio.fail_after(LONG):
+        while True:
+            reports = await workers.reports()
+            if len(reports) == 2 and all(it.ready and it.listening.keys() == wanted for it in reports.values()):
+                return
+            await trio.sleep(0.01)
+
+
+async def test_another_configuration_is_in_force_in_all_of_them_or_in_none(
+    broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FIRST_PAUSE", 0.01)
+    workers = two(broker)
+    told: list[Report] = []
+    before = workers.config
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(workers.run, told.append)
+        await all_listen(workers)
+        processes = await pids(workers)
+        async with connected(LOOPBACK, port_of(before)) as client:
+            assert await client.beat() == 0
+            bad = more(workers, plugins=[{"acl": {"rules": str(tmp_path / "none.yaml")}}])
+            with pytest.raises(StartError) as raised:
+                await workers.apply(bad)
+            assert raised.value.reasons == (f"{tmp_path}/none.yaml: there is no such file; check the path",)
+            assert workers.config is before
+            await workers.apply(more(workers))
+            await all_listen(workers)
+            with trio.fail_after(LONG):
+                while told[-1].listening.keys() != {"clients", "second"}:
+                    await trio.sleep(0.01)
+            async with connected(LOOPBACK, workers.config.listeners["second"].bind.port) as other:
+                assert await other.beat() == 0
+            await workers.apply(before)
+            await all_listen(workers)
+            assert await client.beat() == 0
+        assert await pids(workers) == processes
+        os.kill(processes[0], signal.SIGKILL)  # one that dies meanwhile comes back with the new one
+        await workers.apply(more(workers))
+        await all_listen(workers)
+        workers.stop()
+
+
+async def test_one_that_hangs_is_replaced_by_one_with_the_new_configuration(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FIRST_PAUSE", 0.01)
+    workers = two(broker)
+    with capture_logs() as logs:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(workers.run, lambda report: None)
+            await trio.testing.wait_all_tasks_blocked()
+            await workers.apply(more(workers))  # before they are ready
+            await all_listen(workers)
+            before = await pids(workers)
+            os.kill(before[1], signal.SIGSTOP)
+            monkeypatch.setattr(module, "CHANGE_WITHIN", 4.0)
+            await workers.apply(more(workers, limits={"idle": "5m"}))
+            await all_listen(workers)
+            after = await pids(workers)
+            workers.stop()
+            with pytest.raises(StartError, match="about to end"):
+                await workers.apply(more(workers))
+    assert after[1] != before[1]
+    assert 1 in [line["worker"] for line in logs if line["event"] == "worker replaced"]
