@@ -39,6 +39,7 @@ TESTED_WITH = {
     "proxy/core/strangers.py": "tests/proxy/core/test_requests.py",
     "proxy/core/verdict.py": CONVERSATION,
     "proxy/net/conversation.py": GATEWAY,
+    "proxy/net/reading.py": "tests/proxy/net/test_reactor.py",
     "proxy/net/served.py": GATEWAY,
     "proxy/net/side.py": "tests/proxy/net/test_reactor.py",
     "proxy/testing/lending.py": "tests/proxy/testing/test_playbook.py",

@@ -1,18 +1,13 @@
-"""Conversation: a link and its two sockets. Reads what comes, hands it to the link, carries out what the link wants.
+"""Conversation: a link and its two sockets. Carries out what the link wants, until both sockets are closed.
 
 Rules:
-* A side is read until a read came back short: with edge-triggered events the next one says that there is more. Where
-  the other end has said goodbye it is read to its end, for no event will follow.
-* A side is not read while the link wants it paused, or while what came from it cannot be sent on (`side.py`).
-* Small pieces are posted, and leave together when every link that was ready has been read. Sent one by one, each would
-  wake an idle broker for itself: 50 connections of 100 B cost 27 us a request instead of 20.
-* Nothing here waits. Whoever could not go on is in `again`, or gets an event when it can.
+* What goes to one socket leaves together. Nothing waits: whoever could not go on gets an event when it can.
 * What a link wanted sent before its end is sent, even to a slow socket; then both sockets are closed.
+* It is over once, whatever ends it, and told of once.
 """
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -39,17 +34,11 @@ from proxy.core.events import Event
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
-from proxy.net.backlog import BUFFER
 from proxy.net.budget import Budget
-from proxy.net.pipes import WORTH_IT, Pipes
+from proxy.net.pipes import Pipes
 from proxy.net.read_buffer import ReadBuffer
 from proxy.net.resuming import Resuming
 from proxy.net.side import AnySocket, Side
-from proxy.net.splicing import splice
-
-ROUNDS = 6  # full reads of one side before the others have their turn
-LONG = 0.002  # seconds after the first of them, when the others have it too
-SMALL = 8 << 10  # what is sent on together with what others have to send
 
 
 @dataclass
@@ -74,31 +63,31 @@ class Conversation:
 
     __slots__ = (
         "__weakref__",
-        "_buffer",
         "_is_over",
-        "_is_plain",
-        "_shared",
         "active",
         "broker",
+        "buffer",
         "client",
         "closing",
         "is_fault",
+        "is_plain",
         "link",
         "opened",
         "paused",
         "reason",
         "seen",
+        "shared",
     )
 
     def __init__(self, shared: Shared, client: AnySocket, broker: AnySocket, link: Link) -> None:
-        self._shared = shared
-        self._buffer = shared.buffer
+        self.shared = shared
+        self.buffer = shared.buffer
         self.link = link
         self.client = Side(client, link.requests.splitter, link.receive_client, self.lost, shared.again)
         self.broker = Side(broker, link.responses.splitter, link.receive_broker, self.lost, shared.again)
         self.client.peer, self.broker.peer = self.broker, self.client
         self.client.is_client = True
-        self._is_plain = self.client.is_plain and self.broker.is_plain
+        self.is_plain = self.client.is_plain and self.broker.is_plain
         self._is_over = False
         self.closing = False
         self.paused = False  # memory is short
@@ -140,83 +129,9 @@ class Conversation:
         self.client.unblock()
         self.broker.unblock()
 
-    # Reading.
+    # What becomes of its sockets.
 
-    def read(self, side: Side) -> None:
-        """Read a side that has something, for a few rounds."""
-        buffer = self._buffer
-        side.readable = True
-        until = 0.0
-        for _ in range(ROUNDS):
-            if side.blocked:
-                return
-            if side.splitter.passing > WORTH_IT and self._is_plain and not self._splice(side):
-                return
-            peer, portion, room = side.peer, side.portion, buffer.room
-            try:
-                count = side.receive(room, portion)
-            except BlockingIOError:
-                side.readable = False
-                return
-            except OSError as error:
-                self.lost(side, error)
-                return
-            if not count:
-                self._ended(side)
-                return
-            side.received += count
-            data = room[:count]
-            commands = side.take(data)
-            if commands is None:
-                if count <= SMALL:
-                    buffer.post(peer, data, count)  # what nearly always happens
-                else:
-                    buffer.deliver()
-                    peer.send(data)
-            elif commands:
-                self.carry_out(commands)
-            else:
-                self._shared.budget.kept(self)
-            if count < portion and not side.hung:
-                side.readable = False
-                return
-            side.portion = BUFFER
-            now = time.perf_counter()
-            if until and now > until:
-                break
-            until = until or now + LONG
-        self._shared.again.append(side)
-
-    def receive(self, side: Side, data: memoryview) -> None:
-        """Take what was read from a side before it was ours."""
-        commands = side.take(data)
-        if commands is None:
-            side.peer.send(data)
-        else:
-            self.carry_out(commands)
-
-    def goodbye(self, side: Side, broken: bool) -> None:
-        """The other end will send no more, or (`broken`) is not there any more."""
-        side.hung = True
-        if side.blocked and (broken or (self.paused and side.peer.hung)):
-            self.abort(None if side.is_client else "the connection to the broker broke")
-        else:
-            self.read(side)
-
-    def _splice(self, side: Side) -> bool:
-        """Let a body pass unread. True: the side may have more to read."""
-        self._buffer.deliver()
-        try:
-            return splice(side, self._shared.pipes)
-        except BlockingIOError:
-            side.readable = False
-        except EOFError:
-            self._ended(side)
-        except OSError as error:
-            self.lost(side, error)
-        return False
-
-    def _ended(self, side: Side) -> None:
+    def ended(self, side: Side) -> None:
         """The other end sent its last byte."""
         side.readable = False
         side.block()
@@ -230,7 +145,7 @@ class Conversation:
 
     def carry_out(self, commands: Sequence[Command]) -> None:
         """Do what the link wants. What goes to one socket leaves together."""
-        self._buffer.deliver()
+        self.buffer.deliver()
         for side, kind in ((self.broker, ToBroker), (self.client, ToClient)):
             pieces = [command.data for command in commands if isinstance(command, kind)]
             if pieces:
@@ -247,13 +162,13 @@ class Conversation:
         elif isinstance(command, HalfClose):
             self.client.finish()
         elif isinstance(command, Await):
-            command.signal.on_release(self, partial(self._shared.resuming.released, command.token))
+            command.signal.on_release(self, partial(self.shared.resuming.released, command.token))
         elif isinstance(command, Wake):
-            self._shared.resuming.wake_later(self, command.token, command.seconds)
+            self.shared.resuming.wake_later(self, command.token, command.seconds)
         elif isinstance(command, Perform):
-            self._shared.resuming.perform(self, command.token, command.work)
+            self.shared.resuming.perform(self, command.token, command.work)
         elif isinstance(command, Emit):
-            self._shared.emit(self, command.event)
+            self.shared.emit(self, command.event)
         elif isinstance(command, PauseClient | PauseBroker):
             (self.client if isinstance(command, PauseClient) else self.broker).block()
         elif isinstance(command, ResumeClient | ResumeBroker):
@@ -289,7 +204,7 @@ class Conversation:
     def drain(self) -> None:
         """Read no further requests; end when all is answered."""
         if not self.closing:
-            self._ended(self.client)
+            self.ended(self.client)
 
     def abort(self, reason: str | None = None, *, is_fault: bool = True) -> None:
         """End it now, whatever was still to be sent."""
@@ -298,13 +213,13 @@ class Conversation:
         self._is_over = self.closing = True
         if self.reason is None:
             self.reason, self.is_fault = reason, is_fault
-        self._shared.leaves(self)
+        self.shared.leaves(self)
         self.client.close()
         self.broker.close()
-        self._shared.over(self)
+        self.shared.over(self)
 
     def release(self) -> None:
         """It is over: free all that it holds."""
         for command in self.link.release(self.reason, self.client.received, self.broker.received):
             if isinstance(command, Emit):
-                self._shared.emit(self, command.event)
+                self.shared.emit(self, command.event)

@@ -37,6 +37,7 @@ from proxy.net.conversation import Conversation, Shared
 from proxy.net.machine import share_arenas
 from proxy.net.pipes import Pipes
 from proxy.net.read_buffer import ReadBuffer
+from proxy.net.reading import goodbye, read
 from proxy.net.resuming import Resuming
 from proxy.net.side import AnySocket, Side
 from proxy.net.turns import Turns
@@ -110,16 +111,14 @@ class Reactor:
             self._epoll.close()
             os.close(self._nudge)
 
-    def adopt(self, client: AnySocket, broker: AnySocket, link: Link, early: bytes = b"") -> Conversation:
-        """Take over two connected sockets, and what was already read from the client. Closes them in the end."""
+    def adopt(self, client: AnySocket, broker: AnySocket, link: Link) -> Conversation:
+        """Take over two connected sockets. Closes them in the end."""
         conversation = Conversation(self._shared, client, broker, link)
         sides = conversation.client, conversation.broker
         for side in sides:
             self._epoll.register(side.fd, EDGES)  # fails where the system has no room for more: then nothing was added
         self.conversations.add(conversation)
         self._sides |= {side.fd: (conversation, side) for side in sides}
-        if early:
-            self._outside(conversation, lambda: conversation.receive(conversation.client, memoryview(bytearray(early))))
         return conversation
 
     def look(self, side: Side) -> None:
@@ -169,8 +168,8 @@ class Reactor:
 
     def _serve(self) -> None:
         """Serve whoever is ready, until nobody is or the budget is spent."""
-        poll, sides, clock, waiting = self._epoll.poll, self._sides, trio.current_time, self.turns.line
-        again, deliver = self._again, self._buffer.deliver
+        poll, sides, waiting, again = self._epoll.poll, self._sides, self.turns.line, self._again
+        clock, deliver = trio.lowlevel.current_clock().current_time, self._buffer.deliver
         deadline = clock() + BUDGET
         events = poll(0, EVENTS)
         while events or again or waiting:
@@ -184,9 +183,9 @@ class Reactor:
                     if side.stalled and flags & ROOM:
                         conversation.flush(side)
                     if flags & GOODBYE:
-                        conversation.goodbye(side, bool(flags & BROKEN))
+                        goodbye(conversation, side, bool(flags & BROKEN))
                     elif flags & INCOMING:
-                        conversation.read(side)
+                        read(conversation, side)
                 except Exception as error:
                     self._crash(conversation, error)
             if again:
@@ -204,7 +203,7 @@ class Reactor:
             side = self._again.popleft()
             served = self._sides.get(side.fd)
             if served is not None and side.readable and not side.blocked:  # one that is closed is blocked for good
-                self._guard(served[0], partial(served[0].read, side))
+                self._guard(served[0], partial(read, served[0], side))
 
     def _outside(self, conversation: Conversation, step: Callable[[], None]) -> None:
         """Take a step of a link from another task. The loop may wait for events: it learns that there is more to do."""

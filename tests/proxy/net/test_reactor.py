@@ -73,11 +73,11 @@ class World:
         self.over.append(reason)
         self.changed.set()
 
-    def link(self, *plugins: Plugin, early: bytes = b"", **options: int) -> tuple[trio.SocketStream, trio.SocketStream]:
+    def link(self, *plugins: Plugin, **options: int) -> tuple[trio.SocketStream, trio.SocketStream]:
         """The client's and the broker's end of a new link."""
         client, ours = pair(**options)
         broker, upstream = pair(**options)
-        self.reactor.adopt(ours, upstream, Link(connection(), Filters(plugins)), early)
+        self.reactor.adopt(ours, upstream, Link(connection(), Filters(plugins)))
         self.ends += stream(client), stream(broker)
         return self.ends[-2], self.ends[-1]
 
@@ -166,13 +166,6 @@ async def test_observers_hear_how_a_connection_ended_and_what_came_on_it(
     assert closed.from_broker == len(heartbeat_answer(1))
     assert closed.began <= closed.ended
     assert [type(event) for event in here.events] == [ObserverFailed]  # of its end
-
-
-async def test_what_was_read_before_is_not_lost() -> None:
-    async with world() as here:
-        client, broker = here.link(early=heartbeat(1)[:17])
-        await client.send_all(heartbeat(1)[17:])
-        assert await receive(broker, len(heartbeat(1))) == heartbeat(1)
 
 
 @pytest.mark.parametrize("buffers", [0, 4096])
