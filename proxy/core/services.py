@@ -115,7 +115,9 @@ class Repeating(Protocol):
     """Has work done again and again."""
 
     def __call__(self, seconds: float, work: Callable[[], object]) -> None:
-        """Call this in a thread, each time after so many seconds, from `start` to `stop`. What it raises is logged.
+        """Call this in a thread, each time after so many seconds (more than 0), from `start` to `stop`.
+
+        What it raises is logged, and counted.
 
         To be said in the constructor or in `start`.
         """

@@ -26,6 +26,7 @@ import trio
 from proxy.config.plugins import PluginUse
 from proxy.core.clock import Clock
 from proxy.core.context import Connection
+from proxy.core.failure import raised_at
 from proxy.core.fetch_topics import FetchTopics
 from proxy.core.plugin import Plugin
 from proxy.core.services import Level, PluginError, Services
@@ -35,6 +36,7 @@ from proxy.net.complaints import Complaints
 from proxy.net.process import StartError
 from proxy.net.tasks import Tasks
 from proxy.telemetry.plugin_counters import PluginCounters
+from proxy.text.problems import BadFileError
 from proxy.text.watched import WatchedFile, no_warnings
 
 log = structlog.get_logger()
@@ -118,8 +120,13 @@ class HostedPlugin:
     def _beginning(self) -> Iterator[None]:
         try:
             yield
+        except BadFileError as error:  # which says where, itself
+            raise StartError(str(error)) from None
         except PluginError as error:
             raise StartError(f'plugin "{self.name}": {error}') from None
+        except Exception as error:  # a bug of the plugin: it keeps a proxy from starting, and another configuration out
+            failure = f"{type(error).__name__}: {error}, at {raised_at(error)}"
+            raise StartError(f'plugin "{self.name}" failed: {failure}; leave it out, or mend it') from None
 
     async def _repeat(self, seconds: float, work: Callable[[], object]) -> None:
         while True:
@@ -128,6 +135,8 @@ class HostedPlugin:
                 await trio.to_thread.run_sync(work)
 
     def _every(self, seconds: float, work: Callable[[], object]) -> None:
+        if seconds <= 0:
+            raise ValueError(f"work cannot be done every {seconds} s")
         self._works.append((seconds, work))
 
     def _watch(

@@ -34,9 +34,12 @@ class Noting(Plugin):
         begins: str | None = None
         starts: str | None = None
         fails: bool = False
+        bug: bool = False
 
     def __init__(self, options: Options, services: Services) -> None:
         super().__init__(options, services)
+        if options.bug:
+            services.every(0, self.work)
         if options.begins:
             raise PluginError(options.begins)
         self.called: list[tuple[str, bool]] = []
@@ -139,6 +142,15 @@ async def test_a_file_that_it_has_watched_says_what_it_says_now(tmp_path: Path) 
     ((_, watched),) = one.watched
     assert watched.look() == Reload(str(file), True)
     assert table.value == 30
+
+
+async def test_one_that_has_a_bug_is_said_to_and_where() -> None:
+    with pytest.raises(StartError) as raised:
+        hosted(bug=True)
+    start, _, end = str(raised.value).partition(", at ")
+    assert start == 'plugin "noting-2" failed: ValueError: work cannot be done every 0 s'
+    assert end.endswith("; leave it out, or mend it")
+    assert "hosted.py:" in end
 
 
 async def test_a_line_says_whose_it_is_and_what_is_known_of_the_connection() -> None:
