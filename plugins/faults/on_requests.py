@@ -101,13 +101,14 @@ class RequestFaults:
     def _before(self, ctx: Context, request: Any, faults: list[tuple[str, FaultRule]], pending: PendingFaults) -> Steps:
         """Try each fault on the request; those that wait for its answer are put into `pending`."""
         forward: Forward | None = None
+        things = list(about.of_request(request, ctx.version, self._name_of))
         for name, fault in faults:
-            things = list(about.of_request(request, ctx.version, self._name_of))  # as the faults before it left them
             meant = tuple(thing for thing in things if _is_meant(fault, thing))
-            target = self._target(name, fault, ctx, request, pending, meant, all_meant=len(meant) == len(things))
             if not meant:
                 self._in_force.note(name, Result.NEAR_MISS, f"it is about {_told(things)}", ctx)
-            elif fault.do.effect.at is FaultSide.AFTER_BROKER:
+                continue
+            target = self._target(name, fault, ctx, request, pending, meant, all_meant=len(meant) == len(things))
+            if fault.do.effect.at is FaultSide.AFTER_BROKER:
                 silent = no_answer(target)
                 if silent is None:
                     pending.faults.append((name, fault))
@@ -118,6 +119,7 @@ class RequestFaults:
                 if isinstance(decision, Forward):
                     copies = max(decision.copies, forward.copies if forward else 1)
                     forward = Forward(request, copies=copies)
+                    things = list(about.of_request(request, ctx.version, self._name_of))  # those that are left
                 elif isinstance(decision, Raw | Cut | Drip):
                     pending.leaving = decision
                 elif decision is not None:
