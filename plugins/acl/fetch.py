@@ -19,7 +19,7 @@ from typing import Any
 from plugins.acl.authorizer import Authorizer
 from plugins.acl.client_authorizer import ClientAuthorizer, authorizer_of
 from plugins.acl.fetched import REFUSED, forgotten_topic, refused_topic, request_topic, verdict
-from plugins.acl.sessions import AuthorizedSession, sessions
+from plugins.acl.sessions import AuthorizedSession, sessions, sessions_key
 from proxy.plugin import (
     FETCH,
     Context,
@@ -66,6 +66,7 @@ class FetchHandlers:
     def __init__(self, authorizer: Authorizer, names: TopicNames) -> None:
         self._authorizer = authorizer
         self._names = names
+        self._sessions_key = sessions_key(authorizer, FETCH)
 
     def request(self, ctx: Context, request: FetchRequest) -> Decision | Steps:
         """Check it, after asking for the names that are not known."""
@@ -147,7 +148,7 @@ class FetchHandlers:
         return True
 
     def _sessions(self, ctx: Context) -> FetchSessions[AuthorizedSession]:
-        return sessions(ctx.connection, self._authorizer, FETCH)
+        return sessions(ctx.connection, self._sessions_key)
 
     def is_needed(self, ctx: Context) -> bool:
         """Must the answer be looked at?"""

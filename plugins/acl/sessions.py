@@ -20,9 +20,13 @@ from proxy.plugin.fetching import FetchedTopic, FetchSession, FetchSessions, Top
 Verdict = Callable[[Topic], int | None]  # the error with which a topic is refused; None: it may be served
 
 
-def sessions(connection: Connection, authorizer: Authorizer, api: Api) -> FetchSessions[AuthorizedSession]:
-    """Those of one connection, for requests of this API. They stay when another configuration comes."""
-    key = authorizer.name, api.name
+def sessions_key(authorizer: Authorizer, api: Api) -> str:
+    """Under what a connection notes its sessions of this API: another authorizer of the same name goes on with them."""
+    return f"{authorizer.name}: sessions of {api.name}"
+
+
+def sessions(connection: Connection, key: str) -> FetchSessions[AuthorizedSession]:
+    """Those of one connection."""
     found: FetchSessions[AuthorizedSession] | None = connection.notes.get(key)
     if found is None:
         found = connection.notes[key] = FetchSessions(AuthorizedSession)
@@ -32,7 +36,7 @@ def sessions(connection: Connection, authorizer: Authorizer, api: Api) -> FetchS
 def forget_sessions(connection: Connection, authorizer: Authorizer) -> None:
     """What is known of the sessions of this connection is true no more."""
     for api in (FETCH, SHARE_FETCH):
-        connection.notes.pop((authorizer.name, api.name), None)
+        connection.notes.pop(sessions_key(authorizer, api), None)
 
 
 class Change(NamedTuple):

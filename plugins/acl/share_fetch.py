@@ -16,7 +16,7 @@ from typing import Any
 from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
 from plugins.acl.fetched import forgotten_topic, refused_topic, request_topic, verdict
-from plugins.acl.sessions import AuthorizedSession, Change, sessions
+from plugins.acl.sessions import AuthorizedSession, Change, sessions, sessions_key
 from proxy.plugin import SHARE_FETCH, Decision, ErrorCode, ShareFetchRequest, turns
 from proxy.plugin.fetching import LAST, FetchedTopic, FetchSessions, Topic
 
@@ -70,7 +70,7 @@ class ShareFetchCheck(Check):
 
     def sessions(self, checked: CheckedRequest) -> FetchSessions[AuthorizedSession]:
         """Those of this connection, by group and member."""
-        return sessions(checked.connection, checked.authorizer.of, SHARE_FETCH)
+        return sessions(checked.connection, sessions_key(checked.authorizer.of, SHARE_FETCH))
 
 
 class ShareAcknowledgeCheck(Check):

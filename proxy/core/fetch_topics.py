@@ -11,7 +11,8 @@
 # A plugin shows it every request of Fetch, ShareFetch and ShareAcknowledge, and every answer of Fetch. An observer may
 # too. What comes of them is remembered with the connection, as this plugin sees it.
 # What it gives is as it is now: copy what must last.
-# A plugin that comes into force later has it `forget` what it knew of a connection, in `joined`.
+# A session that was not seen from its beginning is about nothing. A plugin that comes into force later has it `forget`
+# what it knew of a connection, in `joined`.
 """
 
 from __future__ import annotations
@@ -67,5 +68,6 @@ class FetchTopics:
     def answered(self, ctx: Context, response: FetchResponse) -> None:
         """The answer says what the session is called that the request opens."""
         session: FetchSession | None = ctx.notes.pop(self._key, None)
-        if session is not None and response.session_id and not response.error_code:
-            ctx.connection.notes[self._key].open(response.session_id, session)
+        sessions: FetchSessions[FetchSession] | None = ctx.connection.notes.get(self._key)
+        if session is not None and sessions is not None and response.session_id and not response.error_code:
+            sessions.open(response.session_id, session)

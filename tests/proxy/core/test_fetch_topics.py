@@ -53,3 +53,12 @@ def test_two_plugins_see_sessions_of_their_own() -> None:
     first.answered(ctx, FetchResponse(session_id=9, responses=[]))
     assert [*first.of(context(client, fetch(9, 1)), fetch(9, 1))] == ["t"]
     assert not second.of(context(client, fetch(9, 1)), fetch(9, 1))
+
+
+def test_what_went_by_unseen_is_forgotten_with_all_that_is_known_of_the_connection() -> None:
+    service, client = FetchTopics("faults"), connection()
+    opening = context(client, fetch(0, 0, "t"))
+    service.of(opening, fetch(0, 0, "t"))
+    service.forget(client)
+    service.answered(opening, FetchResponse(session_id=9, responses=[]))
+    assert not service.of(context(client, fetch(9, 1)), fetch(9, 1))
