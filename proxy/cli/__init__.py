@@ -17,6 +17,7 @@ COMMANDS = {
     "acls": "Make a file of rules of Kafka's ACLs, and Kafka's ACLs of a file of rules.",
     "users": "Keep the users that a listener authenticates itself.",
     "decode": "Show what bytes of the Kafka protocol say.",
+    "audit": "Verify, search and follow the journal of an audit.",
     "demo": "See it work: brokers, proxy and a client, all on this machine.",
     "schema": "Print the JSON Schema of the configuration, for editors.",
     "completion": "Print the script that completes this command in a shell.",

@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 GROUP = "doorkeeper.plugins"
 ALWAYS_THERE = frozenset({"address", "api_versions"})
-BUILT_IN: dict[str, str] = {"acl": "plugins.acl:Acl", "faults": "plugins.faults:Faults"}
+BUILT_IN: dict[str, str] = {
+    "acl": "plugins.acl:Acl",
+    "audit": "plugins.audit:Audit",
+    "faults": "plugins.faults:Faults",
+}
 
 
 @dataclass(frozen=True, slots=True)

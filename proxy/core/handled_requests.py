@@ -64,7 +64,8 @@ class HandledRequests(Handling):
             message = yield from self._read(interest, wanted)
         except ProtocolError as error:
             return (yield from self._judge_unread(wanted, detached(error)))
-        self._outcomes.show(wanted.ctx, interest.observers, message)
+        if interest.observers:
+            yield from self._outcomes.show(wanted.ctx, interest.observers, message)
         try:
             return (yield from request_steps(wanted.chain, wanted.ctx, message))
         except HandlerError as error:
@@ -126,7 +127,7 @@ class HandledRequests(Handling):
                 ends, how = (leaving.cut.reason, leaving.cut.how) if leaving.cut else (reply.end, How.CLOSE)
                 steps = leaving if leaving.takes_time else None
                 return Verdict([leaving.data], by, why, ends, how, leaving=steps)
-            self._show(wanted, reply.message)
+            yield from self._show(wanted, reply.message)
         return Verdict(pieces, by, why, reply.end)
 
     def _frame(self, reply: Reply, wanted: Wanted) -> Sliced[list[Buffer]]:
@@ -154,10 +155,10 @@ class HandledRequests(Handling):
         if answer is None:
             return ()
         pieces = yield from slice_response_frame(answer, version, wanted.number)
-        self._show(wanted, answer)
+        yield from self._show(wanted, answer)
         return pieces
 
-    def _show(self, wanted: Wanted, answer: Response) -> None:
+    def _show(self, wanted: Wanted, answer: Response) -> Sliced[None]:
         """Show an answer of ours to its observers."""
         if wanted.chain.response is not None:
-            self._outcomes.show(wanted.ctx, wanted.chain.response.observers, answer)
+            yield from self._outcomes.show(wanted.ctx, wanted.chain.response.observers, answer)

@@ -81,7 +81,7 @@ class HandledResponses(Handling):
         if manners:
             verdict, leaving = self._leaving(verdict, manners, wanted)
         elif interest is not None:
-            self._outcomes.show(wanted.ctx, interest.observers, message)
+            yield from self._outcomes.show(wanted.ctx, interest.observers, message)
         yield from self._before(verdict, wanted)
         if leaving is None:
             return verdict

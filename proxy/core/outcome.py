@@ -28,7 +28,9 @@ from proxy.core.failure import detached, raised_at
 from proxy.core.limits import Counters
 from proxy.core.outbox import Outbox
 from proxy.core.steps import before_steps
+from proxy.protocol.fiber import in_slices
 from proxy.protocol.schema import Message
+from proxy.protocol.slices import Sliced
 
 
 class By(Enum):
@@ -121,11 +123,14 @@ class Outcomes:
         assert ctx.came is not None
         return Outcome(by, why, ctx.came, ctx.sent, answered, left, ctx.request_bytes, size, ctx.decisions)
 
-    def show(self, ctx: Context, observers: Iterable[Showing], message: Message) -> None:
-        """Show a message to those who asked to read it."""
+    def show(self, ctx: Context, observers: Iterable[Showing], message: Message) -> Sliced[None]:
+        """Show a message to those who asked to read it; a large one in slices."""
         for observer in observers:
             try:
-                observer(ctx, message)
+                if ctx.is_large:
+                    yield from in_slices(observer, ctx, message)
+                else:
+                    observer(ctx, message)
             except Exception as error:
                 self._failed(observer, ctx, error)
 

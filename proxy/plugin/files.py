@@ -9,6 +9,7 @@ from proxy.text.file import (
 )
 from proxy.text.quantities import (
     Seconds as Seconds,
+    Size as Size,
 )
 from proxy.text.watched import (
     WatchedFile as WatchedFile,

@@ -145,7 +145,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "an unknown plugin": (
         with_also("plugins: [adres]\n"),
-        ['8:11: unknown plugin "adres"; known here: acl, faults'],
+        ['8:11: unknown plugin "adres"; known here: acl, audit, faults'],
     ),
     "two plugins in one entry": (
         with_also("plugins:\n  - {a: 1, b: 2}\n"),

@@ -20,6 +20,7 @@ from proxy.core.link import Link
 from proxy.core.outcome import By, Outcome
 from proxy.core.plugin import Handler, Plugin, Wish, observe, on_outcome, on_request, on_response, on_unsupported
 from proxy.protocol.api import HEARTBEAT, METADATA, PRODUCE
+from proxy.protocol.fiber import turns
 from proxy.protocol.frame import REQUEST_HEAD, RESPONSE_HEAD, SIZE
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
@@ -29,6 +30,7 @@ from proxy.protocol.schema import Request
 from proxy.testing import connection, from_broker, from_client
 from tests.proxy.core.frames import (
     answering,
+    asking,
     heartbeat,
     heartbeat_answer,
     metadata,
@@ -396,3 +398,24 @@ def test_every_request_has_exactly_one_outcome_whenever_the_link_dies(
         known = [moment for moment in moments if moment is not None]
         assert known == sorted(known)
         assert (outcome.why is None) == (outcome.by is By.BROKER)
+
+
+def test_large_messages_are_shown_in_slices() -> None:
+    shown: list[int] = []
+
+    class Slow(Plugin):
+        @observe(ProduceRequest, fields="topic_data")
+        def request(self, ctx: Context, request: ProduceRequest) -> None:
+            for partition in turns(request.topic_data[0].partition_data):
+                shown.append(partition.index)
+
+    partitions = [ProduceRequest.Topic.Partition(index=index, records=b"") for index in range(20_000)]
+    topic = ProduceRequest.Topic(name="orders", partition_data=partitions)
+    link = Link(connection(), Filters([Slow()]))
+    commands = play(link, asking(ProduceRequest(acks=1, timeout_ms=1, topic_data=[topic]), 1, 9))
+    seen = set()
+    while tokens := [command.token for command in commands if isinstance(command, Wake)]:
+        seen.add(len(shown))
+        commands = link.wake(tokens[0])
+    assert shown == list(range(20_000))
+    assert len(seen) > 100

@@ -1,0 +1,147 @@
+"""One writer's chain of segments: what the writer's thread does with the disk.
+
+Rules:
+* An event has its sequence once it is a line. Lines that could not be written wait, and are written first: a disk
+  that was full leaves no gap.
+* A segment is followed by the next one before it is sealed. So the last one of a chain is where its writer stopped or
+  was killed; if neither is so, what followed was cut off.
+* A segment ends when it is large or old enough, or its hour is over. One in which nothing happened goes on.
+* Whatever the disk refuses is raised as OSError and can be tried again.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from plugins.audit.lines import EventLines
+from plugins.audit.queue import Loss, QueuedEvent
+from plugins.audit.seals import Seal, SegmentEnd, seal
+from plugins.audit.segments import OpenSegment, SegmentName
+
+HOUR = 3600
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """When a segment ends: at so many bytes on disk, or so many seconds after it began."""
+
+    size: int = 16 << 20
+    age: float = 900.0
+
+
+@dataclass
+class _Current:
+    file: OpenSegment
+    first: int
+    begun: float
+
+
+class Chain:
+    """The segments of one writer. `wall` gives seconds since 1970."""
+
+    def __init__(
+        self,
+        journal: Path,
+        instance: str,
+        worker: int,
+        key: Ed25519PrivateKey,
+        wall: Callable[[], float],
+        rotation: Rotation,
+        others: dict[str, str],
+    ) -> None:
+        self._journal = journal
+        self._instance = instance
+        self._worker = worker
+        self._key = key
+        self._wall = wall
+        self._rotation = rotation
+        self._others = others
+        self._lines = EventLines(instance, worker)
+        self._waiting: list[bytes] = []
+        self._number = 0
+        self._newest: str | None = None  # the hash of the newest seal
+        self._unsealed: deque[_Current] = deque()
+        self._current = self._opened()
+
+    def add(self, entry: QueuedEvent | Loss) -> int:
+        """Make an entry's line. Gives how many bytes it has; `flush` writes it."""
+        line = self._lines.line(entry)
+        self._waiting.append(line)
+        return len(line)
+
+    def flush(self) -> None:
+        """Write all lines. Raises OSError."""
+        if self._waiting:
+            self._current.file.write(self._waiting)
+            self._waiting = []
+
+    @property
+    def waiting(self) -> int:
+        """How many lines are not written."""
+        return len(self._waiting)
+
+    @property
+    def _is_over(self) -> bool:
+        """Is the segment old, or its hour over? One in which nothing happened goes on."""
+        begun, now = self._current.begun, self._wall()
+        is_old = now >= begun + self._rotation.age or now // HOUR != begun // HOUR
+        return is_old and self._current.file.events > 1
+
+    def rotate(self, more: bool) -> None:
+        """Go on in another segment where it is time, and seal what has ended. `more`: something is to be added now.
+
+        EventLines that wait belong into the segment as it is: `flush` comes first. Raises OSError.
+        """
+        current = self._current
+        another_hour = more and self._wall() // HOUR != current.begun // HOUR
+        if current.file.size >= self._rotation.size or self._is_over or another_hour:
+            self._current = self._opened()
+            self._unsealed.append(current)
+        self._seal(SegmentEnd.ROTATED)
+
+    def end(self) -> None:
+        """Say that this is the end, and seal it. Raises OSError."""
+        self._seal(SegmentEnd.ROTATED)
+        self.add(QueuedEvent("journal_closed", self._wall(), None, {}))
+        self.flush()
+        self._unsealed.append(self._current)
+        self._seal(SegmentEnd.STOPPED)
+
+    def abandon(self) -> None:
+        """Unlock what could not be sealed: whoever comes next does that."""
+        for ended in (*self._unsealed, self._current):
+            ended.file.close()
+
+    def _opened(self) -> _Current:
+        """The next segment, with its first event. Nothing has changed where it cannot be written."""
+        now = self._wall()
+        begin = {"segment": self._number + 1, "software": version("doorkeeper")}
+        line = self._lines.line(QueuedEvent("segment_opened", now, None, begin))
+        try:
+            file = OpenSegment(self._journal, SegmentName.at(now, self._instance, self._worker, self._number + 1))
+            try:
+                file.write([line])
+            except OSError:
+                file.path.unlink()
+                file.close()
+                raise
+        except OSError:
+            self._lines.sequence -= 1
+            raise
+        self._number += 1
+        return _Current(file, self._lines.sequence, now)
+
+    def _seal(self, end: SegmentEnd) -> None:
+        while self._unsealed:
+            ended = self._unsealed[0]
+            file, others = ended.file, self._others if self._newest is None else {}
+            said = Seal(file.name, file.sha256, ended.first, bytes(file.checks), end, self._newest, others)
+            self._newest = seal(self._journal, said, self._key)
+            file.close()
+            self._unsealed.popleft()

@@ -1,0 +1,89 @@
+"""Contents: is one segment as it was written, and what does it say of its own gaps?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import file_digest
+from pathlib import Path
+from typing import NamedTuple
+
+from plugins.audit.placing import Tampering, changes
+from plugins.audit.seals import Seal, SegmentEnd
+from plugins.audit.segments import SegmentName, frames
+
+LOST = b'{"kind":"events_lost"'
+
+
+class Remark(NamedTuple):
+    """One thing about a file of a journal. `first` and `last` are sequences of events; None: which ones is not known.
+
+    `gap`: something is missing that the journal accounts for.
+    """
+
+    place: Path
+    what: str
+    first: int | None = None
+    last: int | None = None
+    gap: bool = False
+
+    def __str__(self) -> str:
+        where = f"{self.place.as_posix()}: "
+        if self.first is not None:
+            many = f"events from {self.first} on" if self.last is None else f"events {self.first} to {self.last}"
+            where += f"{f'event {self.first}' if self.first == self.last else many}: "
+        return where + self.what
+
+
+def sealed(journal: Path, name: SegmentName, seal: Seal, is_last: bool) -> Iterator[Remark]:
+    """What is wrong with a segment that has a seal; gaps where nothing is. `is_last`: of its chain."""
+    path = journal / name.path
+    with open(path, "rb") as opened:
+        is_same = file_digest(opened, "sha256").hexdigest() == seal.sha256
+    yield from _gaps(path, name, seal, is_last) if is_same else _altered(path.read_bytes(), name, seal)
+
+
+def _altered(data: bytes, name: SegmentName, seal: Seal) -> Iterator[Remark]:
+    found = changes(seal.checks, data)
+    for change, first, last in found:
+        if change is Tampering.INSERTED:
+            text, last = f"{last - first + 1} inserted before this one", first
+        else:
+            text = change.value
+        yield Remark(name.path, text, seal.first + first, seal.first + last)
+    if not found:
+        yield Remark(name.path, "its bytes were altered, though every event is as it was written")
+
+
+def _gaps(path: Path, name: SegmentName, seal: Seal, is_last: bool) -> Iterator[Remark]:
+    if seal.end is SegmentEnd.KILLED and is_last:  # a writer may be killed before it has sealed the one before, too
+        torn = f"; {seal.torn} bytes behind it were no whole frame" if seal.torn else ""
+        text = f"its writer was killed after it, and events of the last 100 ms before that may be missing{torn}"
+        yield Remark(name.path, text, seal.last, seal.last, gap=True)
+    for line in segment_lines(path):
+        if line.startswith(LOST):
+            lost = json.loads(line)
+            text = f"{lost['lost']} events were lost here, from {lost['lost_from']} to {lost['lost_to']}"
+            yield Remark(name.path, text, lost["sequence"], lost["sequence"], gap=True)
+
+
+def unsealed(journal: Path, name: SegmentName, first: int | None) -> Iterator[Remark]:
+    """Do the events of a segment without a seal at least follow each other? `first` None: the first may be any."""
+    expected = first
+    for line in segment_lines(journal / name.path):
+        try:
+            event = json.loads(line)
+            here = event["instance"], event["worker"], event["sequence"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            yield Remark(name.path, "what stands here is no event", expected, expected)
+            return
+        if here != (name.instance, name.worker, here[2] if expected is None else expected):
+            yield Remark(name.path, f"event {here[2]} of {here[0]}-{here[1]} stands here", expected, expected)
+            return
+        expected = here[2] + 1
+
+
+def segment_lines(path: Path) -> Iterator[bytes]:
+    """All lines of a segment, up to a frame that is not whole."""
+    for _, lines in frames(path.read_bytes()):
+        yield from lines

@@ -1,0 +1,52 @@
+"""Lines: from an event to what stands in the journal: JSON, stamped with its place in the chain.
+
+What cannot be written as JSON is no reason to lose the rest: an `events_lost` stands in its place.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+
+from pydantic_core import PydanticSerializationError, to_json
+
+from plugins.audit.queue import Loss, QueuedEvent
+from plugins.audit.schema import VERSION
+
+
+class EventLines:
+    """Makes the lines of one chain. `sequence` is that of the last one."""
+
+    def __init__(self, instance: str, worker: int) -> None:
+        self.sequence = 0
+        self._chain = f'","instance":"{instance}","worker":{worker},"sequence":'
+        self._second = -1  # the one that `_text` is of
+        self._text = ""
+
+    def line(self, entry: QueuedEvent | Loss) -> bytes:
+        """The line of an event, and its new line."""
+        if isinstance(entry, Loss):
+            return self._lost(entry.count, entry.since, entry.until)
+        try:
+            said = to_json(entry.fields)[1:-1]
+            shared = b"" if entry.shared is None else entry.shared.json
+        except (PydanticSerializationError, ValueError):
+            return self._lost(1, entry.at, entry.at)
+        return b",".join([self._stamp(entry.kind, entry.at), *filter(None, (shared, said))]) + b"}\n"
+
+    def _lost(self, count: int, since: float, until: float) -> bytes:
+        fields = {"lost": count, "lost_from": self._time(since), "lost_to": self._time(until)}
+        return self._stamp("events_lost", until) + b"," + json.dumps(fields).encode()[1:] + b"\n"
+
+    def _stamp(self, kind: str, at: float) -> bytes:
+        self.sequence += 1
+        stamp = f'{{"kind":"{kind}","schema":{VERSION},"time":"{self._time(at)}{self._chain}{self.sequence}'
+        return stamp.encode()
+
+    def _time(self, at: float) -> str:
+        """The second is written once for all events in it."""
+        micros = round(at * 1e6)
+        second, rest = divmod(micros, 1_000_000)
+        if second != self._second:
+            self._second, self._text = second, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+        return f"{self._text}.{rest:06}Z"

@@ -1,0 +1,214 @@
+"""Resources: what a request is about, and what came of each, read from the request and from its answer.
+
+Rules:
+* Whatever has a name in the schema is found, in every API: there is no code for one API, but for how a type is written.
+* Of a topic's partitions each is one resource. What an answer names and the request did not, as partitions of a fetch
+  session, is taken in where records or an error are beside it.
+* An error at the top of an answer is that of every resource that has none of its own.
+* Names, numbers and sizes are kept, and nothing else: no value that a client chose but these, no record, no secret.
+* The work grows with the message, so `turn()` is said for each struct. What is kept does not: the rest is counted.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from typing import Any
+
+from plugins.audit.schema import Resource
+from plugins.audit.shapes import MessageShape, shape
+from proxy.plugin import (
+    CREATE_ACLS,
+    DELETE_ACLS,
+    DESCRIBE_ACLS,
+    FIND_COORDINATOR,
+    Api,
+    ErrorCode,
+    Message,
+    ProtocolError,
+    RecordBatch,
+    Request,
+    batches,
+    turn,
+)
+
+MOST = 10_000  # resources of one request
+SIZE = 400  # bytes that one takes in memory
+NO_UUID = bytes(16)
+ACL_TYPES = {2: "topic", 3: "group", 4: "cluster", 5: "transactional_id", 6: "delegation_token", 7: "user"}
+CONFIG_TYPES = {2: "topic", 4: "broker", 8: "broker_logger", 16: "client_metrics", 32: "group"}
+COORDINATOR_TYPES = {0: "group", 1: "transactional_id", 2: "share_group"}
+TYPES_OF = {
+    CREATE_ACLS: ACL_TYPES,
+    DELETE_ACLS: ACL_TYPES,
+    DESCRIBE_ACLS: ACL_TYPES,
+    FIND_COORDINATOR: COORDINATOR_TYPES,
+}
+
+Topic = tuple[str | None, bytes | None]  # the name and the id that the message says
+
+
+class Subjects:
+    """What one request is about."""
+
+    def __init__(self, api: Api, version: int) -> None:
+        self.left_out = 0
+        self.wants_answer = True
+        self.errors: dict[str, None] | None = None  # None: no answer was read
+        self._api = api
+        self._version = version
+        self.unnamed: list[tuple[bytes, Resource]] = []  # topics that only have an id
+        self._found: dict[tuple[str, str, int | None], Resource] = {}
+        self._is_answer = False
+
+    @property
+    def held(self) -> int:
+        """Bytes that are kept until the answer comes."""
+        return SIZE * (len(self._found) + 1)
+
+    def resources(self, name_of: Callable[[bytes], str | None]) -> list[Resource]:
+        """All that was found. `name_of` gives the names of topics by their ids, as far as they are known."""
+        for topic_id, resource in self.unnamed:
+            name = name_of(topic_id)
+            if name is not None:
+                resource["name"] = name
+        return list(self._found.values())
+
+    def read(self, message: Message) -> None:
+        """Take in a request, or its answer as it leaves."""
+        self._is_answer = not isinstance(message, Request)
+        if self._is_answer:
+            self.errors = {}
+        elif "acks" in message.field:
+            self.wants_answer = message.acks != 0
+        top = shape(type(message), self._version)
+        self._struct(message, top, (None, None))
+        if self._is_answer and top.error is not None and (error := getattr(message, top.error)):
+            for resource in self._found.values():
+                resource.setdefault("error", ErrorCode(error).name)
+
+    def _struct(self, struct: Any, at: MessageShape, topic: Topic) -> int:
+        """Take in a struct and what is below it. Gives how many partitions were found."""
+        turn()
+        error = None if at.error is None else getattr(struct, at.error)
+        if error and self.errors is not None:
+            self.errors[ErrorCode(error).name] = None
+        for field, kind in at.named:
+            name = getattr(struct, field)
+            if name is not None:
+                self._put(kind or self._kind(struct, at), name, None, None, error)
+        if at.topic or at.topic_id:
+            topic = self._topic(struct, at)
+        if at.partition is not None:
+            self._partition(struct, at, topic, error)
+            partitions = 1
+        else:
+            partitions = self._below(struct, at, topic)
+            if (at.topic or at.topic_id) and topic != (None, None) and (error or not partitions):
+                self._put("topic", *topic, None, error)
+        self._lists(struct, at)
+        return partitions
+
+    def _below(self, struct: Any, at: MessageShape, topic: Topic) -> int:
+        partitions = 0
+        for field in at.partition_lists:
+            for partition in getattr(struct, field) or ():
+                turn()
+                self._put("topic", *topic, partition, None)
+                partitions += 1
+        for field, is_array, inner in at.below:
+            value = getattr(struct, field)
+            for one in value if is_array and value else () if is_array or value is None else (value,):
+                partitions += self._struct(one, inner, topic)
+        return partitions
+
+    def _lists(self, struct: Any, at: MessageShape) -> None:
+        for field, kind in at.lists:
+            for name in getattr(struct, field) or ():
+                turn()
+                self._put(kind or self._kind(struct, at), name, None, None, None)
+        for field in at.topic_lists:
+            for one in getattr(struct, field) or ():
+                turn()
+                name, topic_id = (one, None) if isinstance(one, str) else (None, one)
+                self._put("topic", name, topic_id, None, None)
+
+    def _topic(self, struct: Any, at: MessageShape) -> Topic:
+        name = getattr(struct, at.topic) if at.topic else None
+        topic_id = getattr(struct, at.topic_id) if at.topic_id else None
+        if topic_id == NO_UUID:
+            topic_id = None
+        return name, topic_id
+
+    def _kind(self, struct: Any, at: MessageShape) -> str:
+        """The type of a resource that is named with a number beside it."""
+        number = 0 if at.kind is None else getattr(struct, at.kind)
+        return TYPES_OF.get(self._api, CONFIG_TYPES).get(number, f"type {number}")
+
+    def _partition(self, struct: Any, at: MessageShape, topic: Topic, error: int | None) -> None:
+        data = None if at.records is None else getattr(struct, at.records)
+        index = getattr(struct, at.partition or "")
+        resource = self._put("topic", *topic, index, error, has_records=bool(data))
+        if resource is None:
+            return
+        if data:
+            _measure(resource, data, self._is_answer)
+        if at.base_offset and not error and struct.base_offset >= 0 and resource.get("records"):
+            resource["first_offset"] = struct.base_offset
+            resource["last_offset"] = struct.base_offset + resource["records"] - 1
+
+    def _put(
+        self,
+        kind: str,
+        name: str | None,
+        topic_id: bytes | None,
+        partition: int | None,
+        error: int | None,
+        *,
+        has_records: bool = False,
+    ) -> Resource | None:
+        """The resource of this name; None: the answer speaks of one that is of no matter, or there are too many."""
+        id_text = None if topic_id is None else urlsafe_b64encode(topic_id).decode().rstrip("=")  # as Kafka prints ids
+        key = kind, name or id_text or "", partition
+        resource = self._found.get(key)
+        if resource is None:
+            if self._is_answer and not error and not has_records:
+                return None
+            if len(self._found) >= MOST:
+                self.left_out += 1
+                return None
+            resource = self._found[key] = {"type": kind}
+            if name is not None:
+                resource["name"] = name
+            if topic_id is not None and id_text is not None:
+                resource["id"] = id_text
+                if name is None:
+                    self.unnamed.append((topic_id, resource))
+            if partition is not None:
+                resource["partition"] = partition
+        if error:
+            resource["error"] = ErrorCode(error).name
+        return resource
+
+
+def _measure(resource: Resource, data: bytes | memoryview, is_answer: bool) -> None:
+    """How many records these are, and of an answer which; what old clients compress cannot be counted unread."""
+    resource["bytes"] = len(data)
+    records: int | None = 0
+    first = last = -1
+    try:
+        for batch in batches(data, partial=is_answer):
+            turn()
+            if not isinstance(batch, RecordBatch):
+                records = None
+                break
+            if records is not None and not batch.is_control:
+                records += batch.records_count
+                first, last = batch.base_offset if first < 0 else first, batch.last_offset
+    except ProtocolError:
+        records = None
+    if records is None:
+        return
+    resource["records"] = records
+    if is_answer and records:
+        resource["first_offset"], resource["last_offset"] = first, last

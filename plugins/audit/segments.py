@@ -1,0 +1,186 @@
+"""Segments: the files that a journal is made of.
+
+    JOURNAL/date=2026-03-01/hour=08/20260301T080000Z-3f9c2a71-0-000001.jsonl.zst     the segment
+    JOURNAL/date=2026-03-01/hour=08/_20260301T080000Z-3f9c2a71-0-000001.seal         its seal (`seals.py`)
+
+Rules:
+* A segment is JSON lines in frames of zstd, one frame for each flush. However its writer ends, all frames but the last
+  are whole, and `zstdcat` and Spark read the file at any time.
+* The folder says the hour, in UTC, in which the segment was begun; the name says the chain (instance and worker) and
+  the segment's number in it. Spark makes columns of the folders, and passes over names that begin with `_`.
+* The writer has its file locked. A segment that is neither locked nor sealed was left by a process that was killed.
+* A frame is on disk as a whole or not at all: what a full disk took of it is cut off again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import zstandard
+
+LARGEST = 32 << 20  # bytes of events in one frame: more than the writer ever puts into one
+CHECK = 4  # bytes of a line's hash that a seal keeps
+_NAME = re.compile(r"(\d{8}T\d{6}Z)-([0-9A-Za-z]+)-(\d+)-(\d{6,})\.jsonl\.zst")
+_compressor = zstandard.ZstdCompressor(level=3, write_checksum=True)
+_decompressor = zstandard.ZstdDecompressor()
+
+
+class DamagedError(Exception):
+    """Bytes that are no frame of a segment."""
+
+
+@dataclass(frozen=True, order=True)
+class SegmentName:
+    """What a segment's path says of it."""
+
+    instance: str
+    worker: int
+    number: int
+    begun: str  # as in the path: 20260301T080000Z
+
+    @staticmethod
+    def at(seconds: float, instance: str, worker: int, number: int) -> SegmentName:
+        """The name of a segment that begins now, in seconds since 1970."""
+        return SegmentName(instance, worker, number, time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(seconds)))
+
+    @staticmethod
+    def of(path: Path) -> SegmentName | None:
+        """Of a path; None: it is no segment's."""
+        found = _NAME.fullmatch(path.name)
+        return found and SegmentName(found[2], int(found[3]), int(found[4]), found[1])
+
+    @property
+    def chain(self) -> str:
+        """Which chain it is a part of."""
+        return f"{self.instance}-{self.worker}"
+
+    @property
+    def path(self) -> Path:
+        """Where it lies in the journal."""
+        day = f"{self.begun[:4]}-{self.begun[4:6]}-{self.begun[6:8]}"
+        file = f"{self.begun}-{self.chain}-{self.number:06}.jsonl.zst"
+        return Path(f"date={day}", f"hour={self.begun[9:11]}", file)
+
+
+def beside(segment: Path, ending: str) -> Path:
+    """The file of this ending that belongs to a segment: its seal, or what was torn off it."""
+    return segment.with_name(f"_{segment.name.removesuffix('.jsonl.zst')}.{ending}")
+
+
+def segments(journal: Path) -> list[Path]:
+    """Every segment of a journal, in the order of the folders and names."""
+    return sorted(path for path in journal.glob("date=*/hour=*/*.jsonl.zst") if SegmentName.of(path))
+
+
+class OpenSegment:
+    """A segment that is being written. Raises OSError where it cannot be."""
+
+    def __init__(self, journal: Path, name: SegmentName) -> None:
+        self.name = name
+        self.path = journal / name.path
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        hidden = beside(self.path, "tmp")  # nobody may see it before it is locked
+        self._fd = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o640)
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX)
+            hidden.rename(self.path)
+            sync_folder(self.path.parent)
+        except OSError:
+            hidden.unlink(missing_ok=True)
+            self.close()
+            raise
+        self.size = 0
+        self.checks = bytearray()
+        self._sha256 = sha256()
+
+    @property
+    def events(self) -> int:
+        """How many are in it."""
+        return len(self.checks) // CHECK
+
+    @property
+    def sha256(self) -> str:
+        """Of all that was written."""
+        return self._sha256.hexdigest()
+
+    def write(self, lines: list[bytes]) -> None:
+        """Append these lines as one frame, and wait until they are on disk."""
+        frame = _compressor.compress(b"".join(lines))
+        rest = memoryview(frame)
+        try:
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
+            os.fdatasync(self._fd)
+        except OSError:
+            os.ftruncate(self._fd, self.size)
+            raise
+        self.size += len(frame)
+        self._sha256.update(frame)
+        self.checks += checks(lines)
+
+    def close(self) -> None:
+        """Unlock it."""
+        os.close(self._fd)
+
+
+def checks(lines: Iterable[bytes]) -> bytes:
+    """The beginning of each line's hash, one after the other."""
+    return b"".join([sha256(line).digest()[:CHECK] for line in lines])
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on disk."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def frame_end(data: bytes, start: int) -> int:
+    """Where the frame ends that begins there (RFC 8878). Raises DamagedError."""
+    try:
+        head = zstandard.get_frame_parameters(data[start : start + 18])
+        position = start + zstandard.frame_header_size(data[start : start + 18])
+    except zstandard.ZstdError as error:
+        raise DamagedError("no frame of zstd begins here") from error
+    last = False
+    while not last:
+        block = int.from_bytes(data[position : position + 3], "little")
+        last, kind, size = bool(block & 1), block >> 1 & 3, block >> 3
+        position += 3 + (1 if kind == 1 else size)
+        if position > len(data) or kind == 3:
+            raise DamagedError("the frame is cut off")
+    position += 4 if head.has_checksum else 0
+    if position > len(data):
+        raise DamagedError("the frame is cut off")
+    return position
+
+
+def frame_lines(frame: bytes) -> list[bytes]:
+    """The lines of one frame. Raises DamagedError."""
+    try:
+        if not 0 <= zstandard.frame_content_size(frame) <= LARGEST:
+            raise DamagedError("the frame does not say its size, or is too large")
+        return _decompressor.decompress(frame, allow_extra_data=False).splitlines(keepends=True)
+    except zstandard.ZstdError as error:
+        raise DamagedError(f"the frame cannot be decompressed: {error}") from error
+
+
+def frames(data: bytes, start: int = 0) -> Iterator[tuple[int, list[bytes]]]:
+    """Each frame's end and lines, up to the first one that is damaged: what follows the last end is not whole."""
+    while start < len(data):
+        try:
+            end = frame_end(data, start)
+            lines = frame_lines(data[start:end])
+        except DamagedError:
+            return
+        yield end, lines
+        start = end

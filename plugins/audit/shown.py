@@ -1,0 +1,57 @@
+"""Events as people read them: one line each, which may hold what moves a terminal's cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from plugins.audit.search import JournalEvent
+
+MOST = 5  # resources in a line
+
+
+def shown(event: JournalEvent) -> str:
+    """One line about an event: when, who, what, on what, and what came of it."""
+    return "  ".join([event["time"], *filter(None, (_who(event), _what(event)))])
+
+
+def _who(event: JournalEvent) -> str:
+    if event.get("client_host") is None:
+        return f"{event['instance']}-{event['worker']}"
+    client = f"{event['client_host']}:{event.get('client_port')}"
+    return " ".join(filter(None, (event.get("principal"), client, event.get("client_id"))))
+
+
+def _what(event: JournalEvent) -> str:
+    if event["kind"] != "request":
+        facts = (event.get("why"), f"{event['lost']} events" if event.get("lost") else None)
+        return ", ".join([event["kind"].replace("_", " "), *filter(None, facts)])
+    return "  ".join(filter(None, (f"{event['api']} v{event['api_version']}", _resources(event), _outcome(event))))
+
+
+def _resources(event: JournalEvent) -> str:
+    resources = event.get("resources") or []
+    told = [_resource(resource) for resource in resources[:MOST]]
+    return "; ".join(told + ([f"and {len(resources) - MOST} more"] if len(resources) > MOST else []))
+
+
+def _resource(resource: dict[str, Any]) -> str:
+    name = resource.get("name") or resource.get("id")
+    where = "" if resource.get("partition") is None else f"-{resource['partition']}"
+    return ", ".join([f"{resource.get('type')} {name}{where}", *_came_of(resource)])
+
+
+def _came_of(resource: dict[str, Any]) -> Iterator[str]:
+    if resource.get("records") is not None:
+        yield f"{resource['records']} records"
+    if resource.get("first_offset") is not None:
+        yield f"offsets {resource['first_offset']} to {resource.get('last_offset')}"
+    if resource.get("error"):
+        yield resource["error"]
+
+
+def _outcome(event: JournalEvent) -> str:
+    took = (event.get("broker_us") or 0) + (event.get("proxy_us") or 0)
+    outcome = event["outcome"] if event["outcome"] != "answered" else f"answered by the {event['answered_by']}"
+    facts = (", ".join(event.get("errors") or ()), event.get("why"), f"{took / 1000:.1f} ms")
+    return ", ".join([outcome, *filter(None, facts)])

@@ -1,0 +1,96 @@
+"""The key that seals are signed with: Ed25519, in a PEM file that only the proxy needs.
+
+Rules:
+* The file is made with a new key where there is none. Several processes may do so at once: one of them wins.
+* Only the owner may read it. Whoever has it can forge seals, so it does not lie in the journal, which auditors get.
+* A verifier needs the public key alone: the one of the PEM file, or of one made by `openssl pkey -pubout`.
+"""
+
+from __future__ import annotations
+
+import os
+from base64 import b64decode, b64encode
+from hashlib import sha256
+from pathlib import Path
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+    load_pem_public_key,
+)
+
+
+class KeyFileError(Exception):
+    """A file with no key that can be used."""
+
+
+def signing_key(file: Path) -> Ed25519PrivateKey:
+    """The key in the file, which is made where there is none. Raises KeyFileError, OSError."""
+    try:
+        content = file.read_bytes()
+    except FileNotFoundError:
+        content = _made(file)
+    try:
+        key = load_pem_private_key(content, None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise KeyFileError(f"{file}: no private key in PEM without a passphrase; {_REMEDY}") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise KeyFileError(f"{file}: the key is not an Ed25519 one; {_REMEDY}")
+    return key
+
+
+_REMEDY = 'make one with "openssl genpkey -algorithm ed25519", or let the proxy make it'
+
+
+def _made(file: Path) -> bytes:
+    content = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    made = file.with_name(f".{file.name}.{os.getpid()}")
+    fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(fd, "wb") as opened:
+        opened.write(content)
+        opened.flush()
+        os.fsync(fd)
+    try:
+        os.link(made, file)  # unlike a rename it fails where another process was first
+    except FileExistsError:
+        return file.read_bytes()
+    finally:
+        made.unlink()
+    return content
+
+
+def public_key(file: Path) -> Ed25519PublicKey:
+    """The public key in the file, be it a public or a private one. Raises KeyFileError, OSError."""
+    content = file.read_bytes()
+    try:
+        key = load_pem_public_key(content) if b"PUBLIC" in content else signing_key(file).public_key()
+    except (ValueError, UnsupportedAlgorithm):
+        raise KeyFileError(f"{file}: no public key in PEM") from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise KeyFileError(f"{file}: the key is not an Ed25519 one")
+    return key
+
+
+def key_text(key: Ed25519PublicKey) -> str:
+    """The public key as a seal shows it."""
+    return b64encode(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).decode()
+
+
+def fingerprint(text: str) -> str:
+    """What people compare: the hash of the public key of this text, as `ssh-keygen` writes hashes."""
+    digest = sha256(b64decode(text)).digest()
+    return f"SHA256:{b64encode(digest).decode().rstrip('=')}"
+
+
+def is_signed(key: Ed25519PublicKey, signature: bytes, data: bytes) -> bool:
+    """Did this key sign it?"""
+    try:
+        key.verify(signature, data)
+    except InvalidSignature:
+        return False
+    return True

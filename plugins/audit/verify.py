@@ -1,0 +1,171 @@
+"""Verify: is a journal as it was written? Where not: which segment, which events, and what was done to them.
+
+Rules:
+* What a seal says counts where it is signed. A segment whose hash is the sealed one is as it was written.
+* Segments of a chain are numbered without a gap and chained by their seals. Its last seal says that it is the last, or
+  its last segment is being written. What a younger chain knew of an older one must still be there.
+* A segment that nobody writes and nobody has sealed proves nothing, and says so. So does a file that is no segment.
+* What the journal itself accounts for is no tampering: a writer that was killed, events that were lost. That is a gap.
+* What cannot be known from the journal alone: that its newest chains are gone as a whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from plugins.audit.contents import Remark, sealed, unsealed
+from plugins.audit.recovery import is_locked
+from plugins.audit.seals import BadSealError, ReadSeal, SegmentEnd, read_seal
+from plugins.audit.segments import SegmentName
+
+
+@dataclass
+class Verified:
+    """What came out. `events` and `segments` are those that are as they were written; `keys` signed their seals."""
+
+    remarks: list[Remark] = field(default_factory=list)
+    segments: int = 0
+    events: int = 0
+    open: int = 0
+    keys: set[str] = field(default_factory=set)
+
+    @property
+    def is_intact(self) -> bool:
+        """Was nothing altered?"""
+        return all(remark.gap for remark in self.remarks)
+
+
+def verify(journal: Path, trusted: Ed25519PublicKey | None = None) -> Verified:
+    """Check a whole journal, whose seals must be signed with this key; None: chains may each have a key of their own.
+
+    Raises OSError.
+    """
+    return _Verifier(journal, trusted).run()
+
+
+class _Verifier:
+    def __init__(self, journal: Path, trusted: Ed25519PublicKey | None) -> None:
+        self._journal = journal
+        self._trusted = trusted
+        self._verified = Verified()
+        self._files: dict[SegmentName, Path] = {}
+        self._seals: dict[SegmentName, ReadSeal] = {}
+        self._bad: set[SegmentName] = set()  # whose seals are there, but prove nothing
+        self._chains: dict[str, list[SegmentName]] = {}
+
+    def run(self) -> Verified:
+        self._look()
+        for chain in sorted(self._chains):
+            self._chain(self._chains[chain])
+        self._others()
+        return self._verified
+
+    def _say(self, place: Path, what: str, first: int | None = None, last: int | None = None) -> None:
+        self._verified.remarks.append(Remark(place, what, first, last))
+
+    # What is there
+
+    def _look(self) -> None:
+        for path in sorted(self._journal.rglob("*")):
+            if path.is_dir() or path.name.endswith(".tmp"):
+                continue
+            place = path.relative_to(self._journal)
+            segment = place.with_name(f"{place.stem.removeprefix('_')}.jsonl.zst")
+            name = SegmentName.of(place if place.name.endswith(".jsonl.zst") else segment)
+            if name is None or place.suffix not in (".zst", ".seal", ".torn"):
+                self._say(place, "this file is not of the journal")
+            elif name.path.parent != place.parent:
+                self._say(place, f"this file belongs into {name.path.parent.as_posix()}; it was moved or copied")
+            elif place.suffix == ".zst":
+                self._files[name] = place
+            elif place.suffix == ".seal":
+                self._read(name, place)
+        for name in sorted({*self._files, *self._seals, *self._bad}):
+            self._chains.setdefault(name.chain, []).append(name)
+
+    def _read(self, name: SegmentName, place: Path) -> None:
+        try:
+            found = read_seal(self._journal / place, self._trusted)
+            if found.seal.name != name:
+                raise BadSealError(f"it is the seal of {found.seal.name.path.as_posix()}")
+        except BadSealError as error:
+            self._bad.add(name)
+            self._say(place, f"the seal was altered: {error}")
+        else:
+            self._seals[name] = found
+            self._verified.keys.add(found.key)
+
+    # A chain
+
+    def _chain(self, names: list[SegmentName]) -> None:
+        before: ReadSeal | None = None
+        number, last = 0, names[-1]
+        for name in names:
+            if number == 0:
+                after: int | None = 1
+            else:
+                after = before.seal.last + 1 if before else None
+            seal = self._seals.get(name)
+            if name.number == number:
+                self._say(name.path, "there is another segment of this number; one of them was copied")
+            elif name.number > number + 1:
+                self._missing(name, number, after)
+                after = None
+            elif seal and before:
+                self._linked(name, seal, before)
+            if name not in self._files:
+                events = (seal.seal.first, seal.seal.last) if seal else (None, None)
+                self._say(name.path, "the segment was deleted", *events)
+            elif seal is not None:
+                self._sealed(name, seal, name is last)
+            else:
+                self._unsealed(name, after, name is last)
+            number, before = name.number, seal
+        if before and before.seal.end is SegmentEnd.ROTATED:
+            self._say(last.path, "what followed this segment was cut off", before.seal.last + 1)
+
+    def _missing(self, name: SegmentName, number: int, after: int | None) -> None:
+        until = self._seals[name].seal.first - 1 if name in self._seals else None
+        gone = f"{number + 1} to {name.number - 1}" if name.number > number + 2 else str(number + 1)
+        self._say(name.path, f"before this segment of its chain {gone} was deleted", after, until)
+
+    def _linked(self, name: SegmentName, seal: ReadSeal, before: ReadSeal) -> None:
+        if seal.seal.previous != before.hash:
+            self._say(name.path, "it was sealed behind another segment than the one before it")
+        if seal.key != before.key and seal.seal.end is not SegmentEnd.KILLED:  # who seals that may have another key
+            self._say(name.path, "it was sealed with another key than the one before it")
+
+    def _sealed(self, name: SegmentName, seal: ReadSeal, is_last: bool) -> None:
+        remarks = list(sealed(self._journal, name, seal.seal, is_last))
+        self._verified.remarks += remarks
+        if all(remark.gap for remark in remarks):
+            self._verified.segments += 1
+            self._verified.events += seal.seal.last - seal.seal.first + 1
+
+    def _unsealed(self, name: SegmentName, after: int | None, is_last: bool) -> None:
+        if name in self._bad:
+            pass  # that was said
+        elif is_locked(self._journal / name.path):
+            self._verified.open += 1
+        elif not is_last:
+            self._say(name.path, "its seal was deleted: nothing proves what is in it")
+        else:
+            self._say(name.path, f"it has no seal: nothing proves what is in it; {_UNSEALED}")
+        self._verified.remarks += unsealed(self._journal, name, after)
+
+    # All chains
+
+    def _others(self) -> None:
+        """What a chain knew of older ones when it began."""
+        known = {(name.chain, seal.hash) for name, seal in self._seals.items()}
+        for name, found in sorted(self._seals.items()):
+            for chain, hash_ in found.seal.others.items():
+                if (chain, hash_) not in known:
+                    there = "its newest seal of then is gone" if chain in self._chains else "all of it is gone"
+                    self._say(name.path, f"this segment was written when the chain {chain} was there: {there}")
+
+
+_UNSEALED = "if its writer was killed, the next start of the proxy seals it"

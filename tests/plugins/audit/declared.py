@@ -1,0 +1,32 @@
+"""Is an event as the schema declares it? For tests that make events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from plugins.audit.schema import KINDS, Column, Stamp, columns
+
+PYTHON = {"STRING": str, "TIMESTAMP": str, "BIGINT": int, "INT": int, "BOOLEAN": bool}
+
+
+def undeclared(event: dict[str, Any]) -> list[str]:
+    """What an event has that its kind does not declare, lacks of its stamp, or has in another type."""
+    _, sections = KINDS[event["kind"]]
+    declared = {column.name: column for column in columns(Stamp, *sections)}
+    missing = [f"{column.name}: missing" for column in columns(Stamp) if column.name not in event]
+    return missing + list(_strange(event, declared, ""))
+
+
+def _strange(struct: dict[str, Any], declared: dict[str, Column], path: str) -> Iterator[str]:
+    for name, value in struct.items():
+        column = declared.get(name)
+        if column is None:
+            yield f"{path}{name}: not declared"
+        elif column.inner:
+            for element in value:
+                yield from _strange(element, {one.name: one for one in column.inner}, f"{path}{name}.")
+        elif column.type == "ARRAY<STRING>":
+            yield from (f"{path}{name}: {one!r} is no string" for one in value if type(one) is not str)
+        elif value is not None and type(value) is not PYTHON[column.type]:
+            yield f"{path}{name}: {value!r} is no {column.type}"

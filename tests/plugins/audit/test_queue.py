@@ -1,0 +1,62 @@
+"""The queue: bounded, and what it loses stands in it."""
+
+from __future__ import annotations
+
+from plugins.audit.queue import EventQueue, Loss, QueuedEvent, SharedFields
+
+
+def event(at: float, weight: int = 1) -> QueuedEvent:
+    return QueuedEvent("request", at, None, {}, weight)
+
+
+def taken(queue: EventQueue) -> list[float | tuple[int, float, float]]:
+    found: list[float | tuple[int, float, float]] = []
+    while (entry := queue.take()) is not None:
+        found.append((entry.count, entry.since, entry.until) if isinstance(entry, Loss) else entry.at)
+    return found
+
+
+def test_events_leave_in_their_order() -> None:
+    queue = EventQueue()
+    for at in (1.0, 2.0, 3.0):
+        queue.put(event(at))
+    assert len(queue) == 3
+    assert taken(queue) == [1.0, 2.0, 3.0]
+
+
+def test_what_finds_no_room_is_counted_where_it_would_have_stood() -> None:
+    queue = EventQueue(room=2)
+    assert [queue.put(event(at)) for at in (1.0, 2.0, 3.0, 4.0)] == [True, True, False, False]
+    assert queue.take() == event(1.0)
+    queue.put(event(5.0))
+    queue.put(event(6.0))
+    assert taken(queue) == [2.0, (2, 3.0, 4.0), 5.0, (1, 6.0, 6.0)]
+
+
+def test_a_loss_that_was_taken_does_not_grow() -> None:
+    queue = EventQueue(room=1)
+    queue.put(event(1.0))
+    queue.put(event(2.0))
+    queue.put(event(3.0, weight=5))
+    assert taken(queue) == [1.0, (2, 2.0, 3.0)]
+    queue.put(event(4.0))
+    queue.put(event(5.0))
+    assert taken(queue) == [4.0, (1, 5.0, 5.0)]
+
+
+def test_an_event_counts_by_what_is_in_it() -> None:
+    queue = EventQueue(room=10)
+    queue.put(event(1.0, weight=8))
+    assert not queue.put(event(2.0, weight=3))
+
+
+def test_one_that_is_larger_than_all_room_is_taken_where_nothing_else_waits() -> None:
+    queue = EventQueue(room=10)
+    queue.put(event(1.0, weight=100))
+    assert taken(queue) == [1.0]
+
+
+def test_what_events_share_is_written_as_json_once() -> None:
+    shared = SharedFields({"principal": "User:alice", "client_port": 9})
+    assert shared.json == b'"principal":"User:alice","client_port":9'
+    assert shared.json is shared.json

@@ -1,0 +1,80 @@
+"""Recovery: what a killed writer left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from plugins.audit.chain import Rotation
+from plugins.audit.recovery import newest_seals, recover
+from plugins.audit.seals import SegmentEnd, read_seal
+from plugins.audit.segments import OpenSegment, SegmentName, beside, segments
+from plugins.audit.verify import verify
+from tests.plugins.audit.written import KEY, START, chain, write
+
+PUBLIC = KEY.public_key()
+
+
+def left(journal: Path) -> list[Path]:
+    """A chain of some segments whose writer is gone."""
+    writer = chain(journal, rotation=Rotation(size=600))
+    write(writer, range(100))
+    writer.abandon()
+    return segments(journal)
+
+
+def test_the_last_segment_is_sealed_as_it_is(tmp_path: Path) -> None:
+    last = left(tmp_path)[-1]
+    assert recover(tmp_path, KEY) == [last]
+    found = read_seal(beside(last, "seal"), PUBLIC).seal
+    assert (found.end, found.torn) == (SegmentEnd.KILLED, 0)
+    assert verify(tmp_path, PUBLIC).is_intact
+    assert recover(tmp_path, KEY) == []
+
+
+def test_a_torn_frame_is_put_aside(tmp_path: Path) -> None:
+    last = left(tmp_path)[-1]
+    whole = last.read_bytes()
+    last.write_bytes(whole + whole[:40])
+    recover(tmp_path, KEY)
+    assert last.read_bytes() == whole
+    assert beside(last, "torn").read_bytes() == whole[:40]
+    (remark,) = verify(tmp_path, PUBLIC).remarks
+    assert remark.gap
+    assert "40 bytes behind it were no whole frame" in remark.what
+
+
+def test_a_writer_that_was_killed_between_two_segments_leaves_no_gap(tmp_path: Path) -> None:
+    """The next segment is there, the last one is not sealed yet."""
+    paths = left(tmp_path)
+    beside(paths[-2], "seal").unlink()
+    assert recover(tmp_path, KEY) == paths[-2:]
+    verified = verify(tmp_path, PUBLIC)
+    assert verified.is_intact
+    assert [remark.place for remark in verified.remarks] == [paths[-1].relative_to(tmp_path)]
+
+
+def test_a_segment_with_nothing_whole_in_it_follows_the_one_before(tmp_path: Path) -> None:
+    paths = left(tmp_path)
+    before = read_seal(beside(paths[-2], "seal"), PUBLIC).seal
+    paths[-1].write_bytes(b"\x28\xb5")
+    recover(tmp_path, KEY)
+    found = read_seal(beside(paths[-1], "seal"), PUBLIC).seal
+    assert (found.first, found.last) == (before.last + 1, before.last)
+    assert verify(tmp_path, PUBLIC).is_intact
+    empty = OpenSegment(tmp_path, SegmentName.at(START, "b", 0, 1))
+    empty.close()
+    recover(tmp_path, KEY)
+    assert read_seal(beside(empty.path, "seal"), PUBLIC).seal.first == 1
+
+
+def test_a_segment_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
+    writer = chain(tmp_path)
+    assert recover(tmp_path, KEY) == []
+    writer.end()
+
+
+def test_the_newest_seal_of_each_chain_is_known(tmp_path: Path) -> None:
+    left(tmp_path)
+    recover(tmp_path, KEY)
+    last = segments(tmp_path)[-1]
+    assert newest_seals(tmp_path) == {"3f9c2a71-0": read_seal(beside(last, "seal"), PUBLIC).hash}

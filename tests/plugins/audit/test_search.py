@@ -1,0 +1,124 @@
+"""Search: which events are found, in which order, in which folders."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from plugins.audit.queue import QueuedEvent
+from plugins.audit.search import EventFilter, Follower, latest, search
+from plugins.audit.segments import segments
+from plugins.audit.shown import shown
+from tests.plugins.audit.written import START, Wall, chain
+
+BEGIN = datetime.fromtimestamp(START, UTC)
+PRODUCED = {
+    "api": "Produce",
+    "api_version": 9,
+    "principal": "User:alice",
+    "client_host": "10.0.0.1",
+    "client_port": 7,
+    "client_id": "app",
+    "outcome": "answered",
+    "answered_by": "broker",
+    "broker_us": 1500,
+    "proxy_us": 100,
+    "errors": ["NOT_LEADER_OR_FOLLOWER"],
+    "resources": [
+        {"type": "topic", "name": "orders", "partition": 1, "records": 3, "first_offset": 5, "last_offset": 7},
+        {"type": "topic", "name": "payments", "partition": 0, "error": "NOT_LEADER_OR_FOLLOWER"},
+    ],
+}
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    """Two chains over five hours, an event each half an hour in turn."""
+    wall = Wall()
+    writers = [chain(tmp_path, instance, wall=wall) for instance in ("a", "b")]
+    for number in range(10):
+        wall.now = START + 1800 * number
+        fields = PRODUCED if number % 2 else {"api": "Fetch", "api_version": 4, "outcome": "unknown", "why": "gone"}
+        writers[number % 2].rotate(True)
+        writers[number % 2].add(QueuedEvent("request", wall.now, None, {**fields, "correlation_id": number}))
+        writers[number % 2].flush()
+    for writer in writers:
+        writer.end()
+    return tmp_path
+
+
+def numbers(journal: Path, wanted: EventFilter) -> list[int]:
+    return [event["correlation_id"] for event in search(journal, wanted) if event["kind"] == "request"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (EventFilter(), list(range(10))),
+        (EventFilter(since=BEGIN + timedelta(hours=2), until=BEGIN + timedelta(hours=4)), [4, 5, 6, 7]),
+        (EventFilter(principal="User:alice"), [1, 3, 5, 7, 9]),
+        (EventFilter(principal="User:*"), [1, 3, 5, 7, 9]),
+        (EventFilter(principal="User:bob"), []),
+        (EventFilter(resource="pay*"), [1, 3, 5, 7, 9]),
+        (EventFilter(resource="pay"), []),
+        (EventFilter(api="Fetch"), [0, 2, 4, 6, 8]),
+        (EventFilter(error="NOT_LEADER_OR_FOLLOWER", until=BEGIN + timedelta(hours=1)), [1]),
+        (EventFilter(client="10.0.0.*", since=BEGIN + timedelta(hours=4)), [9]),
+        (EventFilter(kind="journal_closed"), []),
+    ],
+)
+def test_events_are_found_in_the_order_of_time(journal: Path, wanted: EventFilter, found: list[int]) -> None:
+    assert numbers(journal, wanted) == found
+
+
+def test_folders_that_cannot_have_them_are_not_read(journal: Path) -> None:
+    for path in segments(journal):
+        if path.parent.name == "hour=08":
+            path.write_bytes(b"no segment")
+    assert numbers(journal, EventFilter(since=BEGIN + timedelta(hours=3))) == [6, 7, 8, 9]
+
+
+def test_the_newest_come_last(journal: Path) -> None:
+    events = latest(journal, 4)
+    assert [event.get("correlation_id") for event in events] == [None, None, 9, None]
+    assert latest(journal, 0) == []
+    assert len(latest(journal, 1000)) == len(list(search(journal, EventFilter())))
+
+
+def test_a_follower_sees_what_comes(tmp_path: Path) -> None:
+    writer = chain(tmp_path)
+    follower = Follower(tmp_path)
+    assert follower.more() == []
+    writer.add(QueuedEvent("request", START, None, PRODUCED))
+    writer.flush()
+    assert [event["kind"] for event in follower.more()] == ["request"]
+    other = chain(tmp_path, "other")
+    other.end()
+    writer.end()
+    assert [event["kind"] for event in follower.more()] == ["journal_closed", "segment_opened", "journal_closed"]
+    assert follower.more() == []
+
+
+def test_what_is_no_event_is_passed_over(journal: Path) -> None:
+    path = segments(journal)[0]
+    path.write_bytes(zstandard.compress(b'no json\n[1]\n{"time":1}\n') + path.read_bytes() + b"\x28\xb5")
+    assert numbers(journal, EventFilter()) == list(range(10))
+
+
+def test_a_line_says_who_what_and_what_came_of_it(journal: Path) -> None:
+    fetched, produced = (shown(event) for event in list(search(journal, EventFilter(kind="request")))[:2])
+    assert produced == (
+        "2026-03-01T08:30:00.000000Z  User:alice 10.0.0.1:7 app  Produce v9  topic orders-1, 3 records, "
+        "offsets 5 to 7; topic payments-0, NOT_LEADER_OR_FOLLOWER  "
+        "answered by the broker, NOT_LEADER_OR_FOLLOWER, 1.6 ms"
+    )
+    assert fetched == "2026-03-01T08:00:00.000000Z  a-0  Fetch v4  unknown, gone, 0.0 ms"
+    opened = next(search(journal, EventFilter(kind="segment_opened")))
+    assert shown(opened) == "2026-03-01T08:00:00.000000Z  a-0  segment opened"
+    lost = opened | {"kind": "events_lost", "lost": 3}
+    assert shown(lost).endswith("events lost, 3 events")
+    many = {"resources": [{"type": "topic", "name": "t", "partition": n} for n in range(9)]}
+    assert "topic t-4; and 4 more" in shown({**PRODUCED, **many, "kind": "request", "time": ""})

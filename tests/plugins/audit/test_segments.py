@@ -1,0 +1,91 @@
+"""Segments: files of whole frames, whatever happened to their writer."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from plugins.audit.recovery import is_locked
+from plugins.audit.segments import (
+    LARGEST,
+    DamagedError,
+    OpenSegment,
+    SegmentName,
+    beside,
+    frame_end,
+    frame_lines,
+    frames,
+    segments,
+)
+from tests.plugins.audit.written import START
+
+NAME = SegmentName.at(START, "3f9c2a71", 0, 1)
+
+
+def test_a_path_says_all_of_its_name() -> None:
+    path = NAME.path
+    assert path.as_posix() == "date=2026-03-01/hour=08/20260301T080000Z-3f9c2a71-0-000001.jsonl.zst"
+    assert SegmentName.of(path) == NAME
+    assert NAME.chain == "3f9c2a71-0"
+    assert beside(path, "seal").name == "_20260301T080000Z-3f9c2a71-0-000001.seal"
+    for other in ("_20260301T080000Z-a-0-000001.seal", "20260301T080000Z-a-0-000001.jsonl", "notes"):
+        assert SegmentName.of(Path(other)) is None
+
+
+def test_what_is_written_can_be_read_at_once(tmp_path: Path) -> None:
+    segment = OpenSegment(tmp_path, NAME)
+    segment.write([b"1\n", b"2\n"])
+    segment.write([b"3\n"])
+    assert segments(tmp_path) == [segment.path]
+    data = segment.path.read_bytes()
+    assert [lines for _, lines in frames(data)] == [[b"1\n", b"2\n"], [b"3\n"]]
+    assert zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True).read() == b"1\n2\n3\n"
+    assert (segment.events, segment.size) == (3, len(data))
+    segment.close()
+
+
+def test_it_is_locked_until_it_is_closed(tmp_path: Path) -> None:
+    segment = OpenSegment(tmp_path, NAME)
+    assert is_locked(segment.path)
+    segment.close()
+    assert not is_locked(segment.path)
+
+
+def test_what_a_full_disk_took_of_a_frame_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    segment = OpenSegment(tmp_path, NAME)
+    segment.write([b"1\n"])
+    real = os.write
+
+    def half(fd: int, data: memoryview) -> int:
+        if len(data) < 5:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(fd, data[: len(data) // 2])
+
+    monkeypatch.setattr(os, "write", half)
+    with pytest.raises(OSError, match="No space left"):
+        segment.write([b"2\n"])
+    monkeypatch.undo()
+    segment.write([b"3\n"])
+    assert [lines for _, lines in frames(segment.path.read_bytes())] == [[b"1\n"], [b"3\n"]]
+    segment.close()
+
+
+def test_every_cut_of_a_frame_is_noticed() -> None:
+    whole = zstandard.ZstdCompressor(write_checksum=True).compress(os.urandom(300_000))  # several blocks
+    assert frame_end(whole + b"more", 0) == len(whole)
+    for cut in (0, 3, 4, 8, 20, 1000, 150_000, len(whole) - 4, len(whole) - 1):
+        with pytest.raises(DamagedError):
+            frame_end(whole[:cut], 0)
+        assert list(frames(whole[:cut])) == []
+
+
+def test_a_frame_that_says_it_is_huge_is_not_decompressed() -> None:
+    bomb = zstandard.compress(bytes(LARGEST + 1))
+    with pytest.raises(DamagedError, match="too large"):
+        frame_lines(bomb)
+    with pytest.raises(DamagedError, match="does not say its size"):
+        frame_lines(zstandard.ZstdCompressor(write_content_size=False).compress(b"1\n"))
