@@ -25,7 +25,7 @@ from proxy.plugin import (
     refuse,
     turns,
 )
-from proxy.plugin.frames import decoded
+from proxy.plugin.frames import kept
 from proxy.plugin.schema import Array
 
 
@@ -45,7 +45,7 @@ class CheckedRequest:
 
     def __init__(self, ctx: Context, request: Any, authorizer: ClientAuthorizer, names: TopicNames) -> None:
         self.connection = ctx.connection  # and not `ctx`, whose notes may hold this
-        self.held = decoded(ctx.request_bytes, request.elements)
+        self.held = kept(request, ctx.request_bytes)
         self.api = ctx.api
         self.version = ctx.version
         self.request: Any = request

@@ -39,6 +39,7 @@ from proxy.plugin.frames import ELEMENTS
 from rules import Operation, ResourceType
 
 REFUSAL = 100  # bytes that one takes, of a partition
+TOPIC = 400  # and its topic
 Partition = FetchRequest.Topic.Partition
 
 
@@ -110,7 +111,8 @@ class FetchHandlers:
             opened.close(request)
             return Reply(FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND, responses=[]))
         new, known = session if turn.opens else None, session if turn.goes_on else None
-        held = REFUSAL * sum(len(one.partitions) for one, _ in turns(refused))
+        held = TOPIC * len(refused) + REFUSAL * sum(len(one.partitions) for one, _ in turns(refused))
+        held += session.held if new is not None else 0
         allowed = authorizer.recorded == before
         ctx.notes[self] = PendingFetch(authorizer, edition, refused, new, known, allowed, session.content, held)
         if not change.changed:

@@ -13,6 +13,8 @@ from proxy.core.topology import Endpoint, Topology
 from proxy.protocol.api import Api
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.frame import Buffer, Head, Hold, Reader, Stranger
+from proxy.protocol.schema import Message
+from proxy.protocol.walk import elements
 
 
 class Tokens(Protocol):
@@ -65,6 +67,11 @@ def held(notes: Mapping[Any, Any]) -> int:
 def decoded(size: int, elements: int | None) -> int:
     """Bytes that a message of this size takes once it is read: by its elements where they were counted, or a guess."""
     return 8 * size if elements is None else ELEMENT * elements
+
+
+def kept(message: Message, size: int) -> int:
+    """Bytes that a message of this size takes as long as it is kept, with what handlers make of it."""
+    return size + ELEMENT * (elements(message) if message.elements is None else message.elements)
 
 
 @dataclass(slots=True, eq=False)

@@ -77,7 +77,8 @@ class Handling:
             message = yield from interest.slice_read(wanted.frame, wanted.body, self._elements)
             wanted.elements = message.elements
             return message
-        return interest.read(bytes(wanted.frame[wanted.body :]))
+        message = wanted.message = interest.read(bytes(wanted.frame[wanted.body :]))
+        return message
 
     def _write(self, interest: Interest, wanted: Wanted, message: Message) -> Sliced[Sequence[Buffer]]:
         """The frame for this message, under the header that came. Raises ProtocolError."""

@@ -107,6 +107,7 @@ class Lane(ABC):
             return self._carry_out(verdict, wanted)
         if not was_cut:  # otherwise it was assembled, and is ours
             wanted.frame = memoryview(bytes(wanted.frame))
+        wanted.weigh()
         self._waiting = wanted
         return self.hold(State.WAITING)
 

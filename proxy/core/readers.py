@@ -10,8 +10,10 @@ from proxy.core.filters import FilterChain
 from proxy.protocol.api import FETCH, PRODUCE
 from proxy.protocol.frame import NO_LIMIT, SIZE, Buffer
 from proxy.protocol.problem import ProtocolError
+from proxy.protocol.schema import Message
 from proxy.protocol.slices import LARGE
 from proxy.protocol.tail import Tail
+from proxy.protocol.walk import elements
 
 # Before the acks of a Produce request lie two strings of 32 KiB at the most; what is longer has tags that nobody sends.
 LONGEST_PREFIX = 80 << 10
@@ -32,7 +34,13 @@ class Wanted:
     acks: int = 1
     version: int | None = None
     is_read: bool = False  # it is large, and its turn to be read has come
-    elements: int | None = None  # of its arrays, once it is read and large
+    elements: int | None = None  # of its arrays, once it is read and large, or waits
+    message: Message | None = None  # what was read, of a small frame
+
+    def weigh(self) -> None:
+        """It has to wait: count its elements. A small frame can have thousands, and thousands can wait."""
+        if self.message is not None:
+            self.elements = elements(self.message)
 
     @property
     def held(self) -> int:

@@ -1,7 +1,8 @@
 """Turns: a lane that had much to do lets the other connections go before it does more.
 
 # Only frames that somebody wants count as work: what passes costs next to nothing, and is not counted.
-# Work is counted, not timed: a frame counts as its length and what its handlers take at the least.
+# Work is counted, not timed: a frame counts by its length and by what its handlers take at the least. A small frame may
+# be full of elements, at 2 us a byte: two such take 20 ms.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from proxy.core.outbox import Outbox
 from proxy.core.task import WaitingTasks
 
 HANDLED = 500  # bytes that can be read while handlers look at a small message, about 40 us
-ENOUGH = 32 << 10  # bytes: about 2 ms
+DENSE = 4  # times its bytes are what a frame may be full of
+ENOUGH = 32 << 10  # bytes: about 2 ms, where frames are not dense
 
 
 class Turn:
@@ -27,7 +29,7 @@ class Turn:
     def allows(self, length: int) -> bool:
         """May a frame of this length be handled now? Otherwise the lane is settled when the others had their turn."""
         if self._work < ENOUGH:
-            self._work += HANDLED + length
+            self._work += HANDLED + DENSE * length
             return True
         self._work = 0
         self.is_over = True

@@ -3,7 +3,7 @@
 # ruff: noqa: I001 (each name is imported as itself: so it is exported)
 
 from proxy.core.context import (
-    decoded as decoded,
+    kept as kept,
 )
 from proxy.core.fast_path import (
     FastPath as FastPath,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from typing import TypeVar
 
-LARGE = 8 << 10  # bytes; judging as many elements as fit in these takes up to 30 ms
+LARGE = 4 << 10  # bytes; judging as many elements as fit in these takes up to 15 ms
 BYTES = 16 << 10  # of a message that are read in one slice, unless one of its values is longer
 ELEMENTS = 50  # that are judged in one slice, at up to 15 us each
 WRITTEN = 1_000  # that are written in one slice

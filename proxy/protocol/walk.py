@@ -91,6 +91,31 @@ def paths(cls: type[Struct], *meanings: Meaning) -> tuple[str, ...]:
     return tuple(found)
 
 
+def elements(struct: Any) -> int:
+    """How many elements all its arrays have."""
+    found = 0
+    cls: type[Struct] = type(struct)
+    for name, is_array, is_last in _arrays_in(cls):
+        value = getattr(struct, name) if struct.has(name) else None
+        if value is None:
+            continue
+        found += len(value) if is_array else 0
+        if not is_last:
+            found += sum(map(elements, value if is_array else (value,)))
+    return found
+
+
+@cache
+def _arrays_in(cls: type[Struct]) -> tuple[tuple[str, bool, bool], ...]:
+    """The fields that are arrays, or have some in them: is it one, and is there none further down?"""
+    found = []
+    for field in cls.fields:
+        is_last = not (isinstance(field.kind, StructType) and _arrays_in(field.kind))
+        if field.is_array or not is_last:
+            found.append((field.name, field.is_array, is_last))
+    return tuple(found)
+
+
 def holders(struct: Any, meaning: Meaning) -> list[Any]:
     """Every struct with a field of this meaning, from this one on down."""
     turn()

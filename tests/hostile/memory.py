@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import islice, product
+from string import ascii_lowercase
+
 from proxy.protocol.frame import SIZE
-from proxy.protocol.header import response_frame
+from proxy.protocol.header import request_frame, response_frame
+from proxy.protocol.messages.list_offsets import ListOffsetsRequest
+from proxy.protocol.slices import LARGE
 from tests.hostile.answers import Told, topic
 from tests.hostile.answers import metadata as told_metadata
 from tests.hostile.client import Client, connect, settled
@@ -11,7 +16,7 @@ from tests.hostile.ground import Ground
 from tests.hostile.logins import handshake, token
 from tests.hostile.requests import beat, fetch, metadata, produce
 from tests.hostile.settings import OPEN, RULED, SASL, TWO
-from tests.hostile.stage import NODE, Peer, Play, brief
+from tests.hostile.stage import NODE, Peer, Play, brief, silent
 from tests.hostile.trial import case, cases
 
 MIB = 1 << 20
@@ -72,6 +77,20 @@ def whole_frames(ground: Ground) -> str:
         client.send(frame)
         client.frame()
     return "40 answers"
+
+
+@case("requests under way that are refused in part: 600 short names in each", on=RULED, peak=2 * PEAK, kept=PEAK)
+def under_way(ground: Ground) -> str:
+    """What is refused is kept until the broker answers the rest, and it never does. Each is too small to be large."""
+    names = ["orders", *("".join(letters) for letters in islice(product(ascii_lowercase, repeat=3), 600))]
+    topics = [ListOffsetsRequest.Topic(name=name, partitions=[]) for name in names]
+    topics[0].partitions = [ListOffsetsRequest.Topic.Partition(partition_index=0, timestamp=-1)]
+    asked = request_frame(ListOffsetsRequest(replica_id=-1, topics=topics), 6, 1, "hostile")
+    assert len(asked) < LARGE
+    ground.stage.play = silent
+    clients = [ground.client() for _ in range(ground.times(2, 10))]
+    taken = sum(client.push(asked * 900, ground.times(5, 10)) for client in clients)
+    return f"{taken >> 10} KiB of requests were taken"
 
 
 def _large(topics: int, partitions: int, told: Told) -> Play:

@@ -9,7 +9,7 @@ import pytest
 
 from plugins.acl.checked_request import ApiError, CheckedRequest
 from plugins.acl.client_authorizer import MOST_EVENTS, authorizer_of
-from proxy.core.context import Context
+from proxy.core.context import ELEMENT, Context
 from proxy.core.decisions import Forward, Reply
 from proxy.core.topic_names import TopicNames
 from proxy.protocol.errors import ErrorCode
@@ -231,6 +231,11 @@ def case(own: Rules, request: Any, version: int) -> CheckedRequest:
     talk = Talk(own.acl)
     ctx = Context(talk.connection, request.api, version, 1)
     return CheckedRequest(ctx, request, authorizer_of(own.acl.authorizer, ctx), TopicNames())
+
+
+def test_what_is_kept_for_the_answer_counts_by_its_elements_however_small_the_request_is(rules: Making) -> None:
+    topics = [MetadataRequest.Topic(name="t")] * 300
+    assert case(rules("acls: []"), MetadataRequest(topics=topics), 9).held >= 300 * ELEMENT
 
 
 def test_a_case_of_which_nothing_was_taken_leaves_the_request_as_it_came(rules: Making) -> None:

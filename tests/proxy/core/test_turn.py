@@ -9,7 +9,8 @@ from proxy.core.filters import Filters
 from proxy.core.limits import Counters, Limits
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin, on_request, on_response
-from proxy.core.turn import ENOUGH, HANDLED
+from proxy.core.turn import DENSE, ENOUGH, HANDLED
+from proxy.protocol.frame import SIZE
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.slices import LARGE
@@ -96,7 +97,7 @@ def test_a_handler_may_let_the_others_have_their_turn() -> None:
 
 
 def test_after_much_in_small_requests_the_others_have_their_turn() -> None:
-    count = 2 + ENOUGH // (HANDLED + len(heartbeat(1)))
+    count = 2 + ENOUGH // (HANDLED + DENSE * (len(heartbeat(1)) - SIZE.size))
     frames, answers = map(heartbeat, range(count)), (heartbeat_answer(number, 1) for number in range(count))
     first = b"".join(answer for answer, _ in zip(answers, range(count - 1), strict=False))
     assert (

@@ -15,6 +15,7 @@ from proxy.net.budget import PATIENCE, Budget
 from proxy.protocol.frame import SIZE
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.produce import ProduceRequest
+from proxy.protocol.slices import LARGE
 from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, produce
 from tests.proxy.net.test_reactor import World, receive, world
 
@@ -223,6 +224,16 @@ async def test_a_request_counts_by_its_elements() -> None:
         frame = asking(FetchRequest(topics=topics, max_wait_ms=0, min_bytes=0), 1, 11)
         await client.send_all(frame)
         assert await held(here, 5000 * ELEMENT)
+
+
+async def test_a_small_request_that_waits_counts_by_its_elements_too() -> None:
+    async with world() as here:
+        client, _ = here.link(Waiting())
+        topics = [FetchRequest.Topic(topic="t", partitions=[]) for _ in range(500)]
+        frame = asking(FetchRequest(topics=topics, max_wait_ms=0, min_bytes=0), 1, 11)
+        assert len(frame) < LARGE
+        await client.send_all(frame)
+        assert await held(here, 500 * ELEMENT)
 
 
 async def test_records_that_were_fetched_count_once_more_at_the_most() -> None:

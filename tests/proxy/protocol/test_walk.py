@@ -15,7 +15,7 @@ from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.messages.offset_fetch import OffsetFetchRequest
 from proxy.protocol.schema import blank, structs
 from proxy.protocol.slices import ELEMENTS
-from proxy.protocol.walk import Element, arrays, holders, leading, paths, values
+from proxy.protocol.walk import Element, arrays, elements, holders, leading, paths, values
 from proxy.protocol.wire import Meaning
 
 Dir = AlterReplicaLogDirsRequest.Dir
@@ -111,6 +111,16 @@ def test_holders_are_found_at_every_depth() -> None:
     response = MetadataResponse(brokers=[], topics=[topic])
     assert holders(response, Meaning.ERROR) == [response, topic, partition]
     assert holders(blank(FindCoordinatorResponse), Meaning.HOST) == [blank(FindCoordinatorResponse)]
+
+
+def test_elements_are_counted_at_every_depth() -> None:
+    partition = MetadataResponse.Topic.Partition(
+        error_code=0, partition_index=0, leader_id=0, replica_nodes=[1, 2, 3], isr_nodes=[1]
+    )
+    topic = MetadataResponse.Topic(error_code=0, name="orders", partitions=[partition, partition])
+    assert elements(MetadataResponse(brokers=[], topics=[topic, topic])) == 2 + 2 * 2 + 4 * 4
+    assert elements(MetadataRequest(topics=None)) == 0
+    assert elements(blank(MetadataResponse)) == 0
 
 
 def test_a_long_walk_lets_the_others_go_on() -> None:
