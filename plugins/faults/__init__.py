@@ -66,6 +66,9 @@ class Faults(Plugin):
         super().__init__(options, services)
         self._in_force = FaultsInForce(services.watch("faults", options.rules, FORM.load), services)
         self._on_requests = RequestFaults(self._in_force, services)
+        if services.worker == 1:  # the second of several
+            way_out = "say workers: 1 where a fault is to fire so often and no more"
+            services.tell("each worker counts the faults for itself", level="warning", way_out=way_out)
 
     @property
     def ledger(self) -> Ledger:

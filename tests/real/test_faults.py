@@ -8,12 +8,12 @@ from contextlib import closing
 
 import pytest
 from aiokafka import AIOKafkaProducer
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from kafka import KafkaProducer
 
 from chaos.anomalies import AnomalyKind
 from chaos.history import History
-from chaos.notes import ClientHistory
+from chaos.notes import ClientHistory, NotedRead
 from tests.real.cluster import Cluster
 from tests.real.doorkeeper import Doorkeeper
 from tests.real.records import PATIENCE
@@ -96,6 +96,10 @@ def way(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         for kind, effect in (("plain", LOST), ("exact", LOST), ("moved", MOVED), ("unsure", UNSURE))
         for client in CLIENTS
     ]
+    rules += [
+        f"- {{match: {{api: EndTxn, transactional_id: {kind}*}}, when: {{nth: 2}}, do: {effect}}}\n"
+        for kind, effect in (("lost", LOST), ("fenced", "{error: PRODUCER_FENCED}"))
+    ]
     (folder / "faults.yaml").write_text("faults:\n" + "".join(rules))
     with Doorkeeper(folder, cluster, "plugins: [faults: {rules: faults.yaml}]\n") as doorkeeper:
         yield doorkeeper.way
@@ -130,3 +134,42 @@ def test_a_leader_that_moved_costs_nothing(way: Way, client: Callable[..., None]
 @pytest.mark.parametrize("client", CLIENTS)
 def test_an_error_after_the_append_is_tried_again(way: Way, client: Callable[..., None]) -> None:
     assert len(played(way, "unsure", client, idempotent=False).check().of(AnomalyKind.DUPLICATE)) == 2
+
+
+def transact(way: Way, kind: str, topic: str, notes: ClientHistory) -> None:
+    """Three transactions, one after the other; where a producer is told that it was fenced, another takes its place."""
+    producer = None
+    for number in range(3):
+        if producer is None:
+            producer = Producer(settings(way, transactional_id=way.unique(kind)))
+            producer.init_transactions(PATIENCE)
+        producer.begin_transaction()
+        transaction = notes.begin()
+        sent = transaction.send(topic, f"{number}")
+        producer.produce(
+            topic,
+            f"{number}".encode(),
+            partition=0,
+            on_delivery=lambda error, it, sent=sent: sent.acknowledged(it.partition(), it.offset()),
+        )
+        producer.flush(PATIENCE)
+        transaction.commits()
+        try:
+            producer.commit_transaction(PATIENCE)
+        except KafkaException:
+            transaction.aborted()
+            producer = None
+        else:
+            transaction.committed()
+
+
+@pytest.mark.parametrize(("kind", "read_of_it"), [("lost", ["0", "1", "2"]), ("fenced", ["0", "2"])])
+def test_a_transaction_is_there_as_a_whole_or_not_at_all(way: Way, kind: str, read_of_it: list[str]) -> None:
+    """The answer to its commit is lost, and the client asks again; or it is told that it was fenced: it is aborted."""
+    topic = create(way, f"transactions-{kind}", 1)
+    history = History()
+    transact(way, kind, topic, history.client("producer"))
+    consumer = history.client("consumer")
+    read(way, topic, consumer)
+    history.assert_clean()
+    assert [note.value for note in consumer.reads if isinstance(note, NotedRead)] == read_of_it

@@ -1,10 +1,12 @@
 """What faults do to a client, from the file to the wire."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from plugins.faults import Faults
+from proxy.testing import FakeWorker
 from proxy.text.problems import BadFileError
 from tests.plugins.faults.talking import FaultFile, FaultTalk, errors, produce, serving
 
@@ -71,3 +73,14 @@ def test_the_same_seed_and_the_same_client_give_the_same_ledger(tmp_path: Path) 
             talk.ask(produce("orders"), 9)
         ledgers.add(tuple(faults.told))
     assert len(ledgers) == 1
+
+
+def test_a_second_worker_says_that_each_counts_for_itself(tmp_path: Path) -> None:
+    file = tmp_path / "faults.yaml"
+    file.write_text("faults: []")
+    told = []
+    for number in range(3):
+        worker = FakeWorker()
+        Faults(Faults.Options(rules=str(file)), replace(worker.services(), worker=number))
+        told.append([event for event, _ in worker.lines])
+    assert told == [[], ["each worker counts the faults for itself"], []]
