@@ -10,10 +10,12 @@ Rules:
 * A topic's id does not say whose it is, and brokers match expressions with all topics. So clients are not offered
   versions in which requests have these, or answers have ids alone, and such requests are refused. Of some APIs nothing
   is left: the groups of KIP-848, share groups, Streams groups.
+* So are the topics that consumers tell each other through the broker, in JoinGroup and SyncGroup: it reads them too.
 * What is about all topics and cannot be narrowed is refused: ACLs, the quorum, elections of all partitions.
 * Groups and transactional ids are not renamed. Give each tenant its own by ACLs.
 """
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -29,29 +31,40 @@ from proxy.plugin import (
     Api,
     ApiVersionsResponse,
     Arrival,
+    ConsumerAssignment,
+    ConsumerSubscription,
     Context,
     Decision,
+    DescribeGroupsResponse,
     Disconnect,
     ElectLeadersRequest,
     ErrorCode,
     Forward,
+    JoinGroupRequest,
+    JoinGroupResponse,
     Meaning,
     Plugin,
+    ProtocolError,
     Reply,
     Request,
     Response,
     Struct,
+    SyncGroupRequest,
+    SyncGroupResponse,
     carrying,
     leading,
     on_request,
     on_response,
+    read_embedded,
     refuse,
     turns,
+    write_embedded,
     wrong,
 )
 
 NOT_OFFERED = (CREATE_ACLS, DELETE_ACLS, DESCRIBE_ACLS, DESCRIBE_QUORUM, DESCRIBE_TOPIC_PARTITIONS)
 TOPIC = 2  # a resource type of configurations
+CONSUMER = "consumer"  # the protocol type of groups whose members are consumers
 RENAMED = (Meaning.TOPIC_NAME, Meaning.RESOURCE_NAME, Meaning.ERROR_MESSAGE)
 
 
@@ -113,9 +126,31 @@ class TenantTopics(Plugin):
         if not self._prefix(ctx):
             return None
         for entry in response.api_keys:
-            entry.max_version = min(entry.max_version, newest_offered(APIS[entry.api_key]))
+            known = APIS.get(entry.api_key)
+            entry.max_version = min(entry.max_version, -1 if known is None else newest_offered(known))
         response.api_keys = [entry for entry in response.api_keys if entry.min_version <= entry.max_version]
         return Forward(response)
+
+    @on_request(JoinGroupRequest)
+    @on_request(SyncGroupRequest)
+    @on_response(JoinGroupResponse)
+    @on_response(SyncGroupResponse)
+    @on_response(DescribeGroupsResponse)
+    def grouped(self, ctx: Context, message: Request | Response) -> Decision:
+        """Call topics so in what consumers tell each other."""
+        prefix, notes = self._prefix(ctx), ctx.connection.notes
+        if isinstance(message, JoinGroupRequest):
+            notes[self.services.name] = message.protocol_type  # for the answer, and for SyncGroup
+        if not prefix:
+            return None
+        for struct, name, cls in turns(told_by_members(message, notes.get(self.services.name))):
+            try:
+                embedded, version, rest = read_embedded(cls, getattr(struct, name))
+            except ProtocolError:
+                continue  # as of a member that has no assignment yet
+            Renaming(version, prefix, inward=isinstance(message, Request)).rename(embedded)
+            setattr(struct, name, write_embedded(embedded, version, rest))
+        return Forward(message)
 
     def _prefix(self, ctx: Context) -> str:
         return self.options.prefixes[ctx.connection.listener]
@@ -164,6 +199,24 @@ def refused(ctx: Context, request: Request, error: ErrorCode) -> Decision:
     if answer is None:
         return Disconnect(f"{ctx.api.name} v{ctx.version} is refused to tenants")
     return Reply(answer)
+
+
+def told_by_members(message: Request | Response, kind: str | None) -> Iterator[tuple[Struct, str, type[Any]]]:
+    """Where consumers tell each other something: a struct, its field, and what is in it. `kind`: of the group."""
+    if isinstance(message, DescribeGroupsResponse):
+        for group in message.groups:
+            for member in group.members if group.protocol_type == CONSUMER else ():
+                yield member, "member_metadata", ConsumerSubscription
+                yield member, "member_assignment", ConsumerAssignment
+    elif kind != CONSUMER:
+        return
+    elif isinstance(message, JoinGroupRequest | JoinGroupResponse):
+        told = message.protocols if isinstance(message, JoinGroupRequest) else message.members
+        yield from ((each, "metadata", ConsumerSubscription) for each in told)
+    elif isinstance(message, SyncGroupRequest):
+        yield from ((each, "assignment", ConsumerAssignment) for each in message.assignments)
+    else:
+        yield message, "assignment", ConsumerAssignment
 
 
 @cache

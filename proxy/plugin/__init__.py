@@ -8,6 +8,7 @@
 * What a handler is given: `Context` with its `Connection`; an observer: `Outcome`; `accepted`: an `Arrival`.
 * What it answers (a `Decision`) and what it may wait for before (`Steps`).
 * Every API's constant (`PRODUCE`) and classes (`ProduceRequest`, `ProduceResponse`), `ErrorCode`, `refuse`.
+* What consumers tell each other in JoinGroup and SyncGroup: `read_embedded`, `write_embedded`.
 * Records: `rewrite_records`; `batches`, `rewrite_batch`, `write_batch`.
 * Walks over messages by what their fields mean: `Meaning`, `values`, `holders`, `leading`, `turns`.
 * For options: `FilePath`, `wrong`; for what `examine` finds in files: `Finding`, `Problem`.
@@ -106,6 +107,12 @@ from proxy.protocol import (
     api as api,
 )
 from proxy.protocol.api import *  # noqa: F403
+from proxy.protocol.consumer_protocol import (
+    ConsumerAssignment as ConsumerAssignment,
+    ConsumerSubscription as ConsumerSubscription,
+    read_embedded as read_embedded,
+    write_embedded as write_embedded,
+)
 from proxy.protocol.errors import (
     ErrorCode as ErrorCode,
 )

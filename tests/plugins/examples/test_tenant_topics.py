@@ -21,21 +21,30 @@ from proxy.plugin import (
     Api,
     ApiVersionsRequest,
     ApiVersionsResponse,
+    ConsumerAssignment,
     ConsumerGroupHeartbeatRequest,
+    ConsumerSubscription,
     CreateTopicsRequest,
     CreateTopicsResponse,
     DescribeConfigsRequest,
     DescribeConfigsResponse,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
     Disconnect,
     ElectLeadersRequest,
     ErrorCode,
     FetchRequest,
+    JoinGroupRequest,
+    JoinGroupResponse,
     Meaning,
     MetadataRequest,
     MetadataResponse,
     OffsetCommitRequest,
     OffsetFetchRequest,
     OffsetFetchResponse,
+    SyncGroupRequest,
+    SyncGroupResponse,
+    read_embedded,
 )
 from proxy.protocol.codec import decode, encode
 from proxy.testing import build, connection
@@ -213,3 +222,69 @@ def test_tenants_who_would_see_each_other_are_refused(prefixes: dict[str, str]) 
 
 def test_the_apis_that_are_never_offered_are_named() -> None:
     assert {CREATE_ACLS, DESCRIBE_TOPIC_PARTITIONS} <= set(NOT_OFFERED)
+
+
+SUBSCRIPTION = (
+    bytes.fromhex("0001 00000001 0006") + b"orders" + bytes.fromhex("ffffffff 00000001 0003") + b"pay" + bytes(4)
+)
+ASSIGNMENT = bytes.fromhex("0000 00000001 0006") + b"orders" + bytes.fromhex("00000001 00000000 ffffffff")
+
+
+def joining(kind: str = "consumer", metadata: bytes = SUBSCRIPTION) -> JoinGroupRequest:
+    protocol = JoinGroupRequest.Protocol(name="range", metadata=metadata)
+    return JoinGroupRequest(group_id="g", session_timeout_ms=1, member_id="", protocol_type=kind, protocols=[protocol])
+
+
+def test_what_a_member_wants_to_read_is_told_in_the_brokers_words() -> None:
+    acme = of("acme")
+    told = acme.ask(joining(), 5).protocols[0].metadata
+    subscription, version, rest = read_embedded(ConsumerSubscription, told)
+    assert (subscription.topics, version, rest) == (["acme.orders"], 1, b"")
+    assert [one.topic for one in subscription.owned_partitions] == ["acme.pay"]
+    members = [JoinGroupResponse.Member(member_id="m", metadata=told)]
+    leader = JoinGroupResponse(error_code=0, protocol_name="range", leader="m", member_id="m", members=members)
+    assert acme.answer(leader, 5).members[0].metadata == SUBSCRIPTION
+
+
+def test_what_a_member_is_to_read_is_told_in_the_brokers_words() -> None:
+    acme = of("acme")
+    acme.ask(joining(), 5)
+    acme.answer(JoinGroupResponse(error_code=0, protocol_name="", leader="m", member_id="m", members=[]), 5)
+    assignments = [SyncGroupRequest.Assignment(member_id="m", assignment=ASSIGNMENT)]
+    asked = acme.ask(SyncGroupRequest(group_id="g", generation_id=1, member_id="m", assignments=assignments), 3)
+    told = asked.assignments[0].assignment
+    assert named(read_embedded(ConsumerAssignment, told)[0]) == ["acme.orders"]
+    assert acme.answer(SyncGroupResponse(error_code=0, assignment=told), 3).assignment == ASSIGNMENT
+
+
+@pytest.mark.parametrize("asked", [joining("connect"), joining(metadata=b""), joining(metadata=SUBSCRIPTION[:-1])])
+def test_what_is_no_subscription_is_left_as_it_is(asked: JoinGroupRequest) -> None:
+    assert of("acme").ask(asked, 5) == asked
+
+
+def test_whoever_describes_a_group_hears_of_topics_in_the_clients_words() -> None:
+    acme = of("acme")
+    acme.ask(DescribeGroupsRequest(groups=["g", "h"]), 4)
+    groups = [
+        DescribeGroupsResponse.Group(
+            error_code=0,
+            group_id=kind,
+            group_state="Stable",
+            protocol_type=kind,
+            protocol_data="range",
+            members=[
+                DescribeGroupsResponse.Group.Member(
+                    member_id="m",
+                    client_id="app",
+                    client_host="/h",
+                    member_metadata=SUBSCRIPTION.replace(b"\x00\x06orders", b"\x00\x0bacme.orders"),
+                    member_assignment=b"",
+                )
+            ],
+        )
+        for kind in ("consumer", "connect")
+    ]
+    answer = acme.answer(DescribeGroupsResponse(groups=groups), 4)
+    told = [group.members[0].member_metadata for group in answer.groups]
+    assert read_embedded(ConsumerSubscription, told[0])[0].topics == ["orders"]
+    assert b"acme.orders" in told[1]
