@@ -84,12 +84,13 @@ class AnswerLane(Lane):
             self._leave(answer, answer.pieces)
             return
         self._departing = answer
-        self.splitter.hold()
-        self.hold(State.WAITING)
         steps = caught(self._departure(before, answer.leaving))
         result = Task(self._tasks, steps, self._depart, may_ask=False).start()
         if result is not WAITING:
             self._depart(result)
+            return
+        self.splitter.hold()
+        self.hold(State.WAITING)
         self.pause()
 
     def _departure(self, before: Generator[Step, Any, None] | None, leaving: Leaving | None) -> Steps:
@@ -106,7 +107,7 @@ class AnswerLane(Lane):
         if isinstance(result, HandlerError):
             assert answer.ctx is not None
             self._withhold(answer.ctx, self._handled.failed(answer.ctx, result))
-        elif self.state is State.WAITING:
+        elif self.state is not State.ENDED:
             self.state = State.OPEN  # `settle` goes on with what waits
             self._leave(answer, answer.pieces if answer.leaving is None else [answer.leaving.data])
 
@@ -130,19 +131,22 @@ class AnswerLane(Lane):
         steps = self._outcomes.before(ctx, By.BROKER, None, size)
         if steps is None:
             return False
-        self._slots.appendleft(slot)
-        self._held_back = ctx
-        self.hold(State.WAITING)
         result = Task(self._tasks, caught(steps), self._go_past, may_ask=False).start()
-        if result is not WAITING:
-            self._go_past(result)  # `settle` goes on with it
-        return True
+        if result is WAITING:
+            self._slots.appendleft(slot)
+            self._held_back = ctx
+            self.hold(State.WAITING)
+            return True
+        if isinstance(result, HandlerError):
+            self._withhold(ctx, self._handled.failed(ctx, result))
+            return True
+        return False
 
     def _go_past(self, result: object) -> None:
-        """The steps before a response that passes are taken."""
+        """The steps before a response that passes are taken: `settle` goes on with it."""
         ctx, self._held_back = self._held_back, None
         assert ctx is not None
         if isinstance(result, HandlerError):
             self._withhold(ctx, self._handled.failed(ctx, result))
-        elif self.state is State.WAITING:
+        elif self.state is not State.ENDED:
             self.state, self._let_go = State.OPEN, ctx

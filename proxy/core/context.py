@@ -155,9 +155,9 @@ class Context:
         """Bytes that plugins keep of the request for its answer, as far as they say so."""
         return held(self.notes)
 
-    def decide(self, handler: object, what: str) -> None:
+    def decide(self, handler: str, what: str) -> None:
         """A handler decided this."""
-        self.decisions += ((str(handler), what),)
+        self.decisions += ((handler, what),)
 
     def who(self, what: str) -> str | None:
         """The last handler that decided this."""

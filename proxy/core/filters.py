@@ -175,7 +175,7 @@ class Filters:
                 self.accepted.append(plugin.accepted)
             if type(plugin).connected is not Plugin.connected:
                 self.connected.append(plugin.connected)
-            for name, kinds in plugin.events.items():
+            for name, kinds in plugin.event_kinds.items():
                 for kind in kinds:
                     self.events.setdefault(kind, []).append(getattr(plugin, name))
             for name, api in plugin.unsupported.items():

@@ -82,11 +82,12 @@ class HandledResponses(Handling):
             verdict, leaving = self._leaving(verdict, manners, wanted)
         elif interest is not None:
             yield from self._outcomes.show(wanted.ctx, interest.observers, message)
-        yield from self._before(verdict, wanted)
+        if wanted.chain.observers.holders:
+            yield from self._before(verdict, wanted)
         if leaving is None:
             return verdict
         yield from leaving.steps(self._outbox.to_client)
-        return verdict._replace(pieces=[leaving.data])
+        return verdict._replace(pieces=[leaving.data], leaving=leaving)
 
     def _before(self, verdict: Verdict, wanted: Wanted) -> Generator[Step, Any, None]:
         """Take the steps of those who hold back answers, unless nothing leaves. Raises HandlerError."""

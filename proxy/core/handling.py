@@ -113,21 +113,21 @@ def _decide(handler: Handler, ctx: Context, message: Message) -> Generator[Step,
     problem = _problem(decision, ctx, message)
     if problem is not None:
         raise HandlerError(handler, TypeError(problem))
-    ctx.decide(handler, type(decision).__name__)
+    ctx.decide(handler.name, type(decision).__name__)
     return cast(Decision, decision)
 
 
 def _problem(decision: object, ctx: Context, message: Message) -> str | None:
     """Why no handler of this message can decide so."""
     match decision:
-        case Raw() | Cut() | Drip() | Disconnect():
-            return None
         case Forward():
             if type(decision.message) is not type(message):
                 return f"a {type(message).__name__} cannot become {decision.message!r}"
             if isinstance(message, Response) and (decision.version is not None or decision.copies != 1):
                 return "a response is sent once, in the version that was asked for"
             return None if decision.copies > 0 else f"{decision.copies} copies cannot be sent"
+        case Raw() | Cut() | Drip() | Disconnect():
+            return None
         case Reply():
             if isinstance(message, Response):
                 return "a response is changed with Forward, not with Reply"

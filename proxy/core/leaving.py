@@ -20,7 +20,10 @@ Send = Callable[[Sequence[Buffer]], None]
 
 
 class Leaving:
-    """A frame on its way out, once or in copies. `data` leaves after `steps`; where it was cut, `cut` says how."""
+    """A frame on its way out, once or in copies. `data` leaves after `steps`; where it was cut, `cut` says how.
+
+    `size`: of all that leaves, in bytes.
+    """
 
     def __init__(self, frame: Sequence[Buffer], manners: Sequence[Manner], copies: int = 1) -> None:
         """Raises HandlerError."""
@@ -30,6 +33,7 @@ class Leaving:
                 data = _replaced(data, manner)
         self.cut = next((manner for manner in manners if isinstance(manner, Cut)), None)
         self.data: Buffer = (data * copies)[: None if self.cut is None else max(self.cut.after, 0)]
+        self.size = len(self.data)
         self._drip = next((manner for manner in manners if isinstance(manner, Drip)), None)
 
     @property

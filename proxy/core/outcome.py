@@ -16,9 +16,8 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from proxy.core.clock import Clock
 from proxy.core.context import Context
@@ -42,8 +41,7 @@ class By(Enum):
     NOBODY = "nobody"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of a request. Times are in seconds of the link's clock, None for what never happened.
 
     `why` says which handler answered or ended it, or what else kept it from its answer; None where a broker answered.

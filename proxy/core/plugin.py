@@ -47,6 +47,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 from proxy.core.arrival import Arrival
@@ -114,8 +115,13 @@ class Handler:
     fast_path: FastPath | None = None
     settled: FastPath | None = None
 
-    def __str__(self) -> str:
+    @cached_property
+    def name(self) -> str:
+        """What to call it to a person: `Address.endpoints`."""
         return getattr(self.call, "__qualname__", repr(self.call))
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Options(Section):
@@ -138,8 +144,8 @@ class Plugin:
     unsupported: ClassVar[dict[str, Api]] = {}
     unreadable: ClassVar[dict[str, Api]] = {}
     outcomes: ClassVar[dict[str, tuple[Api, ...]]] = {}
-    events: ClassVar[dict[str, tuple[type[Fact], ...]]] = {}
-    holds: ClassVar[dict[str, tuple[Api, ...]]] = {}
+    event_kinds: ClassVar[dict[str, tuple[type[Fact], ...]]] = {}
+    held_apis: ClassVar[dict[str, tuple[Api, ...]]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -148,8 +154,8 @@ class Plugin:
         cls.unsupported = _marked(members, "_unsupported")
         cls.outcomes = _marked(members, "_outcomes")
         cls.unreadable = _marked(members, "_unreadable")
-        cls.events = _marked(members, "_events")
-        cls.holds = _marked(members, "_holds")
+        cls.event_kinds = _marked(members, "_events")
+        cls.held_apis = _marked(members, "_holds")
 
     def __init__(self, options: Any = None, services: Any = None) -> None:
         self.options = options
@@ -193,7 +199,7 @@ class Plugin:
 
     def holders(self, api: Api) -> Iterable[Holder]:
         """Those that take steps before answers of this API leave."""
-        return [getattr(self, name) for name, apis in self.holds.items() if not apis or api in apis]
+        return [getattr(self, name) for name, apis in self.held_apis.items() if not apis or api in apis]
 
 
 def _marked(members: Mapping[str, Any], mark: str) -> dict[str, Any]:

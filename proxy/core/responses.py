@@ -89,11 +89,11 @@ class Responses(AnswerLane):
             if chain.unread is not None:
                 chain = chain.of_response(ctx)
             if chain.response is None or (chain.tail_only and stop <= len(data) and chain.ends_bare(data, pos, stop)):
-                if chain.observers and chain.observers.holders and self._holds_back(slot, stop - pos):
+                if chain.observers.holders and self._holds_back(slot, stop - pos):
                     return HOLD
                 return self._pass(chain, ctx, stop - pos, stop <= len(data))
             if chain.tail_only and stop - pos > UNASSEMBLED:
-                if chain.observers and chain.observers.holders and self._holds_back(slot, stop - pos):
+                if chain.observers.holders and self._holds_back(slot, stop - pos):
                     return HOLD
                 left = partial(self._left, ctx, stop - pos)
                 return Ending(chain, stop - pos, left, partial(self._undecodable, chain, ctx))
@@ -159,7 +159,10 @@ class Responses(AnswerLane):
         if not verdict.whole:
             self._withhold(wanted.ctx, verdict.ends, verdict.how)
             return Hold(pieces or ())
-        size = len(wanted.frame) if pieces is None else sum(map(len, pieces))
+        if verdict.leaving is not None:
+            size = verdict.leaving.size
+        else:
+            size = len(wanted.frame) if pieces is None else sum(map(len, pieces))
         if size:
             self._left(wanted.ctx, size)
         else:

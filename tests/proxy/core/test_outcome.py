@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from proxy.core.clock import Clock
 from proxy.core.commands import Command, Emit, ToBroker, ToClient, Wake
@@ -15,21 +12,18 @@ from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Decision, Disconnect, Forward, Reply, Sleep, Steps
 from proxy.core.events import ObserverFailed
 from proxy.core.filters import Filters
-from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.core.outcome import By, Outcome
 from proxy.core.plugin import Handler, Plugin, Wish, observe, on_outcome, on_request, on_response, on_unsupported
-from proxy.protocol.api import HEARTBEAT, METADATA, PRODUCE
+from proxy.protocol.api import HEARTBEAT, METADATA
 from proxy.protocol.fiber import turns
-from proxy.protocol.frame import REQUEST_HEAD, RESPONSE_HEAD, SIZE
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
 from proxy.protocol.schema import Request
 from proxy.testing import connection, from_broker, from_client
 from tests.proxy.core.frames import (
-    answering,
     asking,
     heartbeat,
     heartbeat_answer,
@@ -285,119 +279,6 @@ def test_each_request_has_a_context_of_its_own_also_where_it_passed_unread(other
     assert [ctx.notes[remembering] for ctx in answers.seen] == ["allowed"] * 3
     assert len({id(ctx.notes) for ctx in answers.seen}) == 3
     assert not any(ctx.sample for ctx in answers.seen)
-
-
-KINDS: dict[str, Callable[[int], bytes]] = {
-    "metadata": metadata,
-    "produce": lambda n: produce(n, acks=1),
-    "acks 0": lambda n: produce(n, acks=0),
-    "future": lambda n: FUTURE % n.to_bytes(4, "big"),
-    "unknown": lambda n: UNKNOWN % n.to_bytes(4, "big"),
-    "unreadable": lambda n: heartbeat(n)[:18] + b"\xff" + heartbeat(n)[19:],
-    **{
-        kind: (lambda n, kind=kind: heartbeat(n, kind))  # type: ignore[misc]
-        for kind in ("pass", "forward", "reply", "raise", "disconnect", "sleep", "ask", "fails")
-    },
-}
-
-
-class Conversation:
-    """A link whose client sends everything and whose broker answers everything, until one of them dies."""
-
-    def __init__(self, kinds: list[str]) -> None:
-        self.watching, self.clock = Reading(), Clock()
-        filters = Filters([self.watching, Doing()])
-        self.link = Link(connection(), filters, Limits(in_flight=3), clock=self.clock)
-        self.kinds = kinds
-        self.from_client = b"".join(KINDS[kind](number) for number, kind in enumerate(kinds))
-        self.from_broker = b""
-        self.at_broker = b""
-        self.at_client = b""
-        self.taken: list[int] = []  # requests that reached the broker
-        self.tokens: list[int] = []
-
-    def step(self, what: str, size: int) -> None:
-        self.clock.now += 1
-        if self.link.closed:
-            return
-        if what == "client":
-            data, self.from_client = self.from_client[:size], self.from_client[size:]
-            self.do(from_client(self.link, data) if data else [])
-        elif what == "broker":
-            data, self.from_broker = self.from_broker[:size], self.from_broker[size:]
-            self.do(from_broker(self.link, data) if data else [])
-        elif what == "time" and self.tokens:
-            self.do(self.link.wake(self.tokens.pop(0)))
-        elif what == "client dies":
-            self.do(self.link.client_closed())
-        elif what == "broker dies":
-            self.do(self.link.broker_closed())
-
-    def do(self, commands: list[Any]) -> None:
-        for command in commands:
-            if isinstance(command, ToClient):
-                self.at_client += bytes(command.data)
-            elif isinstance(command, ToBroker):
-                self.at_broker += bytes(command.data)
-            elif isinstance(command, Wake):
-                self.tokens.append(command.token)
-        for number, key in frames(self.at_broker, REQUEST_HEAD):
-            self.answer(number, key)
-        self.at_broker = rest(self.at_broker)
-
-    def answer(self, number: int, key: int) -> None:
-        if key >> 16 == FindCoordinatorRequest.api.key:
-            self.from_broker += answering(FindCoordinatorResponse(coordinators=[]), number)
-            return
-        self.taken.append(number)
-        if key >> 16 == METADATA.key:
-            self.from_broker += metadata_answer(number)
-        elif key >> 16 == PRODUCE.key:
-            self.from_broker += b"" if self.kinds[number] == "acks 0" else produce_answer(number)
-        else:
-            self.from_broker += heartbeat_answer(number, 99 if self.kinds[number] == "fails" else 0)
-
-
-def frames(data: bytes, head: Any) -> Iterator[tuple[int, int]]:
-    """The correlation ids of whole frames, and the keys of requests."""
-    while len(data) >= SIZE.size and len(data) >= SIZE.size + SIZE.unpack_from(data)[0]:
-        fields = head.unpack_from(data)
-        yield fields[-1], fields[1]
-        data = data[SIZE.size + fields[0] :]
-
-
-def rest(data: bytes) -> bytes:
-    """What follows the whole frames."""
-    while len(data) >= SIZE.size and len(data) >= SIZE.size + SIZE.unpack_from(data)[0]:
-        data = data[SIZE.size + SIZE.unpack_from(data)[0] :]
-    return data
-
-
-@settings(max_examples=400, deadline=None)
-@given(
-    kinds=st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=10),
-    steps=st.lists(st.tuples(st.sampled_from(["client", "broker", "time"]), st.integers(1, 150)), max_size=80),
-    death=st.sampled_from(["client dies", "broker dies", "aborted"]),
-)
-def test_every_request_has_exactly_one_outcome_whenever_the_link_dies(
-    kinds: list[str], steps: list[tuple[str, int]], death: str
-) -> None:
-    conversation = Conversation(kinds)
-    for what, size in steps:
-        conversation.step(what, size)
-    answered = [number for number, _ in frames(conversation.at_client, RESPONSE_HEAD)]
-    conversation.step(death, 0)
-    conversation.link.release("over")
-    told = conversation.watching.told
-    numbers = [number for number, _ in told]
-    assert len(numbers) == len(set(numbers)), "one outcome each"
-    assert set(numbers) >= set(conversation.taken) | set(answered)
-    assert {number for number, outcome in told if outcome.by is not By.NOBODY} >= set(answered)
-    for _, outcome in told:
-        moments = [outcome.came, outcome.sent, outcome.answered, outcome.left]
-        known = [moment for moment in moments if moment is not None]
-        assert known == sorted(known)
-        assert (outcome.why is None) == (outcome.by is By.BROKER)
 
 
 def test_large_messages_are_shown_in_slices() -> None:
