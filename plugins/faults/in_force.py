@@ -77,8 +77,8 @@ class FaultsInForce:
 
     def fires(self, name: str, fault: FaultRule, ctx: Context | None, client: str, broker: int | None) -> Firing | None:
         """This fault could be done to a request, or to a connection: is it to be?"""
-        if name not in self._triggers.whens:
-            return None  # it left the file while the broker answered
+        if self.named.get(name) != fault:
+            return None  # it left the file, or changed, while the broker answered
         answer = self._triggers.ask(name, self._services.clock.now)
         if not isinstance(answer, Firing):
             self._note(name, Result.NOT_NOW, answer.why, ctx, client, broker, answer.match)

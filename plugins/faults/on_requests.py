@@ -105,7 +105,8 @@ class RequestFaults:
         for name, fault in faults:
             meant = tuple(thing for thing in things if _is_meant(fault, thing))
             if not meant:
-                self._in_force.note(name, Result.NEAR_MISS, f"it is about {_told(things)}", ctx)
+                if any(_is_near(fault, thing) for thing in things):
+                    self._in_force.note(name, Result.NEAR_MISS, f"it is about {_told(things)}", ctx)
                 continue
             target = self._target(name, fault, ctx, request, pending, meant, all_meant=len(meant) == len(things))
             if fault.do.effect.at is FaultSide.AFTER_BROKER:
@@ -187,6 +188,12 @@ def _is_meant(fault: FaultRule, thing: Thing) -> bool:
     if thing.is_open and fault.do.effect.at is FaultSide.AFTER_BROKER:
         return fault.match.of_part(thing.subject)
     return fault.match.of_subject(thing.subject)
+
+
+def _is_near(fault: FaultRule, thing: Thing) -> bool:
+    """Whether this is of the kind that a fault is about."""
+    asked = (option for option in OF_THINGS if getattr(fault.match, option) is not None)
+    return all(getattr(thing.subject, option) is not None for option in asked)
 
 
 def _forgotten(ctx: Context, request: Request) -> Response:

@@ -31,12 +31,26 @@ from proxy.plugin import (
     wrong,
 )
 from proxy.plugin.files import nearest, nearest_word, shown
-from proxy.plugin.schema import IDENTITY, IDENTITY_NAMES, LEFT, Array, blank, errors, levels, usual_level
+from proxy.plugin.schema import (
+    IDENTITY,
+    IDENTITY_NAMES,
+    LEFT,
+    TOP,
+    Array,
+    blank,
+    errors,
+    level,
+    levels,
+    usual_level,
+)
+from proxy.plugin.schema import (
+    Field as SchemaField,
+)
 from rules.match import Subject
 from rules.trigger import Firing
 from rules.values import Said
 
-KEPT = IDENTITY | {Meaning.MEMBER_ID, Meaning.THROTTLE_TIME}
+OF_ELEMENTS = IDENTITY | {Meaning.MEMBER_ID}  # what says which element of the request it answers
 LEVELS = frozenset(name for api in APIS.values() for version in api.versions for name in levels(api.response, version))
 
 
@@ -128,7 +142,7 @@ class ErrorAnswer(Effect):
         cls: type[Struct] = type(struct)
         fresh, left, said = blank(cls), LEFT.get(ctx.api, {}), errors(type(struct), ctx.version)
         for field in struct.fields:
-            if not field.present(ctx.version) or field.meaning in KEPT or field.name in IDENTITY_NAMES:
+            if not field.present(ctx.version) or self._stays(cls, field):
                 continue
             nullable = field.may_be_null(ctx.version)
             value = left.get(field.name, getattr(fresh, field.name))
@@ -138,6 +152,14 @@ class ErrorAnswer(Effect):
                 value = self.message if self.message is not None or nullable else ""
             if value is not None or nullable:
                 setattr(struct, field.name, value)
+
+    def _stays(self, cls: type[Struct], field: SchemaField) -> bool:
+        """Whether a failed answer has this too."""
+        if level(cls) != TOP:
+            return field.meaning in OF_ELEMENTS or field.name in IDENTITY_NAMES
+        # KIP-394: with this error the broker gives the member the id with which to join.
+        given = field.meaning is Meaning.MEMBER_ID and self.code is ErrorCode.MEMBER_ID_REQUIRED
+        return given or field.meaning is Meaning.THROTTLE_TIME
 
     def _take_out(self, target: Target) -> Decision:
         """Take what is meant out of the request, and say the error of it in the answer."""

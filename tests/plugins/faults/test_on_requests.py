@@ -6,6 +6,7 @@ import pytest
 
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.fetch import FetchRequest
+from proxy.protocol.messages.heartbeat import HeartbeatRequest
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest
 from tests.plugins.acl.talk import topic_id
@@ -109,3 +110,9 @@ def test_what_is_cut_is_the_answer_that_another_fault_changed(tmp_path: Path) ->
     error_at = 4 + 4 + 4 + 2 + len("orders") + 4 + 4
     assert talk._arriving[error_at : error_at + 2] == ErrorCode.KAFKA_STORAGE_ERROR.to_bytes(2)
     assert talk.closed is not None
+
+
+def test_a_request_that_is_about_nothing_of_the_kind_is_no_near_miss(tmp_path: Path) -> None:
+    faults = FaultFile(tmp_path, "faults: [{match: {topic: orders}, do: hold}]")
+    FaultTalk(faults, serving).ask(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), 0)
+    assert faults.told == []

@@ -1,12 +1,19 @@
 """An error stands at the level that was asked for, and what stands beside it is what brokers leave there."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from plugins.faults.effect import FaultSide
 from plugins.faults.effects.error import LEVELS
 from proxy.protocol.api import APIS, Api
 from proxy.protocol.codec import decode, encode
+from proxy.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from proxy.protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from proxy.protocol.schema import Request, Response
 from tests.plugins.faults.injected import injected, says
+from tests.plugins.faults.talking import FaultFile, FaultTalk
 
 # What only an answer lists: no request names these, and so nothing can be said of them instead of the broker.
 ONLY_IN_ANSWERS = {
@@ -34,3 +41,27 @@ def test_levels_are_few_and_have_names_of_kafkas() -> None:
         *("top", "topic", "partition", "group", "transaction", "key", "resource", "user", "member"),
         *("entry", "filter_result", "log_dir", "result"),
     } == LEVELS
+
+
+def after(folder: Path, code: str, request: Request, version: int, answer: Response) -> Any:
+    """What the client gets where a broker gave this answer."""
+    text = f"faults: [{{do: {{error: {{code: {code}, side: after_broker}}}}}}]"
+    return FaultTalk(FaultFile(folder, text), lambda request, version: answer).ask(request, version)
+
+
+def test_an_answer_that_failed_as_a_whole_says_nothing_of_what_was_done(tmp_path: Path) -> None:
+    request = InitProducerIdRequest(transactional_id="t", transaction_timeout_ms=1000)
+    done = InitProducerIdResponse(throttle_time_ms=7, error_code=0, producer_id=4711, producer_epoch=3)
+    answer = after(tmp_path, "COORDINATOR_NOT_AVAILABLE", request, 4, done)
+    assert (answer.error_code, answer.producer_id, answer.producer_epoch, answer.throttle_time_ms) == (15, -1, -1, 7)
+
+
+@pytest.mark.parametrize(("code", "member"), [("MEMBER_ID_REQUIRED", "m-1"), ("REBALANCE_IN_PROGRESS", "")])
+def test_a_member_that_has_to_join_with_an_id_is_given_it(tmp_path: Path, code: str, member: str) -> None:
+    request = JoinGroupRequest(
+        group_id="g", session_timeout_ms=1, rebalance_timeout_ms=1, member_id="", protocol_type="consumer", protocols=[]
+    )
+    joined = JoinGroupResponse(
+        error_code=0, generation_id=1, protocol_name="range", leader="m-1", member_id="m-1", members=[]
+    )
+    assert after(tmp_path, code, request, 5, joined).member_id == member
