@@ -13,18 +13,21 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from proxy.plugin import Meaning, Request, Struct
+from proxy.plugin import Meaning, Request, Struct, turn
 from proxy.plugin.schema import NO_UUID, Array, Chain, Element, Field, StructType, arrays, errors, level
 from rules.match import Subject
 
-ATTRIBUTES: dict[Meaning | None, str] = {
-    Meaning.TOPIC_NAME: "topic",
-    Meaning.PARTITION: "partition",
-    Meaning.GROUP_ID: "group",
-    Meaning.TRANSACTIONAL_ID: "transactional_id",
-}
-COORDINATED = ("group", "transactional_id")  # by the key type of FindCoordinator
-
+TELLING = frozenset(
+    {
+        Meaning.COORDINATOR_KEY,
+        Meaning.GROUP_ID,
+        Meaning.PARTITION,
+        Meaning.TOPIC_ID,
+        Meaning.TOPIC_NAME,
+        Meaning.TRANSACTIONAL_ID,
+    }
+)
+COORDINATED = {0: Meaning.GROUP_ID, 1: Meaning.TRANSACTIONAL_ID}  # by the key type of FindCoordinator
 RECORDS_LEVEL = "partition"  # records stand in partitions
 
 TopicName = Callable[[bytes], str | None]
@@ -36,6 +39,7 @@ class Thing(NamedTuple):
     subject: Subject
     array: Array | None = None  # its path begins at the request
     position: int = 0
+    above: Thing | None = None  # what it is in, unless that is the request
     is_open: bool = False
 
 
@@ -47,24 +51,34 @@ def of_request(request: Request, version: int, name_of: TopicName) -> Iterator[T
 
 def subject(request: Request, version: int, name_of: TopicName) -> Subject:
     """What a request says for all of it."""
-    return _with(Subject(), request, version, name_of, getattr(request, "key_type", 0))
+    return _with(Subject(), request, version, name_of, request)
 
 
 def _things(cls: Any, version: int, chain: Chain, thing: Thing, name_of: TopicName) -> Iterator[Thing]:
     """The things in what `thing` stands for, which a `cls` in the answer answers."""
-    mirrors = [field for field in cls.fields if field.mirrors and field.present(version)]
+    mirrors = _mirrors(cls, version)
     listed = [(field, array) for field in mirrors for path in field.mirrors for array in arrays(path, version, *chain)]
-    above = thing.array.path if thing.array is not None else ()
+    above, path_above = (thing, thing.array.path) if thing.array is not None else (None, ())
     inside = False
     for field, array in listed:
-        whole = array._replace(path=(*above, *array.path))
-        for index, element in enumerate(array.elements):
+        whole = Array(array.chain, array.field, (*path_above, *array.path))
+        for position, element in enumerate(array.elements):
             inside = True
             link = array.link(element)
-            inner = _with(thing.subject, link[-1], version, name_of, getattr(chain[0], "key_type", 0))
-            yield from _things(field.kind, version, link, Thing(inner, whole, index), name_of)
+            inner = Thing(_with(thing.subject, link[-1], version, name_of, chain[0]), whole, position, above)
+            if _mirrors(field.kind, version):
+                yield from _things(field.kind, version, link, inner, name_of)
+            else:
+                yield inner
     if not inside:
         yield thing._replace(is_open=bool(mirrors) and not listed)
+
+
+@cache
+def _mirrors(cls: type[Any], version: int) -> tuple[Field, ...]:
+    """The arrays of an answer, or of an element of one, that tell of what was asked, element by element."""
+    fields = cls.fields if isinstance(cls, StructType) else ()
+    return tuple(field for field in fields if field.mirrors and field.present(version))
 
 
 def at_level(response: Struct, version: int, name: str, around: Subject, name_of: TopicName) -> Iterator[Any]:
@@ -72,7 +86,7 @@ def at_level(response: Struct, version: int, name: str, around: Subject, name_of
 
     `around`: what the request said for all of it.
     """
-    here = _with(around, response, version, name_of, 0)
+    here = _with(around, response, version, name_of, None)
     if level(type(response)) == name and errors(type(response), version):
         yield response, here
     for field in response.fields:
@@ -81,30 +95,34 @@ def at_level(response: Struct, version: int, name: str, around: Subject, name_of
                 yield from at_level(element, version, name, here, name_of)
 
 
-def _with(around: Subject, said: Any, version: int, name_of: TopicName, key_type: int) -> Subject:
-    """What a struct or an element says beside what was said around it."""
-    fields = [(said.field, said.value)] if isinstance(said, Element) else _values(said, version)
-    more: dict[str, Any] = {}
-    for field, value in fields:
-        if value is None:
-            continue
-        if field.meaning is Meaning.TOPIC_ID:
-            if value != NO_UUID and (name := name_of(value)) is not None:
-                more.setdefault("topic", name)
-        elif field.meaning is Meaning.COORDINATOR_KEY:
-            if 0 <= key_type < len(COORDINATED):
-                more[COORDINATED[key_type]] = value
-        elif field.meaning in ATTRIBUTES and (value or field.meaning is not Meaning.TOPIC_NAME):
-            more[ATTRIBUTES[field.meaning]] = value
-    return around._replace(**more) if more else around
+def _with(around: Subject, said: Any, version: int, name_of: TopicName, request: object) -> Subject:
+    """What a struct or an element says beside what was said around it. `request` says what kind its keys are of."""
+    turn()
+    fields = [(said.field.meaning, said.value)] if isinstance(said, Element) else _values(said, version)
+    topic, partition, group, transactional_id = around
+    for meaning, value in fields:
+        if meaning is Meaning.COORDINATOR_KEY:
+            meaning = COORDINATED.get(getattr(request, "key_type", 0))
+        match meaning:
+            case Meaning.PARTITION:
+                partition = value
+            case Meaning.TOPIC_NAME:
+                topic = value or topic
+            case Meaning.TOPIC_ID:
+                topic = topic if value == NO_UUID else name_of(value) or topic
+            case Meaning.GROUP_ID:
+                group = value if value is not None else group
+            case Meaning.TRANSACTIONAL_ID:
+                transactional_id = value if value is not None else transactional_id
+    return Subject(topic, partition, group, transactional_id)
 
 
-def _values(struct: Struct, version: int) -> list[tuple[Field, Any]]:
-    return [(field, getattr(struct, field.name)) for field in _telling(type(struct), version)]
+def _values(struct: Struct, version: int) -> list[tuple[Meaning | None, Any]]:
+    return [(meaning, getattr(struct, name)) for meaning, name in _telling(type(struct), version)]
 
 
 @cache
-def _telling(cls: type[Struct], version: int) -> tuple[Field, ...]:
+def _telling(cls: type[Struct], version: int) -> tuple[tuple[Meaning | None, str], ...]:
     """The fields of a struct that say what it is about."""
-    meanings = {*ATTRIBUTES, Meaning.TOPIC_ID, Meaning.COORDINATOR_KEY}
-    return tuple(it for it in cls.fields if it.meaning in meanings and not it.is_array and it.present(version))
+    fields = (field for field in cls.fields if field.meaning in TELLING and not field.is_array)
+    return tuple((field.meaning, field.name) for field in fields if field.present(version))

@@ -192,17 +192,16 @@ def _no_name(topic_id: bytes) -> None:
 def _whole(things: Iterable[Thing]) -> list[tuple[Array, set[int]]]:
     """Which elements of which arrays these are: an element whose own elements are all meant is meant itself."""
     found: dict[tuple[int, str], tuple[Array, set[int]]] = {}
-    todo = [(thing.array, thing.position) for thing in things]
+    todo = list(things)
     while todo:
-        array, index = todo.pop()
-        if array is None:
+        thing = todo.pop()
+        if thing.array is None:
             continue
+        array = thing.array
         key = id(array.chain[-1]), array.field.name
-        _, indices = found.setdefault(key, (array, set()))
-        indices.add(index)
-        if len(indices) == len(array.elements) and len(array.chain) > 1:
+        _, positions = found.setdefault(key, (array, set()))
+        positions.add(thing.position)
+        if thing.above is not None and len(positions) == len(array.elements):
             del found[key]
-            holder: Struct = array.chain[-2]
-            above = Array(array.chain[:-1], holder.field[array.path[-2]], array.path[:-1])
-            todo.append((above, next(i for i, it in enumerate(above.elements) if it is array.chain[-1])))
+            todo.append(thing.above)
     return list(found.values())
