@@ -1,8 +1,8 @@
 """Decisions: who may do what, by the rules that are in force, as Kafka's StandardAuthorizer decides.
 
 # A super user may do everything. Else a deny that matches wins, else an allow that matches holds.
-# Where neither matches: `unmatched` decides, but only for a resource that no rule names, whoever's rule that is and
-# whatever it is about.
+# Where neither matches: `unmatched` decides, but only for a resource that no rule names, for any principal and any
+# operation.
 # A rule matches by principal (its own or User:*), operation (`vocabulary.answers`), name and conditions. A condition
 # on what is not known of the client holds in a deny and does not in an allow.
 # A client that is called `User:*` itself is refused, unless it is a super user: Kafka's authorizer throws.

@@ -1,4 +1,4 @@
-"""A file of rules as the store of Kafka's ACLs: changed whole or not at all, and nobody's edit is lost.
+"""A file of rules as the store of Kafka's ACLs: changed whole or not at all, and no edit is lost.
 
 # A change begins with the file as it is now, whoever wrote it: what it says is what the change is decided on.
 # Of several proxies one writes at a time: each holds a lock on the file (flock) from reading to renaming it. People and
@@ -104,7 +104,7 @@ class Store:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Nobody else who asks for this lock has it. Whoever waited for the file looks whether it is still that one."""
+    """Hold the lock on the file. Once it is held, the file at the path must still be the one that was opened."""
     until = time.monotonic() + PATIENCE
     while True:
         descriptor = os.open(path, os.O_RDONLY)

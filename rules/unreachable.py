@@ -1,4 +1,4 @@
-"""Rules that can never match: warnings, for whoever wrote them thinks that they do something.
+"""Unreachable rules: those that can never match are warnings, since their author expects them to do something.
 
 # Only what holds for every client and every broker is told: a rule that merely never matched is another matter.
 """

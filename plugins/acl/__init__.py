@@ -117,8 +117,8 @@ class Acl(Plugin):
             if asked is None:
                 yield Handler(self.refuse, Wish(Request, api.request, None), position)
             elif asked:
-                judge = update_wrapper(partial(self.judge, asked), self.judge)
-                yield Handler(judge, Wish(Request, api.request, None), position)
+                check_request = update_wrapper(partial(self.check_request, asked), self.check_request)
+                yield Handler(check_request, Wish(Request, api.request, None), position)
                 if any(check.answers for check in asked):
                     yield Handler(self.finish, Wish(Response, api.response, None), position, self.is_needed)
         if self._managed is not None:
@@ -130,7 +130,7 @@ class Acl(Plugin):
         checked = CheckedRequest(ctx, request, authorizer_of(self.authorizer, ctx), self.names)
         return checked.refuse(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
 
-    def judge(self, asked: tuple[Check, ...], ctx: Context, request: Request) -> Steps:
+    def check_request(self, asked: tuple[Check, ...], ctx: Context, request: Request) -> Steps:
         """Do the checks that the table has for this API."""
         checked = CheckedRequest(ctx, request, authorizer_of(self.authorizer, ctx), self.names)
         if not ctx.is_large and any(check.remembered(checked) > ELEMENTS for check in asked):
@@ -141,7 +141,7 @@ class Acl(Plugin):
             yield from self.names.ask(unknown)
             checked.authorizer.current()
         for check in asked:
-            decision = check.judge(checked)
+            decision = check.apply(checked)
             if type(decision) is GeneratorType:
                 decision = yield from decision
             if decision is not None:

@@ -36,7 +36,7 @@ def words(of: Filter | CreateAclsRequest.Creation) -> Words:
 class AclWordsCheck(Check):
     """DescribeAcls, CreateAcls and DeleteAcls: every word in them is one."""
 
-    def judge(self, checked: CheckedRequest) -> Decision:
+    def apply(self, checked: CheckedRequest) -> Decision:
         request = checked.request
         if isinstance(request, DescribeAclsRequest):
             said: list[Any] = [request]

@@ -35,7 +35,7 @@ class ListFilter(Check):
     or_cluster: Operation | None = None
     answers = True
 
-    def judge(self, checked: CheckedRequest) -> Decision:
+    def apply(self, checked: CheckedRequest) -> Decision:
         if self.or_cluster is None or not checked.authorizer.may(self.or_cluster, CLUSTER):
             checked.after.append(self.filter)
         return None
@@ -57,14 +57,14 @@ class ListAllFilter(ListFilter):
 
     ids_since: int = NEWEST
 
-    def judge(self, checked: CheckedRequest) -> Any:
+    def apply(self, checked: CheckedRequest) -> Any:
         *way, last = self.path.split(".")
         holders = values(".".join(way), checked.version, checked.request) if way else (checked.request,)
         if not any(holder.field[last].present(checked.version) and getattr(holder, last) is None for holder in holders):
             return None
         if checked.version >= self.ids_since:
             yield from checked.names.ask_all()
-        return super().judge(checked)
+        return super().apply(checked)
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class AssignedTopicsCheck(Check):
     answers = True
     TOLD = ("error_code", "error_message", "group_id")  # even so
 
-    def judge(self, checked: CheckedRequest) -> Decision:
+    def apply(self, checked: CheckedRequest) -> Decision:
         checked.after.append(self.check)
         return None
 
@@ -102,7 +102,7 @@ class AuthorizedOperationsCheck(Check):
     answers = True
     KINDS = (TOPIC, GROUP)
 
-    def judge(self, checked: CheckedRequest) -> Decision:
+    def apply(self, checked: CheckedRequest) -> Decision:
         asked = [field.name for field in checked.request.fields if field.name.endswith("_authorized_operations")]
         if not asked or any(getattr(checked.request, name) for name in asked):
             checked.after.append(self.narrow)

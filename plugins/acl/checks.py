@@ -9,7 +9,7 @@ Those about what an answer shows are in `answers.py`.
 
 # Where a request names what is asked about, the schema says: see `subjects.py`. A path is given only where brokers ask
 # about less than that.
-# A check answers None to go on to the next one, or with the decision that ends it. It may be a generator of steps.
+# A check gives None to go on to the next one, or with the decision that ends it. It may be a generator of steps.
 # `or_cluster`: who may do this to the cluster needs no other right.
 # A topic id without a name is unknown to the broker: that is said before anything is asked (as brokers do).
 """
@@ -33,7 +33,7 @@ class Check:
 
     answers = False  # may it have something to do to the answer?
 
-    def judge(self, checked: CheckedRequest) -> Any:
+    def apply(self, checked: CheckedRequest) -> Any:
         """None, a decision, or a generator of steps that returns one of these."""
         raise NotImplementedError
 
@@ -53,7 +53,7 @@ class RequestCheck(Check):
     operation: Operation
     kind: ResourceType
 
-    def judge(self, checked: CheckedRequest) -> Decision:
+    def apply(self, checked: CheckedRequest) -> Decision:
         names: tuple[str, ...] = ()
         if self.kind is not CLUSTER:
             field = name_field(checked.api.request, self.kind)
@@ -72,7 +72,7 @@ class RequiredFieldsCheck(Check):
     paths: tuple[str, ...]
     since: int
 
-    def judge(self, checked: CheckedRequest) -> Decision:
+    def apply(self, checked: CheckedRequest) -> Decision:
         if checked.version < self.since or all(getattr(checked.request, path) is not None for path in self.paths):
             return None
         return checked.refuse(self.error)
@@ -87,7 +87,7 @@ class AllOrNothingCheck(Check):
     paths: tuple[str, ...]
     or_cluster: Operation | None = None
 
-    def judge(self, checked: CheckedRequest) -> Decision:
+    def apply(self, checked: CheckedRequest) -> Decision:
         for path in self.paths:
             for name in values(path, checked.version, checked.request):
                 if checked.authorizer.refuses(checked.api, self.operation, self.kind, name, or_cluster=self.or_cluster):
@@ -139,7 +139,7 @@ class ElementCheck(Check):
                 for element in array.elements:
                     yield from (it for it in subjects(element, TOPIC, checked.version) if isinstance(it, bytes))
 
-    def judge(self, checked: CheckedRequest) -> Any:
+    def apply(self, checked: CheckedRequest) -> Any:
         for array in self.arrays(checked):
             checked.take_out(array, self.errors(checked, array.elements), ordered=self.ordered, anyway=self.anyway)
         return None

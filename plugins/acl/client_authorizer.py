@@ -3,7 +3,8 @@
 # The rules are asked anew for every request: a snapshot that was replaced a moment ago decides nothing any more.
 # Decisions are remembered per connection for as long as they cannot change: while the snapshot, the client and, where a
 # rule says when it holds, the second are the same. `edition` stands for all three: with another one all is asked again.
-# A client that authenticated, but only its broker knows as whom, may do nothing. One that nobody asked is ANONYMOUS.
+# A client that authenticated as a principal that only its broker knows may do nothing. One that did not authenticate is
+# ANONYMOUS.
 # In shadow everything is allowed and every refusal recorded.
 """
 

@@ -33,7 +33,7 @@ class AutoCreation:
         self._known: tuple[bool, float] | None = None  # and when they were asked
 
     def is_on(self, connection: Connection, now: float) -> Any:
-        """Steps that give it; where nobody knows, they do. A broker answers for itself alone, and so for all."""
+        """Steps that give it; where it is not known, True. A broker answers for itself alone, and so for all."""
         if self._known is not None and abs(now - self._known[1]) < REMEMBERED:
             return self._known[0]
         if connection.broker_id is None or DESCRIBE_CONFIGS.key not in connection.broker_versions:

@@ -1,8 +1,8 @@
 """Config resources: settings of topics, groups and of what is the cluster's, as the type of each says.
 
-# Of settings to be shown, one type that nobody knows refuses all.
+# One resource of an unknown type refuses all of a DescribeConfigs request.
 # Brokers look whether a change makes sense before they ask who may make it. What is refused here never reaches them, so
-# this is said here; what is served they look at themselves. Whether a value is a good one is not looked at.
+# the proxy says it. Whether a value is a good one is not looked at.
 
 Source: handleDescribeConfigsRequest and ConfigAdminManager.preprocess of Kafka 4.3, and what a 4.3.1 broker answered.
 """
@@ -34,10 +34,10 @@ class DescribeConfigsCheck(ElementCheck):
     def __init__(self, operation: Operation = Operation.DESCRIBE_CONFIGS, *, ordered: bool = False) -> None:
         super().__init__(operation, CLUSTER, "resources", ordered=ordered, says=True)
 
-    def judge(self, checked: CheckedRequest) -> Any:
+    def apply(self, checked: CheckedRequest) -> Any:
         if any(resource.resource_type not in KINDS for resource in turns(checked.request.resources)):
             return refusal(checked, ErrorCode.INVALID_REQUEST)
-        return super().judge(checked)
+        return super().apply(checked)
 
     def verdict(self, checked: CheckedRequest, element: Any) -> ApiError | None:
         kind = KINDS[element.resource_type]
@@ -51,8 +51,8 @@ class AlterConfigsCheck(DescribeConfigsCheck):
     def __init__(self) -> None:
         super().__init__(Operation.ALTER_CONFIGS, ordered=True)
 
-    def judge(self, checked: CheckedRequest) -> Any:
-        return ElementCheck.judge(self, checked)
+    def apply(self, checked: CheckedRequest) -> Any:
+        return ElementCheck.apply(self, checked)
 
     def errors(self, checked: CheckedRequest, elements: Sequence[Any]) -> dict[int, ApiError]:
         times = Counter((element.resource_type, element.resource_name) for element in turns(elements))

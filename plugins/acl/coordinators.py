@@ -25,7 +25,7 @@ class FindCoordinatorCheck(Check):
 
     answers = True
 
-    def judge(self, checked: CheckedRequest) -> Any:
+    def apply(self, checked: CheckedRequest) -> Any:
         request = checked.request
         if request.key_type not in (*KINDS, SHARE):
             return refusal(checked, ErrorCode.INVALID_REQUEST)

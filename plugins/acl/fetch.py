@@ -84,22 +84,22 @@ class FetchHandlers:
         if session is not None and session.size > ELEMENTS and not ctx.is_large:
             ctx.is_large = True
             return self._ask(ctx, request, authorizer, [])
-        return self._judge(ctx, request, authorizer)
+        return self._check(ctx, request, authorizer)
 
     def _ask(self, ctx: Context, request: FetchRequest, authorizer: ClientAuthorizer, unknown: list[bytes]) -> Steps:
         yield from self._names.ask(unknown)
         authorizer.current()
-        return self._judge(ctx, request, authorizer)
+        return self._check(ctx, request, authorizer)
 
-    def _judge(self, ctx: Context, request: FetchRequest, authorizer: ClientAuthorizer) -> Decision:
+    def _check(self, ctx: Context, request: FetchRequest, authorizer: ClientAuthorizer) -> Decision:
         # The edition by which it is checked: what takes its turns may meet another one on the way.
         opened, before, edition = self._sessions(ctx), authorizer.recorded, authorizer.edition
         turn = opened.fetch(ctx.version, request)
         if turn.error is not None and not authorizer.is_shadow:
             return Reply(FetchResponse(error_code=turn.error, responses=[]))
         session = turn.session
-        judge = partial(verdict, FETCH, authorizer, self._names)
-        change = session.step(turn.asked, turn.forgotten, judge, edition)
+        check = partial(verdict, FETCH, authorizer, self._names)
+        change = session.step(turn.asked, turn.forgotten, check, edition)
         refused = [
             (FetchedTopic(topic, {**session.topics[topic]}), error)
             for topic, error in turns([*session.refused.items()])

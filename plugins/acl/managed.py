@@ -3,12 +3,12 @@
 DescribeAcls, CreateAcls and DeleteAcls are answered here, as a 4.3 broker with StandardAuthorizer answers them; brokers
 see nothing of them.
 
-# Who may: ALTER of the cluster, or DESCRIBE, by the rules. In shadow too: whoever may change the rules may do anything.
+# A client needs ALTER on the cluster, or DESCRIBE, by the rules. In shadow too: changing the rules gives every right.
 # The file is what is described, as it is at that moment: so what one worker or proxy was told, all tell at once.
 # The answer to a change leaves when it is on the disk and in force here. A change that cannot be made is an error
 # (UNKNOWN_SERVER_ERROR) with the reason, and a line in the log.
 # A rule with a condition that Kafka's ACLs lack is none of them: it is not described, and not deleted. A filter that
-# would mean it but for that gets POLICY_VIOLATION with its place, beside what was deleted: nobody takes it for gone.
+# would mean it but for that gets POLICY_VIOLATION with its place, beside what was deleted.
 
 Source: AclApis and AclControlManager of Kafka 4.3, and what a 4.3.1 broker answered.
 """

@@ -37,10 +37,10 @@ class MetadataCheck(Check):
     def ids(self, checked: CheckedRequest) -> Any:
         return self._each.ids(checked)
 
-    def judge(self, checked: CheckedRequest) -> Any:
+    def apply(self, checked: CheckedRequest) -> Any:
         request = checked.request
         if request.topics is None or (checked.version == 0 and not request.topics):
-            return self._listed.judge(checked)
+            return self._listed.apply(checked)
         by_id = [topic for topic in turns(request.topics) if topic.topic_id != NO_UUID]
         nameless = any(topic.name is None for topic in turns(request.topics))
         if checked.version < HEEDS_IDS and (by_id or nameless):
@@ -53,7 +53,7 @@ class MetadataCheck(Check):
             request.topics, checked.changed = by_id, True
             for topic in turns(by_id):
                 topic.name = None
-        self._each.judge(checked)
+        self._each.apply(checked)
         if checked.version < CREATION_CAN_BE_DECLINED or request.allow_auto_topic_creation:
             yield from self._keep_from_making(checked)
         if checked.version == 0 and not request.topics:
@@ -96,7 +96,7 @@ class DescribeTopicPartitionsCheck(Check):
     answers = True
     _each = ElementCheck(Operation.DESCRIBE, TOPIC)
 
-    def judge(self, checked: CheckedRequest) -> Any:
+    def apply(self, checked: CheckedRequest) -> Any:
         request, cursor = checked.request, checked.request.cursor
         first = "" if cursor is None else cursor.topic_name
         named = {topic.name for topic in turns(request.topics)}
@@ -106,7 +106,7 @@ class DescribeTopicPartitionsCheck(Check):
             left = [topic for topic in turns(request.topics) if topic.name >= first]  # the others were told already
             checked.changed = len(left) < len(request.topics)
             request.topics = left
-            self._each.judge(checked)
+            self._each.apply(checked)
         elif not checked.authorizer.is_shadow:
             everything = yield from checked.names.ask_all()
             may = checked.authorizer.may

@@ -2,7 +2,7 @@
 
 # Records are never read; of a batch only the bits that say whether it belongs to a transaction. Such a batch needs the
 # right to its transactional id. A broker refuses one without an id itself.
-# With acks 0 nobody waits for an answer: what may be written is written, then the connection is closed.
+# With acks 0 there is no answer: what may be written is written, then the connection is closed.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ class ProduceHandlers:
             unknown = self._names.unknown(topic.topic_id for topic in turns(request.topic_data))
             if unknown:
                 return self._ask(ctx, request, unknown)
-        return self._judge(ctx, request)
+        return self._check(ctx, request)
 
     def _ask(self, ctx: Context, request: ProduceRequest, unknown: list[bytes]) -> Steps:
         yield from self._names.ask(unknown)
-        return self._judge(ctx, request)
+        return self._check(ctx, request)
 
-    def _judge(self, ctx: Context, request: ProduceRequest) -> Decision:
+    def _check(self, ctx: Context, request: ProduceRequest) -> Decision:
         authorizer = authorizer_of(self._authorizer, ctx)
         before = authorizer.recorded
         identity = request.transactional_id
@@ -82,8 +82,8 @@ class ProduceHandlers:
         """Some topic is refused."""
         request = checked.request
         if request.transactional_id is None and is_transactional(request) and not checked.authorizer.is_shadow:
-            return checked.refuse(NO_TRANSACTION)  # as a broker says of all of it, whoever asks
-        self._each.judge(checked)
+            return checked.refuse(NO_TRANSACTION)  # as a broker says of all of it, whatever the rules are
+        self._each.apply(checked)
         decision = checked.decide()
         if not isinstance(decision, Forward):
             return decision

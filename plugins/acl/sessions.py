@@ -74,7 +74,7 @@ class AuthorizedSession(FetchSession):
         named: dict[Topic, dict[int, Any]] = {}
         for topic, partitions in turns(asked):
             named.setdefault(topic, {}).update(partitions)
-        refused = self._judge(named, verdict, edition)
+        refused = self._check(named, verdict, edition)
         if not before and not self.refused and not refused:
             return Change(asked, [], changed=False, restored=False, refused=refused)
         back = before - self.refused.keys()
@@ -91,10 +91,10 @@ class AuthorizedSession(FetchSession):
 
     def _had(self, asked: list[FetchedTopic], edition: object) -> dict[Topic, dict[int, Any]]:
         """What is in the broker's session of the topics that may be refused now."""
-        judged = self.topics if edition is not self._edition else {one.topic: None for one in asked}
+        concerned = self.topics if edition is not self._edition else {one.topic: None for one in asked}
         return {
             topic: dict(self.topics[topic])
-            for topic in turns([*judged])
+            for topic in turns([*concerned])
             if topic in self.topics and topic not in self.refused
         }
 
@@ -103,7 +103,7 @@ class AuthorizedSession(FetchSession):
         there = self.topics[topic]
         return {partition: asked for partition, asked in turns(had.get(topic, {}).items()) if partition in there}
 
-    def _judge(self, named: Collection[Topic], verdict: Verdict, edition: object) -> dict[Topic, int]:
+    def _check(self, named: Collection[Topic], verdict: Verdict, edition: object) -> dict[Topic, int]:
         """Those named that are refused, with their errors."""
         again = [topic for topic, error in self.refused.items() if error == ErrorCode.UNKNOWN_TOPIC_ID]
         if edition is not self._edition:

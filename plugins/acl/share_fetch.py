@@ -36,7 +36,7 @@ class ShareFetchCheck(Check):
         session = self.sessions(checked).get(checked.request)
         return session.size if session is not None else 0
 
-    def judge(self, checked: CheckedRequest) -> Decision:
+    def apply(self, checked: CheckedRequest) -> Decision:
         request, edition = checked.request, checked.authorizer.edition
         if any(checked.names.get(topic.topic_id) is None for topic in request.topics):
             return checked.refuse(ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -79,7 +79,7 @@ class ShareAcknowledgeCheck(Check):
     def __init__(self, fetched: ShareFetchCheck) -> None:
         self._fetched = fetched
 
-    def judge(self, checked: CheckedRequest) -> Decision:
+    def apply(self, checked: CheckedRequest) -> Decision:
         self._fetched.sessions(checked).acknowledge(checked.request)
         return None
 

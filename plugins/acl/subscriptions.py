@@ -53,7 +53,7 @@ class SubscribedTopicsCheck(Check):
         self._members: OrderedDict[tuple[str, str], Subscription] = OrderedDict()
         self.size = 0  # bytes that they take
 
-    def judge(self, checked: CheckedRequest) -> Any:
+    def apply(self, checked: CheckedRequest) -> Any:
         request = checked.request
         key = request.group_id, request.member_id
         if request.member_epoch < 0:
@@ -128,9 +128,9 @@ TOPOLOGY = (
 
 
 class TopologyNamesCheck(Check):
-    """The names in the topology of a StreamsGroupHeartbeat, before anybody asks who may see them."""
+    """The names in the topology of a StreamsGroupHeartbeat, before any right is asked for."""
 
-    def judge(self, checked: CheckedRequest) -> Decision:
+    def apply(self, checked: CheckedRequest) -> Decision:
         parts = checked.request.topology.subtopologies if checked.request.topology is not None else ()
         paths = [path.removeprefix("topology.subtopologies.") for path in TOPOLOGY]
         said_in = (values(path, checked.version, part) for part in parts for path in paths)
@@ -147,11 +147,11 @@ class TopologyNamesCheck(Check):
 
 
 class StreamsTopologyCheck(Check):
-    """The topology of a StreamsGroupHeartbeat: missing internal topics are made only for whom may make them."""
+    """The topology of a StreamsGroupHeartbeat: missing internal topics are made for clients that may make them."""
 
     INTERNAL = ("state_changelog_topics", "repartition_source_topics")
 
-    def judge(self, checked: CheckedRequest) -> Any:
+    def apply(self, checked: CheckedRequest) -> Any:
         topology = checked.request.topology
         if topology is None:
             return None

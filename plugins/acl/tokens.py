@@ -1,11 +1,11 @@
-"""Delegation tokens: whoever owns one may use it, so it matters for whom it is made and to whom it is shown.
+"""Delegation tokens: who may have one made, for which user, and who may see one.
 
-# Everybody may have tokens of its own. For another there must be a right: CREATE_TOKENS on that user, as `User:name`.
-# Where the proxy speaks to the broker for its clients, the broker takes them for somebody else, and makes tokens for
-# that one. So for a token without an owner that one counts; and whose a token is that is to be renewed or ended, which
-# the broker could not tell, is asked before. Where nobody knows whom the broker would make one for, none is made.
-# Whom nobody asked who it is has nothing to do with tokens, as at a broker.
-# A token is shown to its owner, its renewers, and whoever may describe it or the tokens of its owner.
+# Every client may have tokens of its own. For another user it needs a right: CREATE_TOKENS on that user (`User:name`).
+# Where the proxy is one user to the broker for all its clients, the broker makes tokens for that user. So a token
+# without an owner needs the right to that user's; and the proxy asks whose a token is before it is renewed or ended,
+# since the broker could not tell. Where it is not known whom the broker would make a token for, none is made.
+# A client that did not authenticate is refused, as at a broker.
+# A token is shown to its owner, to its renewers, and to clients that may describe it or the tokens of its owner.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ def own(checked: CheckedRequest) -> str | None:
 
 
 def taken_for(checked: CheckedRequest) -> str | None:
-    """As whom the broker takes who asks; None where only the broker knows."""
+    """The principal that the broker takes the client for; None where only the broker knows."""
     told = checked.connection.taken_for
     return own(checked) if told is None else told or None
 
 
 def is_anybody(checked: CheckedRequest) -> bool:
-    """Did nobody ask who this is, while the proxy told the broker somebody?"""
+    """Did the client not authenticate, while the proxy did at the broker?"""
     connection = checked.connection
     return connection.taken_for is not None and connection.principal is None
 
@@ -45,7 +45,7 @@ class CreateTokenCheck(Check):
 
     answers = True
 
-    def judge(self, checked: CheckedRequest) -> Any:
+    def apply(self, checked: CheckedRequest) -> Any:
         request = checked.request
         if is_anybody(checked):
             return self._refuse(checked, NOT_ALLOWED)
@@ -58,7 +58,7 @@ class CreateTokenCheck(Check):
         return None
 
     def _refuse(self, checked: CheckedRequest, error: ErrorCode) -> Reply:
-        """Say for whom, and who asked."""
+        """With the owner and the requester."""
         answer: Any = refuse(checked.api, checked.version, checked.request, error)
         kind, _, name = (own(checked) or "User:ANONYMOUS").partition(":")
         answer.token_requester_principal_type, answer.token_requester_principal_name = kind, name
@@ -82,7 +82,7 @@ class CreateTokenCheck(Check):
 class UseTokenCheck(Check):
     """RenewDelegationToken and ExpireDelegationToken: the owner and the renewers may, which brokers see to."""
 
-    def judge(self, checked: CheckedRequest) -> Any:
+    def apply(self, checked: CheckedRequest) -> Any:
         if checked.connection.taken_for in (None, own(checked)) or checked.authorizer.is_shadow:
             return None
         if is_anybody(checked):
@@ -101,7 +101,7 @@ class DescribeTokensCheck(Check):
 
     answers = True
 
-    def judge(self, checked: CheckedRequest) -> Any:
+    def apply(self, checked: CheckedRequest) -> Any:
         if is_anybody(checked):
             return checked.refuse(NOT_ALLOWED)
         checked.after.append(self.filter)

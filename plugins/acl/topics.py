@@ -1,6 +1,6 @@
 """Topics: making them, making them larger and deleting them, where brokers do more than ask for each.
 
-# A name that stands twice in CreateTopics is wrong before anybody asks who may.
+# A name that stands twice in CreateTopics is an error before any right is asked for.
 # A client may make a topic whose settings it may not see: then the answer hides them.
 """
 
@@ -33,7 +33,7 @@ class CreateTopicsCheck(Check):
 
     answers = True
 
-    def judge(self, checked: CheckedRequest) -> Any:
+    def apply(self, checked: CheckedRequest) -> Any:
         names = Counter(topic.name for topic in turns(checked.request.topics))
         (array,) = arrays("topics", checked.version, checked.request)
         refused = {
@@ -62,7 +62,7 @@ def hide_settings(checked: CheckedRequest, response: Any) -> None:
 
 
 class DescribeProducersCheck(ElementCheck):
-    """DescribeProducers. A name that no topic can have is wrong, whoever asks."""
+    """DescribeProducers. A name that no topic can have is an error for every client."""
 
     def __init__(self) -> None:
         super().__init__(Operation.READ, TOPIC, ordered=True, says=True)
@@ -75,7 +75,7 @@ class DescribeProducersCheck(ElementCheck):
 
 
 class CreatePartitionsCheck(ElementCheck):
-    """CreatePartitions. A topic that stands there twice is wrong, whoever asks."""
+    """CreatePartitions. A topic that is named twice is an error for every client."""
 
     def __init__(self) -> None:
         super().__init__(Operation.ALTER, TOPIC)
@@ -96,7 +96,7 @@ class DeleteTopicsCheck(ElementCheck):
     def __init__(self) -> None:
         super().__init__(Operation.DELETE, TOPIC, or_cluster=Operation.DELETE, says=True)
 
-    def judge(self, checked: CheckedRequest) -> Any:
+    def apply(self, checked: CheckedRequest) -> Any:
         for array in self.arrays(checked):
             errors = self.errors(checked, array.elements)
             yield from self._look_for(checked, array.elements, errors)
@@ -109,8 +109,8 @@ class DeleteTopicsCheck(ElementCheck):
         named = [(it, NO_UUID) if checked.version < BY_ID else (it.name, it.topic_id) for it in turns(elements)]
         times = Counter(turns(named))
         wrong = {index: error for index, it in enumerate(turns(named)) if (error := _wrong(it[0], it[1], times[it]))}
-        judged = {index: self.verdict(checked, it) for index, it in enumerate(turns(elements)) if index not in wrong}
-        return wrong | {index: error for index, error in judged.items() if error is not None}
+        refused = {index: self.verdict(checked, it) for index, it in enumerate(turns(elements)) if index not in wrong}
+        return wrong | {index: error for index, error in refused.items() if error is not None}
 
     def _look_for(self, checked: CheckedRequest, elements: Sequence[Any], errors: dict[int, ApiError]) -> Any:
         """Say of those that the client may see whether they are missing."""

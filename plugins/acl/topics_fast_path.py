@@ -91,13 +91,13 @@ class TopicsFastPath:
     """A FastPath: what passed on each connection."""
 
     def __init__(
-        self, kind: TopicsLayout, authorizer: Authorizer, names: TopicNames, judge: ProduceHandlers | FetchHandlers
+        self, kind: TopicsLayout, authorizer: Authorizer, names: TopicNames, handlers: ProduceHandlers | FetchHandlers
     ) -> None:
         self._kind = kind
         self._authorizer = authorizer
         authorizer.caches.append(self)
         self._names = names
-        self._judge = judge
+        self._handlers = handlers
 
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The context of the earlier request that this one begins like, if all its topics may be used."""
@@ -134,7 +134,7 @@ class TopicsFastPath:
 
     def passed(self, ctx: Context, frame: memoryview, body: int) -> None:
         """This one was read, and passes."""
-        if not self._judge.may_repeat(ctx):
+        if not self._handlers.may_repeat(ctx):
             return
         authorizer: ClientAuthorizer = ctx.connection.notes[self._authorizer.name]
         topics = start_finder(self._kind.request, ctx.version, self._kind.topics)(frame, body)

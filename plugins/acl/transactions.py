@@ -24,7 +24,7 @@ ASK_METADATA = 4
 class InitProducerIdCheck(Check):
     """InitProducerId."""
 
-    def judge(self, checked: CheckedRequest) -> Decision:
+    def apply(self, checked: CheckedRequest) -> Decision:
         request, authorizer = checked.request, checked.authorizer
         if request.transactional_id is None:
             if authorizer.may(Operation.IDEMPOTENT_WRITE, CLUSTER):
@@ -46,7 +46,7 @@ class AddPartitionsToTxnCheck(Check):
 
     answers = True
 
-    def judge(self, checked: CheckedRequest) -> Any:
+    def apply(self, checked: CheckedRequest) -> Any:
         request, authorizer = checked.request, checked.authorizer
         if checked.version > BY_CLIENTS:
             if authorizer.refuses(checked.api, Operation.CLUSTER_ACTION, CLUSTER):

@@ -1,1 +1,1 @@
-"""Who is who: credentials and tokens, and the authority that judges by them."""
+"""Authentication: credentials and tokens, the authority that checks them, and as whom the proxy speaks to brokers."""

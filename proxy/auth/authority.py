@@ -1,9 +1,9 @@
-"""The authority of one listener: which mechanisms it offers, by what it judges, and how long it makes the refused wait.
+"""The authority of one listener: which mechanisms it offers, what checks them, and how long refused clients wait.
 
 Rules:
 * Every refusal is delayed: the first from an address by 0.1 s (Kafka's connection.failed.authentication.delay.ms), each
   further one within a minute by twice as long, up to 5 s. An address that is refused no more is forgotten.
-* Nobody's patience fills the memory: of more than 10,000 addresses the one that failed longest ago is forgotten.
+* Of more than 10,000 addresses the one that failed longest ago is forgotten.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ADDRESSES = 10_000
 
 
 class Failures:
-    """How often whom was refused, of late."""
+    """How often each address was refused lately."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -1,7 +1,7 @@
 """PLAIN and SCRAM against a credentials file.
 
 Rules:
-* A password is never kept, nor told to anybody; a name that failed is not told either, since people type passwords into
+* A password is never stored, nor told; a name that failed is not told either, since people type passwords into
   the wrong field.
 * Whether it was the user or the password that is wrong shows in nothing: the same work is done for both.
 """

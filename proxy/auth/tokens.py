@@ -1,4 +1,4 @@
-"""OAUTHBEARER: whose token it is, by the keys of whoever issues them (RFC 7628, RFC 7519).
+"""OAUTHBEARER: whose token it is, checked by the keys of its issuer (RFC 7628, RFC 7519).
 
 Rules:
 * A token counts when its signature fits a key that is known now, it is from the issuer, for the audience, with the
@@ -55,7 +55,7 @@ class TokenValidator:
     missing: Callable[[], None] = lambda: None
     clock: Callable[[], float] = time.time
 
-    def judge(self, token: str) -> tuple[str, float]:
+    def validate(self, token: str) -> tuple[str, float]:
         """Whose it is, and for how many seconds more. Raises ClaimError."""
         claims = self._claims(token)
         now, ends = self.clock(), claims.get("exp")
@@ -99,8 +99,8 @@ def _words(value: object, split: bool = True) -> list[str]:
 class BearerExchange:
     """One authentication by a token."""
 
-    def __init__(self, judge: TokenValidator, again: bool = False) -> None:
-        self._judge = judge
+    def __init__(self, validate: TokenValidator, again: bool = False) -> None:
+        self._validator = validate
         self._again = again
         self._rejected: Rejected | None = None
 
@@ -113,7 +113,7 @@ class BearerExchange:
         except ClaimError as error:
             return rejected(error, "OAUTHBEARER", self._again)
         try:
-            user, lifetime = self._judge.judge(said.token)
+            user, lifetime = self._validator.validate(said.token)
         except ClaimError as error:
             self._rejected = Rejected(INVALID, str(error))
             return Challenge(INVALID.encode())

@@ -1,4 +1,4 @@
-"""The credentials file: users and what is kept of their passwords. `doorkeeper users` writes it, nobody by hand.
+"""The credentials file: users and the verifiers of their passwords. `doorkeeper users` writes it, no person does.
 
     version: 1
     users:
@@ -56,8 +56,8 @@ def _no_password(value: object) -> object:
 Base64 = Annotated[bytes, BeforeValidator(_bytes)]
 
 
-class Kept(Section):
-    """What is kept of one password for one mechanism."""
+class StoredVerifier(Section):
+    """The verifier of one password for one mechanism."""
 
     iterations: int = Field(ge=ITERATIONS, le=MOST_ITERATIONS, description="Rounds of hashing.", examples=[4096])
     salt: Base64 = Field(description="Random bytes, in base64.", examples=["..."])
@@ -71,10 +71,12 @@ class Kept(Section):
 
 
 class User(Section):
-    """What is kept of one user's password."""
+    """The verifiers of one user's password."""
 
-    sha_256: Kept = Field(alias="SCRAM-SHA-256", description="For SCRAM-SHA-256 and PLAIN.", examples=["{...}"])
-    sha_512: Kept = Field(alias="SCRAM-SHA-512", description="For SCRAM-SHA-512.", examples=["{...}"])
+    sha_256: StoredVerifier = Field(
+        alias="SCRAM-SHA-256", description="For SCRAM-SHA-256 and PLAIN.", examples=["{...}"]
+    )
+    sha_512: StoredVerifier = Field(alias="SCRAM-SHA-512", description="For SCRAM-SHA-512.", examples=["{...}"])
 
     @property
     def verifiers(self) -> dict[str, Verifier]:

@@ -1,8 +1,8 @@
-"""Verifiers: what is kept of a password. It can be checked by them, not recovered from them (RFC 5802).
+"""Verifiers: what is stored of a password. It can be checked by them, not recovered from them (RFC 5802).
 
 Rules:
 * There is one verifier for each SCRAM mechanism; each checks a password of PLAIN too.
-* For a user who does not exist there is a verifier that nobody's password fits. It is the same for the same name,
+* For a user who does not exist there is a verifier that no password fits. It is the same for the same name,
   as a real one would be, so that neither answer nor time tells the two apart.
 """
 
@@ -38,7 +38,7 @@ class Verifier(NamedTuple):
 
 
 def verifiers(password: str, iterations: int = ITERATIONS) -> dict[str, Verifier]:
-    """What is kept of a password. Raises ValueError where no client could send it (RFC 4013)."""
+    """What is stored of a password. Raises ValueError where no client could send it (RFC 4013)."""
     salt = secrets.token_bytes(SALT_BYTES)
     try:
         return {name: Verifier(*ScramMechanism(name).make_auth_info(password, iterations, salt)) for name in MECHANISMS}

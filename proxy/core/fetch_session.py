@@ -77,7 +77,7 @@ def _taken(topic: Topic) -> int:
 def _bare(partition: Any) -> Any:
     """What is remembered of a partition.
 
-    Not what was acknowledged, which is so once only; nor tagged fields that nobody knows, which may be long.
+    Not what was acknowledged, which is so once only; nor unknown tagged fields, which may be long.
     """
     if isinstance(partition, ShareFetchRequest.Topic.Partition):
         most = partition.partition_max_bytes

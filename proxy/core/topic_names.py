@@ -18,7 +18,7 @@ from proxy.protocol.fiber import turns
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.wire import NO_UUID
 
-BY_ID = 12  # the version of Metadata that takes ids; whoever speaks of ids has it
+BY_ID = 12  # the version of Metadata that takes ids; a broker that speaks of ids has it
 MOST = 200_000  # topics remembered
 AT_ONCE = 1_000  # topics in one question
 MOST_ASKED = 20_000  # topics that are asked about for one request

@@ -1,4 +1,4 @@
-"""The tokens of SASL mechanisms as they pass by, as far as they tell who it is. Read, never kept: secrets are in them.
+"""The tokens of SASL mechanisms as they pass by, as far as they tell who it is. They are secrets: never stored.
 
 Rules:
 * A claim is what the client says; it counts once the broker said yes to it. How it says so is the mechanism's own:
@@ -9,7 +9,7 @@ Rules:
 * Who authenticates with a delegation token is known to the broker alone: the claim has the id of the token (KIP-48).
   So is whose token it is that is no JWT.
 * GSSAPI passes: that it succeeded is seen, by the empty token with which Kafka's servers end it; who it was is not.
-* So does a mechanism that is not known here. Each yes of the broker counts then, since nobody can tell the last one.
+* So does a mechanism that is not known here. Each yes of the broker counts then, since the last one cannot be told.
 
 Sources: RFC 4616 (PLAIN), RFC 5802 (SCRAM), RFC 7628 (OAUTHBEARER), and what Kafka's own servers make of them.
 """

@@ -30,13 +30,13 @@ class Known:
         own.acl.names.learn(
             [type("T", (), {"name": name, "topic_id": topic_id(name)}) for name in ("mine", "ours", "theirs")]
         )
-        kind, judge = (PRODUCE_TOPICS, own.acl._produce) if request.api is PRODUCE else (FETCH_TOPICS, own.acl._fetch)
+        kind, apply = (PRODUCE_TOPICS, own.acl._produce) if request.api is PRODUCE else (FETCH_TOPICS, own.acl._fetch)
         talk = Talk(own.acl)
         self.connection, self.version, self.api = talk.connection, version, request.api
-        self.calling = TopicsFastPath(kind, own.acl.authorizer, own.acl.names, judge)
+        self.calling = TopicsFastPath(kind, own.acl.authorizer, own.acl.names, apply)
         self.ctx = Context(self.connection, request.api, version, 1)
         authorizer_of(own.acl.authorizer, self.ctx)
-        judge.request(self.ctx, request)
+        apply.request(self.ctx, request)
         self.calling.passed(self.ctx, self.frame(request), BODY + request.api.is_flexible(version))
 
     def frame(self, request: Request, client: str = "app") -> memoryview:

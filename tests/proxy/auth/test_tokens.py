@@ -24,18 +24,18 @@ JUDGE = TokenValidator(lambda: ISSUER.keys, "https://issuer", ("kafka",), ("writ
 UNSECURED = TokenValidator(None, clock=lambda: NOW)
 
 
-def why(token: str, judge: TokenValidator = JUDGE) -> str:
+def why(token: str, validate: TokenValidator = JUDGE) -> str:
     with pytest.raises(ClaimError) as raised:
-        judge.judge(token)
+        validate.validate(token)
     return str(raised.value)
 
 
 @pytest.mark.parametrize("issuer", [Issuer(), Issuer(rsa=True)])
 def test_a_right_token_says_whose_it_is_and_for_how_long(issuer: Issuer) -> None:
-    judge = replace(JUDGE, keys=lambda: issuer.keys)
-    assert judge.judge(issuer.token(scope="read write")) == ("alice", 3630.0)
-    assert judge.judge(issuer.token(scp=["write"], aud=["x", "kafka"])) == ("alice", 3630.0)
-    assert replace(judge, claim="client").judge(issuer.token(scope="write", client="app"))[0] == "app"
+    validate = replace(JUDGE, keys=lambda: issuer.keys)
+    assert validate.validate(issuer.token(scope="read write")) == ("alice", 3630.0)
+    assert validate.validate(issuer.token(scp=["write"], aud=["x", "kafka"])) == ("alice", 3630.0)
+    assert replace(validate, claim="client").validate(issuer.token(scope="write", client="app"))[0] == "app"
 
 
 @pytest.mark.parametrize(
@@ -65,17 +65,17 @@ def test_a_wrong_claim_is_refused(claims: dict[str, Any], said: str) -> None:
 
 
 def test_a_token_may_be_as_long_as_any_that_is_read() -> None:
-    assert JUDGE.judge(ISSUER.token(scope="write", groups=["g" * 40] * 1000))[0] == "alice"
+    assert JUDGE.validate(ISSUER.token(scope="write", groups=["g" * 40] * 1000))[0] == "alice"
 
 
 def test_a_header_that_nobody_knows_says_nothing() -> None:
     claims = {"sub": "alice", "exp": NOW + 60, "iss": "https://issuer", "aud": "kafka", "scope": "write"}
     header = {"alg": "ES256", "kid": "k1", "tenant": "a", "x5c": ["A" * 4000]}
-    assert JUDGE.judge(ISSUER.sign(json.dumps(header).encode(), json.dumps(claims).encode()))[0] == "alice"
+    assert JUDGE.validate(ISSUER.sign(json.dumps(header).encode(), json.dumps(claims).encode()))[0] == "alice"
 
 
 def test_clocks_may_differ_a_little() -> None:
-    assert JUDGE.judge(ISSUER.token(scope="write", exp=NOW - 29, nbf=NOW + 29))[1] == 1.0
+    assert JUDGE.validate(ISSUER.token(scope="write", exp=NOW - 29, nbf=NOW + 29))[1] == 1.0
 
 
 def test_a_key_of_somebody_else_is_refused() -> None:
@@ -84,8 +84,8 @@ def test_a_key_of_somebody_else_is_refused() -> None:
 
 def test_a_key_that_is_not_known_is_asked_for() -> None:
     asked = []
-    judge = replace(JUDGE, missing=lambda: asked.append(1))
-    assert why(Issuer("k2").token(scope="write"), judge) == "a token by an unknown key"
+    validate = replace(JUDGE, missing=lambda: asked.append(1))
+    assert why(Issuer("k2").token(scope="write"), validate) == "a token by an unknown key"
     assert asked
 
 
@@ -100,7 +100,7 @@ def test_a_public_key_is_no_shared_secret() -> None:
 def test_without_a_signature_a_token_counts_only_where_it_may() -> None:
     bare = sasl.jwt(sub="alice", exp=NOW + 60, iss="https://issuer", aud="kafka", scope="write")
     assert why(bare).startswith("a token that does not hold")
-    assert UNSECURED.judge(bare)[0] == "alice"
+    assert UNSECURED.validate(bare)[0] == "alice"
     assert why(ISSUER.token(), UNSECURED) == "a token with a signature where none can be checked"
     assert why("x", UNSECURED) == "a token that is no JWT"
     assert why("W10.W10.", UNSECURED) == "a token that is no JSON object"
@@ -123,8 +123,8 @@ def test_a_session_ends_with_its_token() -> None:
 
 @given(data=st.binary(max_size=200) | st.text(max_size=60).map(lambda text: sasl.bearer(text)))
 def test_any_bytes_are_refused_without_an_error(data: bytes) -> None:
-    for judge in (JUDGE, UNSECURED):
-        bearer = BearerExchange(judge)
+    for validate in (JUDGE, UNSECURED):
+        bearer = BearerExchange(validate)
         assert not isinstance(bearer.step(data), Accepted)
         assert isinstance(bearer.step(data), Rejected)
 
