@@ -54,7 +54,8 @@ class Changing:
         self._scope = trio.CancelScope()
         self._nursery: trio.Nursery  # of what is served
         self._lasting: trio.Nursery  # of what goes on until the last link is gone
-        self._hosted: dict[HostedPlugin, trio.CancelScope] = {}  # those that run
+        self._hosted: dict[HostedPlugin, trio.CancelScope] = {}  # those that run, until they are stopped
+        self._prepared: set[HostedPlugin] = set()  # of what is not in force yet
         self._leaving: set[HostedPlugin] = set()  # those that will be stopped
         self._fetching: dict[FetchedKeys, trio.CancelScope] = {}
         self._former: list[Filters] = []  # that links may still be under
@@ -100,13 +101,16 @@ class Changing:
         )
         if self._is_stopping:
             raise StartError(ENDING)
-        await self._start(hosted for hosted in snapshot.hosted if hosted not in self._hosted)
+        fresh = [hosted for hosted in snapshot.hosted if hosted not in self._hosted]
+        await self._start(fresh)
+        self._prepared.update(fresh)
         return snapshot
 
     def forget(self, snapshot: GatewaySnapshot) -> None:
         """This will not be put in force after all."""
-        in_force = set(self._worker.snapshot.hosted)
-        self._stop([hosted for hosted in snapshot.hosted if hosted not in in_force])
+        fresh = self._prepared.intersection(snapshot.hosted)
+        self._prepared -= fresh
+        self._stop(fresh)
 
     async def put(self, snapshot: GatewaySnapshot) -> None:
         """Put it in force. Raises StartError where the proxy ends."""
@@ -184,17 +188,24 @@ class Changing:
     async def _keep_hosted(
         self, hosted: HostedPlugin, scope: trio.CancelScope, task_status: trio.TaskStatus[None]
     ) -> None:
-        with scope:
-            await hosted.run(task_status)
+        try:
+            with scope:
+                await hosted.run(task_status)
+        finally:
+            self._hosted.pop(hosted, None)
+            self._leaving.discard(hosted)
 
     def _stop(self, plugins: Iterable[HostedPlugin]) -> None:
         for hosted in plugins:
-            self._hosted.pop(hosted).cancel()
+            if hosted in self._hosted:
+                self._hosted[hosted].cancel()
 
     def _retire(self, snapshot: GatewaySnapshot) -> None:
         """Stop the plugins that are nobody's any more, as soon as may be."""
         needed = {plugin for filters in snapshot.all_filters for plugin in filters.plugins}
-        replaced = [each for each in self._hosted if each.plugin not in needed and each not in self._leaving]
+        self._prepared.difference_update(snapshot.hosted)
+        others = self._leaving | self._prepared
+        replaced = [each for each in self._hosted if each.plugin not in needed and each not in others]
         if replaced:
             self._leaving.update(replaced)
             self._lasting.start_soon(self._stop_later, replaced, [filters.lease for filters in self._former])
@@ -203,7 +214,6 @@ class Changing:
         """Stop these plugins once nothing is under way that began by the filters with these leases."""
         while any(lease() is not None for lease in leases):
             await trio.sleep(SOON)
-        self._leaving.difference_update(plugins)
         self._stop(plugins)
 
     def _fetch(self, snapshot: GatewaySnapshot) -> None:

@@ -413,3 +413,17 @@ async def test_a_plugin_whose_file_is_about_other_requests_reads_these_from_then
             lambda: gateway.snapshot.listeners["clients"].filters.table[HEARTBEAT.key << 16 | 4].request is None
         )
         assert await client.beat() == 0
+
+
+async def test_what_is_prepared_waits_until_it_is_put_in_force_or_forgotten(broker: Broker) -> None:
+    config = having(configuration(broker.endpoint), use(1))
+    async with serving(config) as gateway:
+        forgotten = await gateway.prepare(having(config, use(2)))
+        prepared = await gateway.prepare(having(config, use(3)))
+        await gateway.apply(having(config, use(1), limits={"idle": "5m"}))  # as when a file has changed
+        assert sorted(Marking.running) == [1, 2, 3]
+        gateway.forget(forgotten)
+        await gateway.put(prepared)
+        await until(lambda: Marking.running == [3])
+        async with beating(config) as client:
+            assert await mark(client) == 3
