@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from random import Random
 
+from proxy.protocol.header import request_frame
+from proxy.protocol.messages.api_versions import ApiVersionsRequest
 from tests.hostile.client import Client, connect, patiently, settled
 from tests.hostile.ground import LIMITS, Ground
 from tests.hostile.logins import PASSWORDS, plain
-from tests.hostile.requests import BEAT, beat, fetch, metadata, produce
+from tests.hostile.requests import BEAT, CLIENT_APIS, any_request, beat, fetch, metadata, produce
 from tests.hostile.settings import OPEN, RULED, SASL, TLS, TWO
-from tests.hostile.stage import Peer, silent
+from tests.hostile.stage import Peer, brief, silent
 from tests.hostile.trial import case, cases
 
 MOST = int(str(LIMITS["connections"]))
@@ -160,6 +163,52 @@ def denied(ground: Ground, of: object) -> str:
             client.frame()
     assert b"secret" not in ground.stage.heard, "a request that is denied reached the broker"
     return f"{asked} refusals"
+
+
+@case("each API in a pipeline of its own, and nobody reads the answers", on=RULED, peak=120)
+def pipelines(ground: Ground) -> str:
+    """All of them are valid, with odd values; the broker answers with next to nothing, or the proxy refuses."""
+    ground.stage.play, dice, taken = brief, Random(11), 0
+    for api in CLIENT_APIS:
+        requests = [any_request(api, api.newest, dice) for _ in range(20)]
+        frames = [request_frame(request, api.newest, number, "hostile") for number, request in enumerate(requests)]
+        client = ground.client(receive=4096)
+        taken += client.push(b"".join(frames) * ground.times(50, 500), ground.times(1, 5) / 10)
+        client.reset()
+    return f"{len(CLIENT_APIS)} APIs, {taken >> 10} KiB of requests were taken"
+
+
+@case("connections that ask for versions and never for anything else", on=RULED, peak=60)
+def versions(ground: Ground) -> str:
+    """Each has its answers, and is then as idle as others; what is kept of it is little."""
+    ask = request_frame(ApiVersionsRequest(client_software_name="x" * 200, client_software_version="1"), 3, 1, "h")
+    many = [ground.client() for _ in range(ground.times(100, 300))]
+    for client in many:
+        client.send(ask * 20)
+    for client in many:
+        for _ in range(20):
+            client.frame()
+    return f"{20 * len(many)} answers"
+
+
+@case("large requests of many, beside a small one that is answered at once", on=RULED, peak=200, kept=60)
+def line(ground: Ground) -> str:
+    """The large ones wait for each other, and all are answered in the end; nobody else waits for them."""
+    ground.stage.play = brief
+    frame = metadata([f"open-{number:06}" for number in range(ground.times(5_000, 15_000))])
+    many = [ground.client() for _ in range(20)]
+    with ThreadPoolExecutor(len(many)) as pool:
+        for sending in [pool.submit(client.send, frame) for client in many]:
+            assert sending.result()
+    small, answered = ground.client(), 0
+    for number in range(100):
+        small.send(metadata(["open-1"], number))
+        small.frame()
+    waiting = [client for client in many if client.silent(0.001)]
+    for client in many:
+        client.sock.settimeout(60)
+        answered += bool(client.told or client.frame())
+    return f"{answered} answers; {len(waiting)} of them came after 100 small ones"
 
 
 @case("a client id that changes with each denied request", on=RULED)
