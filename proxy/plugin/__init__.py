@@ -84,11 +84,12 @@ from proxy.core.services import (
     Counting as Counting,
     Dice as Dice,
     Level as Level,
+    LineWriter as LineWriter,
+    PluginClock as PluginClock,
     PluginError as PluginError,
     Repeating as Repeating,
     Services as Services,
-    LineWriter as LineWriter,
-    PluginClock as PluginClock,
+    Watching as Watching,
 )
 from proxy.core.signal import (
     Signal as Signal,
