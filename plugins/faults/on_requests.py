@@ -36,6 +36,7 @@ from proxy.plugin import (
     Services,
     Steps,
     refuse,
+    turns,
     values,
 )
 from proxy.plugin.schema import paths
@@ -103,9 +104,9 @@ class RequestFaults:
         forward: Forward | None = None
         things = list(about.of_request(request, ctx.version, self._name_of))
         for name, fault in faults:
-            meant = tuple(thing for thing in things if _is_meant(fault, thing))
+            meant = tuple(thing for thing in turns(things) if _is_meant(fault, thing))
             if not meant:
-                if any(_is_near(fault, thing) for thing in things):
+                if any(_is_near(fault, thing) for thing in turns(things)):
                     self._in_force.note(name, Result.NEAR_MISS, f"it is about {_told(things)}", ctx)
                 continue
             target = self._target(name, fault, ctx, request, pending, meant, all_meant=len(meant) == len(things))

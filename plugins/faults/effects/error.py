@@ -28,6 +28,8 @@ from proxy.plugin import (
     Response,
     Struct,
     refuse,
+    turn,
+    turns,
     wrong,
 )
 from proxy.plugin.files import nearest, nearest_word, shown
@@ -164,14 +166,15 @@ class ErrorAnswer(Effect):
     def _take_out(self, target: Target) -> Decision:
         """Take what is meant out of the request, and say the error of it in the answer."""
         ctx, refused = target.ctx, list[RefusedElement]()
-        for array, indices in _whole(target.meant):
+        parts = _whole(target.meant)
+        for array, indices in parts:
             elements = array.elements
             refused += (
                 RefusedElement(array.path, array.link(elements[index]), index, self.code, self.message)
-                for index in sorted(indices)
+                for index in turns(sorted(indices))
             )
-        for array, indices in _whole(target.meant):
-            left = [element for index, element in enumerate(array.elements) if index not in indices]
+        for array, indices in parts:
+            left = [element for index, element in enumerate(turns(array.elements)) if index not in indices]
             setattr(array.chain[-1], array.field.name, left)
         target.to_answer.append(lambda answer: RefusalWriter(ctx.api, ctx.version, answer).place(refused))
         return Forward(target.message)
@@ -194,6 +197,7 @@ def _whole(things: Iterable[Thing]) -> list[tuple[Array, set[int]]]:
     found: dict[tuple[int, str], tuple[Array, set[int]]] = {}
     todo = list(things)
     while todo:
+        turn()
         thing = todo.pop()
         if thing.array is None:
             continue
