@@ -33,6 +33,7 @@ TESTED_WITH = {
     "proxy/core/lane.py": CONVERSATION,
     "proxy/core/outbox.py": CONVERSATION,
     "proxy/core/parts.py": CONVERSATION,
+    "proxy/core/questions.py": CONVERSATION,
     "proxy/core/readers.py": CONVERSATION,
     "proxy/core/request_heads.py": "tests/proxy/core/test_requests.py",
     "proxy/core/steps.py": "tests/proxy/core/test_handling.py",

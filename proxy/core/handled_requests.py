@@ -21,6 +21,7 @@ from proxy.core.readers import Wanted
 from proxy.core.sent_as import request_in
 from proxy.core.steps import HandlerError, failing_closed
 from proxy.core.verdict import AS_IT_CAME, Verdict, withheld
+from proxy.protocol.api import PRODUCE
 from proxy.protocol.codec import slice_decode
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import in_slices
@@ -108,6 +109,9 @@ class HandledRequests(Handling):
         """A request goes on changed, or in another version."""
         chain, version = wanted.chain, forward.version
         assert chain.request is not None
+        acks = forward.message.acks if chain.api is PRODUCE and forward.message.has("acks") else wanted.acks
+        if (acks == 0) is not (wanted.acks == 0):
+            raise HandlerError("Forward", ValueError("whether a Produce request has an answer cannot be changed"))
         if version is None or version == chain.version:
             version = None
             pieces = yield from self._write(chain.request, wanted, forward.message)
@@ -124,6 +128,8 @@ class HandledRequests(Handling):
             pieces = yield from self._frame(reply, wanted)
             if manners:
                 leaving = Leaving(pieces, manners)
+                if leaving.is_intact:
+                    yield from self._show(wanted, reply.message)
                 ends, how = (leaving.cut.reason, leaving.cut.how) if leaving.cut else (reply.end, How.CLOSE)
                 steps = leaving if leaving.takes_time else None
                 return Verdict([leaving.data], by, why, ends, how, leaving=steps)

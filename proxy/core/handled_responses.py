@@ -80,7 +80,7 @@ class HandledResponses(Handling):
         leaving = None
         if manners:
             verdict, leaving = self._leaving(verdict, manners, wanted)
-        elif interest is not None:
+        if interest is not None and (leaving is None or leaving.is_intact):
             yield from self._outcomes.show(wanted.ctx, interest.observers, message)
         if wanted.chain.observers.holders:
             yield from self._before(verdict, wanted)

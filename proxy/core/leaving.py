@@ -28,6 +28,7 @@ class Leaving:
     def __init__(self, frame: Sequence[Buffer], manners: Sequence[Manner], copies: int = 1) -> None:
         """Raises HandlerError."""
         data = b"".join(frame)
+        self.is_intact = all(isinstance(manner, Drip) for manner in manners)  # it says what its message says
         for manner in manners:
             if isinstance(manner, Raw):
                 data = _replaced(data, manner)

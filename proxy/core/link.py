@@ -37,14 +37,12 @@ from proxy.core.limits import Counters, Limits
 from proxy.core.outbox import Outbox
 from proxy.core.outcome import Outcomes
 from proxy.core.parts import Parts
+from proxy.core.questions import Questions
 from proxy.core.requests import Requests
 from proxy.core.responses import Responses
 from proxy.core.steps import HandlerError, begun, caught
 from proxy.core.strangers import Strangers
-from proxy.core.task import WAITING, PendingAsk, Task, WaitingTasks, newest_common
-from proxy.protocol.frame import Buffer
-from proxy.protocol.header import request_frame
-from proxy.protocol.problem import ProtocolError
+from proxy.core.task import WAITING, Task, WaitingTasks
 
 NO_LIMITS_SET = Limits()
 OPEN = State.OPEN
@@ -56,13 +54,12 @@ class Link:
 
     __slots__ = (
         "_admission",
-        "_asks",
-        "_asks_later",
         "_beside",
         "_events",
         "_gate",
         "_is_half_closed",
         "_outcomes",
+        "_questions",
         "_silent",
         "_tasks",
         "connection",
@@ -91,11 +88,10 @@ class Link:
         self._tasks = tasks = WaitingTasks()
         self._is_half_closed = False
         self._silent: str | None = None  # why: nothing is answered any more
-        self._asks_later: list[tuple[Task[Any], Ask]] = []
-        self._asks: list[Buffer] = []  # questions of ours that leave behind what was read so far
         parts = Parts(
             connection, limits, counters, outbox, self.inflight, self._outcomes, tasks, allowance or Allowance()
         )
+        self._questions = Questions(parts)
         self._admission = admission = Admission(filters)
         self.requests, self.responses = Requests(parts, admission), Responses(parts)
         self.requests.answer = self.responses.answer
@@ -108,7 +104,7 @@ class Link:
             type(TURN): self._let_others,
             Call: self._call,
             Wait: self._wait,
-            Ask: self._ask,
+            Ask: self._questions.ask,
             Alone: self._gate.alone,
         }
         self._beside = [steps for begin in filters.connected if (steps := begun(begin, connection)) is not None]
@@ -253,28 +249,6 @@ class Link:
         self.outbox.perform(self._tasks.token(task), step.work)
         return False
 
-    def _ask(self, task: Task[Any], step: Ask) -> bool:
-        """A question of ours: it leaves behind older requests, and its answer goes to `task`. Raises ProtocolError."""
-        if not task.may_ask:
-            raise TypeError("a response handler cannot Ask: the answer would have to overtake the response that waits")
-        if self.outbox.amid_request:
-            self._asks_later.append((task, step))
-            return False
-        version = newest_common(step, self.connection.broker_versions.get(step.request.api.key))
-        self._asks.append(request_frame(step.request, version, 0, self.connection.client_id))
-        self.inflight.slots.append((0, PendingAsk(task, step, version), None))
-        return False
-
-    def _ask_later(self) -> None:
-        """Ask what had to wait for the rest of a request."""
-        if self._asks_later and not self.outbox.amid_request:
-            waiting, self._asks_later = self._asks_later, []
-            for task, step in waiting:
-                try:
-                    self._ask(task, step)
-                except ProtocolError as error:
-                    task.fail(error)
-
     # Ending.
 
     def _end(self, reason: str | None, how: How) -> None:
@@ -327,12 +301,7 @@ class Link:
         return commands
 
     def _drop_tasks(self) -> None:
-        for slot in self.inflight.slots:
-            if isinstance(slot[1], PendingAsk):
-                slot[1].task.drop()
-        for task, _ in self._asks_later:
-            task.drop()
-        self._asks_later.clear()
+        self._questions.drop()
         self._tasks.drop()
         self._gate.drop()
 
@@ -348,10 +317,7 @@ class Link:
             return
         self._gate.settle()
         requests.settle()
-        self._ask_later()
-        if self._asks:
-            self.outbox.to_broker(self._asks)
-            self._asks = []
+        self._questions.settle()
         is_done = requests.settled and responses.idle
         if requests.is_over and not self.closed and (is_done or requests.how in AT_ONCE):
             self._end(requests.reason, requests.how)

@@ -16,6 +16,7 @@ from proxy.core.outcome import By
 from proxy.core.plugin import Plugin, on_request, on_response
 from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from proxy.protocol.messages.produce import ProduceRequest
 from proxy.testing import (
     BrokerCloses,
     ClientCloses,
@@ -27,9 +28,9 @@ from proxy.testing import (
     from_broker,
     from_client,
 )
-from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata, metadata_answer
+from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata, metadata_answer, produce
 from tests.proxy.core.test_decisions import Down, Up
-from tests.proxy.core.test_outcome import Watching
+from tests.proxy.core.test_outcome import Reading, Watching
 
 WAKE = Wake(0, 2)
 DRIP = Drip(10, 2)
@@ -347,6 +348,44 @@ def test_a_request_may_be_sent_twice_and_slowly() -> None:
         >> FromBroker(heartbeat_answer(1) + heartbeat_answer(1, 25) + metadata_answer(2))
         << ToClient(heartbeat_answer(1) + metadata_answer(2))
     )
+
+
+def test_an_observer_reads_an_answer_that_leaves_whole_however_slowly() -> None:
+    reading = Reading()
+    for plugins in ([Up(DRIP)], [Up(DRIP), Down(Reply(HeartbeatResponse(error_code=7)))], [Up(Raw(numbered))]):
+        link = Link(connection(), Filters([reading, *plugins]))
+        from_client(link, heartbeat(1))
+        if len(plugins) == 1:
+            from_broker(link, heartbeat_answer(1, 6))
+    assert reading.answered == [6, 7]
+
+
+@pytest.mark.parametrize(("came", "goes"), [(0, 1), (1, 0)])
+def test_a_handler_cannot_change_whether_a_request_has_an_answer(came: int, goes: int) -> None:
+    class Changing(Plugin):
+        @on_request(ProduceRequest, fields="acks")
+        def acks(self, ctx: Context, request: ProduceRequest) -> Decision:
+            request.acks = goes
+            return Forward(request)
+
+    link = Link(connection(), Filters([Changing()]))
+    commands = from_client(link, produce(1, acks=came))
+    assert not any(isinstance(each, ToBroker) for each in commands)
+    assert link.closed is (came == 0)
+    assert any(isinstance(each, ToClient) for each in commands) is (came != 0)
+
+
+def test_what_has_no_answer_cannot_be_asked() -> None:
+    class Asking(Plugin):
+        @on_request(HeartbeatRequest)
+        def ask(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+            try:
+                yield Ask(ProduceRequest(acks=0, timeout_ms=1, topic_data=[]))
+            except TypeError:
+                return Reply(HeartbeatResponse(error_code=7))
+            return None
+
+    assert Playbook(Asking()) >> FromClient(heartbeat(1)) << ToClient(heartbeat_answer(1, 7))
 
 
 # Black holes.

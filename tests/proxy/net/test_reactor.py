@@ -28,6 +28,7 @@ from proxy.protocol.messages.heartbeat import HeartbeatRequest
 from proxy.testing import connection
 from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, produce
 from tests.proxy.core.test_connection_events import Noting, Stumbling
+from tests.proxy.core.test_decisions import Down
 from tests.proxy.core.test_responses import Endpoints
 
 MIB = 1 << 20
@@ -554,3 +555,21 @@ async def test_a_signal_does_not_keep_a_link_that_is_over() -> None:
         await here.until_over()
         assert gone() is None
         signal.release()
+
+
+async def test_a_black_hole_takes_everything_until_the_client_leaves() -> None:
+    hole = Disconnect("a black hole", How.BLACK_HOLE)
+    async with world() as here:
+        client, broker = here.link(Down(hole))
+        await client.send_all(heartbeat(1))
+        await broker.aclose()
+        await client.send_all(b"x" * 3_000_000)  # is taken
+        with trio.move_on_after(0.05) as waited:
+            await client.receive_some(1)
+        assert waited.cancelled_caught
+        assert not here.over
+        (conversation,) = here.reactor.conversations
+        assert conversation.held == 0
+        await client.aclose()
+        await here.until_over()
+        assert here.over == ["a black hole"]
