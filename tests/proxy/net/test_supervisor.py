@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import sys
+import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -37,6 +38,7 @@ class Proxy(Program):
         self, folder: Path, port: int, bootstrap: str, more: str = "", files: int | None = None, clusters: str = ""
     ) -> None:
         self.port = port
+        self.folder = folder
         self._file = folder / "gateway.yaml"
         self._start = (
             f"clusters:\n  main: {{bootstrap: [{bootstrap}]}}\n{clusters}"
@@ -269,3 +271,43 @@ def test_the_configuration_is_read_anew_at_a_signal(run: Run, workers: int) -> N
     os.kill(proxy.pid, signal.SIGHUP)
     assert proxy.stop() == 0
     assert not proxy.lines("worker died")
+
+
+def test_clients_notice_nothing_of_signals(run: Run) -> None:
+    """A producer and a consumer at work, while plugins, limits and a listener come and go in two workers."""
+    proxy = run("workers: 2")
+    proxy.line("ready")
+    rules = "".join(f"- {{allow: 'User:*', to: All, {what}: '*'}}\n" for what in ("topics", "groups"))
+    (proxy.folder / "acl.yaml").write_text(f"acls:\n{rules}- {{allow: 'User:*', to: All, cluster: true}}\n")
+    port = free_block(8, LOOPBACK)
+    ways = [
+        "limits: {in_flight: 3}",
+        "plugins: [acl: {rules: acl.yaml}]",
+        f"  second: {{cluster: main, bind: {LOOPBACK}:{port}}}\nplugins: [acl: {{rules: acl.yaml, shadow: true}}]",
+        "",
+    ]
+    there = {"bootstrap.servers": f"{LOOPBACK}:{proxy.port}", "log_level": 0}
+    producer = Producer({**there, "linger.ms": 0})
+    consumer = Consumer({**there, "group.id": "signals", "auto.offset.reset": "earliest"})
+    consumer.subscribe(["signals"])
+    sent = 0
+    read: list[bytes | None] = []
+    for signals in range(16):
+        proxy.write(f"{ways[signals % len(ways)]}\nworkers: 2".lstrip("\n"))
+        os.kill(proxy.pid, signal.SIGHUP)
+        until = time.monotonic() + LONG
+        while len(proxy.lines("configuration reloaded")) <= signals:
+            assert time.monotonic() < until, proxy.tail()
+            producer.produce("signals", f"v{sent}".encode())
+            sent += 1
+            producer.poll(0)
+            read += [message.value() for message in consumer.consume(100, 0.01)]
+    assert producer.flush(LONG) == 0
+    until = time.monotonic() + LONG
+    while len(read) < sent and time.monotonic() < until:
+        read += [message.value() for message in consumer.consume(100, 0.1)]
+    consumer.close()
+    assert sorted(filter(None, read)) == sorted(f"v{number}".encode() for number in range(sent))
+    for event in ("connection ended", "worker died", "worker replaced", "configuration refused", "a task failed"):
+        assert not proxy.lines(event)
+    assert proxy.stop() == 0
