@@ -20,7 +20,8 @@ ENTRY_POINT = "[doorkeeper.plugins]\nspy = tests.secrets.spy:Spy\n"
 class Spy(Plugin):
     """Raises."""
 
-    def __init__(self, options: Any) -> None:
+    def __init__(self, options: Any, services: Any) -> None:
+        super().__init__(options, services)
         self._seen = b""
 
     def connected(self, connection: Connection) -> Steps | None:
