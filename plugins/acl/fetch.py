@@ -18,7 +18,7 @@ from typing import Any
 
 from plugins.acl.authorizer import Authorizer
 from plugins.acl.client_authorizer import ClientAuthorizer, authorizer_of
-from plugins.acl.fetched import REFUSED, forgotten_topic, refused_topic, request_topic, verdict
+from plugins.acl.fetched import REFUSAL, REFUSED, forgotten_topic, refused_topic, request_topic, verdict
 from plugins.acl.sessions import AuthorizedSession, sessions, sessions_key
 from proxy.plugin import (
     FETCH,
@@ -38,8 +38,7 @@ from proxy.plugin.fetching import WITH_IDS, WITH_SESSIONS, FetchedTopic, FetchSe
 from proxy.plugin.frames import ELEMENTS
 from rules import Operation, ResourceType
 
-REFUSAL = 100  # bytes that one takes, of a partition
-TOPIC = 400  # and its topic
+TOPIC = 400  # bytes that a refused topic takes beside its partitions
 Partition = FetchRequest.Topic.Partition
 
 

@@ -11,6 +11,7 @@ from proxy.plugin.schema import Refusal
 from rules import Operation, ResourceType
 
 REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+REFUSAL = 100  # bytes that the refusal of one partition takes until it is told
 
 
 def verdict(api: Api, authorizer: ClientAuthorizer, names: TopicNames, topic: Topic) -> int | None:

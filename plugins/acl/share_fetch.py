@@ -15,7 +15,7 @@ from typing import Any
 
 from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
-from plugins.acl.fetched import forgotten_topic, refused_topic, request_topic, verdict
+from plugins.acl.fetched import REFUSAL, forgotten_topic, refused_topic, request_topic, verdict
 from plugins.acl.sessions import AuthorizedSession, Change, sessions, sessions_key
 from proxy.plugin import SHARE_FETCH, Decision, ErrorCode, ShareFetchRequest, turns
 from proxy.plugin.fetching import LAST, FetchedTopic, FetchSessions, Topic
@@ -48,6 +48,7 @@ class ShareFetchCheck(Check):
             asked, turn.forgotten, partial(verdict, checked.api, checked.authorizer, checked.names), edition
         )
         refusals = _refusals(asked, change, {} if is_last else session.refused, session)
+        checked.held += REFUSAL * sum(map(len, refusals.values()))
 
         def finish(checked: CheckedRequest, response: Any) -> None:
             if response.error_code:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plugins.acl.fetch import REFUSAL
+from plugins.acl.fetched import REFUSAL
 from proxy.core.fetch_session import LAST
 from proxy.core.fetch_sessions import FetchSessions
 from proxy.protocol.errors import ErrorCode

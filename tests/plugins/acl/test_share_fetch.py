@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
+from plugins.acl.fetched import REFUSAL
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.share_acknowledge import ShareAcknowledgeRequest, ShareAcknowledgeResponse
@@ -269,3 +270,16 @@ def test_a_short_request_of_a_large_session_lets_others_have_their_turn(rules: M
     talk.ask(fetch(1), 2)
     assert len(told(talk.answer(records()))) == 1_000
     assert talk.turns > 1_000 // ELEMENTS
+
+
+def test_what_is_to_be_said_of_a_large_session_is_counted_while_a_short_request_waits_for_its_answer(
+    rules: Making,
+) -> None:
+    talk = Member(rules(READS.format("mine")))
+    talk.ask(fetch(0, "mine", "theirs", partitions=range(1_000)), 2)
+    talk.answer(records("mine"))
+    before = talk.link.inflight.held
+    talk.ask(fetch(1), 2)
+    assert talk.link.inflight.held - before >= 1_000 * REFUSAL
+    talk.answer(records())
+    assert talk.link.inflight.held == before
