@@ -14,6 +14,7 @@ Rules:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, MutableSequence, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -25,11 +26,24 @@ from proxy.core.topic_names import TopicNames
 from proxy.text.watched import WatchedFile
 
 T = TypeVar("T")
+COUNTER = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")  # what a counter may be called
 Level = Literal["debug", "info", "warning", "error"]
 
 
 class PluginError(Exception):
     """A plugin cannot begin; the message is a line for people, with a way out."""
+
+
+def check_counter(name: str) -> None:
+    """Raises ValueError where no counter can be called so."""
+    if not COUNTER.fullmatch(name):
+        raise ValueError(f'no counter can be called "{name}"; use small letters, digits, "_" and "."')
+
+
+def check_repeated(seconds: float) -> None:
+    """Raises ValueError where nothing can be done as often."""
+    if seconds <= 0:
+        raise ValueError(f"work cannot be done every {seconds} s")
 
 
 class PluginClock(Protocol):

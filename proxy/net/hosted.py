@@ -29,7 +29,7 @@ from proxy.core.context import Connection
 from proxy.core.failure import raised_at
 from proxy.core.fetch_topics import FetchTopics
 from proxy.core.plugin import Plugin
-from proxy.core.services import Level, PluginError, Services
+from proxy.core.services import Level, PluginError, Services, check_repeated
 from proxy.core.topic_names import TopicNames
 from proxy.logs.cut import short
 from proxy.net.complaints import Complaints
@@ -135,8 +135,7 @@ class HostedPlugin:
                 await trio.to_thread.run_sync(work)
 
     def _every(self, seconds: float, work: Callable[[], object]) -> None:
-        if seconds <= 0:
-            raise ValueError(f"work cannot be done every {seconds} s")
+        check_repeated(seconds)
         self._works.append((seconds, work))
 
     def _watch(

@@ -15,12 +15,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from proxy.core.services import Counting
+from proxy.core.services import Counting, check_counter
 from proxy.telemetry.measures import INSTRUMENTS
 
 MOST = 1_000  # sets of attributes of one instrument
 OVERFLOW = {"otel.metric.overflow": "true"}
-NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")
 UNFIT = re.compile(r"[^A-Za-z0-9_./-]")  # what no instrument's name may have
 OURS = frozenset(instrument.name for instrument in INSTRUMENTS)
 
@@ -68,9 +67,10 @@ class PluginCounters:
     def _counter(
         self, prefix: str, own: dict[str, str], name: str, description: str, *, unit: str = "1", **attributes: str
     ) -> Tally:
+        check_counter(name)
         published = f"{prefix}.{name}"
-        if not NAME.fullmatch(name) or published in OURS:
-            raise ValueError(f'no counter can be called "{name}"; use small letters, digits, "_" and "."')
+        if published in OURS:
+            raise ValueError(f'no counter can be called "{name}": "{published}" is one of the proxy itself')
         instrument = self._instruments.setdefault(published, _Instrument(unit, description))
         tallies, key = instrument.tallies, frozenset({**attributes, **own}.items())
         if key not in tallies and len(tallies) >= MOST:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from proxy.core.context import Connection
 from proxy.core.fetch_topics import FetchTopics
 from proxy.core.plugin import Plugin
-from proxy.core.services import Level, PluginClock, Services
+from proxy.core.services import Level, PluginClock, Services, check_counter, check_repeated
 from proxy.core.topic_names import TopicNames
 from proxy.text.problems import Reload
 from proxy.text.watched import WatchedFile, no_warnings
@@ -64,6 +64,7 @@ class FakeWorker:
 
     def counter(self, name: str, description: str, *, unit: str = "1", **attributes: str) -> FakeCount:
         """See `Counting`."""
+        check_counter(name)
         about = ",".join(f"{key}={value}" for key, value in sorted(attributes.items()))
         return FakeCount(self.counts, f"{name}{{{about}}}" if about else name)
 
@@ -82,6 +83,7 @@ class FakeWorker:
 
     def every(self, seconds: float, work: Callable[[], object]) -> None:
         """See `Repeating`; the test does the work."""
+        check_repeated(seconds)
         self.works.append((seconds, work))
 
     def watch(

@@ -150,7 +150,7 @@ async def test_one_that_has_a_bug_is_said_to_and_where() -> None:
     start, _, end = str(raised.value).partition(", at ")
     assert start == 'plugin "noting-2" failed: ValueError: work cannot be done every 0 s'
     assert end.endswith("; leave it out, or mend it")
-    assert "hosted.py:" in end
+    assert "services.py:" in end
 
 
 async def test_a_line_says_whose_it_is_and_what_is_known_of_the_connection() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from proxy.core.plugin import Plugin
 from proxy.testing import FakeClock, FakeWorker, build
 from proxy.text.problems import Reload
@@ -38,3 +40,11 @@ def test_what_its_services_did_can_be_looked_at(tmp_path: Path) -> None:
     assert worker.counts == {"copied": 1, "copied{topic=a}": 2}
     assert worker.lines == [("copied a record", {"topic": "a"})]
     assert worker.works == [(5, print)]
+
+
+def test_what_the_proxy_would_not_take_is_not_taken_here() -> None:
+    services = build(Shadow).services
+    with pytest.raises(ValueError, match="no counter can be called"):
+        services.counter("Copied records", "Records copied.")
+    with pytest.raises(ValueError, match="cannot be done every 0 s"):
+        services.every(0, print)
