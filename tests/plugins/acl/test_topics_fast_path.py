@@ -1,4 +1,4 @@
-"""Called requests: what passes unread has topics that may be written, and begins like what was read."""
+"""The topics fast path: what passes unread has topics that may be written, and begins like what was read."""
 
 from __future__ import annotations
 
@@ -30,14 +30,16 @@ class Known:
         own.acl.names.learn(
             [type("T", (), {"name": name, "topic_id": topic_id(name)}) for name in ("mine", "ours", "theirs")]
         )
-        kind, apply = (PRODUCE_TOPICS, own.acl._produce) if request.api is PRODUCE else (FETCH_TOPICS, own.acl._fetch)
+        kind, handlers = (
+            (PRODUCE_TOPICS, own.acl._produce) if request.api is PRODUCE else (FETCH_TOPICS, own.acl._fetch)
+        )
         talk = Talk(own.acl)
         self.connection, self.version, self.api = talk.connection, version, request.api
-        self.calling = TopicsFastPath(kind, own.acl.authorizer, own.acl.names, apply)
+        self.fast_path = TopicsFastPath(kind, own.acl.authorizer, own.acl.names, handlers)
         self.ctx = Context(self.connection, request.api, version, 1)
         authorizer_of(own.acl.authorizer, self.ctx)
-        apply.request(self.ctx, request)
-        self.calling.passed(self.ctx, self.frame(request), BODY + request.api.is_flexible(version))
+        handlers.request(self.ctx, request)
+        self.fast_path.passed(self.ctx, self.frame(request), BODY + request.api.is_flexible(version))
 
     def frame(self, request: Request, client: str = "app") -> memoryview:
         return memoryview(request_frame(request, self.version, 1, client))
@@ -45,7 +47,7 @@ class Known:
     def lets_pass(self, frame: memoryview, version: int | None = None) -> bool:
         api = self.api.key << 16 | (self.version if version is None else version)
         length = int.from_bytes(frame[:4]) + 4
-        sample = self.calling.passes(self.connection, api, frame, length)
+        sample = self.fast_path.passes(self.connection, api, frame, length)
         return sample is not None and sample.notes == self.ctx.notes
 
     def passes(self, request: Request, **more: Any) -> bool:
@@ -113,7 +115,7 @@ def test_of_many_names_not_all_are_known(rules: Making, monkeypatch: pytest.Monk
     monkeypatch.setattr("plugins.acl.topics_fast_path.MOST", 5)
     known = Known(rules("super_users: [User:alice]"), produce(9, "mine"), 9)
     assert known.passes(produce(9, *map(str, range(33))))
-    assert len(known.connection.notes[known.calling].known) <= 5
+    assert len(known.connection.notes[known.fast_path].known) <= 5
 
 
 def test_of_many_new_names_some_become_known_with_each_request(rules: Making) -> None:
