@@ -134,8 +134,8 @@ class Audit(Plugin):
 
     def _learn(self, ctx: Context, request: Request) -> Steps | None:
         """Ask for the names of topics, once for each id of a connection."""
-        subjects: Subjects = ctx.notes[self.services.name]
-        if not subjects.unnamed:
+        subjects: Subjects | None = ctx.notes.get(self.services.name)
+        if subjects is None or not subjects.unnamed:  # None: it could not be observed, which was told
             return None
         asked = self._known(ctx.connection).asked
         unknown = self.services.topics.unknown(topic_id for topic_id, _ in subjects.unnamed)
