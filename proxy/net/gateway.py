@@ -11,6 +11,7 @@ Rules:
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 
@@ -31,7 +32,7 @@ from proxy.net.exposure import Tell
 from proxy.net.hosted import PluginHost
 from proxy.net.limits import enforce
 from proxy.net.machine import memory_of_worker
-from proxy.net.process import DrainResult, Started
+from proxy.net.process import DrainResult, Started, StartError
 from proxy.net.reactor import Reactor
 from proxy.net.resolving import Resolver
 from proxy.net.served import Served
@@ -138,7 +139,7 @@ class Gateway:
     async def _keep_up(self) -> None:
         """What a plugin wants to read may depend on its files."""
         if self.snapshot.is_outdated and not self._accepting.cancel_called:
-            with self.tasks.contained("reading what plugins want to read now"):
+            with self.tasks.contained("reading what plugins want to read now"), suppress(StartError):  # it ends
                 await self.apply(self.config)
 
     def _say_when_open(self) -> None:

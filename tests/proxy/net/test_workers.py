@@ -16,29 +16,16 @@ from structlog.testing import capture_logs
 
 from proxy.config import Config
 from proxy.net import workers as module
-from proxy.net.channel import Learned, Lines, Settings
+from proxy.net.channel import Learned, Settings
 from proxy.net.complaints import Complaints
 from proxy.net.process import DrainResult, StartError
 from proxy.net.tasks import Tasks
-from proxy.net.workers import Child, Workers
+from proxy.net.workers import Workers
 from proxy.telemetry.counters import NetworkCounters
 from proxy.telemetry.report import Report
 from tests.proxy.net.scripted import LOOPBACK, Broker, configuration, connected, port_of
 from tests.real.ports import free_block, is_free
 
-NONSENSE = [
-    b"",
-    b"nonsense",
-    b"[" * 100_000,
-    b"7",
-    b"{}",
-    b'{"learned": 7}',
-    b'{"learned": ["main", "7", "kafka", 9092]}',
-    b'{"learned": ["main", 7, "a..b", 9092]}',
-    b'{"learned": ["main", -7, "kafka", 9092]}',
-    b'{"ready": {"nonsense": 1}}',
-    b'{"report": 7}',
-]
 LONG = 30.0  # seconds: processes start here
 
 
@@ -111,7 +98,7 @@ async def test_a_worker_that_hangs_is_not_ready_and_does_not_keep_the_proxy_from
     broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "GRACE", 0.1)
-    monkeypatch.setattr(module, "ANSWER_WITHIN", 0.1)
+    monkeypatch.setattr("proxy.net.child.ANSWER_WITHIN", 0.1)
     config = configuration(broker.endpoint, workers=2, limits={"drain": "100ms"})
     workers = Workers(Settings(config, 0, "json", False), tasks())
     with capture_logs() as logs:
@@ -148,27 +135,6 @@ async def test_what_workers_tell_is_bounded_and_no_worker_hears_of_clusters_that
         workers._spread(0, Learned("main", node_id, "kafka", 9092))
         workers._spread(0, Learned(f"another {node_id}", 1, "kafka", 9092))
     assert sorted(workers._learned) == [("main", 97), ("main", 98), ("main", 99)]
-
-
-async def test_a_worker_that_says_nonsense_is_heard_again_when_it_makes_sense(
-    broker: Broker, nursery: trio.Nursery
-) -> None:
-    ours, theirs = socket.socketpair()
-    heard: list[Learned] = []
-    kept = tasks()
-    with ours, theirs:
-        child = Child(None, Lines(ours), kept)  # type: ignore[arg-type]  # no process
-        nursery.start_soon(child.listen, lambda: None, heard.append)
-        for line in NONSENSE:
-            theirs.sendall(line + b"\n")
-        theirs.sendall(b'{"learned": ["main", 7, "kafka", 9092]}\n')
-        with trio.fail_after(LONG), capture_logs() as logs:
-            while not heard:
-                await trio.lowlevel.checkpoint()
-        nursery.cancel_scope.cancel()
-    assert heard == [Learned("main", 7, "kafka", 9092)]
-    assert kept.counters.failed_tasks == len(NONSENSE)
-    assert logs
 
 
 def more(workers: Workers, **options: Any) -> Config:
@@ -245,7 +211,7 @@ async def test_one_that_hangs_is_replaced_by_one_with_the_new_configuration(
             await all_listen(workers)
             before = await pids(workers)
             os.kill(before[1], signal.SIGSTOP)
-            monkeypatch.setattr(module, "CHANGE_WITHIN", 4.0)
+            monkeypatch.setattr("proxy.net.child.CHANGE_WITHIN", 4.0)
             await workers.apply(more(workers, limits={"idle": "5m"}))
             await all_listen(workers)
             after = await pids(workers)

@@ -1,0 +1,99 @@
+"""Child: one worker as its supervisor sees it, while it lives.
+
+Rules:
+* It has a while to answer what it is asked; one that is silent is not ready, and has not taken what it was to take.
+* What it says that is nonsense is a line in the log, and the next thing is heard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import trio
+
+from proxy.config import Config
+from proxy.net.channel import BrokerOutbox, Learned, Lines, written
+from proxy.net.tasks import Tasks
+from proxy.telemetry.report import Report
+
+ANSWER_WITHIN = 1.0  # seconds that a worker has for a report
+CHANGE_WITHIN = 30.0  # seconds that it has to prepare another configuration, and to take it
+
+Hear = Callable[[Learned], None]
+
+
+class Child:
+    """One worker while it lives."""
+
+    def __init__(self, process: trio.Process, lines: Lines, tasks: Tasks, config: Config | None = None) -> None:
+        self.process = process
+        self.lines = lines
+        self.config = config  # that it has
+        self.told = trio.Event()  # set when it was sent its settings
+        self.outbox = BrokerOutbox(lines)
+        self._tasks = tasks
+        self.ready: Report | None = None
+        self._lock = trio.Lock()
+        self._answers, self._answer = trio.open_memory_channel[Report](1)
+        self._changes, self._change = trio.open_memory_channel[dict[str, Any]](4)
+
+    async def listen(self, became_ready: Callable[[], None], learned: Hear) -> None:
+        """Take what the worker says; `learned`: what it learned."""
+        ended = False
+        while not ended:
+            with self._tasks.contained("hearing of a worker"):
+                line = await self.lines.receive()
+                if line is None:
+                    ended = True
+                elif "ready" in line:
+                    report = Report.of(line["ready"])
+                    if self.ready is None or len(report.listening) >= len(self.ready.listening):
+                        self.ready = report  # two that are sent at once may overtake each other
+                    became_ready()
+                elif "learned" in line:
+                    learned(Learned.of(line["learned"]))
+                elif "prepared" in line or "taken" in line:
+                    if line.get("report") is not None:
+                        self.ready = Report.of(line["report"])  # listeners may be gone
+                    with suppress(trio.WouldBlock):
+                        self._changes.send_nowait(line)
+                else:
+                    with suppress(trio.WouldBlock):  # nobody took the last one: it was late
+                        self._answers.send_nowait(Report.of(line["report"]))
+        self._changes.close()
+
+    async def prepare(self, number: int, config: Config) -> list[str] | None:
+        """Have another configuration prepared. Gives why it cannot be; None: it said nothing."""
+        answer = await self._say({"prepare": number, "config": written(config)}, "prepared", number)
+        return None if answer is None else [str(problem) for problem in answer["problems"]]
+
+    async def take(self, number: int, config: Config) -> bool:
+        """Have it put in force."""
+        answer = await self._say({"take": number}, "taken", number)
+        if answer is None or answer["report"] is None:
+            return False
+        self.config = config
+        return True
+
+    async def _say(self, line: dict[str, Any], reply: str, number: int) -> dict[str, Any] | None:
+        """What it answers in time."""
+        with trio.move_on_after(CHANGE_WITHIN), suppress(trio.EndOfChannel):
+            await self.told.wait()
+            await self.lines.send(line)
+            while True:
+                answer = await self._change.receive()
+                if answer.get(reply) == number:  # and no late one
+                    return answer
+        return None
+
+    async def report(self) -> Report:
+        """What it says about itself; not ready if it says nothing."""
+        async with self._lock:
+            with trio.move_on_after(ANSWER_WITHIN):
+                with suppress(trio.WouldBlock):
+                    self._answer.receive_nowait()  # one that came late
+                await self.lines.send({})
+                return await self._answer.receive()
+        return Report(ready=False)

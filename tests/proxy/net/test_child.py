@@ -1,0 +1,85 @@
+"""A worker as its supervisor sees it."""
+
+from __future__ import annotations
+
+import socket
+
+import trio
+from structlog.testing import capture_logs
+
+from proxy.config import Config
+from proxy.core.topology import Endpoint
+from proxy.net.channel import Learned, Lines, read
+from proxy.net.child import Child
+from proxy.net.complaints import Complaints
+from proxy.net.tasks import Tasks
+from proxy.telemetry.counters import NetworkCounters
+from proxy.telemetry.report import Report
+from tests.proxy.net.scripted import Broker, configuration
+
+NONSENSE = [
+    b"",
+    b"nonsense",
+    b"[" * 100_000,
+    b"7",
+    b"{}",
+    b'{"learned": 7}',
+    b'{"learned": ["main", "7", "kafka", 9092]}',
+    b'{"learned": ["main", 7, "a..b", 9092]}',
+    b'{"learned": ["main", -7, "kafka", 9092]}',
+    b'{"ready": {"nonsense": 1}}',
+    b'{"report": 7}',
+]
+LONG = 30.0  # seconds
+
+
+async def test_a_worker_that_says_nonsense_is_heard_again_when_it_makes_sense(
+    broker: Broker, nursery: trio.Nursery
+) -> None:
+    ours, theirs = socket.socketpair()
+    heard: list[Learned] = []
+    kept = Tasks(NetworkCounters(), Complaints())
+    with ours, theirs:
+        child = Child(None, Lines(ours), kept)  # type: ignore[arg-type]  # no process
+        nursery.start_soon(child.listen, lambda: None, heard.append)
+        for line in NONSENSE:
+            theirs.sendall(line + b"\n")
+        theirs.sendall(b'{"learned": ["main", 7, "kafka", 9092]}\n')
+        with trio.fail_after(LONG), capture_logs() as logs:
+            while not heard:
+                await trio.lowlevel.checkpoint()
+        nursery.cancel_scope.cancel()
+    assert heard == [Learned("main", 7, "kafka", 9092)]
+    assert kept.counters.failed_tasks == len(NONSENSE)
+    assert logs
+
+
+async def test_one_that_prepares_and_takes_says_so_and_one_that_is_gone_says_nothing(nursery: trio.Nursery) -> None:
+    config = configuration(Endpoint("kafka", 9092), port=9192)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        child = Child(None, Lines(ours), Tasks(NetworkCounters(), Complaints()))  # type: ignore[arg-type]
+        child.told.set()
+        worker = Lines(theirs)
+        nursery.start_soon(child.listen, lambda: None, lambda learned: None)
+        seen: list[Config] = []
+
+        async def answer() -> None:
+            line = await worker.receive()
+            assert line is not None
+            seen.append(read(line["config"]))
+            await worker.send({"prepared": 6, "problems": ["late"]})
+            await worker.send({"prepared": 7, "problems": []})
+            assert await worker.receive() == {"take": 7}
+            await worker.send({"taken": 7, "report": Report(ready=True).as_json()})
+            theirs.close()
+
+        nursery.start_soon(answer)
+        with trio.fail_after(LONG):
+            assert await child.prepare(7, config) == []
+            assert await child.take(7, config)
+            assert seen == [config]
+            assert child.config is config
+            assert child.ready == Report(ready=True)
+            assert await child.prepare(8, config) is None
+            assert not await child.take(8, config)
