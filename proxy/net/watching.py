@@ -16,6 +16,7 @@ import structlog
 import trio
 
 from proxy.net.complaints import Complaints
+from proxy.net.machine import give_back
 from proxy.net.tasks import Tasks
 from proxy.text.problems import Reload
 from proxy.text.watched import WatchedFile
@@ -39,13 +40,21 @@ async def look(watched: Sequence[Watched], tasks: Tasks) -> None:
     """Look once at all of them."""
     if not watched:
         return
-    looked = await trio.to_thread.run_sync(lambda: [_look(file) for _, file in watched])
+    looked = await trio.to_thread.run_sync(_look_at, [file for _, file in watched])
     for (what, _), found in zip(watched, looked, strict=True):
         with tasks.contained(f"reading {what}"):
             if isinstance(found, Exception):
                 raise found
             if found is not None:
                 _tell(what, found, tasks.complaints)
+
+
+def _look_at(files: Sequence[WatchedFile[Any]]) -> list[Reload | Exception | None]:
+    """What is new of each. What reading a large file took is given back."""
+    found = [_look(file) for file in files]
+    if any(found):
+        give_back()
+    return found
 
 
 def _look(file: WatchedFile[Any]) -> Reload | Exception | None:
