@@ -74,8 +74,8 @@ class Disconnect:
 class Raw:
     """Send these bytes in place of the frame, whatever they are; no bytes drop it. No other handler sees the message.
 
-    A function is given the whole frame as it would leave, after all other handlers, and gives the bytes. An answer that
-    is not the last plugin's to change still holds addresses of brokers: only a function sees it without.
+    A function is given the whole frame as it would leave, after all other handlers, and gives the bytes. So it sees an
+    answer after addresses were rewritten. Bytes that a plugin makes of an answer itself are not rewritten any more.
     """
 
     data: bytes | Callable[[bytes], bytes]
