@@ -6,7 +6,9 @@ Rules:
 * Pipes are few and large: one for each large frame that is passing at the moment, 1 MiB where the system allows it.
 * Where there is no splice, or no pipe to be had, bodies are read and sent like everything else.
 
-A frame of 1 MiB costs a fifth less CPU this way; one under 64 KiB gains nothing.
+With 8 connections a frame of 1 MiB costs a fifth less CPU this way, produced or fetched. With one connection alone it
+costs a seventh more, for then its bytes are still in the processor's cache when they are sent. Under 64 KiB nothing is
+gained.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ Rules:
 * Nothing awaits while links are served, so other tasks of the same thread may call `adopt()`, `close()` and the like.
 * After 5 ms of serving, the other tasks have their turn.
 * Links in the middle of long work go on between events, a slice at a time (`turns.py`).
-* While traffic is dense the loop lingers 1 ms in its own epoll: going back to trio costs more than a request.
+* While traffic is dense the loop lingers 1 ms in its own epoll: going back to trio costs more than a request. Without
+  that, 2,000 requests/s take 80 us of CPU each instead of 58; to linger for longer gains nothing.
 * Sockets are registered once, edge-triggered. One buffer serves all links (`read_buffer.py`).
 * A link that raises is closed, loudly, and no other is touched.
 """
