@@ -25,6 +25,8 @@ log = structlog.get_logger()
 
 EVERY = 0.2  # seconds between two looks: what is written is in force within a second on a busy machine too
 
+OPERATORS = frozenset({"credentials", "certificates"})  # change these; rules may be changed by clients, many times
+
 Watched = tuple[str, WatchedFile[Any]]  # what it has ("rules"), and the file
 
 
@@ -65,8 +67,11 @@ def _look(file: WatchedFile[Any]) -> Reload | Exception | None:
 
 
 def _tell(what: str, reload: Reload, complaints: Complaints) -> None:
-    if reload.taken:  # perhaps by a client that may change them, again and again
-        warnings = {"warnings": list(reload.said)} if reload.said else {}
-        complaints.tell(log.info, f"{what} reloaded", reload.file, trio.current_time(), file=reload.file, **warnings)
+    if reload.taken:
+        facts = {"file": reload.file} | ({"warnings": list(reload.said)} if reload.said else {})
+        if what in OPERATORS:
+            log.info(f"{what} reloaded", **facts)
+        else:
+            complaints.tell(log.info, f"{what} reloaded", reload.file, trio.current_time(), **facts)
     else:
         log.error(f"{what} not reloaded", why="\n".join(reload.said), still="what was read before")

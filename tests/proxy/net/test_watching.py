@@ -70,3 +70,17 @@ async def test_a_file_that_cannot_be_looked_at_keeps_no_other_from_it(tmp_path: 
     lines = await told(Tasks(counters, Complaints()), readable, Unreadable(tmp_path / "b.yaml"))
     assert [line["event"] for line in lines] == ["a task failed", "tables reloaded"]
     assert counters.failed_tasks >= 2
+
+
+async def test_every_change_of_certificates_is_told_and_not_every_one_of_what_clients_may_change(
+    tmp_path: Path,
+) -> None:
+    tasks = Tasks(NetworkCounters(), Complaints())
+    with capture_logs() as lines:
+        for what in ("certificates", "rules"):
+            file = Changing(tmp_path / "a", *[Reload("a", taken=True)] * 100)
+            for _ in range(100):
+                await look([(what, file)], tasks)
+    told = [line["event"] for line in lines]
+    assert told.count("certificates reloaded") == 100
+    assert 0 < told.count("rules reloaded") < 100
