@@ -22,6 +22,7 @@ from tests.hostile.trial import case, cases
 MIB = 1 << 20
 PIPES = 24  # descriptors: pipes are kept for the next large frames
 SLOWEST = 30.0  # seconds for large answers: they are read one after the other
+ARENAS = 60  # MiB that Python keeps after large messages (`work.py`)
 PEAK = 220  # MiB, for all connections together
 
 
@@ -108,6 +109,7 @@ def _large(topics: int, partitions: int, told: Told) -> Play:
     {f"large answers that {who}": read for who, read in (("are read", True), ("nobody reads", False))},
     on=RULED,
     peak=PEAK,
+    kept=ARENAS,
 )
 def answers(ground: Ground, read: bool) -> str:
     """Metadata with many topics and many partitions: each answer must be held to be filtered."""
