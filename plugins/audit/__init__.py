@@ -12,6 +12,7 @@ Rules:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -22,7 +23,7 @@ from plugins.audit.chain import Rotation
 from plugins.audit.journal import Journal, JournalError
 from plugins.audit.party import KnownParty
 from plugins.audit.resources import Subjects
-from plugins.audit.schema import Ended, Parted, Reason
+from plugins.audit.schema import Ended, NotAllowed, Parted, Reason
 from plugins.audit.shapes import wanted_fields
 from proxy.plugin import (
     APIS,
@@ -33,6 +34,7 @@ from proxy.plugin import (
     Connected,
     Connection,
     Context,
+    Denied,
     FilePath,
     Handler,
     Meaning,
@@ -55,6 +57,7 @@ from proxy.plugin import (
 from proxy.plugin.files import Seconds, Size
 
 WRITTEN_EVERY = 0.05  # seconds
+_INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 MOST_ASKED = 1_000  # ids of topics, of one connection
 
 
@@ -107,8 +110,8 @@ class Audit(Plugin):
 
     # Connections.
 
-    @on_event(Connected, Authenticated, Refused, Closed)
-    def happened(self, connection: Connection, event: Connected | Authenticated | Refused | Closed) -> None:
+    @on_event(Connected, Authenticated, Refused, Denied, Closed)
+    def happened(self, connection: Connection, event: Connected | Authenticated | Refused | Denied | Closed) -> None:
         match event:
             case Connected():
                 self._put("connection_opened", connection, {})
@@ -116,6 +119,8 @@ class Audit(Plugin):
                 self._put("connection_authenticated", connection, {})
             case Refused():
                 self._put("authentication_failed", connection, {"why": event.why})
+            case Denied():
+                self._put("denied", connection, _denied(event))
             case Closed():
                 self._put("connection_closed", connection, _parted(event))
 
@@ -181,8 +186,22 @@ class Audit(Plugin):
         return known
 
 
-class Said(Ended, Parted, Reason, total=False):
+class Said(Ended, NotAllowed, Parted, Reason, total=False):
     """All that an event of a request or a connection may say, beyond whose it is."""
+
+
+def _denied(event: Denied) -> Said:
+    fields: Said = {
+        "api": event.api.name,
+        "operation": event.operation,
+        "resource_type": _INNER_CAPITAL.sub("_", event.resource).lower(),  # as resources have it
+        "resource_name": event.name,
+        "why": event.why,
+        "enforced": event.enforced,
+    }
+    if event.place:
+        fields["rule"] = event.place
+    return fields
 
 
 def _parted(event: Closed) -> Said:

@@ -94,6 +94,16 @@ class HandlerDecision(TypedDict):
     ]
 
 
+class NotAllowed(TypedDict, total=False):
+    """Of `denied`. Its request's own event follows, with the error that the client was given."""
+
+    operation: Annotated[str, "What the client asked for: `Read`, `Write`, `Describe`, ..."]
+    resource_type: Annotated[str, "On what: `topic`, `group`, `cluster`, ..."]
+    resource_name: Annotated[str, "Its name."]
+    rule: Annotated[str, "The rule that decided, as file:line:column; null where none allows it."]
+    enforced: Annotated[bool, "False: the rules are only tried (shadow), and it was let through."]
+
+
 class Parted(TypedDict, total=False):
     """Of `connection_closed`."""
 
@@ -139,6 +149,7 @@ KINDS = {
     "connection_opened": ("A client connected.", (Party,)),
     "connection_authenticated": ("A client proved who it is, or did so again.", (Party,)),
     "authentication_failed": ("A client did not prove who it is.", (Party, Reason)),
+    "denied": ("The rules do not allow something that a client asked for.", (Party, NotAllowed, Ended, Reason)),
     "connection_closed": ("A connection ended.", (Party, Parted, Reason)),
     "request": (
         "A request came to its end: it was answered, or it is certain that it will not be.",

@@ -24,7 +24,9 @@ def _who(event: JournalEvent) -> str:
 
 def _what(event: JournalEvent) -> str:
     if event["kind"] != "request":
-        facts = (event.get("why"), f"{event['lost']} events" if event.get("lost") else None)
+        asked = (event.get("api"), event.get("operation"), event.get("resource_type"), event.get("resource_name"))
+        lost = f"{event['lost']} events" if event.get("lost") else None
+        facts = (" ".join(filter(None, asked)), event.get("why"), event.get("rule"), lost)
         return ", ".join([event["kind"].replace("_", " "), *filter(None, facts)])
     return "  ".join(filter(None, (f"{event['api']} v{event['api_version']}", _resources(event), _outcome(event))))
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from plugins.acl import Acl
 from plugins.audit import Audit
 from plugins.audit.contents import segment_lines
 from plugins.audit.segments import segments
@@ -303,6 +304,34 @@ def test_connections_are_told_with_all_that_is_known(audit: Audit, written: Writ
         assert event["broker"] == 3
     assert "why" not in closed
     assert (closed["lasted_us"], closed["bytes_from_client"], closed["bytes_from_broker"]) == (2_500_000, 70, 80)
+
+
+@pytest.mark.parametrize(("shadow", "code"), [(False, ErrorCode["GROUP_AUTHORIZATION_FAILED"]), (True, None)])
+def test_what_the_rules_do_not_allow_is_told_with_the_rule(
+    audit: Audit, written: Written, tmp_path: Path, shadow: bool, code: ErrorCode | None
+) -> None:
+    rules = tmp_path / "acl.yaml"
+    rules.write_text("acls: [{deny: User:*, to: Read, groups: g}]\n")
+    acl = build(Acl, FakeWorker(name="acl"), rules=str(rules), shadow=shadow)
+    acl.start()
+    talk = Conversation(acl, audit)
+    talk.link.connection.principal = "User:mallory"
+    talk.ask(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), 1, 4)
+    talk.link.release("gone")
+    events = written()
+    denied = next(event for event in events if event["kind"] == "denied")
+    assert {name: value for name, value in denied.items() if name not in (*STAMP, *PARTY)} == {
+        "principal": "User:mallory",
+        "api": "Heartbeat",
+        "operation": "Read",
+        "resource_type": "group",
+        "resource_name": "g",
+        "why": denied["why"],
+        "rule": f"{rules}:1:8",
+        "enforced": not shadow,
+    }
+    (request,) = requests(events)
+    assert request.get("errors") == ([code.name] if code else None)
 
 
 def test_what_authenticates_is_never_told(audit: Audit, written: Written) -> None:
