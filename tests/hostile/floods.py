@@ -71,7 +71,7 @@ def storms(ground: Ground, how: tuple[bytes, bool]) -> str:
     return _come_and_go(ground, *how)
 
 
-@case("connect and reset, before two workers", on=TWO)
+@case("connect and reset, before two workers", on=TWO, crowded=True)
 def storm_of_two(ground: Ground) -> str:
     return _come_and_go(ground, beat(), True)
 
