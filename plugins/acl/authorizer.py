@@ -1,13 +1,10 @@
-"""Authorizer: the rules in force for the clients of one cluster, and who a client is by them."""
+"""Authorizer: the rules in force for the clients of one cluster."""
 
 from __future__ import annotations
 
-from proxy.plugin import Api, Connection, Count, Services
+from proxy.plugin import Api, Count, Services
 from proxy.plugin.files import WatchedFile
-from rules import Client, Snapshot
-from rules.hosts import java_text
-
-ANONYMOUS = "User:ANONYMOUS"
+from rules import Snapshot
 
 
 class Authorizer:
@@ -41,22 +38,3 @@ class Authorizer:
             count = self._counter("refusals", said, unit="{resource}", api=api.name, enforced=enforced)
             self._refused[api] = count
         count.add()
-
-
-def client_of(connection: Connection) -> Client | None:
-    """Who asks, in the words of the rules; None where only the broker knows."""
-    if connection.principal is None and connection.mechanism is not None:
-        return None
-    return described(connection, connection.principal or ANONYMOUS)
-
-
-def described(connection: Connection, principal: str) -> Client:
-    """A client that comes as this principal, with all else that is known of it."""
-    return Client(
-        principal,
-        host=java_text(connection.client[0]),
-        client_id=connection.client_id or "",
-        listener=connection.listener,
-        mechanism=connection.mechanism or "",
-        tls=connection.tls is not None,
-    )

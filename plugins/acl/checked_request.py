@@ -1,6 +1,6 @@
 """A checked request: what its checks refused of it, and what is to be done to its answer.
 
-# What is refused is taken out of the request. Its refusal stands in the answer where brokers put it (`refusals.py`).
+# What is refused is taken out of the request. Its refusal stands in the answer where brokers put it (`RefusalWriter`).
 # Where nothing is left that the broker could be asked, the proxy answers.
 # The answer is read only where there is something to do to it.
 """
@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from plugins.acl.client_authorizer import ClientAuthorizer
-from plugins.acl.refusals import RefusalWriter, RefusedElement
 from proxy.plugin import (
     PRODUCE,
     Context,
@@ -26,7 +25,7 @@ from proxy.plugin import (
     turns,
 )
 from proxy.plugin.frames import kept
-from proxy.plugin.schema import Array
+from proxy.plugin.schema import Array, RefusalWriter, RefusedElement
 
 
 class ApiError(NamedTuple):

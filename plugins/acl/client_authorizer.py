@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from sys import getsizeof
 
-from plugins.acl.authorizer import Authorizer, client_of
+from plugins.acl.authorizer import Authorizer
 from proxy.plugin import Api, Connection, Context, Denied, turn
 from rules import Client, Decision, Operation, ResourceType, Snapshot, Why
+from rules.clients import client_of
 from rules.vocabulary import CLUSTER_NAME
 
 UNKNOWN = Decision(False, Why.NOT_ALLOWED)

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.acl.authorizer import client_of
 from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
 from proxy.plugin import Ask, DescribeDelegationTokenRequest, ErrorCode, Reply, refuse
 from rules import Operation, ResourceType
+from rules.clients import ANONYMOUS, client_of
 
 REFUSED = ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED
 NOT_ALLOWED = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
@@ -60,7 +60,7 @@ class CreateTokenCheck(Check):
     def _refuse(self, checked: CheckedRequest, error: ErrorCode) -> Reply:
         """With the owner and the requester."""
         answer: Any = refuse(checked.api, checked.version, checked.request, error)
-        kind, _, name = (own(checked) or "User:ANONYMOUS").partition(":")
+        kind, _, name = (own(checked) or ANONYMOUS).partition(":")
         answer.token_requester_principal_type, answer.token_requester_principal_name = kind, name
         if checked.request.owner_principal_name:
             kind, name = checked.request.owner_principal_type, checked.request.owner_principal_name

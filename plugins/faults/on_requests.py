@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from plugins.acl.authorizer import client_of, described
 from plugins.faults import about
 from plugins.faults.about import Thing
 from plugins.faults.effect import FaultSide, Target, no_answer
@@ -40,6 +39,7 @@ from proxy.plugin import (
     values,
 )
 from proxy.plugin.schema import paths
+from rules.clients import client_as, client_of
 from rules.match import RequestFacts, Subject
 
 FINAL_EPOCH = -1  # of a fetch without a session
@@ -87,7 +87,7 @@ class RequestFaults:
         if not faults:
             return []
         connection = ctx.connection
-        who = client_of(connection) or described(connection, "")  # that only the broker knows: no principal matches it
+        who = client_of(connection) or client_as(connection, "")  # that only the broker knows: no principal matches it
         facts = RequestFacts(ctx.api, ctx.version, who, connection.broker_id, self._services.clock.wall())
         return [(name, fault) for name, fault in faults if fault.match.of_request(facts)]
 

@@ -11,7 +11,10 @@ from proxy.protocol.levels import (
 from proxy.protocol.mirror import (
     IDENTITY as IDENTITY,
     IDENTITY_NAMES as IDENTITY_NAMES,
-    identity as identity,
+)
+from proxy.protocol.refused_elements import (
+    RefusalWriter as RefusalWriter,
+    RefusedElement as RefusedElement,
 )
 from proxy.protocol.refuse import (
     LEFT as LEFT,

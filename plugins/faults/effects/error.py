@@ -13,7 +13,6 @@ from typing import Annotated
 
 from pydantic import Field, PlainValidator
 
-from plugins.acl.refusals import RefusalWriter, RefusedElement
 from plugins.faults.about import Thing, at_level
 from plugins.faults.effect import Effect, FaultSide, Target, no_answer
 from proxy.plugin import (
@@ -39,6 +38,8 @@ from proxy.plugin.schema import (
     LEFT,
     TOP,
     Array,
+    RefusalWriter,
+    RefusedElement,
     blank,
     errors,
     level,

@@ -6,12 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from plugins.acl.authorizer import client_of
 from plugins.acl.client_authorizer import MOST_DECISIONS, MOST_EVENTS, ClientAuthorizer, authorizer_of, size
 from proxy.core.context import Context
-from proxy.core.tls import Tls
 from proxy.protocol.api import METADATA
-from rules import Client, Operation, ResourceType
+from rules import Operation, ResourceType
 from tests.plugins.acl.talk import Rules, Talk
 
 Making = Callable[..., Rules]
@@ -20,21 +18,6 @@ READ, TOPIC = Operation.READ, ResourceType.TOPIC
 
 def asked(own: Rules, talk: Talk) -> ClientAuthorizer:
     return authorizer_of(own.acl.authorizer, Context(talk.connection, METADATA, 9, 1))
-
-
-def test_a_client_is_said_in_the_words_of_the_rules(rules: Making) -> None:
-    connection = Talk(rules("acls: []").acl).connection
-    connection.client, connection.client_id = ("::ffff:10.1.2.3", 5), "app"
-    connection.tls = Tls("TLSv1.3", "x")
-    assert client_of(connection) == Client(
-        "User:alice", host="10.1.2.3", client_id="app", listener="clients", mechanism="PLAIN", tls=True
-    )
-    connection.principal = None
-    assert client_of(connection) is None, "only the broker knows"
-    connection.mechanism = connection.tls = connection.client_id = None
-    anonymous = client_of(connection)
-    assert anonymous is not None
-    assert (anonymous.principal, anonymous.mechanism, anonymous.client_id) == ("User:ANONYMOUS", "", "")
 
 
 def test_an_edition_lasts_while_rules_and_client_are_the_same(rules: Making) -> None:

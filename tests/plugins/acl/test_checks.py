@@ -14,7 +14,6 @@ import pytest
 from plugins.acl.checks import Check, ElementCheck, RequestCheck, RequiredFieldsCheck
 from plugins.acl.configs import DescribeConfigsCheck
 from plugins.acl.errors import CLUSTER, ERRORS, GROUP, TOPIC, TRANSACTIONAL_ID
-from plugins.acl.refusals import ONCE
 from plugins.acl.subjects import MEANINGS, name_field, naming
 from plugins.acl.table import checks
 from proxy.protocol.api import APIS, CREATE_PARTITIONS, DELETE_TOPICS, SYNC_GROUP, Api
@@ -30,6 +29,7 @@ from proxy.protocol.messages.streams_group_describe import (
 )
 from proxy.protocol.messages.sync_group import SyncGroupRequest
 from proxy.protocol.mirror import identity, mirrored
+from proxy.protocol.refused_elements import ONCE
 from proxy.protocol.schema import Field, Request, Response, Struct, StructType, blank
 from proxy.protocol.walk import Chain
 from proxy.protocol.wire import INT32, NO_UUID, Meaning

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from plugins.acl.refusals import mirror
-from proxy.protocol.api import DESCRIBE_GROUPS, LIST_GROUPS
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.offset_commit import OffsetCommitRequest
 from proxy.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
@@ -15,11 +13,6 @@ from tests.plugins.acl.talk import Rules, Talk
 Making = Callable[..., Rules]
 REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 OWN = "acls: [{allow: User:alice, to: [Read, Describe], topics: mine, groups: ours}]"
-
-
-def test_the_place_of_a_refusal_is_the_array_that_answers_where_it_was() -> None:
-    assert mirror(DESCRIBE_GROUPS.response, "groups", 5) is DESCRIBE_GROUPS.response.field["groups"]
-    assert mirror(LIST_GROUPS.response, "groups", 5) is None
 
 
 def test_what_brokers_hold_once_is_said_once(rules: Making) -> None:

@@ -1,4 +1,4 @@
-"""Refusals: where in an answer stands what is said of an element that was taken out of the request.
+"""Refused elements: where in an answer stands what is said of an element that was taken out of the request.
 
 # A refusal stands in the array that answers the one its element was taken from: after what was served, or in its place
 # where brokers keep the order. Where what is around it failed as a whole, nothing is said of what is in it.
@@ -16,8 +16,14 @@ from itertools import islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from proxy.plugin import Api, Meaning, Response, Struct, api, turn, turns
-from proxy.plugin.schema import Chain, Field, Refusal, StructType, identity
+from proxy.protocol import api
+from proxy.protocol.api import Api
+from proxy.protocol.fiber import turn, turns
+from proxy.protocol.mirror import identity
+from proxy.protocol.refuse import Refusal
+from proxy.protocol.schema import Field, Response, Struct, StructType
+from proxy.protocol.walk import Chain
+from proxy.protocol.wire import Meaning
 
 ONCE = frozenset(
     {
