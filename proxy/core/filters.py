@@ -165,7 +165,6 @@ class Filters:
         handlers: list[Handler] = []
         self.unsupported: dict[int, Callable[..., Any]] = {}
         unreadables: dict[int, Callable[[Context], Steps]] = {}
-        self.unreadable: dict[int, Callable[[Context], Steps]] = {}
         self.accepted: list[Callable[[Arrival], Steps | Decision]] = []
         self.connected: list[Callable[[Connection], Steps | None]] = []
         self.events: dict[type[Fact], list[Callable[[Connection, Any], None]]] = {}
@@ -175,12 +174,12 @@ class Filters:
                 self.accepted.append(plugin.accepted)
             if type(plugin).connected is not Plugin.connected:
                 self.connected.append(plugin.connected)
-            for name, kinds in plugin.event_kinds.items():
+            for name, kinds in plugin.marked_events.items():
                 for kind in kinds:
                     self.events.setdefault(kind, []).append(getattr(plugin, name))
-            for name, api in plugin.unsupported.items():
+            for name, api in plugin.marked_unsupported.items():
                 self.unsupported[api.key] = getattr(plugin, name)
-            unreadables |= {api.key: getattr(plugin, name) for name, api in plugin.unreadable.items()}
+            unreadables |= {api.key: getattr(plugin, name) for name, api in plugin.marked_unreadable.items()}
         self.table: dict[int, FilterChain] = {}
         for api in APIS.values() if apis is None else apis:
             if api.inter_broker:

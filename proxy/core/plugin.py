@@ -140,22 +140,23 @@ class Plugin:
     options: Any
     services: Services
 
-    wishes: ClassVar[dict[str, list[Wish]]] = {}
-    unsupported: ClassVar[dict[str, Api]] = {}
-    unreadable: ClassVar[dict[str, Api]] = {}
-    outcomes: ClassVar[dict[str, tuple[Api, ...]]] = {}
-    event_kinds: ClassVar[dict[str, tuple[type[Fact], ...]]] = {}
-    held_apis: ClassVar[dict[str, tuple[Api, ...]]] = {}
+    # Handlers by the name of the method, as the decorators marked them. Named so that no author hides one by chance.
+    marked_wishes: ClassVar[dict[str, list[Wish]]] = {}
+    marked_unsupported: ClassVar[dict[str, Api]] = {}
+    marked_unreadable: ClassVar[dict[str, Api]] = {}
+    marked_outcomes: ClassVar[dict[str, tuple[Api, ...]]] = {}
+    marked_events: ClassVar[dict[str, tuple[type[Fact], ...]]] = {}
+    marked_holders: ClassVar[dict[str, tuple[Api, ...]]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         members = {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()}
-        cls.wishes = _marked(members, "_wishes")
-        cls.unsupported = _marked(members, "_unsupported")
-        cls.outcomes = _marked(members, "_outcomes")
-        cls.unreadable = _marked(members, "_unreadable")
-        cls.event_kinds = _marked(members, "_events")
-        cls.held_apis = _marked(members, "_holds")
+        cls.marked_wishes = _marked(members, "_wishes")
+        cls.marked_unsupported = _marked(members, "_unsupported")
+        cls.marked_outcomes = _marked(members, "_outcomes")
+        cls.marked_unreadable = _marked(members, "_unreadable")
+        cls.marked_events = _marked(members, "_events")
+        cls.marked_holders = _marked(members, "_holds")
 
     def __init__(self, options: Any = None, services: Any = None) -> None:
         self.options = options
@@ -189,17 +190,17 @@ class Plugin:
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         """All handlers, bound to this instance."""
-        for name, wishes in self.wishes.items():
+        for name, wishes in self.marked_wishes.items():
             for wish in wishes:
                 yield Handler(getattr(self, name), wish, position)
 
     def observers(self, api: Api) -> Iterable[Observer]:
         """Those that are told what becomes of requests of this API."""
-        return [getattr(self, name) for name, apis in self.outcomes.items() if not apis or api in apis]
+        return [getattr(self, name) for name, apis in self.marked_outcomes.items() if not apis or api in apis]
 
     def holders(self, api: Api) -> Iterable[Holder]:
         """Those that take steps before answers of this API leave."""
-        return [getattr(self, name) for name, apis in self.held_apis.items() if not apis or api in apis]
+        return [getattr(self, name) for name, apis in self.marked_holders.items() if not apis or api in apis]
 
 
 def _marked(members: Mapping[str, Any], mark: str) -> dict[str, Any]:

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from proxy.core.plugin import Plugin, carrying, on_request, on_response
+from proxy.core.filters import Filters
+from proxy.core.plugin import Plugin, carrying, on_outcome, on_request, on_response, on_unreadable, on_unsupported
+from proxy.protocol.api import METADATA
 from proxy.protocol.messages.find_coordinator import FindCoordinatorResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
@@ -30,6 +32,33 @@ def test_a_plugin_has_the_handlers_of_its_bases_first() -> None:
         ("Derived.both", ProduceRequest),
     ]
     assert {handler.position for handler in handlers} == {3}
+
+
+def test_what_an_author_keeps_hides_no_handler() -> None:
+    class Keeping(Plugin):
+        def __init__(self) -> None:
+            super().__init__()
+            self.wishes = self.outcomes = self.unsupported = self.unreadable = 0
+
+        @on_request(MetadataRequest)
+        def metadata(self, ctx: Any, request: MetadataRequest) -> None: ...
+
+        @on_outcome(METADATA)
+        def ended(self, ctx: Any, outcome: Any) -> None: ...
+
+        @on_unsupported(MetadataRequest)
+        def unknown(self, ctx: Any) -> None: ...
+
+        @on_unreadable(MetadataRequest)
+        def odd(self, ctx: Any) -> Any: ...
+
+    keeping = Keeping()
+    filters = Filters([keeping])
+    chain = filters.table[METADATA.key << 16]
+    assert chain.request is not None
+    assert [handler.call for handler in chain.request.handlers] == [keeping.metadata]
+    assert (list(chain.observers), chain.unreadable) == ([keeping.ended], keeping.odd)
+    assert filters.unsupported == {METADATA.key: keeping.unknown}
 
 
 def test_a_handler_wants_its_fields_of_its_message_and_nothing_of_others() -> None:
