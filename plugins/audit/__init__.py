@@ -22,6 +22,7 @@ from pydantic import Field
 from plugins.audit.chain import Rotation
 from plugins.audit.journal import Journal, JournalError
 from plugins.audit.party import KnownParty
+from plugins.audit.queue import PLAIN, text_bytes
 from plugins.audit.resources import Subjects
 from plugins.audit.schema import Ended, NotAllowed, Parted, Reason
 from plugins.audit.shapes import wanted_fields
@@ -120,7 +121,7 @@ class Audit(Plugin):
             case Refused():
                 self._put("authentication_failed", connection, {"why": event.why})
             case Denied():
-                self._put("denied", connection, _denied(event))
+                self._put("denied", connection, _denied(event), 1 + text_bytes(event.name) // PLAIN)
             case Closed():
                 self._put("connection_closed", connection, _parted(event))
 
@@ -170,8 +171,7 @@ class Audit(Plugin):
         fields = _ended(ctx, outcome, subjects)
         if subjects is not None:
             fields["resources"] = subjects.resources(self.services.topics.get)
-        weight = 1 + len(fields.get("resources", ()))
-        self._put("request", ctx.connection, fields, weight)
+        self._put("request", ctx.connection, fields, 1 if subjects is None else subjects.weight)
 
     def _put(self, kind: str, connection: Connection, fields: Said, weight: int = 1) -> None:
         party = self._known(connection).of(connection)

@@ -83,8 +83,10 @@ class Journal:
     ) -> bool:
         """Have an event written that happened at `at`, in seconds since 1970. Called by one thread.
 
-        `weight`: how much room it takes, in plain events. False: it is lost.
+        `weight`: how much room it takes, in plain events, beside what it shares. False: it is lost.
         """
+        if shared is not None:
+            weight += shared.weight
         return self._queue.put(QueuedEvent(kind, at, shared, fields, weight))
 
     def work(self) -> None:

@@ -2,8 +2,9 @@
 
 Rules:
 * One thread puts, one takes; nothing is locked on the way of an event that finds room.
-* The queue is bounded, by events and what is in them. An event that finds it full is lost: it is counted, and an
-  `events_lost` stands in the queue, and so in the journal, where it and those lost after it would have stood.
+* The queue is bounded, by events, the resources in them and how long their texts are, which clients choose. An event
+  that finds it full is lost: it is counted, and an `events_lost` stands in the queue, and so in the journal, where it
+  and those lost after it would have stood.
 * What many events say alike is kept once (`SharedFields`), and its JSON is made once, by the thread that writes.
 """
 
@@ -13,11 +14,18 @@ import threading
 from collections import deque
 from collections.abc import Mapping
 from functools import cached_property
+from sys import getsizeof
 from typing import Any, NamedTuple
 
 from pydantic_core import to_json
 
 ROOM = 50_000  # events, and resources in them: about 30 MB
+PLAIN = 400  # bytes of text that count as one more
+
+
+def text_bytes(text: str | None) -> int:
+    """Bytes that the characters of a text take."""
+    return getsizeof(text) - getsizeof("") if text else 0
 
 
 class SharedFields:
@@ -25,6 +33,7 @@ class SharedFields:
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self.fields = fields
+        self.weight = sum(text_bytes(value) for value in fields.values() if isinstance(value, str)) // PLAIN
 
     @cached_property
     def json(self) -> bytes:
@@ -33,7 +42,7 @@ class SharedFields:
 
 
 class QueuedEvent(NamedTuple):
-    """One event on its way. `at` is in seconds since 1970."""
+    """One event on its way. `at` is in seconds since 1970, `weight` how much room it takes, in plain events."""
 
     kind: str
     at: float

@@ -15,6 +15,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from typing import Any
 
+from plugins.audit.queue import text_bytes
 from plugins.audit.schema import Resource
 from plugins.audit.shapes import MessageShape, shape
 from proxy.plugin import (
@@ -33,7 +34,7 @@ from proxy.plugin import (
 )
 
 MOST = 10_000  # resources of one request
-SIZE = 400  # bytes that one takes in memory
+SIZE = 400  # bytes that one takes in memory, beside the text of its name
 NO_UUID = bytes(16)
 ACL_TYPES = {2: "topic", 3: "group", 4: "cluster", 5: "transactional_id", 6: "delegation_token", 7: "user"}
 CONFIG_TYPES = {2: "topic", 4: "broker", 8: "broker_logger", 16: "client_metrics", 32: "group"}
@@ -59,12 +60,18 @@ class Subjects:
         self._version = version
         self.unnamed: list[tuple[bytes, Resource]] = []  # topics that only have an id
         self._found: dict[tuple[str, str, int | None], Resource] = {}
+        self._named = 0  # bytes of names
         self._is_answer = False
 
     @property
     def held(self) -> int:
         """Bytes that are kept until the answer comes."""
-        return SIZE * (len(self._found) + 1)
+        return SIZE * (len(self._found) + 1) + self._named
+
+    @property
+    def weight(self) -> int:
+        """How much room an event takes that tells of them, in plain events."""
+        return self.held // SIZE
 
     def resources(self, name_of: Callable[[bytes], str | None]) -> list[Resource]:
         """All that was found. `name_of` gives the names of topics by their ids, as far as they are known."""
@@ -180,6 +187,7 @@ class Subjects:
             resource = self._found[key] = {"type": kind}
             if name is not None:
                 resource["name"] = name
+                self._named += text_bytes(name)
             if topic_id is not None and id_text is not None:
                 resource["id"] = id_text
                 if name is None:

@@ -400,3 +400,11 @@ def test_it_is_written_twenty_times_a_second(tmp_path: Path) -> None:
     (path,) = segments(tmp_path / "journal")
     assert [json.loads(line)["kind"] for line in segment_lines(path)] == ["segment_opened", "connection_opened"]
     audit.stop()
+
+
+def test_what_waits_for_the_disk_is_bounded_however_long_the_names_of_clients_are(audit: Audit) -> None:
+    client = connection()
+    client.client_id = "c" * 30_000
+    for _ in range(1_000):
+        audit.happened(client, Authenticated("PLAIN", "User:alice"))
+    assert len(audit._journal._queue) < 1_000, "what found no room is one entry"

@@ -15,6 +15,7 @@ from proxy.plugin import (
     CREATE_TOPICS,
     DESCRIBE_CONFIGS,
     FIND_COORDINATOR,
+    HEARTBEAT,
     JOIN_GROUP,
     OFFSET_COMMIT,
     TXN_OFFSET_COMMIT,
@@ -26,6 +27,7 @@ from proxy.plugin import (
     DeleteTopicsRequest,
     DescribeConfigsRequest,
     FindCoordinatorRequest,
+    HeartbeatRequest,
     JoinGroupRequest,
     JoinGroupResponse,
     Meaning,
@@ -151,3 +153,15 @@ def test_an_error_at_the_top_is_that_of_all() -> None:
     subjects.read(answer)
     assert subjects.resources({}.get) == [{"type": "group", "name": "g", "error": "GROUP_AUTHORIZATION_FAILED"}]
     assert list(subjects.errors or ()) == ["GROUP_AUTHORIZATION_FAILED"]
+
+
+def test_long_names_count_by_their_length_until_the_answer_comes_and_in_the_queue() -> None:
+    def of(group: str) -> Subjects:
+        subjects = Subjects(HEARTBEAT, 4)
+        subjects.read(HeartbeatRequest(group_id=group, generation_id=1, member_id="m"))
+        return subjects
+
+    short, long = of("g"), of("g" * 32_000)
+    assert short.weight == 2
+    assert long.weight - short.weight == 80
+    assert long.held - short.held == 31_999
