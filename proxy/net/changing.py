@@ -51,6 +51,7 @@ class Changing:
         self._opened = opened
         self._begun = trio.Event()
         self._is_stopping = False
+        self._putting = trio.Lock()
         self._scope = trio.CancelScope()
         self._nursery: trio.Nursery  # of what is served
         self._lasting: trio.Nursery  # of what goes on until the last link is gone
@@ -114,9 +115,10 @@ class Changing:
 
     async def put(self, snapshot: GatewaySnapshot) -> None:
         """Put it in force. Raises StartError where the proxy ends."""
-        if not self._is_stopping:
-            with trio.CancelScope() as self._scope:
-                await self._put(snapshot)
+        async with self._putting:
+            if not self._is_stopping:
+                with trio.CancelScope() as self._scope:
+                    await self._put(snapshot)
         if self._is_stopping:
             raise StartError(ENDING)
 

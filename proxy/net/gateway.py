@@ -137,10 +137,17 @@ class Gateway:
             await self.put(await self.prepare(config))
 
     async def _keep_up(self) -> None:
-        """What a plugin wants to read may depend on its files."""
-        if self.snapshot.is_outdated and not self._accepting.cancel_called:
-            with self.tasks.contained("reading what plugins want to read now"), suppress(StartError):  # it ends
-                await self.apply(self.config)
+        """What a plugin wants to read may depend on its files. A configuration that comes meanwhile is not undone."""
+        if not self.snapshot.is_outdated or self._accepting.cancel_called:
+            return
+        with self.tasks.contained("reading what plugins want to read now"), suppress(StartError):  # it ends
+            async with self._applying:
+                before = self.snapshot
+                again = await self.prepare(before.config)
+                if self.snapshot is before:
+                    await self.put(again)
+                else:
+                    self.forget(again)
 
     def _say_when_open(self) -> None:
         with self.tasks.contained("saying that ports are open"):

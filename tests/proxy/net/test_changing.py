@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -64,6 +65,16 @@ class Marking(Plugin):
         return Forward(response)
 
 
+class Beginning(Plugin):
+    """Takes its time to begin."""
+
+    begins, may_begin = threading.Event(), threading.Event()
+
+    def start(self) -> None:
+        self.begins.set()
+        assert self.may_begin.wait(PATIENCE)
+
+
 @pytest.fixture(autouse=True)
 def nobody_runs() -> None:
     Marking.running.clear()
@@ -101,6 +112,13 @@ async def until(what: Any) -> None:
     with trio.fail_after(PATIENCE):
         while not what():
             await trio.sleep(0.01)
+
+
+async def soon(what: Any) -> None:
+    """Wait for what may be over again after a few turns of the other tasks."""
+    with trio.fail_after(PATIENCE):
+        while not what():
+            await trio.lowlevel.checkpoint()
 
 
 def listener(port: int, **more: Any) -> dict[str, Any]:
@@ -427,3 +445,55 @@ async def test_what_is_prepared_waits_until_it_is_put_in_force_or_forgotten(brok
         await until(lambda: Marking.running == [3])
         async with beating(config) as client:
             assert await mark(client) == 3
+
+
+async def test_one_change_is_in_force_before_the_next_is_put_there(broker: Broker) -> None:
+    config = having(configuration(broker.endpoint), use(1))
+    second = free_block(8, LOOPBACK)
+    async with serving(config) as gateway, trio.open_nursery() as nursery:
+        listeners = {**_plain(config.listeners), "second": listener(second)}
+        narrower = await gateway.prepare(having(config, use(3)))
+        nursery.start_soon(gateway.put, await gateway.prepare(having(config, use(2), listeners=listeners)))
+        await soon(lambda: "second" in gateway.snapshot.listeners)
+        await gateway.put(narrower)
+        await until(lambda: Marking.running == [3])
+        assert gateway.snapshot is narrower
+        assert is_free(LOOPBACK, second)
+
+
+async def test_a_file_that_changes_while_a_configuration_comes_does_not_undo_it(
+    broker: Broker, tmp_path: Path, nursery: trio.Nursery
+) -> None:
+    file = tmp_path / "faults.yaml"
+    file.write_text("faults: []")
+    faults = PluginUse("faults", Faults, Faults.Options(rules=str(file)))
+    config = having(configuration(broker.endpoint), faults)
+    other = having(config, faults, PluginUse("beginning", Beginning, Beginning.Options()))
+    async with serving(config) as gateway:
+        nursery.start_soon(gateway.apply, other)
+        await trio.to_thread.run_sync(Beginning.begins.wait)
+        file.write_text("faults: [{match: {api: Heartbeat}, do: {error: REBALANCE_IN_PROGRESS}}]")
+        await until(lambda: gateway._applying.statistics().tasks_waiting)
+        Beginning.may_begin.set()
+        await until(lambda: not gateway._applying.locked() and not gateway.snapshot.is_outdated)
+        assert gateway.config is other
+        async with beating(config) as client:
+            assert await client.beat() == ErrorCode.REBALANCE_IN_PROGRESS
+
+
+async def test_a_file_that_changes_while_a_configuration_is_put_there_does_not_undo_it(
+    broker: Broker, tmp_path: Path
+) -> None:
+    file = tmp_path / "faults.yaml"
+    file.write_text("faults: []")
+    faults = PluginUse("faults", Faults, Faults.Options(rules=str(file)))
+    config = having(configuration(broker.endpoint), faults)
+    async with serving(config) as gateway:
+        prepared = await gateway.prepare(having(config, faults, use(2)))  # as a worker does when it is told to
+        file.write_text("faults: [{match: {api: Heartbeat}, do: {error: REBALANCE_IN_PROGRESS}}]")
+        await soon(gateway._applying.locked)
+        await gateway.put(prepared)
+        await until(lambda: not gateway._applying.locked() and not gateway.snapshot.is_outdated)
+        assert gateway.config is prepared.config
+        async with beating(config) as client:
+            assert await client.beat() == ErrorCode.REBALANCE_IN_PROGRESS
