@@ -4,7 +4,8 @@ Rules:
 * This is the one place where plugins are made.
 * What it wants done again and again is done in a thread, one piece of work at a time. A piece that fails is a line and
   a count, and is done again.
-* A line that it tells is throttled as all that clients can cause.
+* A line that it tells is throttled as all that clients can cause. One that cannot be written raises where it is told in
+  the thread of the links; told in another, it is a task that failed.
 """
 
 from __future__ import annotations
@@ -161,10 +162,14 @@ class HostedPlugin:
     ) -> None:
         if threading.get_ident() != self._host.thread:
             again = partial(self._tell, event, connection, level=level, about=about, example=example, **facts)
-            self._host.trio.run_sync_soon(again)
+            self._host.trio.run_sync_soon(self._contained, again)
             return
         who = None if connection is None else (connection.listener, connection.whose)
         left_out = self._host.complaints.due(event, (self.name, who, about), example)
         if left_out is not None:
             known = {} if connection is None else connection.facts()
             getattr(log, level)(event, **short({"plugin": self.name, **facts, **known}), **left_out)
+
+    def _contained(self, line: Callable[[], None]) -> None:
+        with self._host.tasks.contained("a line of a plugin", plugin=self.name):
+            line()

@@ -178,3 +178,14 @@ async def test_a_line_may_come_from_any_thread() -> None:
         await trio.to_thread.run_sync(tell, "written")
         await trio.testing.wait_all_tasks_blocked()
     assert [line["event"] for line in lines] == ["written"]
+
+
+async def test_a_line_that_cannot_be_written_ends_nothing_whatever_thread_it_comes_from() -> None:
+    there = host()
+    tell = hosted(there).plugin.services.tell
+    with capture_logs() as lines:
+        await trio.to_thread.run_sync(lambda: tell("found it", about=["no", "hash"]))
+        await trio.to_thread.run_sync(lambda: tell("found it", level="loud"))
+        await trio.testing.wait_all_tasks_blocked()
+    assert [(line["event"], line["task"]) for line in lines] == [("a task failed", "a line of a plugin")] * 2
+    assert there.tasks.counters.failed_tasks == 2
