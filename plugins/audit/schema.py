@@ -88,7 +88,7 @@ class Resource(TypedDict, total=False):
 class HandlerDecision(TypedDict):
     """One thing that the proxy did with a request or its answer."""
 
-    handler: Annotated[str, "The plugin and its handler: `Acl.judge`, `Faults.request`."]
+    handler: Annotated[str, "The plugin and its handler: `Acl.check_request`, `RequestFaults.request`."]
     decision: Annotated[
         str, "`Forward` (something else was sent on), `Reply`, `Disconnect`, `Raw`, `Cut`, `failed`, ..."
     ]
