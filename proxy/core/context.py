@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from proxy.core.decisions import Steps
@@ -162,6 +162,11 @@ class Context:
     def who(self, what: str) -> str | None:
         """The last handler that decided this."""
         return next((handler for handler, decided in reversed(self.decisions) if decided == what), None)
+
+    def without(self, noted: frozenset[Any]) -> Context:
+        """The same request without what is noted under these keys."""
+        notes = {key: note for key, note in self.notes.items() if key not in noted}
+        return replace(self, notes=notes)
 
     def as_sample(self) -> Context:
         """For a `FastPath`: what it gives for a request that is like this one."""

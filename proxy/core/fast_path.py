@@ -2,7 +2,8 @@
 
 Rules:
 * A request handler's `fast_path` knows requests that are like one which was let pass as it came: they pass without
-  being assembled or read. It is asked only where nobody else wants to see the request.
+  being assembled or read. It is asked only where no other handler wants to see the request.
+* Observers are shown the fields that they want of such a request even so. What they note of one is in no sample.
 * What it gives is a sample (`Context.as_sample`): a request that passes so has a context of its own as soon as anybody
   is shown it, with a copy of the sample's notes.
 * A response handler's `needed` is asked when the response begins, with the request's context or its sample, and

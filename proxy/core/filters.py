@@ -76,8 +76,12 @@ class FilterChain:
         self.sees_response = bool(response or observers)
         self.requests = 0  # how many came; a plain number, read by whoever keeps the metrics
         answering = response.handlers if response else ()
-        alone = request.handlers[0] if request and len(request.handlers) == 1 and not request.observers else None
+        self.shown = request.shown if request else None  # to observers; None: no request is
+        alone = request.handlers[0] if request and len(request.handlers) == 1 else None
         self.fast_path = None if alone is None else alone.fast_path
+        self.handled = bool(request and request.handlers)
+        # Whether a small response is only shown: no handler looks at it, and nobody takes steps before it leaves.
+        self.only_shows = bool(response and not response.handlers and not observers.holders)
         self._needed = tuple(handler.needed for handler in answering if handler.needed)
         settled = self.fast_path and all(handler.settled is self.fast_path for handler in answering if handler.needed)
         self.passed = unread if settled else None  # the chain of answers to what the fast path let pass, if another

@@ -59,7 +59,7 @@ class HandledRequests(Handling):
 
     def _judge(self, wanted: Wanted) -> Generator[Step, Any, Judged]:
         """What the handlers decide."""
-        interest = wanted.chain.request
+        interest = wanted.chain.shown if wanted.passes else wanted.chain.request
         assert interest is not None
         try:
             message = yield from self._read(interest, wanted)
@@ -67,6 +67,9 @@ class HandledRequests(Handling):
             return (yield from self._judge_unread(wanted, detached(error)))
         if interest.observers:
             yield from self._outcomes.show(wanted.ctx, interest.observers, message)
+            wanted.noted = frozenset(wanted.ctx.notes)
+        if wanted.passes:
+            return Decided(None)
         try:
             return (yield from request_steps(wanted.chain, wanted.ctx, message))
         except HandlerError as error:

@@ -30,7 +30,13 @@ class Interest:
         self.names = names
         wanting = tuple(handlers)
         self.handlers = tuple(handler for handler in wanting if not handler.wish.observes)
-        self.observers = tuple(handler.call for handler in wanting if handler.wish.observes)
+        self._observing = tuple(handler for handler in wanting if handler.wish.observes)
+        self.observers = tuple(handler.call for handler in self._observing)
+
+    @cached_property
+    def shown(self) -> Interest | None:
+        """What the observers alone want, of a message that no handler needs to see; None: there are no observers."""
+        return interest(self.cls, self.version, self._observing) if self.handlers else self
 
     @cached_property
     def _picker(self) -> Picker[Message]:

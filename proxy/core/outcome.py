@@ -123,12 +123,20 @@ class Outcomes:
 
     def show(self, ctx: Context, observers: Iterable[Showing], message: Message) -> Sliced[None]:
         """Show a message to those who asked to read it; a large one in slices."""
+        if not ctx.is_large:
+            return self.show_at_once(ctx, observers, message)
         for observer in observers:
             try:
-                if ctx.is_large:
-                    yield from in_slices(observer, ctx, message)
-                else:
-                    observer(ctx, message)
+                yield from in_slices(observer, ctx, message)
+            except Exception as error:
+                self._failed(observer, ctx, error)
+        return None
+
+    def show_at_once(self, ctx: Context, observers: Iterable[Showing], message: Message) -> None:
+        """The same of a small one."""
+        for observer in observers:
+            try:
+                observer(ctx, message)
             except Exception as error:
                 self._failed(observer, ctx, error)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from proxy.core.context import Context, decoded
 from proxy.core.filters import FilterChain
@@ -36,6 +37,8 @@ class Wanted:
     is_read: bool = False  # it is large, and its turn to be read has come
     elements: int | None = None  # of its arrays, once it is read and large, or waits
     message: Message | None = None  # what was read, of a small frame
+    passes: bool = False  # a fast path knows this request: it is shown to observers, and to no handler
+    noted: frozenset[Any] = frozenset()  # what observers noted of it, by its keys
 
     def weigh(self) -> None:
         """It has to wait: count its elements. A small frame can have thousands, and thousands can wait."""

@@ -20,6 +20,7 @@ from proxy.core.decisions import How
 from proxy.core.filters import FilterChain
 from proxy.core.handled_requests import HandledRequests
 from proxy.core.inflight import DROPPED, Answer
+from proxy.core.interest import Interest
 from proxy.core.lane import Lane, State
 from proxy.core.limits import Limits
 from proxy.core.outcome import By
@@ -31,6 +32,7 @@ from proxy.core.verdict import Verdict
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.frame import HOLD, REQUEST_HEAD, SIZE, Buffer, Head, Hold, Reader, Stranger
 from proxy.protocol.problem import Fault, ProtocolError
+from proxy.protocol.slices import LARGE
 
 
 class Requests(Lane):
@@ -135,22 +137,48 @@ class Requests(Lane):
 
     def _want(self, chain: FilterChain, head: Head, frame: memoryview, size: int) -> Reader | None:
         """Somebody wants to read this request, unless it is known that it may pass."""
-        if chain.fast_path is not None and self._passes(chain, head, frame, size):
+        shown = chain.shown
+        if shown is None and chain.fast_path is not None and self._passes(chain, head, frame, size):
             return None
         if not self.turn.allows(head[0]):
             chain.requests -= 1  # it begins again
             return self.hold(State.TURN)
+        if shown is not None and size <= LARGE and len(frame) == size and self._shows(chain, head, frame, shown):
+            return None
         ctx = self._begin(chain, head, size)
         self._met = chain, head, ctx, len(frame) < size
         return self
 
+    def _sample(self, chain: FilterChain, head: Head, frame: memoryview, size: int) -> Context | None:
+        """The sample that this request is like, and may pass by; None: its handler has to see it."""
+        if chain.fast_path is None:
+            return None
+        try:
+            return chain.fast_path.passes(self._connection, head[1], frame, size)
+        except Exception:
+            return None  # its handler is asked now, and says what is wrong
+
+    def _shows(self, chain: FilterChain, head: Head, frame: memoryview, shown: Interest) -> bool:
+        """Show a small request to its observers, and let it pass. False: it has to be handled."""
+        sample = self._sample(chain, head, frame, len(frame))
+        if sample is None and chain.handled:
+            return False
+        body = self._heads.body(chain, frame)
+        if body is None:
+            return False
+        try:
+            message = shown.read(bytes(frame[body:]))
+        except ProtocolError:
+            return False
+        ctx = self._begin(chain, head, len(frame), sample)
+        self._outcomes.show_at_once(ctx, shown.observers, message)
+        self._outcomes.sent(ctx)
+        self._sent(chain.passed or chain, head[2], ctx, message.acks if chain.api is PRODUCE else 1)
+        return True
+
     def _passes(self, chain: FilterChain, head: Head, frame: memoryview, size: int, ctx: Context | None = None) -> bool:
         """Is it known that this request may pass? `ctx`: its own, where it has one already."""
-        assert chain.fast_path is not None
-        try:
-            sample = chain.fast_path.passes(self._connection, head[1], frame, size)
-        except Exception:
-            return False  # its handler is asked now, and says what is wrong
+        sample = self._sample(chain, head, frame, size)
         if sample is None:
             return False
         if ctx is not None:
@@ -167,7 +195,7 @@ class Requests(Lane):
         met: tuple[FilterChain, Head, Context, bool] = self._met
         chain, head, ctx, was_cut = met
         self._met = None  # what handlers note in the context may be large
-        if was_cut and chain.fast_path is not None and self._passes(chain, head, frame, len(frame), ctx):
+        if was_cut and chain.shown is None and self._passes(chain, head, frame, len(frame), ctx):
             return None
         try:
             body = self._heads.body(chain, frame)
@@ -177,6 +205,11 @@ class Requests(Lane):
         except ProtocolError as error:
             return self._give_up(ctx, self._handled.undecodable(chain, error))
         wanted = Wanted(chain, ctx, frame, body, acks)
+        if chain.shown is not None and (was_cut or len(frame) > LARGE):
+            sample = self._sample(chain, head, frame, len(frame))
+            if sample is not None:
+                ctx.notes.update(sample.notes)
+                wanted.passes = True
         return self._handle(wanted, was_cut, self._handled.handle(wanted))
 
     def _go_on(self, instead: Sequence[Buffer]) -> None:
@@ -210,8 +243,8 @@ class Requests(Lane):
         if wanted.acks == 0:
             return
         self._slots.extend([(ctx.correlation_id, DROPPED, None)] * (verdict.copies - 1))
-        if verdict.pieces is None and chain.fast_path is not None:
-            chain.fast_path.passed(ctx, wanted.frame, wanted.body)
+        if verdict.pieces is None and chain.fast_path is not None and not wanted.passes:
+            chain.fast_path.passed(ctx.without(wanted.noted) if wanted.noted else ctx, wanted.frame, wanted.body)
 
     def _answer(self, answer: Answer, acks: int) -> None:
         """An answer of ours to this request, unless it has none."""

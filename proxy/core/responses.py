@@ -105,8 +105,34 @@ class Responses(AnswerLane):
             self._slots.appendleft(slot)
             return self.hold(State.TURN)
         assert chain is not None
+        is_small = stop - pos <= LARGE and stop <= len(data)
+        if is_small and type(chain) is FilterChain and self._shows(chain, number, ctx, data[pos:stop]):
+            return None
         self._met = chain, number, ctx, stop > len(data)
         return self
+
+    def _shows(self, chain: FilterChain, number: int, ctx: Context | None, frame: memoryview) -> bool:
+        """Show a small response to its observers, and let it pass. False: it has to be handled."""
+        if not chain.only_shows:
+            return False
+        own = self._own(chain, number, ctx)
+        body = chain.response_body(frame)
+        if body is None or own.is_large:
+            return False
+        assert chain.response is not None
+        try:
+            message = chain.response.read(bytes(frame[body:]))
+        except ProtocolError:
+            return False
+        self._outcomes.show_at_once(own, chain.response.observers, message)
+        self._left(own, len(frame))
+        return True
+
+    def _own(self, chain: FilterChain, number: int, ctx: Context | None) -> Context:
+        """The context of a request that is shown its answer: none other has it."""
+        if ctx is None:
+            return Context(self._connection, chain.api, chain.version, number)
+        return ctx.of_like(number) if ctx.sample else ctx
 
     def _pass(self, chain: FilterChain, ctx: Context | None, size: int, is_whole: bool) -> Reader | None:
         """Nobody reads this response."""
@@ -138,10 +164,7 @@ class Responses(AnswerLane):
         version = None
         if isinstance(chain, SentAs):
             chain, version = chain.chain, chain.version
-        if ctx is None:
-            ctx = Context(self._connection, chain.api, chain.version, correlation_id)
-        elif ctx.sample:
-            ctx = ctx.of_like(correlation_id)
+        ctx = self._own(chain, correlation_id, ctx)
         begins = frame[:LONGEST]
         body = chain.response_body(begins) if version is None else response_body_offset(chain.api, version, begins)
         if body is None:

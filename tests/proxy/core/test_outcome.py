@@ -25,6 +25,7 @@ from proxy.protocol.schema import Request
 from proxy.testing import connection, from_broker, from_client
 from tests.proxy.core.frames import (
     asking,
+    cut,
     heartbeat,
     heartbeat_answer,
     metadata,
@@ -100,6 +101,12 @@ class Doing(Plugin):
 
 def play(link: Link, *frames: bytes) -> list[Command]:
     return [command for frame in frames for command in from_client(link, frame)]
+
+
+def woken(link: Link, commands: list[Command]) -> None:
+    """The others had their turns."""
+    while tokens := [command.token for command in commands if isinstance(command, Wake)]:
+        commands = [command for token in tokens for command in link.wake(token)]
 
 
 @pytest.mark.parametrize("observer", [Watching, Reading])
@@ -279,6 +286,72 @@ def test_each_request_has_a_context_of_its_own_also_where_it_passed_unread(other
     assert [ctx.notes[remembering] for ctx in answers.seen] == ["allowed"] * 3
     assert len({id(ctx.notes) for ctx in answers.seen}) == 3
     assert not any(ctx.sample for ctx in answers.seen)
+
+
+class Topics(Watching):
+    """Reads the topics of Produce requests, and notes them where the outcome finds them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.noted: list[list[str]] = []
+
+    @observe(ProduceRequest, fields="topic_data")
+    def request(self, ctx: Context, request: ProduceRequest) -> None:
+        ctx.notes.setdefault(self, []).extend(topic.name for topic in request.topic_data)
+
+    @on_outcome()
+    def ended(self, ctx: Context, outcome: Outcome) -> None:
+        super().ended(ctx, outcome)
+        self.noted.append(ctx.notes.get(self, []))
+
+
+@pytest.mark.parametrize("records", [b"r" * 30, b"r" * 9_000])
+@pytest.mark.parametrize("pieces", [1, 2])
+def test_a_request_that_the_fast_path_knows_is_shown_to_observers_and_not_judged_again(
+    records: bytes, pieces: int
+) -> None:
+    judged: list[int] = []
+
+    class Judging(Remembering):
+        def produce(self, ctx: Context, request: ProduceRequest) -> None:
+            judged.append(ctx.correlation_id)
+            super().produce(ctx, request)
+
+    judging, topics, answers = Judging(), Topics(), Answers()
+    link = Link(connection(), Filters([topics, judging, answers]))
+    for number in (101, 102, 103):
+        frame = produce(number, 1, records)
+        woken(link, play(link, *([frame] if pieces == 1 else cut(frame, len(frame) // 2))))
+        woken(link, from_broker(link, produce_answer(number)))
+    assert judged == [101]
+    assert topics.noted == [["orders"]] * 3
+    assert topics.by == [(101, By.BROKER), (102, By.BROKER), (103, By.BROKER)]
+    assert [outcome.request_bytes for _, outcome in topics.told] == [len(frame)] * 3
+    assert [ctx.correlation_id for ctx in answers.seen] == [101, 102, 103]
+    assert [ctx.notes[judging] for ctx in answers.seen] == ["allowed"] * 3
+
+
+def test_a_small_request_without_an_answer_is_shown_and_ends() -> None:
+    topics = Topics()
+    given = play(Link(connection(), Filters([topics])), produce(1, acks=0))
+    assert [type(command) for command in given] == [ToBroker]
+    assert topics.noted == [["orders"]]
+    assert [(number, outcome.why) for number, outcome in topics.told] == [(1, "acks 0 has no answer")]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_what_an_observer_cannot_read_ends_the_conversation_also_where_a_fast_path_knows_it(first: bool) -> None:
+    class Unlooking(Remembering):
+        def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
+            return next(iter(self.known.values()), None)
+
+    topics = Topics()
+    link = Link(connection(), Filters([topics, Unlooking()] if first else [Unlooking(), topics]))
+    frame = bytearray(produce(2, acks=1))
+    frame[frame.index(b"orders") - 1] = 100  # the name is longer than the frame
+    play(link, produce(1, acks=1), bytes(frame))
+    assert topics.by == [(2, By.NOBODY)]
+    assert link.counters.undecodable == 1
 
 
 def test_large_messages_are_shown_in_slices() -> None:
