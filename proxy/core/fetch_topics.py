@@ -23,6 +23,7 @@ from typing import Any
 from proxy.core.context import Connection, Context
 from proxy.core.fetch_session import FetchSession, Topic
 from proxy.core.fetch_sessions import FetchSessions, SessionRequest, SessionTurn
+from proxy.protocol.fiber import turns
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.share_fetch import ShareFetchRequest
 
@@ -51,7 +52,10 @@ class FetchTopics:
             turn = sessions.share_fetch(request)
         else:
             sessions.acknowledge(request)
-            return {topic.topic_id: {one.partition_index: one for one in topic.partitions} for topic in request.topics}
+            return {
+                topic.topic_id: {one.partition_index: one for one in turns(topic.partitions)}
+                for topic in turns(request.topics)
+            }
         if turn.error is not None:
             return {}
         turn.session.take(turn.asked, turn.forgotten)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from proxy.core.context import Connection, Context
 from proxy.core.fetch_topics import FetchTopics
 from proxy.protocol.api import FETCH, SHARE_ACKNOWLEDGE, SHARE_FETCH
+from proxy.protocol.fiber import in_slices
 from proxy.protocol.messages.fetch import FetchResponse
+from proxy.protocol.messages.share_acknowledge import ShareAcknowledgeRequest
 from proxy.protocol.schema import Request
+from proxy.protocol.slices import ELEMENTS
 from proxy.testing import connection
 from tests.proxy.core.test_fetch_sessions import BY_NAME, ID, acknowledge, fetch, share
 
@@ -43,6 +46,15 @@ def test_a_share_fetch_is_about_all_topics_of_its_session_and_an_acknowledgement
     service, client = FetchTopics("faults"), connection()
     for request, about in ((share(0), [ID]), (share(1, forgets=True), []), (acknowledge(2), []), (share(3), [ID])):
         assert [*service.of(context(client, request), request)] == about
+
+
+def test_a_large_acknowledgement_is_gone_over_in_slices() -> None:
+    request = acknowledge(1)
+    partition = ShareAcknowledgeRequest.Topic.Partition(partition_index=0, acknowledgement_batches=[])
+    topic = ShareAcknowledgeRequest.Topic(topic_id=ID, partitions=[partition] * 3 * ELEMENTS)
+    request.topics = [topic] * 2
+    slices = in_slices(FetchTopics("faults").of, context(connection(), request), request)
+    assert len(list(slices)) == 6
 
 
 def test_two_plugins_see_sessions_of_their_own() -> None:
