@@ -5,7 +5,7 @@ Rules:
 * Nine kinds of part have a word; any other is its number, and its value in hexadecimal ("2.5.4.5=#130131").
 * What would be read as more than text gets a backslash.
 * Only DER is read, each thing in its one encoding. Text is read as UTF-8 whatever its kind, as Java does; what is no
-  name then (`claims/name.py`) is refused.
+  name then (`sasl/name.py`) is refused.
 """
 
 from __future__ import annotations

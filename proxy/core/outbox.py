@@ -56,7 +56,7 @@ class Outbox:
         self.commands.append(Perform(token, work))
 
     def say(self, command: Command) -> None:
-        """Stop or go on reading a side."""
+        """Have anything else done: stop or go on reading a side, wait for a signal, send nothing more."""
         self.commands.append(command)
 
     def close(self, reason: str | None, *, reset: bool = False) -> None:

@@ -9,8 +9,8 @@ Rules:
   `{"prepared": number, "problems": [...]}`, and then `{"take": number}` with `{"taken": number, "report": report}`.
   Where another worker has problems `{"forget": number}` comes instead, and nothing changes.
 * A line that is none of these, or endless, is a `NonsenseError`: whoever receives goes on with the next one.
-* Of brokers only the last word about each waits to be sent (`Outbox`): an end that does not read costs no memory, and
-  keeps no other from hearing.
+* Of brokers only the last word about each waits to be sent (`BrokerOutbox`): an end that does not read costs no memory,
+  and keeps no other from hearing.
 * Either end closing means that the process at it is gone: a worker whose supervisor is gone ends. What is still sent
   to an end that is gone is lost; who receives is told.
 """
