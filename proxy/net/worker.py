@@ -59,12 +59,17 @@ async def _answer(gateway: Gateway, lines: Lines) -> None:
 
 
 class Changes:
-    """Other configurations, as the supervisor sends them. It says the next thing only when the last was answered."""
+    """Other configurations, as the supervisor sends them.
+
+    It says the next thing when the last was answered, or when that took too long: then what was prepared too late, and
+    that nobody says anything about any more, is forgotten.
+    """
 
     def __init__(self, gateway: Gateway, lines: Lines) -> None:
         self._gateway = gateway
         self._lines = lines
         self._prepared: dict[int, GatewaySnapshot] = {}
+        self._newest = 0
 
     async def hear(self, line: dict[str, Any]) -> None:
         """Do what the supervisor says, and answer."""
@@ -82,9 +87,12 @@ class Changes:
 
     async def _prepare(self, number: int, config: str) -> list[str]:
         problems = ["a worker could not prepare it; its log says why"]
+        self._newest = number
         with self._gateway.tasks.contained("preparing a configuration"):
             try:
                 self._prepared[number] = await self._gateway.prepare(read(config))
+                for late in [each for each in self._prepared if each < self._newest]:
+                    self._gateway.forget(self._prepared.pop(late))
                 problems = []
             except StartError as error:
                 problems = list(error.reasons)

@@ -6,10 +6,11 @@ from pathlib import Path
 import trio
 
 from proxy.config import Config
-from proxy.net.channel import Lines, Settings
+from proxy.net.channel import Lines, Settings, written
 from proxy.net.process import CANNOT_START, DONE
 from proxy.net.worker import work
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker, configuration, port_of
+from tests.proxy.net.test_changing import Marking, having, until, use
 from tests.real.ports import is_free
 
 
@@ -43,6 +44,30 @@ async def test_a_worker_says_when_it_is_ready_reports_and_ends_with_its_supervis
             await trio.lowlevel.checkpoint()
     assert codes == [DONE]
     assert is_free(LOOPBACK, port_of(config))
+
+
+async def test_what_was_prepared_too_late_for_the_supervisor_is_forgotten_with_the_next(
+    nursery: trio.Nursery, broker: Broker
+) -> None:
+    Marking.running.clear()
+    config = configuration(broker.endpoint)
+    ours, theirs = socket.socketpair()
+    nursery.start_soon(work, Settings(config, 0, "json", False), theirs)
+    lines = Lines(ours)
+    with ours, theirs, trio.fail_after(PATIENCE):
+        for number in (1, 2):
+            await lines.send({"prepare": number, "config": written(having(config, use(number)))})
+            while (line := await lines.receive()) is None or "prepared" not in line:
+                assert line is not None
+            assert line == {"prepared": number, "problems": []}
+        await until(lambda: Marking.running == [2])
+        await lines.send({"take": 2})
+        while (line := await lines.receive()) is None or "taken" not in line:
+            assert line is not None
+        assert line["report"] is not None
+        assert Marking.running == [2]
+        ours.shutdown(socket.SHUT_RDWR)
+        await until(lambda: not Marking.running)
 
 
 async def test_a_worker_that_cannot_start_says_so_by_its_exit_code(broker: Broker, tmp_path: Path) -> None:
