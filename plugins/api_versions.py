@@ -33,6 +33,7 @@ from proxy.plugin import (
 )
 
 LOOP = ErrorCode.DUPLICATE_RESOURCE  # no broker gives it here
+LONGEST = 255  # characters that are kept of what a client calls its software: its frame may be all name
 OURS = "doorkeeper"  # the name under which the proxy itself asks
 WITHOUT_FEATURES = 2  # the newest version whose answer librdkafka's mock cluster can write
 
@@ -54,8 +55,8 @@ class ApiVersions(Plugin):
         if mark is not None and ctx.client_id == mark:
             return Reply(ApiVersionsResponse(error_code=LOOP, api_keys=[]))
         if ctx.version > WITHOUT_FEATURES:
-            ctx.connection.software_name = request.client_software_name
-            ctx.connection.software_version = request.client_software_version
+            ctx.connection.software_name = request.client_software_name[:LONGEST]
+            ctx.connection.software_version = request.client_software_version[:LONGEST]
         try:
             response = yield Ask(request, ctx.version)
         except ProtocolError:

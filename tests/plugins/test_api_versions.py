@@ -2,7 +2,7 @@
 
 import pytest
 
-from plugins.api_versions import ApiVersions, common
+from plugins.api_versions import LONGEST, ApiVersions, common
 from proxy.core.commands import PauseClient, ResumeClient, ToBroker, ToClient
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Forward, Reply
@@ -134,3 +134,12 @@ def test_a_plugin_has_a_say_in_what_is_advertised():
 def test_every_api_for_clients_is_advertised_if_the_broker_has_it():
     everything = [entry(api.key, 0, api.newest) for api in APIS.values()]
     assert {e.api_key for e in common(everything)} == {api.key for api in APIS.values() if not api.inter_broker}
+
+
+def test_of_what_a_client_calls_its_software_only_the_beginning_is_kept() -> None:
+    ctx = context(3)
+    request = ApiVersionsRequest(client_software_name="n" * 1_000_000, client_software_version="v" * 1_000_000)
+    asked = next(build(ApiVersions).negotiate(ctx, request))
+    assert asked.request is request, "the broker gets all of it"
+    assert ctx.connection.software_name == "n" * LONGEST
+    assert ctx.connection.software_version == "v" * LONGEST
