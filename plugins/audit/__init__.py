@@ -60,6 +60,7 @@ from proxy.plugin.files import Seconds, Size
 WRITTEN_EVERY = 0.05  # seconds
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 MOST_ASKED = 1_000  # ids of topics, of one connection
+LONGEST_NAME = 32_767  # characters of a name that was denied: brokers take no longer ones
 
 
 class Audit(Plugin):
@@ -121,7 +122,8 @@ class Audit(Plugin):
             case Refused():
                 self._put("authentication_failed", connection, {"why": event.why})
             case Denied():
-                self._put("denied", connection, _denied(event), 1 + text_bytes(event.name) // PLAIN)
+                fields = _denied(event)
+                self._put("denied", connection, fields, 1 + text_bytes(fields["resource_name"]) // PLAIN)
             case Closed():
                 self._put("connection_closed", connection, _parted(event))
 
@@ -195,7 +197,7 @@ def _denied(event: Denied) -> Said:
         "api": event.api.name,
         "operation": event.operation,
         "resource_type": _INNER_CAPITAL.sub("_", event.resource).lower(),  # as resources have it
-        "resource_name": event.name,
+        "resource_name": event.name[:LONGEST_NAME],
         "why": event.why,
         "enforced": event.enforced,
     }

@@ -1,6 +1,7 @@
 """Lines: from an event to what stands in the journal: JSON, stamped with its place in the chain.
 
-What cannot be written as JSON is no reason to lose the rest: an `events_lost` stands in its place.
+What cannot be written as JSON, or is so long that nobody would read its frame, is no reason to lose the rest: an
+`events_lost` stands in its place.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from plugins.audit.queue import Loss, QueuedEvent
 from plugins.audit.schema import VERSION
+from plugins.audit.segments import LARGEST
+
+LONGEST = LARGEST // 2  # bytes of a line
 
 
 class EventLines:
@@ -31,6 +35,8 @@ class EventLines:
             said = to_json(entry.fields)[1:-1]
             shared = b"" if entry.shared is None else entry.shared.json
         except (PydanticSerializationError, ValueError):
+            return self._lost(1, entry.at, entry.at)
+        if len(shared) + len(said) > LONGEST:
             return self._lost(1, entry.at, entry.at)
         return b",".join([self._stamp(entry.kind, entry.at), *filter(None, (shared, said))]) + b"}\n"
 

@@ -34,6 +34,7 @@ from proxy.plugin import (
 )
 
 MOST = 10_000  # resources of one request
+MOST_TEXT = 2 << 20  # bytes of their names: in a line each may take six times as many
 SIZE = 400  # bytes that one takes in memory, beside the text of its name
 NO_UUID = bytes(16)
 ACL_TYPES = {2: "topic", 3: "group", 4: "cluster", 5: "transactional_id", 6: "delegation_token", 7: "user"}
@@ -181,13 +182,14 @@ class Subjects:
         if resource is None:
             if self._is_answer and not error and not has_records:
                 return None
-            if len(self._found) >= MOST:
+            size = text_bytes(name)
+            if len(self._found) >= MOST or self._named + size > MOST_TEXT:
                 self.left_out += 1
                 return None
+            self._named += size
             resource = self._found[key] = {"type": kind}
             if name is not None:
                 resource["name"] = name
-                self._named += text_bytes(name)
             if topic_id is not None and id_text is not None:
                 resource["id"] = id_text
                 if name is None:

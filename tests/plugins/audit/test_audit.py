@@ -10,18 +10,20 @@ from typing import Any
 import pytest
 
 from plugins.acl import Acl
-from plugins.audit import Audit
+from plugins.audit import LONGEST_NAME, Audit
 from plugins.audit.contents import segment_lines
-from plugins.audit.segments import segments
+from plugins.audit.segments import LARGEST, segments
 from plugins.audit.verify import verify
 from proxy.core.clock import Clock
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.plugin import (
+    HEARTBEAT,
     Authenticated,
     Context,
     Decision,
+    Denied,
     Disconnect,
     ErrorCode,
     FetchRequest,
@@ -408,3 +410,9 @@ def test_what_waits_for_the_disk_is_bounded_however_long_the_names_of_clients_ar
     for _ in range(1_000):
         audit.happened(client, Authenticated("PLAIN", "User:alice"))
     assert len(audit._journal._queue) < 1_000, "what found no room is one entry"
+
+
+def test_a_name_that_was_denied_is_kept_as_far_as_brokers_know_names(audit: Audit, written: Written) -> None:
+    audit.happened(connection(), Denied(HEARTBEAT, "Read", "Group", "g" * LARGEST, "no rule allows it", "", True))
+    denied = written()[1]
+    assert (denied["kind"], denied["resource_name"]) == ("denied", "g" * LONGEST_NAME)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from plugins.audit.lines import EventLines
+from plugins.audit.lines import LONGEST, EventLines
 from plugins.audit.queue import Loss, QueuedEvent, SharedFields
 from tests.plugins.audit.declared import undeclared
 from tests.plugins.audit.written import START
@@ -44,6 +44,13 @@ def test_what_cannot_be_written_is_told_as_lost() -> None:
         assert (event["kind"], event["lost"], event["lost_from"]) == ("events_lost", 1, "2026-03-01T08:00:00.000000Z")
         assert not undeclared(event)
     assert lines.sequence == 2
+
+
+def test_what_is_too_long_for_a_frame_is_told_as_lost() -> None:
+    lines = EventLines("a", 0)
+    longest = QueuedEvent("request", START, None, {"api": "x" * (LONGEST - len('"api":""'))})
+    assert json.loads(lines.line(longest))["kind"] == "request"
+    assert json.loads(lines.line(longest._replace(fields={"api": "x" * LONGEST})))["kind"] == "events_lost"
 
 
 def test_a_loss_says_how_many_and_when() -> None:

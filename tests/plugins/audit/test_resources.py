@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from plugins.audit.resources import Subjects
+from plugins.audit.resources import MOST_TEXT, Subjects
 from plugins.audit.shapes import shape, wanted_fields
 from proxy.plugin import (
     CREATE_ACLS,
     CREATE_TOPICS,
+    DELETE_TOPICS,
     DESCRIBE_CONFIGS,
     FIND_COORDINATOR,
     HEARTBEAT,
@@ -153,6 +154,15 @@ def test_an_error_at_the_top_is_that_of_all() -> None:
     subjects.read(answer)
     assert subjects.resources({}.get) == [{"type": "group", "name": "g", "error": "GROUP_AUTHORIZATION_FAILED"}]
     assert list(subjects.errors or ()) == ["GROUP_AUTHORIZATION_FAILED"]
+
+
+def test_names_of_more_text_than_is_kept_are_counted_and_the_others_kept() -> None:
+    names = ["a", "b" * MOST_TEXT, "c"]
+    request = DeleteTopicsRequest(topic_names=names, timeout_ms=1)
+    subjects = Subjects(DELETE_TOPICS, 5)
+    subjects.read(request)
+    assert [resource["name"] for resource in subjects.resources({}.get)] == ["a", "c"]
+    assert subjects.left_out == 1
 
 
 def test_long_names_count_by_their_length_until_the_answer_comes_and_in_the_queue() -> None:
