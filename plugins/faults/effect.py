@@ -1,6 +1,7 @@
 """An effect: what a fault does to a request, its answer or a connection. One effect a file, in `effects`.
 
 # An effect is asked first whether it can be applied (`cannot`). What cannot is no firing, and the ledger says why.
+# One that is done to answers is never asked about a request without an answer: `on_requests.py` sees to that.
 # It decides nothing else: which requests are meant, and when, is the rule's.
 # It is declared as an option of `do`, and never changes. What it needs to know is in its `Target`.
 """

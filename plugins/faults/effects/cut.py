@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from plugins.faults.effect import Effect, EndOfConnection, FaultSide, Target, no_answer
+from plugins.faults.effect import Effect, EndOfConnection, FaultSide, Target
 from proxy.plugin import Cut, Decision
 from rules.trigger import Firing
 
@@ -27,9 +27,6 @@ class CutFrame(Effect):
     @property
     def at(self) -> FaultSide:
         return self.side
-
-    def cannot(self, target: Target) -> str | None:
-        return no_answer(target) if self.side is FaultSide.AFTER_BROKER else None
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         return Cut(self.bytes, f'fault "{firing.rule}" cuts a frame', self.how.how)

@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 from pydantic import Field
 
-from plugins.faults.effect import Effect, FaultSide, Target, no_answer
+from plugins.faults.effect import Effect, FaultSide, Target
 from proxy.plugin import Api, Options, Sleep, Steps
 from proxy.plugin.files import Seconds
 from rules.trigger import Firing
@@ -88,9 +88,6 @@ class DelayFrame(Effect):
             yield name, f'"{said[0]}" and "{name}" both say how long; keep one of the two'
         if self.uniform is not None and self.uniform.from_ > self.uniform.to:
             yield "uniform", "it ends before it begins; put the shorter time first"
-
-    def cannot(self, target: Target) -> str | None:
-        return no_answer(target) if self.side is FaultSide.AFTER_BROKER else None
 
     def seconds(self, chance: float) -> float:
         """How long, at this part of the distribution, from 0 to 1."""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from plugins.faults.effect import Effect, FaultSide, Target, no_answer
+from plugins.faults.effect import Effect, FaultSide, Target
 from proxy.plugin import Decision, Drip
 from proxy.plugin.files import Seconds
 from rules.trigger import Firing
@@ -26,9 +26,6 @@ class DripFrame(Effect):
     @property
     def at(self) -> FaultSide:
         return self.side
-
-    def cannot(self, target: Target) -> str | None:
-        return no_answer(target) if self.side is FaultSide.AFTER_BROKER else None
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         return Drip(self.bytes, self.every)

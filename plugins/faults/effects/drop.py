@@ -6,7 +6,7 @@ one's place.
 
 from __future__ import annotations
 
-from plugins.faults.effect import Effect, FaultSide, Target, no_answer
+from plugins.faults.effect import Effect, FaultSide, Target
 from proxy.plugin import Decision, Raw
 from rules.trigger import Firing
 
@@ -17,9 +17,6 @@ class DropAnswer(Effect):
     @property
     def at(self) -> FaultSide:
         return FaultSide.AFTER_BROKER
-
-    def cannot(self, target: Target) -> str | None:
-        return no_answer(target)
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         return Raw(b"")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from plugins.faults.effect import Effect, FaultSide, Target, no_answer
+from plugins.faults.effect import Effect, FaultSide, Target
 from proxy.plugin import Sleep, Steps
 from rules.trigger import Firing
 
@@ -23,9 +23,6 @@ class HoldFrame(Effect):
     @property
     def at(self) -> FaultSide:
         return self.side
-
-    def cannot(self, target: Target) -> str | None:
-        return no_answer(target) if self.side is FaultSide.AFTER_BROKER else None
 
     def apply(self, target: Target, firing: Firing) -> Steps:
         while target.holds():

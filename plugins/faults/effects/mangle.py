@@ -11,7 +11,7 @@ from enum import Enum
 
 from pydantic import Field
 
-from plugins.faults.effect import Effect, FaultSide, Target, no_answer
+from plugins.faults.effect import Effect, FaultSide, Target
 from proxy.plugin import Decision, Raw
 from rules.trigger import Firing
 
@@ -37,9 +37,6 @@ class MangleAnswer(Effect):
     @property
     def at(self) -> FaultSide:
         return FaultSide.AFTER_BROKER
-
-    def cannot(self, target: Target) -> str | None:
-        return no_answer(target)
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         chance = firing.chance("place")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from plugins.faults.effect import Effect, FaultSide, Target, no_answer
+from plugins.faults.effect import Effect, FaultSide, Target
 from proxy.plugin import Api, Decision, Forward, Meaning
 from proxy.plugin.files import Seconds
 from rules.trigger import Firing
@@ -29,7 +29,7 @@ class ThrottleClient(Effect):
     def cannot(self, target: Target) -> str | None:
         ctx = target.ctx
         lacks = f"{ctx.api.name} v{ctx.version} answers have no throttle_time_ms"
-        return no_answer(target) or (None if _name(ctx.api, ctx.version) else lacks)
+        return None if _name(ctx.api, ctx.version) else lacks
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         setattr(target.message, _name(target.ctx.api, target.ctx.version) or "", round(self.time * 1000))
