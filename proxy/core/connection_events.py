@@ -17,7 +17,7 @@ from proxy.core.admission import Admission
 from proxy.core.clock import Clock
 from proxy.core.context import Connection
 from proxy.core.events import Closed, Connected, Event, Fact, ObserverFailed
-from proxy.core.failure import detached, raised_at
+from proxy.core.failure import detached, name_of, raised_at
 from proxy.core.limits import Counters
 from proxy.core.outbox import Outbox
 
@@ -60,4 +60,4 @@ class ConnectionEvents:
             except Exception as error:
                 self._counters.failed_observers += 1
                 at = raised_at(error)
-                self._outbox.emit(ObserverFailed(observer.__qualname__, None, 0, detached(error), at))
+                self._outbox.emit(ObserverFailed(name_of(observer), None, 0, detached(error), at))

@@ -8,9 +8,17 @@ handed on or told of is detached where it is caught, once it is known where it w
 from __future__ import annotations
 
 import traceback
+from functools import partial
 from typing import TypeVar
 
 E = TypeVar("E", bound=BaseException)
+
+
+def name_of(function: object) -> str:
+    """What to call to a person what was called: `Address.endpoints`."""
+    while isinstance(function, partial):
+        function = function.func
+    return getattr(function, "__qualname__", None) or type(function).__qualname__
 
 
 def raised_at(error: BaseException) -> str:

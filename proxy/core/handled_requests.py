@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from proxy.core.decisions import Disconnect, Forward, How, Reply, Step
-from proxy.core.failure import detached
+from proxy.core.failure import detached, name_of
 from proxy.core.handled import Handling
 from proxy.core.handling import Decided, Manner, request_steps
 from proxy.core.leaving import Leaving
@@ -86,7 +86,7 @@ class HandledRequests(Handling):
             return detached(failed)
         if not isinstance(decision, Reply | Disconnect):
             return error
-        wanted.ctx.decide(answering.__qualname__, type(decision).__name__)
+        wanted.ctx.decide(name_of(answering), type(decision).__name__)
         return Decided(decision)
 
     def _carry_out(self, judged: Decided, wanted: Wanted) -> Steps:

@@ -23,7 +23,7 @@ from proxy.core.clock import Clock
 from proxy.core.context import Context
 from proxy.core.decisions import Step, Steps
 from proxy.core.events import ObserverFailed
-from proxy.core.failure import detached, raised_at
+from proxy.core.failure import detached, name_of, raised_at
 from proxy.core.limits import Counters
 from proxy.core.outbox import Outbox
 from proxy.core.steps import before_steps
@@ -148,5 +148,4 @@ class Outcomes:
     def _failed(self, observer: object, ctx: Context, error: Exception) -> None:
         self._counters.failed_observers += 1
         at = raised_at(error)
-        name = getattr(observer, "__qualname__", repr(observer))
-        self._outbox.emit(ObserverFailed(name, ctx.api, ctx.version, detached(error), at))
+        self._outbox.emit(ObserverFailed(name_of(observer), ctx.api, ctx.version, detached(error), at))

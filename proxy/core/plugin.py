@@ -54,6 +54,7 @@ from proxy.core.arrival import Arrival
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Decision, Steps
 from proxy.core.events import Fact
+from proxy.core.failure import name_of
 from proxy.core.fast_path import FastPath
 from proxy.core.outcome import Holder, Observer
 from proxy.core.services import Services
@@ -118,7 +119,7 @@ class Handler:
     @cached_property
     def name(self) -> str:
         """What to call it to a person: `Address.endpoints`."""
-        return getattr(self.call, "__qualname__", repr(self.call))
+        return name_of(self.call)
 
     def __str__(self) -> str:
         return self.name

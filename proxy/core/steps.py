@@ -14,7 +14,7 @@ from typing import Any
 from proxy.core.arrival import Arrival
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Call, Decision, Disconnect, Sleep, Step, Steps, Wait
-from proxy.core.failure import detached, raised_at
+from proxy.core.failure import detached, name_of, raised_at
 from proxy.protocol.fiber import in_slices
 from proxy.protocol.schema import Message
 
@@ -69,7 +69,7 @@ def before_steps(
             if decision is not None:
                 raise TypeError(f"{decision!r}: before an answer nothing is decided")
         except Exception as error:
-            raise HandlerError(holder.__qualname__, error) from None
+            raise HandlerError(name_of(holder), error) from None
 
 
 def failing_closed(steps: Generator[Step, Any, Decision]) -> Generator[Step, Any, Decision]:
@@ -79,7 +79,7 @@ def failing_closed(steps: Generator[Step, Any, Decision]) -> Generator[Step, Any
     except HandlerError:
         raise
     except Exception as error:
-        raise HandlerError(getattr(steps, "__qualname__", "steps"), error) from None
+        raise HandlerError(name_of(steps), error) from None
 
 
 def caught(steps: Generator[Step, Any, Decision]) -> Generator[Step, Any, Decision | HandlerError]:
@@ -104,7 +104,7 @@ def arrival_steps(
             if decision is not None:
                 raise TypeError(f"{decision!r} is no decision about a client that was accepted")
         except Exception as error:
-            raise HandlerError(getattr(accepted, "__qualname__", "accepted"), error) from None
+            raise HandlerError(name_of(accepted), error) from None
     return None
 
 
@@ -113,7 +113,7 @@ def begun(begin: Callable[[Connection], Steps | None], connection: Connection) -
     try:
         return begin(connection)
     except Exception as error:
-        return _raising(HandlerError(getattr(begin, "__qualname__", "connected"), error))
+        return _raising(HandlerError(name_of(begin), error))
 
 
 def _raising(error: HandlerError) -> Steps:

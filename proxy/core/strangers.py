@@ -14,7 +14,7 @@ from proxy.core.admission import Admission
 from proxy.core.context import Context
 from proxy.core.decisions import Disconnect, Reply
 from proxy.core.events import HandlerFailed
-from proxy.core.failure import detached, raised_at
+from proxy.core.failure import detached, name_of, raised_at
 from proxy.core.inflight import Answer
 from proxy.core.lane import State
 from proxy.core.outcome import By
@@ -114,7 +114,7 @@ class _Answered:
 
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer]:
         """Let the plugin answer."""
-        strangers, ctx, handler = self._strangers, self._ctx, self._handler.__qualname__
+        strangers, ctx, handler = self._strangers, self._ctx, name_of(self._handler)
         try:
             decision = self._handler(ctx)
             if isinstance(decision, Reply) and decision.version is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partialmethod
 from typing import Any
 
 import pytest
@@ -114,6 +115,19 @@ def test_an_observer_that_fails_stops_nothing_and_is_told_of_to_the_end() -> Non
     assert failed[0].observer == "Stumbling.stumble"  # type: ignore[union-attr]
     assert counters.failed_observers == 2
     assert [type(each) for each in noting.noted] == [Connected, Closed]
+
+
+def test_an_observer_without_a_name_of_its_own_stops_nothing_either() -> None:
+    class Partial(Plugin):
+        def _fails(self, why: str, connection: Connection, event: Fact) -> None:
+            raise RuntimeError(why)
+
+        told = on_event(Connected)(partialmethod(_fails, "no disk"))  # type: ignore[type-var]
+
+    (failed,) = Link(connection(), Filters([Partial()])).begin()
+    assert isinstance(failed, Emit)
+    assert isinstance(failed.event, ObserverFailed)
+    assert failed.event.observer.endswith("Partial._fails")
 
 
 def test_the_configuration_in_force_hears_of_the_end() -> None:

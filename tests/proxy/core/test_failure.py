@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from proxy.core.failure import detached, raised_at
+from functools import partial
+
+from proxy.core.failure import detached, name_of, raised_at
 
 
 def failing() -> ValueError:
@@ -19,6 +21,14 @@ def test_where_an_error_was_raised_is_known() -> None:
     assert file == __file__
     assert line.isdecimal()
     assert raised_at(ValueError()) == ""
+
+
+def test_whatever_was_called_has_a_name() -> None:
+    class Called:
+        def __call__(self) -> None: ...
+
+    assert name_of(failing) == name_of(partial(partial(failing), 1)) == "failing"
+    assert name_of(Called()).endswith("Called")
 
 
 def test_a_detached_error_holds_nothing_but_what_it_says() -> None:
