@@ -13,7 +13,7 @@ Rules:
 """
 
 import json
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from pydantic import Field
@@ -146,6 +146,10 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def exact(text: str) -> float:
     """A number of JSON. Raises ValueError where it would be written as another one."""
     number = float(text)
-    if Decimal(repr(number)) != Decimal(text):
+    try:
+        is_same = Decimal(repr(number)) == Decimal(text)
+    except InvalidOperation:  # an exponent that Decimal cannot hold
+        is_same = False
+    if not is_same:
         raise ValueError(f"{text} has more digits than are kept")
     return number
