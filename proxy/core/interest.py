@@ -6,9 +6,12 @@ Built once from the plugins in force; asked once a frame. What nobody wants has 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, update_wrapper
 
+from proxy.core.context import Context
+from proxy.core.outcome import Showing
 from proxy.core.plugin import Handler
+from proxy.core.request_topics import RequestTopics
 from proxy.protocol.codec import Picker, decode_ignoring_rest, encode, picker, slice_decode, slice_encode
 from proxy.protocol.frame import Buffer
 from proxy.protocol.messages.produce import ProduceRequest
@@ -31,7 +34,21 @@ class Interest:
         wanting = tuple(handlers)
         self.handlers = tuple(handler for handler in wanting if not handler.wish.observes)
         self._observing = tuple(handler for handler in wanting if handler.wish.observes)
-        self.observers = tuple(handler.call for handler in self._observing)
+        self.observers = tuple(map(self._showing, self._observing))
+        self.told = tuple(handler.call for handler in self._observing)  # of topics alone, where `topics` is there
+        only = bool(self._observing) and all(handler.wish.topics for handler in self._observing)
+        self.topics = RequestTopics(cls, version) if only else None
+
+    def _showing(self, observer: Handler) -> Showing:
+        """What shows an observer a message."""
+        if not observer.wish.topics:
+            return observer.call
+        call, topics = observer.call, RequestTopics(self.cls, self.version)
+
+        def show(ctx: Context, message: Message) -> None:
+            call(ctx, topics.of(message))
+
+        return update_wrapper(show, call)
 
     @cached_property
     def shown(self) -> Interest | None:

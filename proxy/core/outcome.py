@@ -26,6 +26,7 @@ from proxy.core.events import ObserverFailed
 from proxy.core.failure import detached, name_of, raised_at
 from proxy.core.limits import Counters
 from proxy.core.outbox import Outbox
+from proxy.core.request_topics import Topics
 from proxy.core.steps import before_steps
 from proxy.protocol.fiber import in_slices
 from proxy.protocol.schema import Message
@@ -62,7 +63,7 @@ class Outcome(NamedTuple):
 
 Observer = Callable[[Context, Outcome], None]
 Holder = Callable[[Context, Outcome], "Steps | None"]
-Showing = Callable[[Context, Message], None]
+Showing = Callable[[Context, Any], None]  # a message, or the topics of one
 
 
 class Observers(tuple[Observer, ...]):
@@ -132,7 +133,7 @@ class Outcomes:
                 self._failed(observer, ctx, error)
         return None
 
-    def show_at_once(self, ctx: Context, observers: Iterable[Showing], message: Message) -> None:
+    def show_at_once(self, ctx: Context, observers: Iterable[Showing], message: Message | Topics) -> None:
         """The same of a small one."""
         for observer in observers:
             try:

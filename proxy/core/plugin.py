@@ -17,6 +17,9 @@
         @observe(ProduceRequest, fields="topic_data")
         def produced(self, ctx: Context, request: ProduceRequest) -> None: ...
 
+        @observe_topics(ProduceRequest, FetchRequest)
+        def used(self, ctx: Context, topics: Topics) -> None: ...
+
         @on_outcome(PRODUCE, FETCH)
         def ended(self, ctx: Context, outcome: Outcome) -> None: ...
 
@@ -35,8 +38,9 @@ Rules:
 * A misspelt class or field raises TypeError when the plugin's module is imported.
 * Handlers of one plugin on one message run in the order in which they are written.
 * An observer decides nothing. It is shown a request as it came, before any handler, and a response as it leaves, after
-  all of them. What became of a request is told once, to `on_outcome`, of every API unless some are named. What happens
-  to a connection is told to `on_event`.
+  all of them. One that wants no more than the topics of requests (`observe_topics`) is given these, and nothing else is
+  read. What became of a request is told once, to `on_outcome`, of every API unless some are named. What happens to a
+  connection is told to `on_event`.
 * A plugin is made once for each cluster in each worker. What it keeps of a connection or a request it keeps in their
   `notes`, under its name: there may be another instance of it when the answer comes.
 * A plugin that makes its handlers itself (`handlers`) may give them what `fast_path.py` speaks of.
@@ -57,6 +61,7 @@ from proxy.core.events import Fact
 from proxy.core.failure import name_of
 from proxy.core.fast_path import FastPath
 from proxy.core.outcome import Holder, Observer
+from proxy.core.request_topics import TOPICS
 from proxy.core.services import Services
 from proxy.protocol.api import Api
 from proxy.protocol.schema import Message, Request, Response
@@ -93,6 +98,7 @@ class Wish:
     what: type[Message] | Carrying
     names: frozenset[str] | None
     observes: bool = False
+    topics: bool = False  # it is shown the topics that are in these fields, and no message
 
     def of(self, cls: type[Message]) -> frozenset[str] | None:
         """The fields wanted of this message, None for all of it, an empty set for nothing."""
@@ -221,6 +227,24 @@ def on_response(what: type[Response] | Carrying, fields: str | Iterable[str] | N
 def observe(what: type[Request] | type[Response], fields: str | Iterable[str] | None = None) -> Callable[[H], H]:
     """The method is shown (ctx, message): requests as they come, responses as they leave. It decides nothing."""
     return _wish("@observe", Request if issubclass(what, Request) else Response, what, fields, observes=True)
+
+
+def observe_topics(*requests: type[Request]) -> Callable[[H], H]:
+    """The method is shown (ctx, topics): those that Produce and Fetch requests name; nothing else is read of them.
+
+    They are names, or ids of 16 bytes in versions that have ids in place of names. It decides nothing.
+    """
+
+    def mark(observer: H) -> H:
+        for request in reversed(requests):
+            if request not in TOPICS:
+                known = ", ".join(cls.__name__ for cls in TOPICS)
+                raise TypeError(f"@observe_topics: {request.__name__} is none of {known}; @observe shows all others")
+            wish = Wish(Request, request, frozenset({TOPICS[request][0]}), observes=True, topics=True)
+            vars(observer).setdefault("_wishes", []).insert(0, wish)
+        return observer
+
+    return mark
 
 
 def on_outcome(*apis: Api) -> Callable[[H], H]:

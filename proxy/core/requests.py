@@ -20,13 +20,13 @@ from proxy.core.decisions import How
 from proxy.core.filters import FilterChain
 from proxy.core.handled_requests import HandledRequests
 from proxy.core.inflight import DROPPED, Answer
-from proxy.core.interest import Interest
 from proxy.core.lane import Lane, State
 from proxy.core.limits import Limits
 from proxy.core.outcome import By
 from proxy.core.parts import Parts
 from proxy.core.readers import AcksReader, Wanted
 from proxy.core.request_heads import HEAD, RequestHeads
+from proxy.core.request_topics import Topics
 from proxy.core.sent_as import SentAs
 from proxy.core.verdict import Verdict
 from proxy.protocol.api import PRODUCE
@@ -137,13 +137,19 @@ class Requests(Lane):
 
     def _want(self, chain: FilterChain, head: Head, frame: memoryview, size: int) -> Reader | None:
         """Somebody wants to read this request, unless it is known that it may pass."""
-        shown = chain.shown
-        if shown is None and chain.fast_path is not None and self._passes(chain, head, frame, size):
+        shown, body, topics = chain.shown, None, None
+        if shown is not None:
+            body = self._heads.body(chain, frame)
+            topics = None if body is None or shown.topics is None else shown.topics.find(frame, body)
+            if body is not None and topics is not None and self._shows(chain, head, frame, size, body, topics):
+                return None
+        elif chain.fast_path is not None and self._passes(chain, head, frame, size):
             return None
         if not self.turn.allows(head[0]):
             chain.requests -= 1  # it begins again
             return self.hold(State.TURN)
-        if shown is not None and size <= LARGE and len(frame) == size and self._shows(chain, head, frame, shown):
+        is_small = size <= LARGE and len(frame) == size
+        if is_small and body is not None and topics is None and self._shows(chain, head, frame, size, body):
             return None
         ctx = self._begin(chain, head, size)
         self._met = chain, head, ctx, len(frame) < size
@@ -158,22 +164,35 @@ class Requests(Lane):
         except Exception:
             return None  # its handler is asked now, and says what is wrong
 
-    def _shows(self, chain: FilterChain, head: Head, frame: memoryview, shown: Interest) -> bool:
-        """Show a small request to its observers, and let it pass. False: it has to be handled."""
-        sample = self._sample(chain, head, frame, len(frame))
-        if sample is None and chain.handled:
-            return False
-        body = self._heads.body(chain, frame)
-        if body is None:
-            return False
+    def _shows(
+        self,
+        chain: FilterChain,
+        head: Head,
+        frame: memoryview,
+        size: int,
+        body: int,
+        topics: Topics | None = None,
+    ) -> bool:
+        """Show a small request, or its topics, to its observers, and let it pass. False: it has to be handled."""
+        shown, acks = chain.shown, 1
+        assert shown is not None
+        sample = self._sample(chain, head, frame, size)
+        if sample is None:
+            if chain.handled:
+                return False
+            if chain.api is PRODUCE:
+                said = chain.acks(frame, body)
+                if said is None:
+                    return False
+                acks = said
         try:
-            message = shown.read(bytes(frame[body:]))
+            message = shown.read(bytes(frame[body:])) if topics is None else topics
         except ProtocolError:
             return False
-        ctx = self._begin(chain, head, len(frame), sample)
-        self._outcomes.show_at_once(ctx, shown.observers, message)
+        ctx = self._begin(chain, head, size, sample)
+        self._outcomes.show_at_once(ctx, shown.observers if topics is None else shown.told, message)
         self._outcomes.sent(ctx)
-        self._sent(chain.passed or chain, head[2], ctx, message.acks if chain.api is PRODUCE else 1)
+        self._sent(chain.passed or chain, head[2], ctx, acks)
         return True
 
     def _passes(self, chain: FilterChain, head: Head, frame: memoryview, size: int, ctx: Context | None = None) -> bool:

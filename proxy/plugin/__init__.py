@@ -3,8 +3,8 @@
 `plugins/README.md` teaches how a plugin is written. Here is what it is made of:
 
 * `Plugin`, its `Options`, and its `Services`; `PluginError` says why it cannot begin.
-* What marks a handler: `on_request`, `on_response`, `carrying`, `observe`, `on_outcome`, `before_answer`, `on_event`,
-  `on_unsupported`, `on_unreadable`.
+* What marks a handler: `on_request`, `on_response`, `carrying`, `observe`, `observe_topics`, `on_outcome`,
+  `before_answer`, `on_event`, `on_unsupported`, `on_unreadable`.
 * What a handler is given: `Context` with its `Connection`; an observer: `Outcome`; `accepted`: an `Arrival`.
 * What it answers (a `Decision`) and what it may wait for before (`Steps`).
 * Every API's constant (`PRODUCE`) and classes (`ProduceRequest`, `ProduceResponse`), `ErrorCode`, `refuse`.
@@ -72,12 +72,16 @@ from proxy.core.plugin import (
     before_answer as before_answer,
     carrying as carrying,
     observe as observe,
+    observe_topics as observe_topics,
     on_event as on_event,
     on_outcome as on_outcome,
     on_request as on_request,
     on_response as on_response,
     on_unreadable as on_unreadable,
     on_unsupported as on_unsupported,
+)
+from proxy.core.request_topics import (
+    Topics as Topics,
 )
 from proxy.core.services import (
     Count as Count,

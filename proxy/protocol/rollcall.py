@@ -53,30 +53,37 @@ def nobody() -> Known:
 
 
 @cache
-def rollcall(cls: type[Message], version: int, *names: str, begins_at: str = "", whole: bool = False) -> Strangers:
+def rollcall(
+    cls: type[Message], version: int, *names: str, begins_at: str = "", ends_at: str = "", whole: bool = False
+) -> Strangers:
     """A function from bytes, where in them a message begins, how, and what is known: to the values that are not.
 
     How it begins is what there must be before its field `begins_at` (nothing, without one), or before itself too. The
-    values are those of the fields of these names, at any depth; it may look at no other (a name is no struct). `whole`:
-    the message is gone over to its end. None: it begins otherwise, or tagged fields were found. What the function
-    raises for bytes that end too early is codec.BAD_BYTES.
+    values are those of the fields of these names, at any depth; it may look at no other (a name is no struct). Nothing
+    behind the field `ends_at` is looked at. `whole`: the message is gone over to its end. None: it begins otherwise, or
+    tagged fields were found. What the function raises for bytes that end too early is codec.BAD_BYTES.
     """
     if compiled is None:
-        return plain(cls, version, *names, begins_at=begins_at, whole=whole)
-    layout, _ = _rest(cls, version, begins_at)
+        return plain(cls, version, *names, begins_at=begins_at, ends_at=ends_at, whole=whole)
+    layout, _ = _rest(cls, version, begins_at, ends_at)
     return compiled.RollCall(program(layout, frozenset(names), whole=whole)).strangers
 
 
-def plain(cls: type[Message], version: int, *names: str, begins_at: str = "", whole: bool = False) -> Strangers:
+def plain(
+    cls: type[Message], version: int, *names: str, begins_at: str = "", ends_at: str = "", whole: bool = False
+) -> Strangers:
     """The same in Python; what is known is a set."""
-    layout, title = _rest(cls, version, begins_at)
+    layout, title = _rest(cls, version, begins_at, ends_at)
     strangers: Strangers = emit.caller(layout, frozenset(names), title, whole=whole)
     return strangers
 
 
-def _rest(cls: type[Message], version: int, begins_at: str) -> tuple[Plan, str]:
-    """How a message is laid out from this field on."""
+def _rest(cls: type[Message], version: int, begins_at: str, ends_at: str) -> tuple[Plan, str]:
+    """How a message is laid out from this field on, and as far as to the end of that one."""
     layout, title = laid_out(cls, version)
+    if ends_at:
+        layout = layout._replace(flexible=False, steps=layout.steps[: layout.place(ends_at) + 1])
+        title = f"{title} as far as {ends_at}"
     if not begins_at:
         return layout, title
     return layout._replace(steps=layout.steps[layout.place(begins_at) :]), f"{title} from {begins_at}"

@@ -16,25 +16,20 @@ from tests.real.jars import CHECKOUT
 
 FEW = 200
 PLUGIN = '''\
-from proxy.plugin import Context, FetchRequest, Plugin, ProduceRequest, observe
+from proxy.plugin import Context, FetchRequest, Plugin, ProduceRequest, Topics, observe_topics
 
 
-class Topics(Plugin):
+class CountedTopics(Plugin):
     """Counts requests by topic."""
 
     def __init__(self, options, services):
         super().__init__(options, services)
         self.seen = {}
 
-    @observe(ProduceRequest, fields="topic_data")
-    def produced(self, ctx: Context, request: ProduceRequest) -> None:
-        for topic in request.topic_data:
-            self.seen[topic.name] = self.seen.get(topic.name, 0) + 1
-
-    @observe(FetchRequest, fields="topics")
-    def fetched(self, ctx: Context, request: FetchRequest) -> None:
-        for topic in request.topics:
-            self.seen[topic.topic_id] = self.seen.get(topic.topic_id, 0) + 1
+    @observe_topics(ProduceRequest, FetchRequest)
+    def used(self, ctx: Context, topics: Topics) -> None:
+        for topic in topics:
+            self.seen[topic] = self.seen.get(topic, 0) + 1
 '''
 
 
@@ -50,7 +45,7 @@ class Observed(Checked):
         described.mkdir(parents=True, exist_ok=True)
         (installed / "bench_topics.py").write_text(PLUGIN)
         (described / "METADATA").write_text("Metadata-Version: 2.1\nName: bench-topics\nVersion: 1\n")
-        (described / "entry_points.txt").write_text("[doorkeeper.plugins]\ntopics = bench_topics:Topics\n")
+        (described / "entry_points.txt").write_text("[doorkeeper.plugins]\ntopics = bench_topics:CountedTopics\n")
         self._path = f"{CHECKOUT}:{installed}"
         return super().command(folder, upstream, port)
 

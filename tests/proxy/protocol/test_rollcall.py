@@ -133,6 +133,18 @@ def test_whatever_a_request_says_its_names_are_found(version: int) -> None:
         assert rollcall(ProduceRequest, version, *NAMES)(encode(request, version), 0, b"", nobody()) == names
 
 
+def test_what_follows_the_last_field_is_not_looked_at() -> None:
+    topic, gone = (
+        FetchRequest.Topic(topic="one", partitions=[]),
+        FetchRequest.ForgottenTopic(topic="two", partitions=[]),
+    )
+    for topics in ([topic], []):
+        request = FetchRequest(max_wait_ms=1, min_bytes=1, topics=topics, forgotten_topics_data=[gone])
+        for make_call, known in ((plain, set()), (rollcall, nobody())):
+            call = make_call(FetchRequest, 12, "topic", ends_at="topics")
+            assert call(encode(request, 12), 0, b"", known) == [b"one"] * len(topics)
+
+
 def test_plain_python_goes_over_so_many_names_at_once() -> None:
     def body(count: int) -> bytes:
         return encode(MetadataRequest(topics=[MetadataRequest.Topic(name="t")] * count), 1)

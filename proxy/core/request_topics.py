@@ -1,0 +1,65 @@
+"""Request topics: which topics a Produce or Fetch request names, found without reading the rest of it.
+
+Reading the topics of a small Produce request takes 5 us, finding their names 1.
+
+Rules:
+* Topics are names, or ids of 16 bytes in versions that have ids in place of names. They come in the order of the
+  request, as often as it names them.
+* The rest of a large request need not have come: what stands before the last topic's name is enough.
+* What is odd (tagged fields, many topics, a name that is no UTF-8) is not looked at here, but read.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from proxy.protocol.codec import BAD_BYTES
+from proxy.protocol.fiber import turns
+from proxy.protocol.messages.fetch import FetchRequest
+from proxy.protocol.messages.produce import ProduceRequest
+from proxy.protocol.rollcall import Strangers, nobody, rollcall
+from proxy.protocol.schema import Message
+
+# The array of topics, and what it calls the name of one.
+TOPICS: dict[type[Message], tuple[str, str]] = {
+    ProduceRequest: ("topic_data", "name"),
+    FetchRequest: ("topics", "topic"),
+}
+ID = "topic_id"
+LOOKED_AT = 16 << 10  # bytes; looking at all that fits in these takes up to 0.4 ms, where all is names
+MOST = 100  # topics; a request with more is read, and counts as work
+NOBODY = nobody()
+
+Topics = tuple[str | bytes, ...]
+
+
+class RequestTopics:
+    """Those of one request class in one version."""
+
+    def __init__(self, cls: type[Message], version: int) -> None:
+        self._cls = cls
+        self._version = version
+        self._array, name = TOPICS[cls]
+        topic: Any = cls.field[self._array].kind
+        self._by_id = topic.field[ID].present(version)
+        self._names = (ID,) if self._by_id else (name,)
+
+    @cached_property
+    def _find(self) -> Strangers:
+        return rollcall(self._cls, self._version, *self._names, ends_at=self._array)
+
+    def of(self, request: Message) -> Topics:
+        """Those of a request that was read."""
+        (name,) = self._names
+        return tuple(getattr(topic, name) for topic in turns(getattr(request, self._array)))
+
+    def find(self, frame: memoryview, body: int) -> Topics | None:
+        """Those of a request that begins so, its body at `body`; None: it has to be read."""
+        try:
+            found = self._find(frame[:LOOKED_AT], body, b"", NOBODY)
+            if found is None or len(found) > MOST:
+                return None
+            return tuple(found) if self._by_id else tuple([name.decode() for name in found])
+        except (*BAD_BYTES, UnicodeDecodeError):
+            return None
