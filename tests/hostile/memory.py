@@ -17,12 +17,11 @@ from tests.hostile.logins import handshake, token
 from tests.hostile.requests import beat, fetch, metadata, produce
 from tests.hostile.settings import OPEN, RULED, SASL, TWO
 from tests.hostile.stage import NODE, Peer, Play, brief, silent
-from tests.hostile.trial import case, cases
+from tests.hostile.trial import ARENAS, case, cases
 
 MIB = 1 << 20
 PIPES = 24  # descriptors: pipes are kept for the next large frames
 SLOWEST = 30.0  # seconds for large answers: they are read one after the other
-ARENAS = 60  # MiB that Python keeps after large messages (`work.py`)
 PEAK = 220  # MiB, for all connections together
 
 

@@ -23,6 +23,8 @@ PAIRS = 10  # that the canary must see with each attack, or behind it
 UNREADABLE = "ProtocolError"  # what was sent, when the proxy needed to read it
 LATER = 0.1  # seconds by which the canary's p99 may grow; a goal
 KEPT = 20  # MiB that may stay; a goal too, where a case says why more does
+# Python gives memory back by whole arenas, and what lives on keeps some of them: that stays, and is used the next time.
+ARENAS = 60  # MiB that may stay after large messages
 BUGS = ("a bug of the proxy", "handler failed")
 
 T = TypeVar("T")

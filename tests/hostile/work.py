@@ -17,11 +17,9 @@ from tests.hostile.logins import agree, show
 from tests.hostile.requests import CLIENT_APIS, fetch, metadata, produce, swollen
 from tests.hostile.settings import OPEN, RULED, SASL, TWO
 from tests.hostile.stage import brief
-from tests.hostile.trial import case, cases
+from tests.hostile.trial import ARENAS, case, cases
 
 PEAK = 400  # MiB: names that were read take many times their bytes
-# Python gives memory back by whole arenas, and what lives on keeps some of them: that stays, and is used the next time.
-ARENAS = 60  # MiB
 MANY = 30_000, 300_000  # names: in the short form, and in the long one
 
 
