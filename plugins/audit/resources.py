@@ -32,12 +32,13 @@ from proxy.plugin import (
     batches,
     turn,
 )
+from proxy.plugin.schema import NO_UUID
+from rules import ResourceType
 
 MOST = 10_000  # resources of one request
 MOST_TEXT = 2 << 20  # bytes of their names: in a line each may take six times as many
 SIZE = 400  # bytes that one takes in memory, beside the text of its name
-NO_UUID = bytes(16)
-ACL_TYPES = {2: "topic", 3: "group", 4: "cluster", 5: "transactional_id", 6: "delegation_token", 7: "user"}
+ACL_TYPES = {kind.value: kind.name.lower() for kind in ResourceType}
 CONFIG_TYPES = {2: "topic", 4: "broker", 8: "broker_logger", 16: "client_metrics", 32: "group"}
 COORDINATOR_TYPES = {0: "group", 1: "transactional_id", 2: "share_group"}
 TYPES_OF = {
