@@ -7,29 +7,28 @@ Rules:
 * Connections of a listener that is gone are let go as all are when the proxy ends: what is asked is answered.
 * What was counted stays counted: numbers of filters that are replaced are added to those of the worker when the last
   link has left them.
-* A plugin that is replaced is stopped when the last that began by it has ended.
+* Plugins that only the snapshot before had are stopped when nobody needs them any more (`running_plugins.py`).
 * One change after the other. None is begun once the proxy is about to end.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING
-from weakref import ref
 
 import trio
 
 from proxy.config import Config
-from proxy.core.filters import Filters, Lease
+from proxy.core.filters import Filters
 from proxy.core.topology import Topology
 from proxy.net.arrivals import Worker
 from proxy.net.draining import Draining
 from proxy.net.exposure import Tell
-from proxy.net.hosted import HostedPlugin
 from proxy.net.machine import allow_open_files, memory_of_worker
 from proxy.net.process import ENDING, StartError
+from proxy.net.running_plugins import RunningPlugins
 from proxy.net.served import Served
 from proxy.net.snapshot import GatewaySnapshot, build
 from proxy.net.watching import look
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from proxy.net.fetching import FetchedKeys
 
 SLICE = 0.002  # seconds in which links change over before the others have their turn
-SOON = 0.2  # seconds between two looks whether a plugin is still needed
 
 
 class Changing:
@@ -55,9 +53,7 @@ class Changing:
         self._scope = trio.CancelScope()
         self._nursery: trio.Nursery  # of what is served
         self._lasting: trio.Nursery  # of what goes on until the last link is gone
-        self._hosted: dict[HostedPlugin, trio.CancelScope] = {}  # those that run, until they are stopped
-        self._prepared: set[HostedPlugin] = set()  # of what is not in force yet
-        self._leaving: set[HostedPlugin] = set()  # those that will be stopped
+        self._plugins: RunningPlugins
         self._fetching: dict[FetchedKeys, trio.CancelScope] = {}
         self._former: list[Filters] = []  # that links may still be under
         self._counted: Counter[str] = Counter()  # by what is replaced
@@ -79,8 +75,8 @@ class Changing:
 
     async def run(self, lasting: trio.Nursery) -> None:
         """Serve what is in force, until cancelled; `lasting` goes on until the last link is gone."""
-        self._lasting = lasting
-        await self._start(self._worker.snapshot.hosted)
+        self._lasting, self._plugins = lasting, RunningPlugins(lasting)
+        await self._plugins.start(self._worker.snapshot.hosted)
         async with trio.open_nursery() as self._nursery:
             for served in self.served.values():
                 await self._nursery.start(served.run)
@@ -102,16 +98,12 @@ class Changing:
         )
         if self._is_stopping:
             raise StartError(ENDING)
-        fresh = [hosted for hosted in snapshot.hosted if hosted not in self._hosted]
-        await self._start(fresh)
-        self._prepared.update(fresh)
+        await self._plugins.prepare(snapshot)
         return snapshot
 
     def forget(self, snapshot: GatewaySnapshot) -> None:
         """This will not be put in force after all."""
-        fresh = self._prepared.intersection(snapshot.hosted)
-        self._prepared -= fresh
-        self._stop(fresh)
+        self._plugins.forget(snapshot)
 
     async def put(self, snapshot: GatewaySnapshot) -> None:
         """Put it in force. Raises StartError where the proxy ends."""
@@ -138,7 +130,7 @@ class Changing:
         self._fetch(snapshot)
         await self._change_over(snapshot, gone)
         self._lasting.start_soon(self._let_go, gone, snapshot.config.limits.drain)
-        self._retire(snapshot)
+        self._plugins.retire(snapshot, [filters.lease for filters in self._former])
         await look(snapshot.watched, self._worker.tasks)
 
     def _close_gone(self) -> set[Topology]:
@@ -173,50 +165,6 @@ class Changing:
         for filters in [each for each in self._former if each not in in_use]:
             self._former.remove(filters)
             self._counted.update(_counts(filters))
-
-    async def _start(self, plugins: Iterable[HostedPlugin]) -> None:
-        """Start these plugins, or none of them. Raises StartError."""
-        started = []
-        try:
-            for hosted in plugins:
-                scope = trio.CancelScope()
-                await self._lasting.start(self._keep_hosted, hosted, scope)
-                self._hosted[hosted] = scope
-                started.append(hosted)
-        except BaseException:
-            self._stop(started)
-            raise
-
-    async def _keep_hosted(
-        self, hosted: HostedPlugin, scope: trio.CancelScope, task_status: trio.TaskStatus[None]
-    ) -> None:
-        try:
-            with scope:
-                await hosted.run(task_status)
-        finally:
-            self._hosted.pop(hosted, None)
-            self._leaving.discard(hosted)
-
-    def _stop(self, plugins: Iterable[HostedPlugin]) -> None:
-        for hosted in plugins:
-            if hosted in self._hosted:
-                self._hosted[hosted].cancel()
-
-    def _retire(self, snapshot: GatewaySnapshot) -> None:
-        """Stop the plugins that are nobody's any more, as soon as may be."""
-        needed = {plugin for filters in snapshot.all_filters for plugin in filters.plugins}
-        self._prepared.difference_update(snapshot.hosted)
-        others = self._leaving | self._prepared
-        replaced = [each for each in self._hosted if each.plugin not in needed and each not in others]
-        if replaced:
-            self._leaving.update(replaced)
-            self._lasting.start_soon(self._stop_later, replaced, [filters.lease for filters in self._former])
-
-    async def _stop_later(self, plugins: Iterable[HostedPlugin], leases: Iterable[ref[Lease]]) -> None:
-        """Stop these plugins once nothing is under way that began by the filters with these leases."""
-        while any(lease() is not None for lease in leases):
-            await trio.sleep(SOON)
-        self._stop(plugins)
 
     def _fetch(self, snapshot: GatewaySnapshot) -> None:
         """Fetch the keys that are needed now, and no others."""

@@ -230,7 +230,7 @@ async def settled(gateway: Gateway) -> dict[str, int]:
     """What is there when all that was replaced is gone."""
     changing = gateway._changing
     with trio.fail_after(10):
-        while len(changing._hosted) > len(gateway.snapshot.hosted) or changing._former:
+        while len(changing._plugins._running) > len(gateway.snapshot.hosted) or changing._former:
             await trio.sleep(0.01)
     return living()
 

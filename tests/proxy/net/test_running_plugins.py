@@ -1,0 +1,42 @@
+"""Which plugins run, and until when."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+import trio.testing
+
+from proxy.net.hosted import HostedPlugin
+from proxy.net.process import StartError
+from proxy.net.running_plugins import RunningPlugins
+from proxy.net.snapshot import build
+from tests.proxy.net.scripted import Broker, configuration
+from tests.proxy.net.test_changing import Marking, having, until, use
+from tests.proxy.net.test_hosted import host
+
+
+@pytest.fixture(autouse=True)
+def nobody_runs() -> None:
+    Marking.running.clear()
+
+
+async def test_plugins_are_started_all_or_none_of_them(nursery: trio.Nursery) -> None:
+    plugins, there = RunningPlugins(nursery), host()
+    one, other = (HostedPlugin(use(mark), "main", there) for mark in (1, 2))
+    await plugins.start([one])
+    with pytest.raises(StartError, match="mark 3 cannot be"):
+        await plugins.start([other, HostedPlugin(use(3, fails=True), "main", there)])
+    await until(lambda: Marking.running == [1])
+
+
+async def test_what_is_replaced_goes_on_until_its_filters_are_done_with(broker: Broker, nursery: trio.Nursery) -> None:
+    plugins, there, config = RunningPlugins(nursery), host(), configuration(broker.endpoint)
+    before = build(having(config, use(1)), None, there, "a mark")
+    await plugins.start(before.hosted)
+    now = build(having(config, use(2)), before, there, "a mark")
+    await plugins.prepare(now)
+    plugins.retire(now, [filters.lease for filters in before.all_filters])
+    await trio.testing.wait_all_tasks_blocked()
+    assert sorted(Marking.running) == [1, 2]
+    del before
+    await until(lambda: Marking.running == [2])
