@@ -142,11 +142,11 @@ class Context:
     version: int
     correlation_id: int
     notes: dict[Any, Any] = field(default_factory=dict)
+    request_bytes: int = 0
     decisions: tuple[tuple[str, str], ...] = ()  # of handlers that decided something: (which, what), in their order
     came: float | None = None
     sent: float | None = None
     answered: float | None = None
-    request_bytes: int = 0
     sample: bool = False
     is_large: bool = False  # something was read for it that handlers had better go over in slices
 
@@ -170,14 +170,11 @@ class Context:
 
     def as_sample(self) -> Context:
         """For a `FastPath`: what it gives for a request that is like this one."""
-        notes, size = dict(self.notes), self.request_bytes
-        return Context(
-            self.connection, self.api, self.version, self.correlation_id, notes, request_bytes=size, sample=True
-        )
+        return replace(self.of_like(self.correlation_id, self.request_bytes), sample=True)
 
     def of_like(self, correlation_id: int, size: int = 0) -> Context:
         """Of a sample: the context of a request of so many bytes that is like it, and notes of its own."""
-        return Context(self.connection, self.api, self.version, correlation_id, dict(self.notes), request_bytes=size)
+        return Context(self.connection, self.api, self.version, correlation_id, dict(self.notes), size)
 
     @property
     def client_id(self) -> str | None:

@@ -44,6 +44,8 @@ class RequestTopics:
         topic: Any = cls.field[self._array].kind
         self._by_id = topic.field[ID].present(version)
         self._names = (ID,) if self._by_id else (name,)
+        self._found: list[bytes] = []  # in the last request that was looked at
+        self._topics: Topics = ()  # the same
 
     @cached_property
     def _find(self) -> Strangers:
@@ -57,9 +59,13 @@ class RequestTopics:
     def find(self, frame: memoryview, body: int) -> Topics | None:
         """Those of a request that begins so, its body at `body`; None: it has to be read."""
         try:
-            found = self._find(frame[:LOOKED_AT], body, b"", NOBODY)
+            found = self._find(frame if len(frame) <= LOOKED_AT else frame[:LOOKED_AT], body, b"", NOBODY)
+            if found == self._found:
+                return self._topics  # most clients name the same topics again
             if found is None or len(found) > MOST:
                 return None
-            return tuple(found) if self._by_id else tuple([name.decode() for name in found])
+            self._topics = tuple(found) if self._by_id else tuple([name.decode() for name in found])
         except (*BAD_BYTES, UnicodeDecodeError):
             return None
+        self._found = found
+        return self._topics

@@ -106,7 +106,8 @@ class Requests(Lane):
     def _begin(self, chain: FilterChain, head: Head, size: int, sample: Context | None = None) -> Context:
         """The context of this request; `sample`: it is like that one."""
         if sample is None:
-            ctx = Context(self._connection, chain.api, chain.version, head[2], request_bytes=size)
+            # Said by name, and without the dict, this takes 0.3 us more.
+            ctx = Context(self._connection, chain.api, chain.version, head[2], {}, size)
         else:
             ctx = sample.of_like(head[2], size)
         if chain.observers:
@@ -191,7 +192,8 @@ class Requests(Lane):
             return False
         ctx = self._begin(chain, head, size, sample)
         self._outcomes.show_at_once(ctx, shown.observers if topics is None else shown.told, message)
-        self._outcomes.sent(ctx)
+        if chain.observers:
+            self._outcomes.sent(ctx)
         self._sent(chain.passed or chain, head[2], ctx, acks)
         return True
 

@@ -21,7 +21,7 @@ from proxy.core.filters import FilterChain
 from proxy.core.inflight import DROPPED, OURS, Slot
 from proxy.core.lane import State
 from proxy.core.limits import Limits
-from proxy.core.outcome import By
+from proxy.core.outcome import BROKER, NOBODY
 from proxy.core.parts import Parts
 from proxy.core.readers import Dropping, Ending, Passing, Wanted
 from proxy.core.sent_as import SentAs
@@ -146,7 +146,7 @@ class Responses(AnswerLane):
     def _left(self, ctx: Context | None, size: int) -> None:
         """The broker's answer, of so many bytes, goes to the client."""
         if ctx is not None:
-            self._outcomes.end(ctx, By.BROKER, size=size)
+            self._outcomes.end(ctx, BROKER, None, size)
 
     def _unpaired(self, reason: str) -> Hold:
         self._counters.broken_pairs += 1
@@ -189,7 +189,7 @@ class Responses(AnswerLane):
         if size:
             self._left(wanted.ctx, size)
         else:
-            self._outcomes.end(wanted.ctx, By.NOBODY, wanted.ctx.who("Raw"))
+            self._outcomes.end(wanted.ctx, NOBODY, wanted.ctx.who("Raw"))
         return pieces
 
     def _undecodable(self, chain: FilterChain, ctx: Context | None, error: ProtocolError) -> Hold:
