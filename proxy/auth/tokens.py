@@ -99,8 +99,8 @@ def _words(value: object, split: bool = True) -> list[str]:
 class BearerExchange:
     """One authentication by a token."""
 
-    def __init__(self, validate: TokenValidator, again: bool = False) -> None:
-        self._validator = validate
+    def __init__(self, validator: TokenValidator, again: bool = False) -> None:
+        self._validator = validator
         self._again = again
         self._rejected: Rejected | None = None
 

@@ -41,27 +41,27 @@ def _ways(building: Building, sasl: ListenerSasl) -> dict[str, Begin]:
     for mechanism in sasl.mechanisms:
         if mechanism == "OAUTHBEARER":
             assert sasl.oauthbearer is not None, "a checked configuration has it"
-            ways[mechanism] = partial(_bearer, _judge(building, sasl.oauthbearer))
+            ways[mechanism] = partial(_bearer, _validator(building, sasl.oauthbearer))
         else:
             assert sasl.credentials is not None, "a checked configuration has them"
             ways[mechanism] = partial(_password, mechanism, _users(building, sasl.credentials))
     return ways
 
 
-def _judge(building: Building, tokens: Oauthbearer) -> TokenValidator:
+def _validator(building: Building, tokens: Oauthbearer) -> TokenValidator:
     from proxy.auth.keys import load_keys
     from proxy.auth.tokens import TokenValidator
     from proxy.net.fetching import FetchedKeys
 
-    judge = TokenValidator(None, tokens.issuer, tokens.audience, tokens.scope, tokens.skew, tokens.principal_claim)
+    validator = TokenValidator(None, tokens.issuer, tokens.audience, tokens.scope, tokens.skew, tokens.principal_claim)
     if tokens.jwks is None:
-        return judge
+        return validator
     if "://" in tokens.jwks:
         url = tokens.jwks
         fetched = building.get((KEYS, tokens), None, lambda: FetchedKeys(url, tokens))
-        return replace(judge, keys=lambda: fetched.keys, missing=fetched.missing)
+        return replace(validator, keys=lambda: fetched.keys, missing=fetched.missing)
     file = _read(building, tokens.jwks, load_keys)
-    return replace(judge, keys=lambda: file.value)
+    return replace(validator, keys=lambda: file.value)
 
 
 def _users(building: Building, file: str) -> WatchedFile[Users]:
@@ -102,10 +102,10 @@ def _identities(sasl: ClusterSasl) -> Identities:
     return Identities(usual, mapped)
 
 
-def _bearer(judge: TokenValidator, again: bool) -> Exchange:
+def _bearer(validator: TokenValidator, again: bool) -> Exchange:
     from proxy.auth.tokens import BearerExchange
 
-    return BearerExchange(judge, again)
+    return BearerExchange(validator, again)
 
 
 def _password(mechanism: str, file: WatchedFile[Users], again: bool) -> Exchange:

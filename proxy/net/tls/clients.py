@@ -53,7 +53,6 @@ class ClientTls:
         others: bool = False,
     ) -> None:
         self.brokers: Container[int] = ()  # those that are known
-
         self.kept = WatchedFiles(f"listeners.{name}.tls", files(tls), lambda: for_clients(tls, self._answers_to))
         self._mapping = Mapping(tls.principal_mapping)
         self._bootstrap = (listener.advertise or "").lower()
