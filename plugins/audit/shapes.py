@@ -40,12 +40,6 @@ class MessageShape(NamedTuple):
     partition_lists: tuple[str, ...]
     below: tuple[tuple[str, bool, MessageShape], ...]  # structs, and whether they are arrays
 
-    @property
-    def has_partitions(self) -> bool:
-        """Does it lead to partitions of the topic that it names?"""
-        inner = (one for _, _, one in self.below if one.topic is None and one.topic_id is None)
-        return bool(self.partition_lists) or any(one.partition is not None or one.has_partitions for one in inner)
-
 
 @cache
 def shape(cls: type[Struct], version: int) -> MessageShape:
