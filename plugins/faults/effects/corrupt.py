@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import Field
 
 from plugins.faults.about import RECORDS_LEVEL
-from plugins.faults.effect import Effect, FaultSide, Target, no_answer
+from plugins.faults.effect import Effect, FaultSide, Target
 from proxy.plugin import Api, Decision, Forward, Meaning, MessageSet, batches, leading
 from rules.trigger import Firing
 
@@ -38,7 +38,7 @@ class CorruptRecords(Effect):
             yield "side", f"no {'request' if before else 'answer'} of {named} has records; name another api or side"
 
     def cannot(self, target: Target) -> str | None:
-        return no_answer(target) or (None if any(True for _ in self._holders(target)) else "it has no records")
+        return None if any(True for _ in self._holders(target)) else "it has no records"
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         for holder in self._holders(target):

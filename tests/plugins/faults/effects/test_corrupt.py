@@ -26,6 +26,16 @@ def test_what_is_produced_is_corrupt_where_it_is_meant(tmp_path: Path) -> None:
     assert [intact(topic.partition_data[0].records) for topic in reached.topic_data] == [[False, False], [True, True]]
 
 
+def test_what_is_produced_without_an_answer_is_corrupt_too(tmp_path: Path) -> None:
+    faults = FaultFile(tmp_path, "faults: [{match: {api: Produce}, do: {corrupt: before_broker}}]")
+    talk = FaultTalk(faults, serving)
+    request = produce("orders", acks=0)
+    request.topic_data[0].partition_data[0].records = RECORDS
+    talk.ask(request, 9)
+    (reached,) = talk.to_broker
+    assert intact(reached.topic_data[0].partition_data[0].records) == [False, False]
+
+
 def fetched(records: bytes) -> Any:
     partition = FetchResponse.Topic.Partition(partition_index=0, error_code=0, high_watermark=1, records=records)
 
