@@ -96,7 +96,7 @@ class Chain:
     def rotate(self, more: bool) -> None:
         """Go on in another segment where it is time, and seal what has ended. `more`: something is to be added now.
 
-        EventLines that wait belong into the segment as it is: `flush` comes first. Raises OSError.
+        Lines that wait belong into the segment as it is: `flush` comes first. Raises OSError.
         """
         current = self._current
         another_hour = more and self._wall() // HOUR != current.begun // HOUR

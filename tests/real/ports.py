@@ -1,16 +1,19 @@
 """Ports that nobody uses.
 
 They are looked for below the range from which the kernel takes ports for outgoing connections: a port from that
-range may be gone again by the time a broker binds it.
+range may be gone again by the time a broker binds it. Nor is one given again soon: it may be about to be bound.
 """
 
 from __future__ import annotations
 
 import random
 import socket
+from collections import deque
 from collections.abc import Iterable
 
 RANGE = range(15_000, 32_000)
+
+_given: deque[int] = deque(maxlen=2_000)  # the ports that were given last
 
 
 def free_port(*hosts: str) -> int:
@@ -22,7 +25,9 @@ def free_block(length: int, *hosts: str) -> int:
     """The first of `length` ports in a row, each free on every host."""
     for _ in range(1000):
         first = random.randrange(RANGE.start, RANGE.stop - length)
-        if all(is_free(host, port) for port in range(first, first + length) for host in hosts):
+        block = range(first, first + length)
+        if all(port not in _given and is_free(host, port) for port in block for host in hosts):
+            _given.extend(block)
             return first
     raise OSError(f"no {length} free ports in a row on {list(hosts)}")
 
