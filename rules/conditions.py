@@ -69,22 +69,23 @@ Condition = Callable[[Client, float | None], bool | None]
 
 def conditions(said: Conditions) -> tuple[Condition, ...]:
     """All that must hold."""
-    return tuple(_conditions(said))
+    return tuple(condition for _, condition in named_conditions(said))
 
 
-def _conditions(said: Conditions) -> Iterator[Condition]:
+def named_conditions(said: Conditions) -> Iterator[tuple[str, Condition]]:
+    """All that must hold, by the options that say it."""
     if said.from_ is not None and not any(host.is_anywhere for host in said.from_):
-        yield _host(said.from_)
+        yield "from_", _host(said.from_)
     if said.client_id is not None:
-        yield _client_id(said.client_id)
+        yield "client_id", _client_id(said.client_id)
     if said.listener is not None:
-        yield _listener(frozenset(said.listener))
+        yield "listener", _listener(frozenset(said.listener))
     if said.mechanism is not None:
-        yield _mechanism(frozenset(said.mechanism))
+        yield "mechanism", _mechanism(frozenset(said.mechanism))
     if said.tls is not None:
-        yield _tls(said.tls)
+        yield "tls", _tls(said.tls)
     if said.during is not None:
-        yield _during(said.during)
+        yield "during", _during(said.during)
 
 
 def _host(hosts: tuple[Host, ...]) -> Condition:

@@ -2,9 +2,10 @@
 
 # All that is said must hold; what is not said may be anything. An empty match is about every request.
 # What is not known of a client does not hold.
-# A request is about several things at a time (topics, partitions, groups): whether it may concern a rule at all is
-# asked once, by `of_request`, and then of each thing, by `of_subject`. A rule that names a topic is not about requests
-# that have none.
+# Whether a rule may concern a request at all is asked by `of_request`: that is the same for all requests of one API and
+# version on a connection, but for the hours (`is_now`).
+# A request is about several things at a time (topics, partitions, groups): of each it is asked by `of_subject`. A rule
+# that names a topic is not about requests that have none.
 # Names are patterns here too: `orders*` are those that begin so, `User:*` is every user.
 """
 
@@ -12,14 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Container
 from functools import cached_property
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, PlainValidator
 
 from proxy.protocol.api import APIS, Api
 from proxy.text.words import nearest, shown, wrong
-from rules.conditions import Client, Condition, Conditions, conditions
+from rules.conditions import Client, Condition, Conditions, named_conditions
 from rules.values import OneOrMany, Pattern, Patterns, Said
+
+OF_THINGS = ("topic", "partition", "group", "transactional_id")
 
 _BY_NAME = {api.name: api for api in APIS.values()}
 
@@ -62,7 +65,6 @@ class RequestFacts(NamedTuple):
     version: int
     client: Client
     broker: int | None = None
-    at: float | None = None
 
 
 class Subject(NamedTuple):
@@ -94,48 +96,58 @@ class Match(Conditions):
         return frozenset(APIS.values() if self.api is None else self.api)
 
     @cached_property
-    def conditions(self) -> tuple[Condition, ...]:
-        """What must hold of the client and the moment."""
-        return conditions(self)
+    def conditions(self) -> dict[str, Condition]:
+        """What must hold of the client, at any time."""
+        return {option: condition for option, condition in named_conditions(self) if option != "during"}
 
     def of_request(self, request: RequestFacts) -> bool:
-        """Whether something in this request may be meant."""
+        """Whether something in this request may be meant, at some time."""
         return (
             (self.api is None or request.api in self.api)
-            and (self.version is None or any(request.version in some for some in self.version))
-            and _among(self.broker, request.broker)
-            and _named(self.principal, request.client.principal)
-            and all(condition(request.client, request.at) for condition in self.conditions)
+            and self.is_of_version(request.version)
+            and named(self.principal, request.client.principal)
+            and self.of_connection(request.client, request.broker)
         )
 
-    def of_connection(self, client: Client, broker: int | None, at: float) -> bool:
+    def of_connection(self, client: Client, broker: int | None) -> bool:
         """Whether a connection may be meant of which no request came yet: what it is about is not asked."""
-        return _among(self.broker, broker) and all(condition(client, at) for condition in self.conditions)
+        return among(self.broker, broker) and all(condition(client, None) for condition in self.conditions.values())
 
-    def of_subject(self, subject: Subject) -> bool:
-        """Whether this thing is meant, in a request that may be."""
-        return (
-            _named(self.topic, subject.topic)
-            and _among(self.partition, subject.partition)
-            and _named(self.group, subject.group)
-            and _named(self.transactional_id, subject.transactional_id)
-        )
+    def is_now(self, at: float) -> bool:
+        """Whether anything is meant at this time, in seconds since 1970."""
+        return self.during is None or self.during.holds(at)
 
-    def of_part(self, subject: Subject) -> bool:
-        """Whether this may be part of a thing that is meant: what it does not say of itself is not against it."""
-        return (
-            (subject.topic is None or _named(self.topic, subject.topic))
-            and (subject.partition is None or _among(self.partition, subject.partition))
-            and (subject.group is None or _named(self.group, subject.group))
-            and (subject.transactional_id is None or _named(self.transactional_id, subject.transactional_id))
-        )
+    @cached_property
+    def of_things(self) -> tuple[str, ...]:
+        """What is said of the things that a request is about."""
+        return tuple(option for option in OF_THINGS if getattr(self, option) is not None)
+
+    def of_subject(self, subject: Subject, *, is_part: bool = False) -> bool:
+        """Whether this thing is meant, in a request that may be.
+
+        `is_part`: whether it may be part of one that is. What it does not say of itself is then not against it.
+        """
+        return all(self.holds(option, getattr(subject, option), is_part=is_part) for option in self.of_things)
+
+    def holds(self, option: str, value: Any, *, is_part: bool = False) -> bool:
+        """Whether what `option` says of things holds of this value."""
+        if value is None:
+            return is_part
+        said = getattr(self, option)
+        return value in said if option == "partition" else named(said, value)
+
+    def is_of_version(self, version: int) -> bool:
+        """Whether requests in this version may be meant."""
+        return self.version is None or any(version in some for some in self.version)
 
 
-def _named(patterns: tuple[Pattern, ...] | None, name: str | None) -> bool:
+def named(patterns: tuple[Pattern, ...] | None, name: str | None) -> bool:
+    """Whether this name is one of those; None: any is."""
     if patterns is None:
         return True
     return name is not None and any(pattern.is_every or pattern.holds(name) for pattern in patterns)
 
 
-def _among(numbers: Container[int] | None, number: int | None) -> bool:
+def among(numbers: Container[int] | None, number: int | None) -> bool:
+    """Whether this number is one of those; None: any is."""
     return numbers is None or (number is not None and number in numbers)

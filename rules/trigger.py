@@ -2,14 +2,15 @@
 
 # The same seed and the same matches in the same order give the same firings.
 # A rule is asked only about what it could really do something to: a match that changes nothing is none.
-# What a rule counted belongs to the rule: whoever puts others beside it hands it on (`kept`).
+# What a rule counted is in a row of numbers that the caller keeps: it may be shared with others, who then all count
+# together. Nobody else counts while a rule is asked about (`alone`).
 # Time is what the caller says it is, in seconds, and begins anywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, MutableSequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 from rules.chance import chance
@@ -17,11 +18,10 @@ from rules.when import When
 
 
 class Firing(NamedTuple):
-    """A rule fires: at which of its matches, and the how-manieth time. Both count from 1."""
+    """A rule fires, at which of its matches. They count from 1."""
 
     rule: str
     match: int
-    time: int
     seed: int
 
     def chance(self, what: str) -> float:
@@ -37,38 +37,75 @@ class Unfired(NamedTuple):
     why: str
 
 
-@dataclass(slots=True)
-class RuleCounts:
-    """What one rule counted. `began`: when it came into force."""
+Row = MutableSequence[float]  # when a rule came into force, how often it matched, how often it fired
 
-    began: float
-    matches: int = 0
-    fired: int = 0
+
+def new_row(at: float) -> Row:
+    """That of a rule that comes into force now."""
+    return [at, 0.0, 0.0]
+
+
+class RuleCounts:
+    """What one rule counted, in its row. `began`: when it came into force."""
+
+    __slots__ = ("_row",)
+
+    def __init__(self, row: Row) -> None:
+        self._row = row
+
+    @property
+    def began(self) -> float:
+        return self._row[0]
+
+    @property
+    def matches(self) -> int:
+        return int(self._row[1])
+
+    @property
+    def fired(self) -> int:
+        return int(self._row[2])
+
+    def match(self) -> int:
+        """One match more. Gives its number."""
+        self._row[1] += 1
+        return self.matches
+
+    def fire(self) -> None:
+        """One firing more."""
+        self._row[2] += 1
 
 
 class Triggers:
-    """Rules by their names, in force from this moment on. `kept`: what those counted that were in force before."""
+    """Rules by their names, each with its row."""
 
     def __init__(
-        self, whens: Mapping[str, When], seed: int, at: float, kept: Mapping[str, RuleCounts] | None = None
+        self,
+        whens: Mapping[str, When],
+        seed: int,
+        rows: Mapping[str, Row],
+        alone: AbstractContextManager[object] | None = None,
     ) -> None:
         self.whens = dict(whens)
         self.seed = seed
-        self.counts = {name: RuleCounts(at) for name in whens} | dict(kept or {})
+        self.counts = {name: RuleCounts(rows[name]) for name in whens}
+        self._alone = nullcontext() if alone is None else alone
 
     def ask(self, rule: str, at: float) -> Firing | Unfired:
         """This rule matched something that it can be done to."""
+        with self._alone:
+            return self._ask(rule, at)
+
+    def _ask(self, rule: str, at: float) -> Firing | Unfired:
         when, counts = self.whens[rule], self.counts[rule]
         closed = self._closed(when, counts, at)
         if closed is not None:
             return Unfired(rule, None, closed)
-        counts.matches += 1
-        number = counts.matches
+        number = counts.match()
         why = self._unmeant(rule, when, number)
         if why is not None:
             return Unfired(rule, number, why)
-        counts.fired += 1
-        return Firing(rule, number, counts.fired, self.seed)
+        counts.fire()
+        return Firing(rule, number, self.seed)
 
     def _closed(self, when: When, counts: RuleCounts, at: float) -> str | None:
         """Why no match counts now."""

@@ -11,7 +11,7 @@ from rules.conditions import Client
 from rules.match import Match, RequestFacts, Subject
 
 ALICE = Client("User:alice", "10.1.2.3", "app-1", "clients", "PLAIN", True)
-REQUEST = RequestFacts(PRODUCE, 9, ALICE, broker=2, at=36_000)
+REQUEST = RequestFacts(PRODUCE, 9, ALICE, broker=2)
 SUBJECT = Subject("orders", 0, "payments-eu", "tx-1")
 
 
@@ -37,12 +37,18 @@ def test_an_empty_match_is_about_every_request() -> None:
         ({"principal": "User:*"}, REQUEST._replace(client=Client("Group:alice"))),
         ({"from": "10.0.0.0/8"}, REQUEST._replace(client=Client("User:alice", "11.0.0.1"))),
         ({"client_id": "app-*", "tls": True}, REQUEST._replace(client=Client("User:alice"))),
-        ({"during": {"hours": "08:00-18:00"}}, REQUEST._replace(at=80_000)),
     ],
 )
 def test_what_is_said_of_a_request_must_hold(options: dict[str, Any], other: RequestFacts) -> None:
     assert match(**options).of_request(REQUEST)
     assert not match(**options).of_request(other)
+
+
+def test_its_hours_are_asked_apart() -> None:
+    in_hours = match(during={"hours": "08:00-18:00"})
+    assert in_hours.of_request(REQUEST)
+    assert in_hours.is_now(36_000)
+    assert not in_hours.is_now(80_000)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +66,13 @@ def test_what_is_said_of_a_request_must_hold(options: dict[str, Any], other: Req
 def test_what_is_said_of_a_subject_must_hold(options: dict[str, Any], other: Subject) -> None:
     assert match(**options).of_subject(SUBJECT)
     assert not match(**options).of_subject(other)
+
+
+def test_what_a_part_does_not_say_of_itself_is_not_against_it() -> None:
+    meant = match(topic="orders", partition=0)
+    assert meant.of_subject(Subject("orders"), is_part=True)
+    assert not meant.of_subject(Subject("orders"))
+    assert not meant.of_subject(Subject("payments"), is_part=True)
 
 
 def test_the_apis_that_may_be_meant_are_known() -> None:
