@@ -10,9 +10,14 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from proxy.text.words import sounds_secret
+from proxy.text.words import nearest, sounds_secret
 
 Environment = Mapping[str, str]
+
+
+class Parameters(dict[str, str]):
+    """What stands in the place of the environment for a file that declares its own variables."""
+
 
 _REFERENCE = re.compile(r"\$\$|\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}\n]*))?\}|(?P<broken>\$\{)")
 # What YAML would read as its own inside an unquoted reference, and private characters that stand in for it.
@@ -57,6 +62,13 @@ def secrets(text: str, environment: Environment) -> dict[str, str]:
     return {environment[name]: f"${{{name}}}" for name in names if sounds_secret(name) and environment.get(name)}
 
 
+def _unset(name: str, environment: Environment) -> str:
+    if isinstance(environment, Parameters):
+        return f'unknown parameter "{name}"; {nearest(name, environment) or "declare it in the file"}'
+    way_out = f'set it, or give a default: "${{{name}:-value}}"'
+    return f'environment variable "{name}" is not set; {way_out}'
+
+
 def substitute(text: str, environment: Environment) -> tuple[str, list[Unset]]:
     """The shielded text of one value with every reference replaced, and the references that could not be."""
     unset: list[Unset] = []
@@ -71,8 +83,7 @@ def substitute(text: str, environment: Environment) -> tuple[str, list[Unset]]:
         if default is not None:
             return environment.get(name) or default
         if name not in environment:
-            way_out = f'set it, or give a default: "${{{name}:-value}}"'
-            unset.append(Unset(match.start(), f'environment variable "{name}" is not set; {way_out}'))
+            unset.append(Unset(match.start(), _unset(name, environment)))
         return environment.get(name, "")
 
     return _REFERENCE.sub(value, unshield(text)), unset

@@ -42,6 +42,16 @@ def explained(
     error: ValidationError, root: type[BaseModel], reading: Reading, *, secret: bool = False
 ) -> Iterator[tuple[Place, str]]:
     """Every error that says something new, as place and message."""
+    for path, is_unknown, message in messages(error, root, secret=secret):
+        place = reading.keys[reading.written(path)] if is_unknown else reading.place(path)
+        if place not in reading.without_value:
+            yield place, message
+
+
+def messages(
+    error: ValidationError, root: type[BaseModel], *, secret: bool = False
+) -> Iterator[tuple[Path, bool, str]]:
+    """Every error that says something new: its path, whether that is an option that nobody knows, and the message."""
     errors = error.errors(include_url=False)
     paths: set[Path] = {details["loc"] for details in errors}
     meant = {_meant(root, details["loc"]) for details in errors if details["type"] == "extra_forbidden"}
@@ -49,11 +59,10 @@ def explained(
         path: Path = details["loc"]
         kind = details["type"]
         follows = kind == "missing" and path in meant
-        follows = follows or (kind == "too_short" and any(path == other[:-1] for other in paths))
-        place = reading.keys[path] if kind == "extra_forbidden" else reading.place(path)
-        if not follows and place not in reading.without_value:
+        follows = follows or (kind == "too_short" and any(path == other[: len(path)] != other for other in paths))
+        if not follows:
             hidden = secret or any(sounds_secret(part) for part in path if isinstance(part, str))
-            yield place, _message(details, root, hidden)
+            yield path, kind == "extra_forbidden", _message(details, root, hidden)
 
 
 def _message(details: ErrorDetails, root: type[BaseModel], hidden: bool) -> str:
@@ -123,9 +132,7 @@ def _declaration(root: type[BaseModel], path: Path) -> tuple[Any, FieldInfo | No
             option, kind = None, kind.declaration(str(part))
         else:
             option, kind = None, next((inner for inner in get_args(kind) if inner is not str), None)
-        if get_origin(kind) is Annotated:
-            kind = get_args(kind)[0]
-        if get_origin(kind) in (Union, UnionType):
+        while get_origin(kind) in (Annotated, Union, UnionType):
             kind = next(inner for inner in get_args(kind) if inner is not NoneType)
     return kind, option
 

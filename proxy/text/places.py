@@ -46,8 +46,17 @@ class Reading:
     without_value: set[Place] = field(default_factory=set)  # a problem noted here says all there is to say
     secrets: dict[str, str] = field(default_factory=dict)  # what came from secret variables: value -> reference
 
+    def written(self, path: Path) -> Path:
+        """The path as the file has it: one value that stands where a list may has no number."""
+        found: Path = ()
+        for part in path:
+            if part != 0 or (*found, part) in self.places or found not in self.places:
+                found = (*found, part)
+        return found
+
     def place(self, path: Path) -> Place:
         """The place of a value, or of the nearest thing around it that the file has."""
+        path = self.written(path)
         while path and path not in self.places:
             path = path[:-1]
         return self.places.get(path, Place(1, 1))

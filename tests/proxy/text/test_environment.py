@@ -2,7 +2,7 @@
 
 import pytest
 
-from proxy.text.environment import hidden, secrets, shield, substitute, unshield
+from proxy.text.environment import Parameters, hidden, secrets, shield, substitute, unshield
 
 ENVIRONMENT = {"HOST": "kafka", "EMPTY": "", "YAML": "a: [b]"}
 
@@ -31,6 +31,11 @@ def test_a_reference_gives_its_value(text: str, expected: str) -> None:
 def test_a_reference_that_gives_nothing_is_told_with_its_place(text: str, position: int) -> None:
     _, unset = substitute(text, ENVIRONMENT)
     assert [problem.position for problem in unset] == [position]
+
+
+def test_a_file_that_declares_its_own_variables_is_told_which_there_are() -> None:
+    (unset,) = substitute("${topc}", Parameters(topic="orders"))[1]
+    assert unset.message == 'unknown parameter "topc"; did you mean "topic"?'
 
 
 def test_a_shielded_text_is_as_long_as_it_was_and_nothing_in_it_is_yaml() -> None:

@@ -46,3 +46,10 @@ def test_a_secret_without_quotes_that_yaml_takes_for_something_else_is_not_repea
     reading = read(f"password: {value}\nnext: 1\n", {})
     assert reading.problems == [(Place(1, 11), f'a secret that begins with "{value[0]}" must stand in quotes')]
     assert reading.value == {"password": None, "next": 1}
+
+
+def test_one_value_that_stands_where_a_list_may_has_its_own_place() -> None:
+    reading = read("a: {b: 1}\nc: [{b: 1}]\n", {})
+    assert reading.written(("a", 0, "b")) == ("a", "b")
+    assert reading.place(("a", 0, "b")) == Place(1, 8)
+    assert reading.written(("c", 0, "b")) == ("c", 0, "b")
