@@ -2,14 +2,9 @@
  *
  * Its rules:
  *   - it gives what rollcall.py gives, and is left out where there is no compiler;
- *   - a program says how a message is laid out. Only rollcall.py writes programs; the bytes may come from anybody;
- *   - no byte is read, and no length believed, before it is checked against where the bytes end. IndexError says that
- *     they cannot be gone over;
  *   - of values that are known no objects are made.
  */
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <stdint.h>
+#include "_wire.h"
 
 /* ---- Known: a set of bytes objects, to which spans are compared where they lie ---- */
 
@@ -17,22 +12,6 @@ enum { FIRST_ROOM = 64 };                       /* places; always a power of two
 
 typedef struct { uint64_t hash; PyObject *value; } place;
 typedef struct { PyObject_HEAD place *places; size_t room, count; } Known;
-
-static uint64_t seed;                           /* another in each process: nobody can choose names that collide */
-
-static uint64_t stirred(uint64_t hash, const uint8_t *at, size_t size) {
-    uint64_t word = 0;
-    memcpy(&word, at, size);
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 32;
-}
-
-/* Eight bytes at a time: one by one it would be half of the time that a name takes. */
-static uint64_t hash_of(const uint8_t *at, size_t size) {
-    uint64_t hash = seed ^ size;
-    for (; size > 8; at += 8, size -= 8) hash = stirred(hash, at, 8);
-    return stirred(hash, at, size);
-}
 
 /* Where this value is, or belongs. */
 static place *find(const Known *known, uint64_t hash, const uint8_t *at, size_t size) {
@@ -103,50 +82,12 @@ static PyTypeObject known_type = {
 
 /* What is told of each is in rollcall.py, which writes them. */
 enum { SKIP, BYTES, NUMBERS, STRUCTS, MAYBE, NAME = 6, FIXED_NAME, LAST, BARE };
-enum { OPERANDS = 4, STEP = 1 + OPERANDS };     /* each operation has room for so many numbers */
-enum { COMPACT = 0 };                           /* a width */
 
-typedef struct { const uint8_t *at, *end; const Known *known; PyObject *strangers; } walk;
-typedef enum { GOES_ON, DONE, OTHERWISE, FAILED } outcome;
-
-static outcome short_of_bytes(void) { return PyErr_SetString(PyExc_IndexError, "bytes end early, or a length cannot be"), FAILED; }
-
-static int64_t left(const walk *w) { return w->end - w->at; }
-
-static outcome skip(walk *w, int64_t count) {
-    if (count > left(w)) return short_of_bytes();
-    w->at += count;
-    return GOES_ON;
-}
-
-static outcome uvarint(walk *w, int64_t *number) {
-    uint64_t n = 0;
-    for (int shift = 0; shift < 35; shift += 7) {
-        if (w->at == w->end) break;
-        uint8_t byte = *w->at++;
-        n |= (uint64_t)(byte & 127) << shift;
-        if (byte < 128) return n > UINT32_MAX ? short_of_bytes() : (*number = (int64_t)n, GOES_ON);
-    }
-    return short_of_bytes();
-}
-
-/* A length or count; below 0 for null. */
-static outcome length(walk *w, int32_t width, int32_t nullable, int64_t *number) {
-    if (width == COMPACT) {
-        if (uvarint(w, number)) return FAILED;
-        --*number;
-    } else {
-        if (left(w) < width) return short_of_bytes();
-        *number = (int8_t)w->at[0];
-        for (int32_t i = 1; i < width; i++) *number = *number * 256 + w->at[i];
-        w->at += width;
-    }
-    return *number < 0 && !nullable ? short_of_bytes() : GOES_ON;
-}
+typedef struct { span s; const Known *known; PyObject *strangers; } walk;
 
 static outcome call(walk *w, int64_t size) {
-    const uint8_t *value = w->at;
-    if (skip(w, size)) return FAILED;
+    const uint8_t *value = w->s.at;
+    if (skip(&w->s, size)) return FAILED;
     if (has(w->known, value, (size_t)size)) return GOES_ON;
     PyObject *stranger = PyBytes_FromStringAndSize((const char *)value, size);
     if (!stranger) return FAILED;
@@ -157,56 +98,41 @@ static outcome call(walk *w, int64_t size) {
 
 /* `last`: of each array that this lies in, it is the last element. */
 static outcome go(walk *w, const int32_t *step, const int32_t *end, int last) {
+    span *s = &w->s;
     for (; step < end; step += STEP) {
         const int32_t *its = step + 1;
         outcome then = GOES_ON;
         int64_t n;
         switch (step[0]) {
-        case SKIP: then = skip(w, its[0]); break;
+        case SKIP: then = skip(s, its[0]); break;
         case FIXED_NAME: then = call(w, its[0]); break;
         case LAST: then = last ? DONE : GOES_ON; break;
-        case BARE: then = left(w) < 1 ? short_of_bytes() : *w->at++ ? OTHERWISE : GOES_ON; break;
+        case BARE: then = left(s) < 1 ? short_of_bytes() : *s->at++ ? OTHERWISE : GOES_ON; break;
         case NAME:
         case BYTES:                             /* width, nullable */
-            if (length(w, its[0], its[1], &n)) return FAILED;
-            if (n >= 0) then = step[0] == NAME ? call(w, n) : skip(w, n);
+            if (length(s, its[0], its[1], &n)) return FAILED;
+            if (n >= 0) then = step[0] == NAME ? call(w, n) : skip(s, n);
             break;
         case NUMBERS:                           /* width, nullable, size of each */
-            if (length(w, its[0], its[1], &n)) return FAILED;
-            if (n > 0) then = skip(w, n * its[2]);
+            if (length(s, its[0], its[1], &n)) return FAILED;
+            if (n > 0) then = skip(s, n * its[2]);
             break;
         case STRUCTS: {                         /* width, nullable, least size, how many of the next steps go over each */
             const int32_t *body = step + STEP;
             step += STEP * its[3];
-            if (length(w, its[0], its[1], &n)) return FAILED;
-            if (n * its[2] > left(w)) return short_of_bytes();
+            if (length(s, its[0], its[1], &n)) return FAILED;
+            if (n * its[2] > left(s)) return short_of_bytes();
             for (int64_t i = 0; i < n && then == GOES_ON; i++) then = go(w, body, step + STEP, last && i == n - 1);
             break;
         }
         case MAYBE:                             /* how many of the next steps go over it where it is there */
-            if (left(w) < 1) return short_of_bytes();
-            if ((int8_t)*w->at++ < 0) step += STEP * its[0];
+            if (left(s) < 1) return short_of_bytes();
+            if ((int8_t)*s->at++ < 0) step += STEP * its[0];
             break;
         }
         if (then != GOES_ON) return then;
     }
     return GOES_ON;
-}
-
-typedef struct { PyObject_VAR_HEAD int32_t steps[]; } RollCall;
-
-static PyObject *rollcall_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(named)) {
-    PyObject *program;
-    if (!PyArg_ParseTuple(arguments, "O!", &PyTuple_Type, &program)) return NULL;
-    Py_ssize_t size = PyTuple_GET_SIZE(program);
-    RollCall *self = (RollCall *)type->tp_alloc(type, size);
-    if (!self) return NULL;
-    for (Py_ssize_t i = 0; i < size; i++) {
-        long number = PyLong_AsLong(PyTuple_GET_ITEM(program, i));
-        if (number == -1 && PyErr_Occurred()) return Py_DECREF(self), NULL;
-        self->steps[i] = (int32_t)number;
-    }
-    return (PyObject *)self;
 }
 
 static PyObject *strangers(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
@@ -221,8 +147,8 @@ static PyObject *strangers(PyObject *self, PyObject *const *arguments, Py_ssize_
     if (start < 0 || start > bytes.len || begun > bytes.len - start || memcmp(all + start, PyBytes_AS_STRING(arguments[2]), (size_t)begun)) {
         result = Py_NewRef(Py_None);
     } else if ((result = PyList_New(0))) {
-        walk w = {all + start + begun, all + bytes.len, (Known *)arguments[3], result};
-        const int32_t *steps = ((RollCall *)self)->steps;
+        walk w = {{all + start + begun, all + bytes.len}, (Known *)arguments[3], result};
+        const int32_t *steps = ((Program *)self)->steps;
         outcome then = go(&w, steps, steps + Py_SIZE(self), 1);
         if (then == FAILED) Py_CLEAR(result);
         if (then == OTHERWISE) Py_SETREF(result, Py_NewRef(Py_None));
@@ -237,17 +163,15 @@ static PyMethodDef rollcall_methods[] = {
 };
 static PyTypeObject rollcall_type = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "proxy.protocol._rollcall.RollCall", .tp_basicsize = sizeof(RollCall), .tp_itemsize = sizeof(int32_t),
-    .tp_flags = Py_TPFLAGS_DEFAULT, .tp_new = rollcall_new, .tp_methods = rollcall_methods,
+    .tp_name = "proxy.protocol._rollcall.RollCall", .tp_basicsize = sizeof(Program), .tp_itemsize = sizeof(int32_t),
+    .tp_flags = Py_TPFLAGS_DEFAULT, .tp_new = program_new, .tp_methods = rollcall_methods,
 };
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "_rollcall", .m_doc = "The roll call, compiled.", .m_size = -1};
 
 PyMODINIT_FUNC PyInit__rollcall(void) {
-    PyObject *word = PyUnicode_FromString("seed"), *made = PyModule_Create(&module);
-    if (!word || !made) return NULL;
-    seed = (uint64_t)PyObject_Hash(word) | 1;   /* PYTHONHASHSEED makes it another in each process */
-    Py_DECREF(word);
+    PyObject *made = PyModule_Create(&module);
+    if (!made || sow()) return NULL;
     if (PyModule_AddType(made, &known_type) || PyModule_AddType(made, &rollcall_type)) return NULL;
     return made;
 }

@@ -19,7 +19,7 @@ from proxy.protocol.frame import Buffer
 from proxy.protocol.plan import Plan, plan
 from proxy.protocol.problem import ProtocolError, TooManyElementsError
 from proxy.protocol.schema import Message
-from proxy.protocol.slices import Sliced, TooMany
+from proxy.protocol.slices import Sliced, TooMany, TooManyOthers, others
 from proxy.protocol.varint import Short
 
 BAD_BYTES = (Short, TooMany, IndexError, struct.error, UnicodeDecodeError)
@@ -90,19 +90,20 @@ def slice_decode(cls: type[M], version: int, data: Buffer, start: int, most: int
         message, end = yield from _slicing_decoder(cls, version)(data, start, most)
         if end > len(data):
             raise Short
-    except TooMany:
-        raise too_many(cls, version, most) from None
+    except TooMany as error:
+        raise too_many(cls, version, most, error) from None
     except BAD_BYTES:
         raise (yield from slice_blame_bytes(cls, version, memoryview(data)[start:])) from None
     message.elements = most - message.elements
     return message  # type: ignore[no-any-return]
 
 
-def too_many(cls: type[Message], version: int, most: int) -> TooManyElementsError:
+def too_many(cls: type[Message], version: int, most: int, error: TooMany) -> TooManyElementsError:
     """A message has more elements than it may have."""
-    return TooManyElementsError(
-        f"has more than {most:,} elements", fault=FAULT.get(cls.side), api=cls.title(), version=version
-    )
+    what = f"{most:,} elements"
+    if isinstance(error, TooManyOthers):
+        what = f"{others(most):,} elements that are no partitions"
+    return TooManyElementsError(f"has more than {what}", fault=FAULT.get(cls.side), api=cls.title(), version=version)
 
 
 @cache
@@ -222,8 +223,8 @@ class Picker(Generic[M]):
         """The message that begins at `start` and ends with `data`, with so many elements at the most."""
         try:
             message: M = yield from self._slicing_read(data, start, most)
-        except TooMany:
-            raise too_many(self.cls, self.version, most) from None
+        except TooMany as error:
+            raise too_many(self.cls, self.version, most, error) from None
         except BAD_BYTES:
             raise (yield from slice_blame_bytes(self.cls, self.version, memoryview(data)[start:])) from None
         message.elements = most - message.elements  # type: ignore[operator]  # what was read has them

@@ -11,7 +11,7 @@ from functools import cache
 from typing import NamedTuple, cast
 
 from proxy.protocol.schema import Field, Message, Struct
-from proxy.protocol.wire import LEGACY_STRING, NAMES, STRING, Primitive
+from proxy.protocol.wire import LEGACY_STRING, NAMES, STRING, UUID, Meaning, Primitive
 
 
 class Fixed(NamedTuple):
@@ -49,6 +49,13 @@ class Many(NamedTuple):
     compact: bool
     nullable: bool
     least: int = 1
+
+    @property
+    def is_of_partitions(self) -> bool:
+        """Is each element about one partition, or a number?"""
+        if not isinstance(self.element, Nested):
+            return isinstance(self.element, Fixed) and self.element.primitive is not UUID
+        return any(step.field.meaning is Meaning.PARTITION for step in self.element.plan.steps)
 
 
 Move = Fixed | Varying | Nested | Many

@@ -6,9 +6,8 @@
 Rules:
 * It goes over a message as far as to the last of the names: what follows need not even have come.
 * Of a message with tagged fields it says nothing: which of them are known, and what they mean, is for whoever reads it.
-* Plain Python takes 0.5 us a name, `_rollcall.c` 0.015: it goes by a program that is written here, and gives the same
+* Plain Python takes 0.5 us a name, `_rollcall.c` 0.015: it goes by a program (`programs.py`), and gives the same
   (tests hold both against each other). It is compiled where pip finds a compiler; elsewhere only speed is missing.
-* A program is a row of numbers: steps, each an operation and its operands, those of what lies in it right behind it.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from typing import Any, Protocol
 
 from proxy.protocol import emit
 from proxy.protocol.codec import laid_out
-from proxy.protocol.emit.source import length_letter
 from proxy.protocol.emit.spans import marked
 from proxy.protocol.frame import Buffer
-from proxy.protocol.plan import Fixed, Move, Nested, Plan, Step, Varying
+from proxy.protocol.plan import Fixed, Plan, Step, Varying
+from proxy.protocol.programs import ProgramSteps, operands, over, program
 from proxy.protocol.schema import Message
 
 try:
@@ -66,7 +65,7 @@ def rollcall(
     if compiled is None:
         return plain(cls, version, *names, begins_at=begins_at, ends_at=ends_at, whole=whole)
     layout, _ = _rest(cls, version, begins_at, ends_at)
-    return compiled.RollCall(program(layout, frozenset(names), whole=whole)).strangers
+    return compiled.RollCall(program(_struct(layout, frozenset(names), final=not whole))).strangers
 
 
 def plain(
@@ -90,69 +89,28 @@ def _rest(cls: type[Message], version: int, begins_at: str, ends_at: str) -> tup
 
 
 class Opcode(IntEnum):
-    """What a step does. The same stands in `_rollcall.c`."""
+    """What a step does beside going over something. The same stands in `_rollcall.c`."""
 
-    SKIP = 0  # so many bytes
-    BYTES = 1  # of a length; operands: its width, nullable
-    NUMBERS = 2  # an array; operands: the width of its count, nullable, size of each
-    STRUCTS = 3  # an array; operands: the width of its count, nullable, least size of each, steps over each
-    MAYBE = 4  # a struct that may be null; operand: steps over it
     NAME = 6  # as BYTES
     FIXED_NAME = 7  # as SKIP
     LAST = 8  # no name follows after this one, in the last element of each array
     BARE = 9  # there must be no tags
 
 
-OPERANDS = 4
-COMPACT = 0  # a width; the others are in bytes
-WIDTH = {"h": 2, "i": 4}
-
-Steps = list[tuple[Opcode, tuple[int, ...]]]
-
-
-def program(plan: Plan, names: frozenset[str], *, whole: bool) -> tuple[int, ...]:
-    """The program that goes over a message to call these names; `whole`: to its end."""
-    steps = _struct(plan, names, final=not whole)
-    numbers: list[int] = []
-    for operation, operands in steps:
-        numbers += operation, *operands, *[0] * (OPERANDS - len(operands))
-    return tuple(numbers)
-
-
-def _struct(plan: Plan, names: frozenset[str], *, final: bool) -> Steps:
-    steps: Steps = []
+def _struct(plan: Plan, names: frozenset[str], *, final: bool) -> ProgramSteps:
+    steps: ProgramSteps = []
     for step, is_last in marked(plan.steps, names):
         steps += _field(step, names, final=final and is_last)
     return [*steps, (Opcode.BARE, ())] if plan.flexible else steps
 
 
-def _field(step: Step, names: frozenset[str], *, final: bool) -> Steps:
+def _field(step: Step, names: frozenset[str], *, final: bool) -> ProgramSteps:
     move = step.move
     if step.field.name not in names:
-        return _over(move, names, final=final)
-    last: Steps = [(Opcode.LAST, ())] if final else []
+        return over(move, lambda plan: _struct(plan, names, final=final))
+    last: ProgramSteps = [(Opcode.LAST, ())] if final else []
     if isinstance(move, Fixed):
-        return [(Opcode.FIXED_NAME, (move.least,)), *last]
+        return [(Opcode.FIXED_NAME, operands(move)), *last]
     if isinstance(move, Varying):
-        return [(Opcode.NAME, _length(move)), *last]
+        return [(Opcode.NAME, operands(move)), *last]
     raise TypeError(f"{step.field.name} is not one value")
-
-
-def _over(move: Move, names: frozenset[str], *, final: bool = False) -> Steps:
-    """Over a value, in which there may be names."""
-    if isinstance(move, Fixed):
-        return [(Opcode.SKIP, (move.least,))]
-    if isinstance(move, Varying):
-        return [(Opcode.BYTES, _length(move))]
-    if isinstance(move, Nested):
-        body = _struct(move.plan, names, final=final)
-        return [(Opcode.MAYBE, (len(body),)), *body] if move.nullable else body
-    count = (COMPACT if move.compact else WIDTH["i"], move.nullable)
-    if isinstance(move.element, Fixed):
-        return [(Opcode.NUMBERS, (*count, move.element.least))]
-    body = _over(move.element, names, final=final)
-    return [(Opcode.STRUCTS, (*count, move.element.least, len(body))), *body]
-
-
-def _length(move: Varying) -> tuple[int, int]:
-    return COMPACT if move.compact else WIDTH[length_letter(move)], move.nullable

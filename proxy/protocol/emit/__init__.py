@@ -11,6 +11,7 @@ from proxy.protocol.emit.spans import Noting, note_steps, note_tags
 from proxy.protocol.emit.walk import walk_steps
 from proxy.protocol.emit.write import write_steps, write_struct, write_tags
 from proxy.protocol.plan import Plan, Step
+from proxy.protocol.schema import Request
 from proxy.protocol.slices import BYTES, WRITTEN
 
 CALLED = 50_000  # elements that are gone over at once, in 25 ms
@@ -23,7 +24,7 @@ def decoder(plan: Plan, title: str, *, sliced: bool = False) -> Any:
 
     `sliced`: a generator, of (buf, p, room); `elements` of the message is then how much room is left.
     """
-    src = _reader("decode", sliced)
+    src = _reader("decode", plan, sliced)
     read_struct(src, plan, "o")
     if sliced:
         src.add("o.elements = room")
@@ -31,9 +32,12 @@ def decoder(plan: Plan, title: str, *, sliced: bool = False) -> Any:
     return src.compile(f"decode {title}{SLICED[sliced]}")
 
 
-def _reader(function: str, sliced: bool) -> Source:
+def _reader(function: str, plan: Plan, sliced: bool) -> Source:
     src = Source(function, "buf, p, room" if sliced else "buf, p", sliced=sliced)
     src.add("end = len(buf)")
+    if sliced and issubclass(plan.struct, Request):  # brokers are no strangers
+        src.counts_others = True
+        src.add("others = others_of(room)")
     if sliced:
         src.add(f"turn = p + {BYTES}", "yield")
     return src
@@ -172,7 +176,7 @@ def _read_stretches(src: Source, plan: Plan, picked: frozenset[str], mark: Calla
 
 def pick_reader(plan: Plan, picked: frozenset[str], title: str, *, sliced: bool = False) -> Any:
     """`read(buf, p) -> message` with the picked fields, the bytes between them kept in `opaque`; `sliced` as above."""
-    src = _reader("read", sliced)
+    src = _reader("read", plan, sliced)
     src.add("view = memoryview(buf)", f"o = new({src.name(plan.struct.__name__, plan.struct)})")
     has_tags = any(step.field.name in picked for step in plan.tags)
     marks: list[str] = []

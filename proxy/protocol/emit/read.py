@@ -5,7 +5,8 @@ Rules:
 * Bounds are checked before a span is cut; a count is checked against the least that its elements take.
 * Bad bytes raise `Short`, IndexError or struct.error; `codec.py` turns these into a ProtocolError.
 * In a sliced reader `room` is how many more elements there may be, and `turn` as far as the others may wait. Its bytes
-  may be a view, of which only what is asked for is copied.
+  may be a view, of which only what is asked for is copied. In that of a request `others` is how many more there may be
+  that are no partitions.
 * `end` is where the bytes end, `p` how far they are read. Skipping may leave `p` behind `end`: whoever cuts checks.
 * What is read must mean the same to Kafka, which reads a known tagged field by its content, whatever size its tag says.
   So sizes must be true, also where a field is only skipped; and no tag may come twice (KIP-482). Names must be UTF-8:
@@ -150,16 +151,20 @@ def counted(src: Source, move: Many, target: str | None) -> Iterator[str]:
         with src.block(f"if {n} * {move.element.least} > end - p:"):
             src.add("raise Short")
         if target or not isinstance(move.element, Fixed):
-            _charge(src, n)
+            _charge(src, n, partitions=move.is_of_partitions)
         yield n
 
 
-def _charge(src: Source, n: str) -> None:
+def _charge(src: Source, n: str, *, partitions: bool) -> None:
     """So many elements are about to be read."""
     if src.counts:
         src.add(f"room -= {n}")
         with src.block("if room < 0:"):
             src.add("raise TooMany")
+    if src.counts_others and not partitions:
+        src.add(f"others -= {n}")
+        with src.block("if others < 0:"):
+            src.add("raise TooManyOthers")
 
 
 def _slice(src: Source) -> None:
@@ -248,7 +253,7 @@ def each_tag(src: Source, n: str) -> Iterator[tuple[str, str]]:
     tag, stop, seen = src.fresh("tag"), src.fresh("stop"), src.fresh("seen")
     with src.block(f"if {n} > 127:"):
         src.add(f"{n}, p = rest_of_uvarint(buf, p, {n})")
-    _charge(src, n)
+    _charge(src, n, partitions=False)
     src.add(f"{seen} = set()")
     with src.block(f"for _ in range({n}):"):
         _slice(src)

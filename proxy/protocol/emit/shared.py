@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from proxy.protocol.slices import NUMBERS, NUMBERS_TO_AN_ELEMENT, Sliced, TooMany
+from proxy.protocol.slices import NUMBERS, NUMBERS_TO_AN_ELEMENT, Sliced, TooMany, TooManyOthers, others
 from proxy.protocol.varint import UVARINT, Short, read_uvarint, rest_of_uvarint, uvarint
 
 FEW = 32  # a compact count is the number of elements plus one: this and above go the long way
@@ -106,9 +106,11 @@ def write_tags(add: Callable[[bytes], None], tags: Iterable[tuple[int, bytes]]) 
 ENVIRONMENT: dict[str, Any] = {
     "Short": Short,
     "TooMany": TooMany,
+    "TooManyOthers": TooManyOthers,
     "UVARINT": UVARINT,
     "collected": collected,
     "new": object.__new__,
+    "others_of": others,
     "read_numbers": read_numbers,
     "read_uvarint": read_uvarint,
     "rest_of_uvarint": rest_of_uvarint,

@@ -126,6 +126,9 @@ class RecordBatch:
         return ProtocolError(f"a record batch cannot be read: {error.what}", position=self.position)
 
 
+HEADER_FIELDS = tuple(RecordBatch.__dataclass_fields__)[2:]  # in the order of HEADER
+
+
 def batches(data: bytes | memoryview, *, partial: bool = False) -> Iterator[RecordBatch | MessageSet]:
     """What `data` holds, in order; with `partial`, a last batch that breaks off is left out."""
     view = memoryview(data)

@@ -21,6 +21,7 @@ from proxy.protocol.records.batch import (
     CONTROL,
     CRC_AT,
     HEADER,
+    HEADER_FIELDS,
     LOG_APPEND_TIME,
     MAGIC,
     TRANSACTIONAL,
@@ -80,6 +81,14 @@ def rewrite_batch(batch: RecordBatch, records: Iterable[Record]) -> bytes:
         producer_epoch=batch.producer_epoch,
         base_sequence=batch.base_sequence,
     )
+
+
+def with_header(batch: RecordBatch, **fields: int) -> bytes:
+    """The batch with other values in these fields of its header, and a checksum that fits them. Its records stay."""
+    changed = bytearray(batch.data)
+    HEADER.pack_into(changed, 0, *(fields.get(name, getattr(batch, name)) for name in HEADER_FIELDS))
+    _CRC.pack_into(changed, CRC_AT, crc32c(memoryview(changed)[CHECKED_AT:]))
+    return bytes(changed)
 
 
 def _with_offsets(records: Iterable[Record], following: int) -> list[Record]:

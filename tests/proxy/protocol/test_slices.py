@@ -4,13 +4,14 @@ import random
 
 import pytest
 
+from proxy.core.limits import Limits
 from proxy.protocol.codec import decode, encode, picker, slice_decode, slice_encode
 from proxy.protocol.fiber import at_once
 from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.messages.offset_commit import OffsetCommitRequest
 from proxy.protocol.problem import ProtocolError, TooManyElementsError
-from proxy.protocol.slices import ELEMENTS, NUMBERS, WRITTEN, Pace, Sliced
+from proxy.protocol.slices import ELEMENTS, NUMBERS, OTHERS, WRITTEN, Pace, Sliced
 from tests.proxy.protocol.generate import EVERY, make
 
 PLENTY = 1_000_000
@@ -105,6 +106,24 @@ def test_elements_within_elements_count_together():
     assert at_once(slice_decode(OffsetCommitRequest, 8, body, 0, 20))
     with pytest.raises(TooManyElementsError):
         at_once(slice_decode(OffsetCommitRequest, 8, body, 0, 19))
+
+
+def test_of_a_request_a_sixth_may_be_no_partitions_and_of_an_answer_all():
+    request, answer = encode(named(OTHERS + 1), 9), MetadataResponse(brokers=[], topics=[])
+    with pytest.raises(TooManyElementsError, match="more than 50,000 elements that are no partitions"):
+        at_once(slice_decode(MetadataRequest, 9, request, 0, 6 * OTHERS))
+    with pytest.raises(TooManyElementsError, match="that are no partitions"):
+        at_once(picker(MetadataRequest, 9, "include_topic_authorized_operations").slice_decode(request, 0, 6 * OTHERS))
+    assert at_once(slice_decode(MetadataRequest, 9, request, 0, 6 * (OTHERS + 1)))
+    answer.topics = [MetadataResponse.Topic(error_code=0, name=f"t{i}", partitions=[]) for i in range(OTHERS + 1)]
+    assert at_once(slice_decode(MetadataResponse, 9, encode(answer, 9), 0, 6 * OTHERS))
+
+
+def test_ten_thousand_topics_with_two_hundred_thousand_partitions_are_read():
+    topic = FetchRequest.Topic
+    partition = topic.Partition(partition=0, fetch_offset=0, partition_max_bytes=1)
+    asked = FetchRequest(max_wait_ms=0, min_bytes=0, topics=[topic(topic="t", partitions=[partition] * 20)] * 10_000)
+    assert len(at_once(slice_decode(FetchRequest, 11, encode(asked, 11), 0, Limits().elements)).topics) == 10_000
 
 
 @pytest.mark.parametrize("version", [11, 12])

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.records import CompressionType, Record, rewrite_batch, write_batch
+from proxy.protocol.records.write import with_header
 from tests.proxy.protocol.records.some import codecs, contents, only, records
 
 
@@ -32,6 +33,14 @@ def test_a_batch_in_anothers_place_keeps_what_was_promised() -> None:
     new = only(rewrite_batch(old, [record._replace(value=b"other") for record in old.records()]))
     assert (new.base_offset, new.last_offset, new.producer_id) == (4, 9, 3)
     assert [(record.offset, bytes(record.value or b"")) for record in new.records()] == [(5, b"other"), (9, b"other")]
+
+
+def test_another_header_has_a_checksum_that_fits_and_the_same_records() -> None:
+    old = only(write_batch([Record(b"k", b"v", timestamp=5)], producer_id=3, compression=CompressionType.GZIP))
+    new = only(with_header(old, base_timestamp=7, records_count=1))
+    assert new.is_intact
+    assert (new.base_timestamp, new.max_timestamp, new.producer_id) == (7, 5, 3)
+    assert [bytes(record.value or b"") for record in new.records()] == [b"v"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,147 @@
+"""Tally: what was written to, or read from, each partition, counted from requests and answers that nobody reads.
+
+    layouts = traffic(ProduceRequest, ProduceResponse, 11)
+    tally = layouts.tally()
+    tally.know(b"orders", 0)
+    exchange = layouts.ask(tally, frame, body, len(frame), came)        # None: read it
+    layouts.answer(exchange, data, begin, end, answered, left, at)      # count it; False: read it
+    layouts.tell(exchange, data, begin, end, answered, left)            # or be told of it alone; None: read it
+    tally.take()
+
+Rules:
+* It is `_tally.c` alone: without a compiler everything is read, which says the same and takes twenty times as long.
+  Tests hold what is counted against what is read.
+* Only what is plain is counted: partitions that are known, each named once, without errors, tagged fields, old message
+  sets or a transaction. Of all else nothing is counted, and whoever asked reads it.
+* Of records only the headers of batches are looked at. Of a request's last batch no more need have come.
+* It goes by a program (`programs.py`). What a field is to a tally, its meaning in the schema says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from proxy.protocol.codec import laid_out
+from proxy.protocol.frame import Buffer
+from proxy.protocol.header import ResponseHeader
+from proxy.protocol.plan import Fixed, Move, Nested, Plan, Step, Varying, plan
+from proxy.protocol.programs import Over, ProgramSteps, operands, over, program
+from proxy.protocol.schema import Message, Request, Response
+from proxy.protocol.wire import Meaning
+
+if TYPE_CHECKING:
+    from proxy.protocol._tally import Exchange, Tally, Told
+else:
+    Exchange = Tally = Told = Any
+
+try:
+    from proxy.protocol import _tally as compiled
+except ImportError:
+    compiled = None  # type: ignore[assignment]
+
+CompiledExchange: TypeAlias = Exchange
+CompiledTally: TypeAlias = Tally
+# Correlation id, bytes of request and answer, microseconds of broker and proxy; and of each partition: topic, index,
+# bytes (-1: no records), records, first and last offset and timestamp.
+ToldExchange: TypeAlias = Told
+ElementCount = Callable[[Buffer, int, int], int | None]
+
+
+class TallyOpcode(IntEnum):
+    """What a step does beside going over something. The same stands in `_tally.c`."""
+
+    BARE = 5  # there must be no tags
+    ROWS = 6  # as STRUCTS: the partitions of a topic, of which there must be one
+    ROW = 7  # a partition ends
+    TOPIC = 8  # as BYTES
+    TOPIC_ID = 9  # as SKIP
+    PARTITION = 10  # as SKIP, and all that follow
+    ERROR = 11  # must be 0
+    BASE_OFFSET = 12
+    RECORDS = 13  # as BYTES
+    NULLED = 14  # must be null; operand: the width of its length
+    ACKS = 15  # must not be 0
+
+
+BY_MEANING = {
+    Meaning.TOPIC_NAME: TallyOpcode.TOPIC,
+    Meaning.TOPIC_ID: TallyOpcode.TOPIC_ID,
+    Meaning.PARTITION: TallyOpcode.PARTITION,
+    Meaning.ERROR: TallyOpcode.ERROR,
+    Meaning.RECORDS: TallyOpcode.RECORDS,
+    Meaning.TRANSACTIONAL_ID: TallyOpcode.NULLED,
+}
+BY_NAME = {"acks": TallyOpcode.ACKS, "base_offset": TallyOpcode.BASE_OFFSET}
+
+
+class TrafficLayouts(NamedTuple):
+    """How requests of an API in a version, and their answers, are counted."""
+
+    tally: Callable[[], Tally]
+    ask: Callable[[Tally, Buffer, int, int, float], Exchange | None]
+    answer: Callable[[Exchange, Buffer, int, int, float, float, float], bool]
+    tell: Callable[[Exchange, Buffer, int, int, float, float], Told | None]
+
+
+@cache
+def traffic(request: type[Request], response: type[Response], version: int) -> TrafficLayouts | None:
+    """For Produce and Fetch. None: nothing is compiled."""
+    if compiled is None:
+        return None
+    asked, told = laid_out(request, version)[0], laid_out(response, version)[0]
+    header = plan(ResponseHeader, response.api.response_header(version))
+    header = header._replace(steps=header.steps[1:])  # the correlation id was read
+    ask = compiled.Layout(program(_struct(asked, is_counted=True, is_request=True)))
+    answer = compiled.Layout(program([*_struct(header), *_struct(told, is_counted=True)]))
+    return TrafficLayouts(compiled.Tally, ask.ask, answer.answer, answer.tell)
+
+
+@cache
+def element_counter(cls: type[Message], version: int) -> ElementCount:
+    """A function from bytes, where in them a message begins, and a number: to how many elements its arrays have.
+
+    None: more than that, or it is not known (tagged fields were found, or nothing is compiled). Eight numbers count as
+    one element. What the function raises for bytes that end too early is codec.BAD_BYTES.
+    """
+    if compiled is None:
+        return _not_counted
+    return compiled.Layout(program(_struct(laid_out(cls, version)[0]))).elements
+
+
+def _not_counted(message: Buffer, start: int, most: int) -> None:
+    """Counting would take as long as reading does."""
+
+
+def _struct(layout: Plan, *, is_counted: bool = False, is_request: bool = False) -> ProgramSteps:
+    def struct(inner: Plan) -> ProgramSteps:
+        return _struct(inner, is_counted=is_counted, is_request=is_request)
+
+    def array(element: Move) -> IntEnum:
+        is_rows = is_request and isinstance(element, Nested) and _is_partition(element.plan)
+        return TallyOpcode.ROWS if is_rows else Over.STRUCTS
+
+    steps: ProgramSteps = []
+    for step in layout.steps:
+        role, move = _role(step) if is_counted else None, step.move
+        if role is not None and isinstance(move, Fixed | Varying):
+            steps.append((role, operands(move)))
+        else:
+            steps += over(move, struct, array)
+    if layout.flexible:
+        steps.append((TallyOpcode.BARE, ()))
+    return [*steps, (TallyOpcode.ROW, ())] if is_counted and _is_partition(layout) else steps
+
+
+def _role(step: Step) -> TallyOpcode | None:
+    """What this field is to a tally."""
+    if not isinstance(step.move, Fixed | Varying):
+        return None
+    role = BY_NAME.get(step.field.name)
+    return role if role is not None or step.field.meaning is None else BY_MEANING.get(step.field.meaning)
+
+
+def _is_partition(layout: Plan) -> bool:
+    return any(_role(step) is TallyOpcode.PARTITION for step in layout.steps)
