@@ -7,7 +7,7 @@ Rules:
 """
 
 import re
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, ip_address
 
 LAST_PORT = 65_535
 LONGEST = 253  # signs in a name (RFC 1035)
@@ -43,3 +43,13 @@ def unusable(node_id: int, host: str, port: int) -> str | None:
     if not (is_name(host) or is_ipv6(host)):
         return f"{host[:SHOWN]!r}{'...' if len(host) > SHOWN else ''} is neither a host name nor an IP address"
     return None
+
+
+def is_loopback(host: str) -> bool:
+    """Does this host lead back to this machine alone?"""
+    if host.rstrip(".").lower() == "localhost":
+        return True
+    try:
+        return ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False

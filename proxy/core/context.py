@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from itertools import count
+from typing import Any, NamedTuple, Protocol
 
 from proxy.core.decisions import Steps
 from proxy.core.events import Event
@@ -56,6 +57,7 @@ class Gate(Protocol):
     def untouched(self) -> bool: ...
 
 
+_numbers = count(1)
 ELEMENT = 500  # bytes that one takes, with what handlers make of it
 
 
@@ -94,6 +96,7 @@ class Connection:
     software_version: str | None = None
     broker_versions: Mapping[int, tuple[int, int]] = field(default_factory=dict)  # api key -> lowest, highest
     notes: dict[Any, Any] = field(default_factory=dict)  # for plugins: what they keep of this connection
+    number: int = field(default_factory=_numbers.__next__)  # counts the connections of this process
 
     @property
     def held(self) -> int:
@@ -129,6 +132,14 @@ class Connection:
         return {name: value for name, value in told.items() if value is not None}
 
 
+class HandlerDecided(NamedTuple):
+    """What a handler decided. `rule`: the name of the rule by which it did, as of a fault."""
+
+    handler: str
+    decision: str
+    rule: str | None = None
+
+
 @dataclass(slots=True, eq=False)
 class Context:
     """One request and its answer. `notes` is for a plugin that sees both.
@@ -143,7 +154,7 @@ class Context:
     correlation_id: int
     notes: dict[Any, Any] = field(default_factory=dict)
     request_bytes: int = 0
-    decisions: tuple[tuple[str, str], ...] = ()  # of handlers that decided something: (which, what), in their order
+    decisions: tuple[HandlerDecided, ...] = ()  # of handlers that decided something, in their order
     came: float | None = None
     sent: float | None = None
     answered: float | None = None
@@ -155,13 +166,13 @@ class Context:
         """Bytes that plugins keep of the request for its answer, as far as they say so."""
         return held(self.notes)
 
-    def decide(self, handler: str, what: str) -> None:
-        """A handler decided this."""
-        self.decisions += ((handler, what),)
+    def decide(self, handler: str, what: str, rule: str | None = None) -> None:
+        """A handler decided this, by the rule of this name if there is one."""
+        self.decisions += (HandlerDecided(handler, what, rule),)
 
     def who(self, what: str) -> str | None:
         """The last handler that decided this."""
-        return next((handler for handler, decided in reversed(self.decisions) if decided == what), None)
+        return next((handler for handler, decided, _ in reversed(self.decisions) if decided == what), None)
 
     def without(self, noted: frozenset[Any]) -> Context:
         """The same request without what is noted under these keys."""

@@ -79,17 +79,21 @@ class Authenticated:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The client did not prove who it is; `why` holds nothing secret."""
+    """The client did not prove who it is; `why` holds nothing secret.
+
+    `claimed`: the principal that it said it is, where that may be told. It is for the journal, not for the log.
+    """
 
     mechanism: str
     why: str
+    claimed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Denied:
     """The rules do not allow what the client asked for; `why` and `place` say which of them. All as a person writes it.
 
-    `enforced` False: it was let through, and only this line says so.
+    `enforced` False: it was let through, and only this line says so. `correlation_id` is the request's.
     """
 
     api: Api
@@ -99,6 +103,7 @@ class Denied:
     why: str
     place: str
     enforced: bool
+    correlation_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

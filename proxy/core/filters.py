@@ -17,10 +17,12 @@ from functools import cached_property
 from typing import Any
 from weakref import ref
 
-from proxy.core.arrival import Arrival
+from proxy.core.arrival import Arrival, NotServed
 from proxy.core.context import Connection, Context
+from proxy.core.counting import PendingCount, RequestCounting
 from proxy.core.decisions import Decision, Steps
 from proxy.core.events import Fact
+from proxy.core.fast_path import joint
 from proxy.core.interest import Interest, interest
 from proxy.core.outcome import Observers, Outcome
 from proxy.core.plugin import Handler, Plugin
@@ -30,8 +32,10 @@ from proxy.protocol.api import APIS, PRODUCE, Api
 from proxy.protocol.codec import BAD_BYTES, Picker, end_finder, picker, skipper, tags_finder
 from proxy.protocol.frame import RESPONSE_HEAD, SIZE
 from proxy.protocol.header import ResponseHeader
-from proxy.protocol.schema import Message, Request
+from proxy.protocol.schema import Message, Request, Response
+from proxy.protocol.slices import ELEMENTS, LIGHT
 from proxy.protocol.tail import ends_in_tags
+from proxy.protocol.tally import element_counter
 
 CORRELATION_ID = RESPONSE_HEAD.size - SIZE.size  # bytes
 
@@ -77,19 +81,27 @@ class FilterChain:
         self.requests = 0  # how many came; a plain number, read by whoever keeps the metrics
         answering = response.handlers if response else ()
         self.shown = request.shown if request else None  # to observers; None: no request is
-        alone = request.handlers[0] if request and len(request.handlers) == 1 else None
-        self.fast_path = None if alone is None else alone.fast_path
+        fast_paths = {handler.fast_path for handler in request.handlers} if request else set()
+        self.fast_path = joint(handler.fast_path for handler in request.handlers) if request else None
         self.handled = bool(request and request.handlers)
         # Whether a small response is only shown: no handler looks at it, and nobody takes steps before it leaves.
         self.only_shows = bool(response and not response.handlers and not observers.holders)
         self._needed = tuple(handler.needed for handler in answering if handler.needed)
-        settled = self.fast_path and all(handler.settled is self.fast_path for handler in answering if handler.needed)
+        settled = self.fast_path and all(handler.settled in fast_paths for handler in answering if handler.needed)
         self.passed = unread if settled else None  # the chain of answers to what the fast path let pass, if another
         self.tail_only = (
             response is not None and response.names is not None and ends_in_tags(api.response, response.names)
         )
         self._bare = Alike()
         self._response_header = skipper(ResponseHeader, api.response_header(version))
+
+    def is_counted(self, told: FilterChain) -> bool:
+        """Can a request pass, and its answer (by the chain `told`), without being read by those who handle them?"""
+        if told.response is None or (self.handled and self.fast_path is None):
+            return False
+        answered = (told.unread or told).response
+        rest = interest(self.api.response, self.version, answered.handlers if answered else ())
+        return rest is None or (rest.names is not None and ends_in_tags(self.api.response, rest.names))
 
     def of_response(self, ctx: Context | None) -> FilterChain:
         """The chain of the response that begins now."""
@@ -115,6 +127,15 @@ class FilterChain:
     def acks_end(self, frame: memoryview, body: int) -> int:
         """Where the acks of a Produce request end that `acks()` could read."""
         return end_finder(self.api.request, self.version, "acks")(frame, body)
+
+    def is_light(self, cls: type[Request] | type[Response], frame: memoryview, body: int) -> bool:
+        """Has this frame, which is whole and not small, few elements? It is read as small ones are, in 20 us."""
+        if len(frame) > LIGHT:
+            return False
+        try:
+            return element_counter(cls, self.version)(frame, body, ELEMENTS) is not None
+        except BAD_BYTES:
+            return False  # whoever reads it says what is wrong
 
     def ends_bare(self, data: memoryview, start: int, stop: int) -> bool:
         """Is the response from `start` to `stop` one without tagged fields of its own? Most Produce and Fetch are.
@@ -154,6 +175,30 @@ class FilterChain:
         return body if body <= len(frame) else None
 
 
+class CountedChain:
+    """Stands in the slot of a request that is counted. `told` is the chain of its answer, where that is read."""
+
+    __slots__ = ("counting", "fast_path", "told")
+
+    sees_response = True
+
+    def __init__(self, counting: RequestCounting, chain: FilterChain, told: FilterChain) -> None:
+        self.counting = counting
+        self.fast_path = chain.fast_path
+        self.told = told
+
+    def needs(self, pending: PendingCount) -> bool:
+        """Does somebody who handles it need to see the answer that begins now?"""
+        told = self.told
+        return told.unread is not None and told.of_response(pending.sample) is told
+
+    def context(self, connection: Connection, number: int, pending: PendingCount) -> Context:
+        """The context that the request has after all."""
+        if pending.sample is not None:
+            return pending.sample.of_like(number, pending.exchange.size)
+        return Context(connection, self.told.api, self.told.version, number, {}, pending.exchange.size)
+
+
 class Filters:
     """All filter chains of one configuration. `table` is keyed by api key << 16 | version.
 
@@ -170,12 +215,15 @@ class Filters:
         self.unsupported: dict[int, Callable[..., Any]] = {}
         unreadables: dict[int, Callable[[Context], Steps]] = {}
         self.accepted: list[Callable[[Arrival], Steps | Decision]] = []
+        self.not_served: list[Callable[[NotServed], None]] = []
         self.connected: list[Callable[[Connection], Steps | None]] = []
         self.events: dict[type[Fact], list[Callable[[Connection, Any], None]]] = {}
         for position, plugin in enumerate(plugins):
             handlers += plugin.handlers(position)
             if type(plugin).accepted is not Plugin.accepted:
                 self.accepted.append(plugin.accepted)
+            if type(plugin).not_served is not Plugin.not_served:
+                self.not_served.append(plugin.not_served)
             if type(plugin).connected is not Plugin.connected:
                 self.connected.append(plugin.connected)
             for name, kinds in plugin.marked_events.items():
@@ -185,6 +233,7 @@ class Filters:
                 self.unsupported[api.key] = getattr(plugin, name)
             unreadables |= {api.key: getattr(plugin, name) for name, api in plugin.marked_unreadable.items()}
         self.table: dict[int, FilterChain] = {}
+        self.counted: dict[int, CountedChain] = {}  # of requests that are counted: those that may be, unread
         for api in APIS.values() if apis is None else apis:
             if api.inter_broker:
                 continue
@@ -192,6 +241,8 @@ class Filters:
             up = _wanting(api.response, handlers)[::-1]
             observers = self.observers(api)
             unreadable = unreadables.get(api.key)
+            watching = {handler.position for handler in (*down, *up) if handler.wish.observes}
+            watching |= {position for position, plugin in enumerate(plugins) if any(plugin.observers(api))}
             for version in api.versions:
                 request, response = interest(api.request, version, down), interest(api.response, version, up)
                 unread = None
@@ -199,7 +250,16 @@ class Filters:
                     always = interest(api.response, version, [handler for handler in up if handler.needed is None])
                     unread = FilterChain(api, version, request, always, observers, lease=self._lease)
                 chain = FilterChain(api, version, request, response, observers, unread, unreadable, lease=self._lease)
+                self._count(chain, watching)
                 self.table[api.key << 16 | version] = chain
+
+    def _count(self, chain: FilterChain, watching: Iterable[int]) -> None:
+        """Have its requests counted where one plugin wants that, and no other wants to know of them."""
+        api, told = chain.api, chain.passed or chain
+        plugins = [self.plugins[position] for position in watching]
+        counting = plugins[0].counting(api, chain.version) if len(plugins) == 1 else None
+        if counting is not None and not chain.observers.holders and chain.is_counted(told):
+            self.counted[api.key << 16 | chain.version] = CountedChain(counting, chain, told)
 
     def observers(self, api: Api) -> Observers:
         """Those that are told what becomes of requests of this API."""

@@ -4,6 +4,7 @@ Rules:
 * Open, every request finds its filter chain. Narrow, only some apis do, and whatever else comes is told to `strange`.
 * Waiting, nothing more of the client is looked at until `go_on()`; what is under way goes on.
 * A task that is `alone` may ask the broker where no handler could: between two requests, and none may begin meanwhile.
+  Of several each has its turn, as they came.
 * Raw, frames have no Kafka header, in both directions: the tokens of SASL after SaslHandshake v0, and those with which
   0.9 clients begin (KIP-43). Each goes to a `Tokens`, which says what leaves in its place.
 * The gate turns only between frames. It is turned from within a handler, or by a `Tokens`; a client that sends ahead of
@@ -12,6 +13,7 @@ Rules:
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from struct import Struct
 from typing import Any
@@ -74,7 +76,8 @@ class LinkGate:
         self._events = events
         self.run = run
         self._again: Buffer = b""  # a frame that turned out to have a Kafka header
-        self._alone: Task[Any] | None = None  # waits until no request of the client is under way
+        self._lone: deque[Task[Any]] = deque()  # wait until no request of the client is under way, one after the other
+        self._is_lone = False  # has one of them its turn?
         self.raw = False
 
     def open(self) -> None:
@@ -149,7 +152,11 @@ class LinkGate:
 
     def leave(self) -> None:
         """The task that was alone has done what it wanted to do alone."""
-        self._admission.be_alone(False)
+        self._is_lone = False
+        if self._lone:
+            self._requests.unsettled = True
+        else:
+            self._admission.be_alone(False)
 
     def hold(self) -> Hold:
         """Nothing more of the client now; it is looked at again when the link settles and the gate lets it pass."""
@@ -169,9 +176,10 @@ class LinkGate:
         True: none is; otherwise this task goes on when that is so.
         """
         self._admission.be_alone(True)
-        if self._is_between:
+        if self._is_between and not self._is_lone:
+            self._is_lone = True
             return True
-        self._alone = task
+        self._lone.append(task)
         self._requests.unsettled = True
         return False
 
@@ -181,14 +189,13 @@ class LinkGate:
 
     def drop(self) -> None:
         """The link is closed."""
-        if self._alone is not None:
-            self._alone.drop()
-            self._alone = None
+        while self._lone:
+            self._lone.popleft().drop()
 
     def settle(self) -> None:
         """Do what became possible."""
-        if self._alone is not None and self._is_between:
-            task, self._alone = self._alone, None
+        if self._lone and self._is_between and not self._is_lone:
+            task, self._is_lone = self._lone.popleft(), True
             self._requests.unsettled = self._requests.is_over
             task.go_on(None)
         if self._again and not self._admission.is_closed:

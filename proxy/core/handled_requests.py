@@ -30,7 +30,7 @@ from proxy.protocol.header import response_frame, slice_response_frame
 from proxy.protocol.problem import ProtocolError, TooManyElementsError
 from proxy.protocol.refuse import refuse
 from proxy.protocol.schema import Response
-from proxy.protocol.slices import LARGE, Sliced
+from proxy.protocol.slices import Sliced
 
 Judged = Decided | HandlerError | ProtocolError
 Steps = Generator[Step, Any, Verdict]
@@ -43,7 +43,7 @@ class HandledRequests(Handling):
 
     def handle(self, wanted: Wanted) -> Steps:
         """Read a request, show it to its handlers, and write what leaves for it."""
-        wanted.ctx.is_large = len(wanted.frame) > LARGE
+        wanted.ctx.is_large = wanted.is_large
         judged = yield from self._judge(wanted)
         if isinstance(judged, ProtocolError):
             return withheld(self.undecodable(wanted.chain, judged))

@@ -23,7 +23,7 @@ from proxy.core.verdict import AS_IT_CAME, Verdict, withheld
 from proxy.protocol.frame import Buffer
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.schema import Message
-from proxy.protocol.slices import LARGE, Sliced
+from proxy.protocol.slices import Sliced
 
 Steps = Generator[Step, Any, Verdict]
 
@@ -38,7 +38,7 @@ class HandledResponses(Handling):
 
     def handle(self, wanted: Wanted) -> Steps:
         """Read a response, show it to its handlers, and write what leaves for it."""
-        wanted.ctx.is_large = wanted.ctx.is_large or len(wanted.frame) > LARGE
+        wanted.ctx.is_large = wanted.ctx.is_large or wanted.is_large
         try:
             message = yield from self._read_answer(wanted)
         except ProtocolError as error:

@@ -15,12 +15,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proxy.core.context import Context
+from proxy.core.counting import PendingCount
 from proxy.core.leaving import Leaving
 from proxy.core.outcome import By
 from proxy.protocol.frame import Buffer
 
 if TYPE_CHECKING:
-    from proxy.core.filters import FilterChain
+    from proxy.core.filters import CountedChain, FilterChain
     from proxy.core.sent_as import SentAs
     from proxy.core.task import PendingAsk
 
@@ -43,6 +44,7 @@ class Answer(NamedTuple):
 # A slot is a bare tuple: 0.03 us a frame where an object takes 0.12.
 #   the broker's answer is due:       (correlation id, its FilterChain, the Context if somebody saw the request)
 #   the same, in another version:     (correlation id, SentAs, the Context)
+#   it is counted with its request:   (correlation id, a CountedChain, the PendingCount)
 #   nobody wants it:                  (correlation id, DROPPED, None)
 #   a handler of ours asked:          (correlation id, its PendingAsk, None)
 #   an answer of ours waits for some: (0, OURS, the Answer)
@@ -53,7 +55,7 @@ class Dropped:
 
 
 OURS, DROPPED = None, Dropped()
-Slot = tuple[int, "FilterChain | SentAs | PendingAsk | Dropped | None", Any]
+Slot = tuple[int, "FilterChain | CountedChain | SentAs | PendingAsk | Dropped | None", Any]
 
 
 class InFlight:
@@ -92,4 +94,5 @@ class InFlight:
         if not self.slots:
             return 0
         contexts = {slot[2] for slot in self.slots if type(slot[2]) is Context}  # requests that are alike share one
-        return self.kept + sum(context.held for context in contexts)
+        counted: int = sum([slot[2].held for slot in self.slots if type(slot[2]) is PendingCount])
+        return self.kept + counted + sum(context.held for context in contexts)

@@ -22,7 +22,10 @@ from struct import Struct
 from typing import Any
 
 from proxy.core.commands import PauseBroker, PauseClient, ResumeBroker, ResumeClient
+from proxy.core.context import Context
+from proxy.core.counting import PendingCount
 from proxy.core.decisions import How, Step
+from proxy.core.filters import CountedChain
 from proxy.core.limits import Limits
 from proxy.core.parts import Parts
 from proxy.core.readers import Wanted
@@ -82,6 +85,15 @@ class Lane(ABC):
         waiting = self._waiting
         return self.splitter.kept + (waiting.held + waiting.ctx.held if waiting is not None else 0)
 
+    def _reopen(self, counted: CountedChain, number: int, pending: PendingCount) -> Context:
+        """A request that was to be counted has to be told: this is its context."""
+        ctx = counted.context(self._connection, number, pending)
+        return self._outcomes.reopen(ctx, counted.told.observers, pending.exchange, counted.counting.resume)
+
+    def _miscounted(self, counted: CountedChain, observer: object, error: Exception) -> None:
+        """Whoever counts raised."""
+        self._outcomes.failed(observer, counted.told.api, counted.told.version, error)
+
     def hold(self, state: State) -> Hold:
         """Take nothing for now. Only where a frame begins, or was read."""
         if self.state is not State.ENDED:
@@ -100,7 +112,7 @@ class Lane(ABC):
         size = len(wanted.frame)
         if wanted.ctx.is_large and wanted.ctx.held:
             size = max(size, wanted.ctx.request_bytes)  # a small response may let go of much
-        if size > LARGE:
+        if size > LARGE and (wanted.ctx.is_large or wanted.is_large):
             steps = self._allowance.within(size, steps, is_response=not self.may_ask)
         verdict = Task(self._tasks, steps, self._decided, may_ask=self.may_ask).start()
         if verdict is not WAITING:

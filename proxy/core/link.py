@@ -266,7 +266,7 @@ class Link:
         if self._silent is not None or self.closed:
             return
         self._silent = reason or "the connection is a black hole"
-        self._outcomes.close(self._silent)
+        self._end_open(self._silent)
         self._drop_tasks()
         self.inflight.clear()
         self.requests.unsettled = False
@@ -277,9 +277,15 @@ class Link:
         """Close now."""
         if self.closed:
             return
-        self._outcomes.close(reason or "the client closed the connection")
+        self._end_open(reason or "the client closed the connection")
         self.outbox.close(reason, reset=reset)
         self._drop_tasks()
+
+    def _end_open(self, why: str) -> None:
+        """What is unanswered gets no answer any more."""
+        self.responses.end_counted()
+        self.requests.end_counted()
+        self._outcomes.close(why)
 
     def release(self, reason: str | None = None, from_client: int = 0, from_broker: int = 0) -> list[Command]:
         """Both connections are gone: hold nothing, be called no more. Only `connection` is there to be told of.

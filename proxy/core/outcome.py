@@ -20,7 +20,8 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from proxy.core.clock import Clock
-from proxy.core.context import Context
+from proxy.core.context import Context, HandlerDecided
+from proxy.core.counting import CountedExchange
 from proxy.core.decisions import Step, Steps
 from proxy.core.events import ObserverFailed
 from proxy.core.failure import detached, name_of, raised_at
@@ -28,6 +29,7 @@ from proxy.core.limits import Counters
 from proxy.core.outbox import Outbox
 from proxy.core.request_topics import Topics
 from proxy.core.steps import before_steps
+from proxy.protocol.api import Api
 from proxy.protocol.fiber import in_slices
 from proxy.protocol.schema import Message
 from proxy.protocol.slices import Sliced
@@ -47,7 +49,7 @@ class Outcome(NamedTuple):
 
     `why` says which handler answered or ended it, or what else kept it from its answer; None where a broker answered.
     Sizes are in bytes of whole frames. `decisions` are those of all handlers that decided something about the request
-    or its answer, in their order: the handler, and what it decided (`Forward`, `Reply`, ...) or that it "failed".
+    or its answer, in their order: what each decided (`Forward`, `Reply`, ...), or that it "failed".
     """
 
     by: By
@@ -58,7 +60,7 @@ class Outcome(NamedTuple):
     left: float | None
     request_bytes: int
     response_bytes: int
-    decisions: tuple[tuple[str, str], ...] = ()
+    decisions: tuple[HandlerDecided, ...] = ()
 
 
 BROKER, NOBODY = By.BROKER, By.NOBODY  # a member of an Enum takes 0.1 us to find
@@ -77,27 +79,39 @@ class Observers(tuple[Observer, ...]):
 class Outcomes:
     """The requests of one link that somebody observes and that have not ended."""
 
-    __slots__ = ("_clock", "_counters", "_open", "_outbox")
+    __slots__ = ("_counters", "_open", "_outbox", "clock")
 
     def __init__(self, clock: Clock, outbox: Outbox, counters: Counters) -> None:
-        self._clock = clock
+        self.clock = clock
         self._outbox = outbox
         self._counters = counters
         self._open: dict[Context, Observers] = {}
 
     def begin(self, ctx: Context, observers: Observers) -> None:
         """A request came."""
-        ctx.came = self._clock.now
+        ctx.came = self.clock.now
         self._open[ctx] = observers
+
+    def reopen(
+        self, ctx: Context, observers: Observers, exchange: CountedExchange, resume: Callable[[Context, Any], None]
+    ) -> Context:
+        """A request that was to be counted is told of after all, by this context."""
+        ctx.came = ctx.sent = exchange.came
+        self._open[ctx] = observers
+        try:
+            resume(ctx, exchange)
+        except Exception as error:
+            self.failed(resume, ctx.api, ctx.version, error)
+        return ctx
 
     def sent(self, ctx: Context) -> None:
         """It goes to the broker."""
-        ctx.sent = self._clock.now
+        ctx.sent = self.clock.now
 
     def answered(self, ctx: Context) -> None:
         """Its answer began."""
         if ctx.answered is None:
-            ctx.answered = self._clock.now
+            ctx.answered = self.clock.now
 
     def before(self, ctx: Context, by: By, why: str | None, size: int) -> Generator[Step, Any, None] | None:
         """The steps before its answer leaves, of so many bytes; None: there are none. They raise HandlerError."""
@@ -111,12 +125,12 @@ class Outcomes:
         observers = self._open.pop(ctx, None)
         if observers is None:
             return  # nobody observes it
-        outcome = self._outcome(ctx, by, why, None if by is NOBODY else self._clock.now, size)
+        outcome = self._outcome(ctx, by, why, None if by is NOBODY else self.clock.now, size)
         for observer in observers:
             try:
                 observer(ctx, outcome)
             except Exception as error:
-                self._failed(observer, ctx, error)
+                self.failed(observer, ctx.api, ctx.version, error)
 
     def _outcome(self, ctx: Context, by: By, why: str | None, left: float | None, size: int) -> Outcome:
         answered = None if by is NOBODY else (left if ctx.answered is None else ctx.answered)
@@ -131,7 +145,7 @@ class Outcomes:
             try:
                 yield from in_slices(observer, ctx, message)
             except Exception as error:
-                self._failed(observer, ctx, error)
+                self.failed(observer, ctx.api, ctx.version, error)
         return None
 
     def show_at_once(self, ctx: Context, observers: Iterable[Showing], message: Message | Topics) -> None:
@@ -140,14 +154,15 @@ class Outcomes:
             try:
                 observer(ctx, message)
             except Exception as error:
-                self._failed(observer, ctx, error)
+                self.failed(observer, ctx.api, ctx.version, error)
 
     def close(self, why: str) -> None:
         """The link is closed: whatever is open gets no answer any more."""
         for ctx in tuple(self._open):
             self.end(ctx, NOBODY, why)
 
-    def _failed(self, observer: object, ctx: Context, error: Exception) -> None:
+    def failed(self, observer: object, api: Api, version: int, error: Exception) -> None:
+        """An observer raised."""
         self._counters.failed_observers += 1
         at = raised_at(error)
-        self._outbox.emit(ObserverFailed(name_of(observer), ctx.api, ctx.version, detached(error), at))
+        self._outbox.emit(ObserverFailed(name_of(observer), api, version, detached(error), at))

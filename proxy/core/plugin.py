@@ -54,8 +54,9 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
-from proxy.core.arrival import Arrival
+from proxy.core.arrival import Arrival, NotServed
 from proxy.core.context import Connection, Context
+from proxy.core.counting import RequestCounting
 from proxy.core.decisions import Decision, Steps
 from proxy.core.events import Fact
 from proxy.core.failure import name_of
@@ -63,11 +64,13 @@ from proxy.core.fast_path import FastPath
 from proxy.core.outcome import Holder, Observer
 from proxy.core.request_topics import TOPICS
 from proxy.core.services import Services
+from proxy.core.state import StateError
 from proxy.protocol.api import Api
 from proxy.protocol.schema import Message, Request, Response
 from proxy.protocol.walk import leading
 from proxy.protocol.wire import Meaning
 from proxy.text.file import Section
+from proxy.text.problems import Finding
 
 H = TypeVar("H", bound=Callable[..., Any])
 
@@ -176,9 +179,18 @@ class Plugin:
         """Let go: called in a thread, when the last connection is gone, or when the last request that this instance
         handled has ended after another configuration came."""
 
+    def replaced(self) -> None:
+        """Another configuration came, without this instance: called in the thread of the links.
+
+        It goes on with what began by it. What would wait for ever for something that is told to others now must not.
+        """
+
     def accepted(self, arrival: Arrival) -> Steps | Decision:
         """A client was accepted. None lets it come, `Disconnect` ends it; `arrival.py` has the rules."""
         return None
+
+    def not_served(self, ended: NotServed) -> None:
+        """A connection ended before it was served; `arrival.py` has the rules."""
 
     def connected(self, connection: Connection) -> Steps | None:
         """A client came; nothing of it was read yet. Steps go on beside the conversation, until they or it end."""
@@ -189,6 +201,20 @@ class Plugin:
 
         What one of its name noted there earlier may be true no more: requests went by since.
         """
+
+    def prepare_state(self, state: Any) -> Callable[[], None]:
+        """Get ready to take this state: called in a thread. Gives what puts it in force, between two requests.
+
+        Raises StateError where it cannot be taken. `state.py` has the rules.
+        """
+        raise StateError([Finding((), "this plugin takes no state while it runs")])
+
+    def query(self, question: str, said: Any) -> Any:
+        """Answer a question about what goes on: called in a thread. Both ways are plain values, as JSON has them.
+
+        Raises KeyError for a question that it does not know.
+        """
+        raise KeyError(question)
 
     @property
     def reads(self) -> Hashable:
@@ -204,6 +230,10 @@ class Plugin:
     def observers(self, api: Api) -> Iterable[Observer]:
         """Those that are told what becomes of requests of this API."""
         return [getattr(self, name) for name, apis in self.marked_outcomes.items() if not apis or api in apis]
+
+    def counting(self, api: Api, version: int) -> RequestCounting | None:
+        """How requests of this API are counted that nobody need see (`counting.py`); None: they are not."""
+        return None
 
     def holders(self, api: Api) -> Iterable[Holder]:
         """Those that take steps before answers of this API leave."""

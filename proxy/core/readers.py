@@ -37,6 +37,7 @@ class Wanted:
     is_read: bool = False  # it is large, and its turn to be read has come
     elements: int | None = None  # of its arrays, once it is read and large, or waits
     message: Message | None = None  # what was read, of a small frame
+    is_light: bool = False  # it has few elements, whatever its size
     passes: bool = False  # a fast path knows this request: it is shown to observers, and to no handler
     noted: frozenset[Any] = frozenset()  # what observers noted of it, by its keys
 
@@ -46,10 +47,15 @@ class Wanted:
             self.elements = elements(self.message)
 
     @property
+    def is_large(self) -> bool:
+        """Is it read and judged in slices?"""
+        return len(self.frame) > LARGE and not self.is_light
+
+    @property
     def held(self) -> int:
         """Bytes that the frame takes, and what handlers make of it."""
         size = len(self.frame)
-        if size > LARGE and not self.is_read:
+        if self.is_large and not self.is_read:
             return size
         if self.elements is None and self.chain.api in WITH_RECORDS:
             return 2 * size  # nearly all of it stays bytes

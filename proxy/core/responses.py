@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from proxy.core.answer_lane import AnswerLane
 from proxy.core.context import Context
-from proxy.core.filters import FilterChain
+from proxy.core.counting import PendingCount
+from proxy.core.filters import CountedChain, FilterChain
 from proxy.core.inflight import DROPPED, OURS, Slot
 from proxy.core.lane import State
 from proxy.core.limits import Limits
@@ -26,6 +28,7 @@ from proxy.core.parts import Parts
 from proxy.core.readers import Dropping, Ending, Passing, Wanted
 from proxy.core.sent_as import SentAs
 from proxy.core.task import PendingAsk
+from proxy.core.turn import LIGHT_FRAME
 from proxy.core.verdict import Verdict
 from proxy.protocol.codec import decode_ignoring_rest, slice_decode
 from proxy.protocol.frame import HOLD, RESPONSE_HEAD, SIZE, Buffer, Hold, Reader
@@ -43,6 +46,7 @@ class Responses(AnswerLane):
         super().__init__(parts, RESPONSE_HEAD, self.meet)
         self._elements = parts.limits.elements_of_response
         self._asked: tuple[PendingAsk, Buffer] | None = None  # a question of ours, and its answer
+        self._answered = 0.0  # when the answer began that is assembled to be counted
 
     def apply(self, limits: Limits) -> None:
         """These limits are in force."""
@@ -83,6 +87,8 @@ class Responses(AnswerLane):
     def _look(self, slot: Slot, data: memoryview, pos: int, stop: int) -> Reader | None:
         """There is more to do with this response than to pass it on."""
         number, chain, ctx = slot
+        if type(chain) is CountedChain:
+            return self._count(slot, data, pos, stop)
         if type(chain) is FilterChain:
             if chain.observers:
                 self._outcomes.answered(ctx)
@@ -101,11 +107,15 @@ class Responses(AnswerLane):
             self._outcomes.answered(ctx)
         elif chain is DROPPED:
             return Dropping()
-        if not self.turn.allows(stop - pos):
+        is_whole = stop <= len(data)
+        is_light = (
+            is_whole and stop - pos > LARGE and type(chain) is FilterChain and self._is_light(chain, data[pos:stop])
+        )
+        if not self.turn.allows(LIGHT_FRAME if is_light else stop - pos):
             self._slots.appendleft(slot)
             return self.hold(State.TURN)
         assert chain is not None
-        is_small = stop - pos <= LARGE and stop <= len(data)
+        is_small = is_light or (is_whole and stop - pos <= LARGE)
         if is_small and type(chain) is FilterChain and self._shows(chain, number, ctx, data[pos:stop]):
             return None
         self._met = chain, number, ctx, stop > len(data)
@@ -127,6 +137,44 @@ class Responses(AnswerLane):
         self._outcomes.show_at_once(own, chain.response.observers, message)
         self._left(own, len(frame))
         return True
+
+    def _count(self, slot: Slot, data: memoryview, pos: int, stop: int) -> Reader | None:
+        """The answer to a request that is counted with it."""
+        number, counted, pending = slot
+        assert type(counted) is CountedChain
+        if stop > len(data):
+            self._met, self._answered = (counted, number, pending, True), self._outcomes.clock.now
+            return self
+        if self._is_counted(counted, pending, data, pos, stop, self._outcomes.clock.now):
+            return None
+        ctx = self._reopen(counted, number, pending)
+        return self._look((number, counted.told, ctx), data, pos, stop)
+
+    def _is_counted(
+        self, counted: CountedChain, pending: PendingCount, data: memoryview, pos: int, stop: int, answered: float
+    ) -> bool:
+        now = self._outcomes.clock.now
+        try:
+            return not counted.needs(pending) and counted.counting.answer(
+                self._connection, pending.exchange, data, pos, stop, answered, now
+            )
+        except Exception as error:
+            self._miscounted(counted, counted.counting.answer, error)
+            return False
+
+    def end_counted(self) -> None:
+        """An answer of which not all came is that of a request which nobody counted: it is open, and told."""
+        if self._met is not None and type(self._met[0]) is CountedChain:
+            counted, number, pending, was_cut = self._met
+            ctx = self._reopen(counted, number, pending)
+            ctx.answered = self._answered
+            self._met = counted.told, number, ctx, was_cut
+
+    @staticmethod
+    def _is_light(chain: FilterChain, frame: memoryview) -> bool:
+        """Has this whole response few elements?"""
+        body = chain.response_body(frame)
+        return body is not None and chain.is_light(chain.api.response, frame, body)
 
     def _own(self, chain: FilterChain, number: int, ctx: Context | None) -> Context:
         """The context of a request that is shown its answer: none other has it."""
@@ -154,7 +202,7 @@ class Responses(AnswerLane):
 
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer] | None:
         """The whole of a response that somebody wants."""
-        met: tuple[FilterChain | SentAs | PendingAsk, int, Context | None, bool] = self._met
+        met: tuple[FilterChain | CountedChain | SentAs | PendingAsk, int, Any, bool] = self._met
         chain, correlation_id, ctx, was_cut = met
         self._met = None  # what handlers noted in the context may be large
         if isinstance(chain, PendingAsk):
@@ -162,6 +210,12 @@ class Responses(AnswerLane):
             self._asked = chain, answer if was_cut else bytes(answer)
             return self.hold(State.WAITING)  # its handler goes on in settle(), when what came before has left
         version = None
+        if isinstance(chain, CountedChain):
+            counted, pending = chain, ctx
+            if self._is_counted(counted, pending, frame, 0, len(frame), self._answered):
+                return None
+            ctx = self._reopen(counted, correlation_id, pending)
+            chain, ctx.answered = counted.told.of_response(ctx), self._answered
         if isinstance(chain, SentAs):
             chain, version = chain.chain, chain.version
         ctx = self._own(chain, correlation_id, ctx)
@@ -171,6 +225,7 @@ class Responses(AnswerLane):
             error = ProtocolError("ends within its header", fault=Fault.BROKER, api=chain.api.name)
             return self._undecodable(chain, ctx, error)
         wanted = Wanted(chain, ctx, frame, body, version=version)
+        wanted.is_light = version is None and len(frame) > LARGE and chain.is_light(chain.api.response, frame, body)
         return self._handle(wanted, was_cut, self._handled.handle(wanted))
 
     def _go_on(self, instead: Sequence[Buffer]) -> None:

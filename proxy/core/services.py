@@ -15,7 +15,8 @@ Rules:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, MutableSequence, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, MutableSequence, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal, Protocol, TypeVar
@@ -23,6 +24,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from proxy.core.context import Connection
 from proxy.core.fetch_topics import FetchTopics
 from proxy.core.topic_names import TopicNames
+from proxy.protocol.records.record import Record
 from proxy.text.watched import WatchedFile
 
 T = TypeVar("T")
@@ -51,7 +53,10 @@ class PluginClock(Protocol):
 
     @property
     def now(self) -> float:
-        """Seconds of a monotonic clock, as all links have it: of the moment when they began to be served."""
+        """Seconds of a monotonic clock, as all links of all workers have it: of when they began to be served."""
+
+    def read(self) -> float:
+        """What the same clock says at this very moment, though no link is served. From any thread."""
 
     def wall(self) -> float:
         """Seconds since 1970 UTC."""
@@ -154,6 +159,56 @@ class Watching(Protocol):
         """
 
 
+class TopicError(Exception):
+    """Records that are not known to be on a topic: why, with a way out.
+
+    `is_too_large`: the broker does not take so much at once; sent in less it may.
+    """
+
+    def __init__(self, why: str, *, is_too_large: bool = False) -> None:
+        super().__init__(why)
+        self.is_too_large = is_too_large
+
+
+class TopicWriter(Protocol):
+    """Writes records to one topic."""
+
+    def write(self, records: Sequence[Record], seconds: float) -> None:
+        """Append these records, which all have one key, and wait until all in-sync replicas have them.
+
+        Raises TopicError where that is not known to be so within that time: then they may be there all the same. They
+        stay in one partition, in the order in which they are written. In a thread of the plugin's, one call at a time.
+        """
+
+
+class TopicWriting(Protocol):
+    """Gives writers of topics."""
+
+    def __call__(self, topic: str, cluster: str | None = None) -> TopicWriter:
+        """A writer of this topic; of the plugin's own cluster, or another one of the configuration.
+
+        It speaks to the brokers as the proxy itself does (TLS, SASL, `via`), on a connection of its own, which no
+        plugin sees. To be called in the constructor.
+        """
+
+
+NUMBERS = 3  # in a row
+
+
+class SharedRows(Protocol):
+    """Rows of numbers that all workers of the proxy share, for what they count together."""
+
+    @property
+    def alone(self) -> AbstractContextManager[object]:
+        """While it is held no other worker is at any row. For a moment: they wait, and all their connections."""
+
+    def use(self, keys: Iterable[str], first: Sequence[float]) -> Mapping[str, MutableSequence[float]]:
+        """The rows of these keys, NUMBERS each; those that no worker used begin as `first`, and with 0.0 after it.
+
+        The plugin uses these and no others from now on. What no plugin of its name uses in any worker is forgotten.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """The services of one plugin.
@@ -175,3 +230,6 @@ class Services:
     watch: Watching
     topics: TopicNames  # of the cluster, by their ids: shared by all of its plugins in this worker
     fetch_sessions: FetchTopics  # what a Fetch or ShareFetch of a session is about
+    rows: SharedRows
+    topic: TopicWriting
+    state: Any = None  # what the one before it took last while it ran (`state.py`); None: nothing

@@ -11,6 +11,7 @@ from proxy.core.outbox import Outbox
 from proxy.core.task import WaitingTasks
 
 HANDLED = 500  # bytes that can be read while handlers look at a small message, about 40 us
+LIGHT_FRAME = 1_000  # bytes that can be read while one is, which has few elements, about 150 us
 DENSE = 4  # times its bytes are what a frame may be full of
 ENOUGH = 32 << 10  # bytes: about 2 ms, where frames are not dense
 

@@ -2,10 +2,12 @@
 
 `plugins/README.md` teaches how a plugin is written. Here is what it is made of:
 
-* `Plugin`, its `Options`, and its `Services`; `PluginError` says why it cannot begin.
+* `Plugin`, its `Options`, and its `Services`; `PluginError` says why it cannot begin, `StateError` why it cannot take
+  a state.
 * What marks a handler: `on_request`, `on_response`, `carrying`, `observe`, `observe_topics`, `on_outcome`,
   `before_answer`, `on_event`, `on_unsupported`, `on_unreadable`.
-* What a handler is given: `Context` with its `Connection`; an observer: `Outcome`; `accepted`: an `Arrival`.
+* What a handler is given: `Context` with its `Connection`; an observer: `Outcome`; `accepted`: an `Arrival`;
+  `not_served`: why there is no connection (`NotServed`).
 * What it answers (a `Decision`) and what it may wait for before (`Steps`).
 * Every API's constant (`PRODUCE`) and classes (`ProduceRequest`, `ProduceResponse`), `ErrorCode`, `refuse`.
 * What consumers tell each other in JoinGroup and SyncGroup: `read_embedded`, `write_embedded`.
@@ -25,10 +27,15 @@ from proxy.core.addresses import (
 )
 from proxy.core.arrival import (
     Arrival as Arrival,
+    NotServed as NotServed,
 )
 from proxy.core.context import (
     Connection as Connection,
     Context as Context,
+    HandlerDecided as HandlerDecided,
+)
+from proxy.core.counting import (
+    RequestCounting as RequestCounting,
 )
 from proxy.core.decisions import (
     TURN as TURN,
@@ -62,6 +69,7 @@ from proxy.core.fetch_topics import (
 )
 from proxy.core.outcome import (
     By as By,
+    Holder as Holder,
     Outcome as Outcome,
 )
 from proxy.core.plugin import (
@@ -93,10 +101,20 @@ from proxy.core.services import (
     PluginError as PluginError,
     Repeating as Repeating,
     Services as Services,
+    SharedRows as SharedRows,
     Watching as Watching,
+    TopicError as TopicError,
+    TopicWriter as TopicWriter,
+    TopicWriting as TopicWriting,
 )
 from proxy.core.signal import (
     Signal as Signal,
+)
+from proxy.core.state import (
+    StateError as StateError,
+)
+from proxy.core.tls import (
+    Tls as Tls,
 )
 from proxy.core.topic_names import (
     TopicNames as TopicNames,

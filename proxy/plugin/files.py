@@ -7,6 +7,9 @@ from proxy.text.file import (
     Form as Form,
     Section as Section,
 )
+from proxy.text.plain import (
+    examine as examine,
+)
 from proxy.text.quantities import (
     Seconds as Seconds,
     Size as Size,

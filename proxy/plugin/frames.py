@@ -6,11 +6,17 @@ from proxy.core.context import (
     kept as kept,
 )
 from proxy.core.fast_path import (
+    Beginning as Beginning,
     FastPath as FastPath,
+)
+from proxy.core.request_topics import (
+    TOPICS as TOPICS,
+    RequestTopics as RequestTopics,
 )
 from proxy.protocol.codec import (
     BAD_BYTES as BAD_BYTES,
     Spans as Spans,
+    end_finder as end_finder,
     spans_finder as spans_finder,
     start_finder as start_finder,
 )
@@ -27,10 +33,20 @@ from proxy.protocol.records.batch import (
     MAGIC_AT as MAGIC_AT,
     TRANSACTIONAL as TRANSACTIONAL,
 )
+from proxy.protocol.records.write import (
+    with_header as with_header,
+)
 from proxy.protocol.rollcall import (
     nobody as nobody,
     rollcall as rollcall,
 )
 from proxy.protocol.slices import (
     ELEMENTS as ELEMENTS,
+)
+from proxy.protocol.tally import (
+    CompiledExchange as CompiledExchange,
+    CompiledTally as CompiledTally,
+    ToldExchange as ToldExchange,
+    TrafficLayouts as TrafficLayouts,
+    traffic as traffic,
 )

@@ -28,7 +28,7 @@ from proxy.core.commands import (
     Wake,
 )
 from proxy.protocol.header import request_frame, response_frame
-from proxy.testing.fakes import FakeClock, FakeWorker, build
+from proxy.testing.fakes import FakeClock, FakeRows, FakeTopic, FakeWorker, build
 from proxy.testing.lending import from_broker, from_client
 from proxy.testing.playbook import (
     ANY,
@@ -52,6 +52,8 @@ __all__ = [
     "Command",
     "Emit",
     "FakeClock",
+    "FakeRows",
+    "FakeTopic",
     "FakeWorker",
     "FromBroker",
     "FromClient",

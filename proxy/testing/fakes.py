@@ -7,7 +7,8 @@ the same way each time.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping, MutableSequence, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from os import PathLike
 from random import Random
@@ -16,8 +17,9 @@ from typing import Any, TypeVar
 from proxy.core.context import Connection
 from proxy.core.fetch_topics import FetchTopics
 from proxy.core.plugin import Plugin
-from proxy.core.services import Level, PluginClock, Services, check_counter, check_repeated
+from proxy.core.services import NUMBERS, Level, PluginClock, Services, TopicError, check_counter, check_repeated
 from proxy.core.topic_names import TopicNames
+from proxy.protocol.records import Record
 from proxy.text.problems import Reload
 from proxy.text.watched import WatchedFile, no_warnings
 
@@ -31,6 +33,10 @@ class FakeClock:
 
     now: float = 0.0
     since_1970: float = 1_700_000_000.0
+
+    def read(self) -> float:
+        """What it says."""
+        return self.now
 
     def wall(self) -> float:
         """Seconds since 1970 UTC."""
@@ -49,6 +55,37 @@ class FakeCount:
         self.counts[self.key] += amount
 
 
+class FakeRows:
+    """Rows that nobody shares."""
+
+    def __init__(self) -> None:
+        self.alone = nullcontext()
+        self._rows: dict[str, list[float]] = {}
+
+    def use(self, keys: Iterable[str], first: Sequence[float]) -> Mapping[str, MutableSequence[float]]:
+        """See `SharedRows`."""
+        new = [*first, *[0.0] * (NUMBERS - len(first))]
+        self._rows = {key: self._rows.get(key) or new.copy() for key in keys}
+        return self._rows
+
+
+class FakeTopic:
+    """A topic to write to: `records` are on it. `refusal` is raised while it is set; `largest`: bytes at once."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.refusal: TopicError | None = None
+        self.largest = 1 << 20
+
+    def write(self, records: Sequence[Record], seconds: float) -> None:
+        """See `TopicWriter`."""
+        if self.refusal is not None:
+            raise self.refusal
+        if sum(len(record.value or b"") for record in records) > self.largest:
+            raise TopicError("MESSAGE_TOO_LARGE", is_too_large=True)
+        self.records += records
+
+
 @dataclass
 class FakeWorker:
     """Gives a plugin its services: `lines` it told, what it counted, and the work it wants done again and again."""
@@ -61,6 +98,9 @@ class FakeWorker:
     works: list[tuple[float, Callable[[], object]]] = field(default_factory=list)
     watched: list[WatchedFile[Any]] = field(default_factory=list)
     topics: TopicNames = field(default_factory=TopicNames)
+    state: Any = None  # what the plugin before it took last
+    rows: FakeRows = field(default_factory=FakeRows)
+    written: dict[str, FakeTopic] = field(default_factory=dict)  # topics, by the names of cluster and topic
 
     def counter(self, name: str, description: str, *, unit: str = "1", **attributes: str) -> FakeCount:
         """See `Counting`."""
@@ -98,6 +138,10 @@ class FakeWorker:
         self.watched.append(watched)
         return watched
 
+    def topic(self, topic: str, cluster: str | None = None) -> FakeTopic:
+        """See `TopicWriting`."""
+        return self.written.setdefault(f"{cluster or 'main'} {topic}", FakeTopic())
+
     def look(self) -> list[Reload]:
         """Have all files read that changed. Gives what there is to tell."""
         return [reload for watched in self.watched if (reload := watched.look())]
@@ -107,7 +151,7 @@ class FakeWorker:
         clock, dice = self.clock, self.dice
         told = self.counter, self.tell, self.every, self.watch
         known = self.topics, FetchTopics(self.name)
-        return Services(self.name, "main", 0, "a test", clock, dice, *told, *known)
+        return Services(self.name, "main", 0, "a test", clock, dice, *told, *known, self.rows, self.topic, self.state)
 
 
 def build(plugin: type[P], worker: FakeWorker | None = None, /, **options: Any) -> P:

@@ -109,10 +109,14 @@ class Accepted(NamedTuple):
 
 
 class Rejected(NamedTuple):
-    """It is not. `message`: what a broker would tell the client; `why`: for the log, with nothing secret in it."""
+    """It is not. `message`: what a broker would tell the client; `why`: for the log, with nothing secret in it.
+
+    `user`: whom it claimed to be, where there is such a user.
+    """
 
     message: str
     why: str
+    user: str | None = None
 
 
 StepResult = Challenge | Accepted | Rejected

@@ -254,7 +254,7 @@ def test_an_answer_does_not_leave_where_a_step_before_it_fails(what: Any, others
     ((_, outcome),) = watching.told
     assert outcome.by is By.NOBODY
     assert str(outcome.why).startswith("Failing.fail failed on a Heartbeat")
-    assert ("Failing.fail", "failed") in outcome.decisions
+    assert ("Failing.fail", "failed", None) in outcome.decisions
 
 
 @pytest.mark.parametrize("others", [[], [Up(None)], [Down(REPLY)]])

@@ -246,7 +246,7 @@ def rest(data: bytes) -> bytes:
     return data
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(
     kinds=st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=10),
     steps=st.lists(st.tuples(st.sampled_from(["client", "broker", "time"]), st.integers(1, 150)), max_size=80),
@@ -263,7 +263,7 @@ def test_every_request_has_exactly_one_outcome_whenever_the_link_dies(
     conversation.check()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     kinds=st.lists(st.sampled_from(sorted(set(KINDS) - ENDING)), min_size=1, max_size=10),
     size=st.integers(1, 150),

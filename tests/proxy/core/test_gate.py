@@ -65,6 +65,22 @@ def ours(client_id: str | None = None) -> bytes:
     return asking(OURS, 0, client_id=client_id)
 
 
+def test_of_two_that_ask_beside_the_conversation_each_has_its_turn() -> None:
+    assert (
+        Playbook(Beside(), Beside(), byte_by_byte=False)
+        >> Time(0)
+        << ToBroker(ours())
+        >> Time(1)
+        >> FromClient(heartbeat(1))
+        << PauseClient()
+        >> FromBroker(heartbeat_answer(0))
+        << ToBroker(ours())
+        >> FromBroker(heartbeat_answer(0))
+        << ToBroker(heartbeat(1))
+        << ResumeClient()
+    )
+
+
 def test_a_question_beside_the_conversation_holds_up_what_comes_after_it() -> None:
     assert (
         Playbook(Beside(), byte_by_byte=False)

@@ -144,7 +144,7 @@ def expected(number: int, kind: str) -> bytes:
     return heartbeat_answer(number, 1)  # to Produce as well: nobody reads it
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     kinds=st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=12),
     steps=st.lists(st.tuples(st.sampled_from(["client", "broker", "time"]), st.integers(1, 200)), max_size=60),

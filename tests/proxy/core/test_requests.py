@@ -9,11 +9,13 @@ from proxy.core.commands import Close, Emit, PauseClient, ResumeClient, ToBroker
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Decision, Forward, Reply, Sleep, Steps
 from proxy.core.events import HandlerFailed, Undecodable
+from proxy.core.fast_path import Beginning
 from proxy.core.filters import Filters
+from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.core.plugin import Handler, Plugin, Wish, on_request, on_unreadable, on_unsupported
 from proxy.protocol.api import HEARTBEAT, PRODUCE
-from proxy.protocol.codec import decode
+from proxy.protocol.codec import decode, end_finder
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -217,7 +219,10 @@ def test_acks_0_is_answered_by_nobody_even_when_a_handler_replies() -> None:
 class Knowing(Plugin):
     """Lets a heartbeat pass, and after it all that are equal to it, without being called again."""
 
+    counts = False
+
     def __init__(self, problem: Exception | None = None) -> None:
+        self.keys = frozenset({self})
         self.called = 0
         self.problem = problem
         self.known: dict[bytes, Context] = {}
@@ -247,6 +252,88 @@ def test_what_a_handler_knows_passes_without_being_read() -> None:
     assert [slot[2] for slot in link.inflight.slots] == [plugin.known[heartbeat(0, group)[12:]] for group in "aabab"]
 
 
+def test_a_request_passes_unread_that_all_plugins_know() -> None:
+    plugins = Knowing(), Knowing()
+    link = Link(connection(), Filters(plugins))
+    from_client(link, heartbeat(1, "a"))
+    from_client(link, heartbeat(2, "a"))
+    assert [plugin.called for plugin in plugins] == [1, 1]
+    plugins[1].known.clear()
+    from_client(link, heartbeat(3, "a"))
+    assert [plugin.called for plugin in plugins] == [2, 2]
+
+
+def test_a_sample_that_plugins_share_has_what_each_noted_itself() -> None:
+    plugins = Noting("one"), Noting("two")
+    link = Link(connection(), Filters(plugins))
+    for plugin in plugins:  # each knows another request that was like it
+        notes = dict.fromkeys(plugins, plugin.name)
+        plugin.known[heartbeat(0)[12:]] = Context(link.connection, HEARTBEAT, 4, 1, notes, 0)
+    from_client(link, heartbeat(1))
+    sample = link.inflight.slots[-1][2]
+    assert sample is not None
+    assert sample.notes == {plugin: plugin.name for plugin in plugins}
+
+
+def test_of_plugins_that_count_what_passes_nobody_is_asked() -> None:
+    plugins = Counting(), Counting()
+    link = Link(connection(), Filters(plugins))
+    for number in (1, 2):
+        from_client(link, heartbeat(number, "a"))
+    assert [plugin.called for plugin in plugins] == [2, 2]
+
+
+class Noting(Knowing):
+    """One with a name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+
+class Counting(Knowing):
+    """What it lets pass changes what it lets pass next."""
+
+    counts = True
+
+
+class Unknowing(Knowing):
+    """Knows nothing."""
+
+    def handlers(self, position: int = 0) -> Iterator[Handler]:
+        yield Handler(self.heartbeat, Wish(Request, HeartbeatRequest, None), position)
+
+
+class Beginnings(Knowing):
+    """Lets all pass that begin as one that passed, as far as to the end of the group, while `valid`."""
+
+    valid = True
+
+    def passed(self, ctx: Context, frame: memoryview, body: int) -> Beginning:  # type: ignore[override]
+        return Beginning(end_finder(HeartbeatRequest, 4, "group_id")(frame, body), lambda: self.valid)
+
+
+def test_how_requests_begin_that_pass_is_asked_once() -> None:
+    plugin = Beginnings()
+    link = Link(connection(), Filters([plugin]))
+    for number, group in enumerate("aab", 1):
+        assert from_client(link, heartbeat(number, group)) == [ToBroker(heartbeat(number, group))]
+    assert plugin.called == 2
+    assert [slot[0] for slot in link.inflight.slots] == [1, 2, 3]
+    plugin.valid = False
+    from_client(link, heartbeat(4, "b"))
+    assert plugin.called == 3
+
+
+def test_with_other_filters_no_beginning_is_known() -> None:
+    first, second = Beginnings(), Beginnings()
+    link = Link(connection(), Filters([first]))
+    from_client(link, heartbeat(1))
+    link.apply(Filters([second]), Limits())
+    from_client(link, heartbeat(2))
+    assert (first.called, second.called) == (1, 1)
+
+
 def test_what_came_in_pieces_is_known_when_it_is_whole() -> None:
     plugin = Knowing()
     link = Link(connection(), Filters([plugin]))
@@ -267,11 +354,11 @@ def test_who_cannot_say_whether_it_knows_a_request_is_called() -> None:
 
 
 def test_what_another_handler_wants_to_see_is_read_whoever_knows_it() -> None:
-    plugin, counting = Knowing(), Knowing()
-    link = Link(connection(), Filters([plugin, counting]))
+    plugin, reading = Knowing(), Unknowing()
+    link = Link(connection(), Filters([plugin, reading]))
     for number in (1, 2):
         from_client(link, heartbeat(number))
-    assert (plugin.called, counting.called) == (2, 2)
+    assert (plugin.called, reading.called) == (2, 2)
 
 
 class Answered(Knowing):

@@ -1,0 +1,178 @@
+"""Request lane: how requests leave for the broker, what is answered instead, and how it ends.
+
+Rules:
+* Acks 0 has no answer: no slot is kept for it, and a refusal of it can only be a closed connection (hazard 20).
+* Every request that the proxy answers leaves by `_answer`, every one that it ends the conversation for by `_give_up`.
+* What was held goes on as soon as it may: when answers came, the gate opened, or the others had their turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from proxy.core.admission import Admission
+from proxy.core.commands import PauseClient, ResumeClient
+from proxy.core.context import Context
+from proxy.core.counting import PendingCount
+from proxy.core.decisions import How
+from proxy.core.filters import CountedChain, FilterChain
+from proxy.core.handled_requests import HandledRequests
+from proxy.core.inflight import DROPPED, Answer
+from proxy.core.lane import Lane, State
+from proxy.core.limits import Limits
+from proxy.core.outcome import By
+from proxy.core.parts import Parts
+from proxy.core.readers import Wanted
+from proxy.core.request_heads import RequestHeads
+from proxy.core.sent_as import SentAs
+from proxy.core.verdict import Verdict
+from proxy.protocol.frame import HOLD, REQUEST_HEAD, SIZE, Buffer, Head, Hold, Meet
+from proxy.protocol.problem import Fault
+
+
+class RequestLane(Lane):
+    """What `Requests` is apart from meeting and reading requests. `answer` takes an answer of ours."""
+
+    pauses, resumes, may_ask = PauseClient, ResumeClient, True
+
+    def __init__(self, parts: Parts, admission: Admission, meet: Meet) -> None:
+        super().__init__(parts, REQUEST_HEAD, meet, Fault.CLIENT)
+        self.answer: Callable[[Answer], None]
+        self._admission = admission
+        self._most = parts.limits.in_flight
+        self._handled = HandledRequests(parts)
+        self._heads = RequestHeads(parts.connection)
+        self.is_over = False  # nothing more comes
+        self.unsettled = False  # there may be something to settle whatever comes
+
+    def apply(self, limits: Limits) -> None:
+        """These limits are in force, and perhaps other filters."""
+        super().apply(limits)
+        self._handled.apply(limits)
+        self._most = limits.in_flight
+        self._heads.passing.clear()
+
+    @property
+    def settled(self) -> bool:
+        """Is all that came dealt with?"""
+        return not self._slots and (self.state is State.ENDED or self.splitter.held is None)
+
+    def _sent(self, chain: FilterChain, correlation_id: int, ctx: Context | None, acks: int) -> None:
+        """This request goes to the broker, which answers it unless its acks are 0."""
+        if acks != 0:
+            self._slots.append((correlation_id, chain, ctx))
+        elif ctx is not None:
+            self._outcomes.end(ctx, By.NOBODY, "acks 0 has no answer")
+
+    def _counts(self, counted: CountedChain, head: Head, data: memoryview, pos: int) -> bool:
+        """Is this request counted with its answer, and seen by nobody?"""
+        size, connection = SIZE.size + head[0], self._connection
+        frame = data[pos : pos + size]
+        body = self._heads.body(counted.told, frame)
+        if body is None:
+            return False
+        try:
+            exchange = counted.counting.ask(connection, frame, body, size, self._outcomes.clock.now)
+        except Exception as error:
+            self._miscounted(counted, counted.counting.ask, error)
+            return False
+        if exchange is None:
+            return False
+        sample = None
+        if counted.fast_path is not None:
+            try:
+                sample = counted.fast_path.passes(connection, head[1], frame, size)
+            except Exception:
+                return False  # its handler is asked now, and says what is wrong
+            if sample is None:
+                return False
+        self._slots.append((head[2], counted, PendingCount(exchange, sample)))
+        return True
+
+    def _go_on(self, instead: Sequence[Buffer]) -> None:
+        self._outbox.amid_request = False
+        self._outbox.to_broker(instead if isinstance(instead, Hold) else self.splitter.resume(instead))
+
+    def _carry_out(self, verdict: Verdict, wanted: Wanted) -> Sequence[Buffer] | None:
+        """What goes to the broker: None for the frame as it came."""
+        pieces, ctx = verdict.pieces, wanted.ctx
+        if not verdict.whole:
+            self._give_up(ctx, verdict.ends, verdict.how)
+            return Hold(pieces or ())
+        if verdict.answered is not None:
+            self._answer(Answer(pieces or (), ctx, verdict.answered, verdict.why, verdict.leaving), wanted.acks)
+            pieces = ()
+        else:
+            self._passed_on(verdict, wanted)
+        if verdict.ends is not None:
+            self.give_up(verdict.ends, verdict.how)
+            return HOLD if verdict.answered is not None else pieces
+        return pieces
+
+    def _passed_on(self, verdict: Verdict, wanted: Wanted) -> None:
+        """A request that handlers looked at goes to the broker."""
+        chain, ctx = wanted.chain, wanted.ctx
+        self._outcomes.sent(ctx)
+        if verdict.version is None or wanted.acks == 0:
+            self._sent(chain, ctx.correlation_id, ctx, wanted.acks)
+        else:
+            self._slots.append((ctx.correlation_id, SentAs(chain, verdict.version), ctx))
+        if wanted.acks == 0:
+            return
+        self._slots.extend([(ctx.correlation_id, DROPPED, None)] * (verdict.copies - 1))
+        if verdict.pieces is None and chain.fast_path is not None and not wanted.passes:
+            own = ctx.without(wanted.noted) if wanted.noted else ctx
+            begins = chain.fast_path.passed(own, wanted.frame, wanted.body)
+            if begins is not None and not chain.observers and chain.shown is None:
+                self._heads.remember(chain, wanted.frame, begins, chain.passed or chain, own.as_sample())
+
+    def _answer(self, answer: Answer, acks: int) -> None:
+        """An answer of ours to this request, unless it has none."""
+        assert answer.ctx is not None
+        self._outcomes.answered(answer.ctx)
+        if acks == 0:
+            self._outcomes.end(answer.ctx, answer.by, answer.why)
+        else:
+            self.answer(answer)
+
+    def _give_up(self, ctx: Context | None, reason: str | None, how: How = How.CLOSE) -> Hold:
+        """End the conversation instead of answering this request."""
+        if ctx is not None:
+            self._outcomes.end(ctx, By.NOBODY, reason)
+        return self.give_up(reason, how)
+
+    def stop(self) -> None:
+        """The lane holds something back: the client is not read until it goes on."""
+        problem = self.splitter.problem
+        if problem is not None and self.state is not State.ENDED:
+            self._counters.bad_frames += 1
+            self.give_up(f"the client sent what is no request: {problem}")
+        self.pause()
+
+    def end_counted(self) -> None:
+        """What was to be counted with its answer gets none: it is open, and told, like all else."""
+        for number, chain, pending in self._slots:
+            if type(chain) is CountedChain:
+                self._reopen(chain, number, pending)
+
+    def settle(self) -> None:
+        """Go on with what was held, as far as it can."""
+        while self._may_go_on():  # what is resumed may turn the gate, and so be held again, behind it
+            self.state = State.OPEN
+            self._outbox.to_broker(self.splitter.resume())
+        self.stop()
+
+    def _may_go_on(self) -> bool:
+        if self.state not in (State.FULL, State.GATED, State.TURN) or self.turn.is_over:
+            return False
+        return len(self._slots) < self._most and not self._admission.is_closed
+
+    def be_over(self) -> None:
+        """Nothing more comes from this client."""
+        self.is_over = self.unsettled = True
+
+    def give_up(self, reason: str | None, how: How = How.CLOSE) -> Hold:
+        """Take nothing more from this client; what is asked is answered before the link closes."""
+        self.be_over()
+        self._admission.end()
+        return self.end(reason, how)

@@ -1,0 +1,26 @@
+"""Turns: what is long and has few elements takes none, where elements are counted in C."""
+
+from __future__ import annotations
+
+from proxy.core.commands import ToBroker, ToClient
+from proxy.core.decisions import Forward
+from proxy.core.filters import Filters
+from proxy.core.link import Link
+from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from proxy.protocol.slices import LARGE
+from proxy.testing import connection, from_broker, from_client
+from tests.proxy.core.frames import answering, asking
+from tests.proxy.core.lending import with_turns
+from tests.proxy.core.test_turn import Topics, sent
+
+
+def test_a_long_request_or_answer_of_few_elements_is_handled_at_once() -> None:
+    name = "n" * (LARGE + 1_000)
+    request = asking(MetadataRequest(topics=[MetadataRequest.Topic(name=name)]), 1)
+    topic = MetadataResponse.Topic(error_code=0, name=name, partitions=[])
+    answer = answering(MetadataResponse(brokers=[], topics=[topic]), 1)
+    link = Link(connection(), Filters([Topics(Forward, Forward)]))
+    done, turns = with_turns(link, from_client(link, bytearray(request)))
+    assert (sent(done, ToBroker), turns) == (request, 0)
+    done, turns = with_turns(link, from_broker(link, bytearray(answer)))
+    assert (sent(done, ToClient), turns) == (answer, 0)

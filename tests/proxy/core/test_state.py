@@ -1,0 +1,11 @@
+"""What is wrong with a state is said in one line for people, and by its paths."""
+
+from proxy.core.state import NotTakenError, StateError
+from proxy.text.problems import Finding
+
+
+def test_an_error_has_every_reason() -> None:
+    findings = Finding(("a", 1), "one is wrong"), Finding(("b",), "two is wrong")
+    assert StateError(iter(findings)).findings == findings
+    assert str(StateError(findings)) == "one is wrong; two is wrong"
+    assert NotTakenError("it ends", "it hangs").reasons == ("it ends", "it hangs")
