@@ -12,6 +12,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 
+from proxy.core.backoff import backoff
 from proxy.core.sasl.authority import Exchange
 
 Begin = Callable[[bool], Exchange]  # again: the client was authenticated before
@@ -37,7 +38,7 @@ class Failures:
         self._failed[host] = count, now
         if len(self._failed) > ADDRESSES:
             self._failed.popitem(last=False)
-        return float(min(FIRST_DELAY * 2.0 ** min(count - 1, 16), LONGEST_DELAY))
+        return backoff(FIRST_DELAY, LONGEST_DELAY, count)
 
 
 class ListenerAuthority:

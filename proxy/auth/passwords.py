@@ -1,8 +1,8 @@
 """PLAIN and SCRAM against a credentials file.
 
 Rules:
-* A password is never stored, nor told; a name that failed is not told either, since people type passwords into
-  the wrong field.
+* A password is never stored, nor told; a name that failed is told only where there is such a user, since people type
+  passwords into the wrong field.
 * Whether it was the user or the password that is wrong shows in nothing: the same work is done for both.
 """
 
@@ -45,7 +45,7 @@ class PlainExchange:
         known = self._users().get(user)
         verifier = nobodys(user, PLAIN_HASH) if known is None else known[PLAIN_HASH]
         if not fits(password, verifier, PLAIN_HASH) or known is None:
-            return Rejected(BAD, WHY)
+            return Rejected(BAD, WHY, user if known is not None else None)
         return Accepted(user)
 
 
@@ -57,7 +57,7 @@ class ScramExchange:
         self._mechanism = mechanism
         self._again = again
         self._step: Callable[[bytes], StepResult] = self._first
-        self._known = False
+        self._user: str | None = None  # whom it claims to be, where there is such a user
 
     def step(self, token: bytes) -> StepResult:
         """The client's first message, and its final one."""
@@ -65,7 +65,7 @@ class ScramExchange:
         try:
             return step(token)
         except ClaimError as error:
-            return rejected(error, self._mechanism, self._again)
+            return rejected(error, self._mechanism, self._again)._replace(user=self._user)
 
     def _no_more(self, token: bytes) -> StepResult:
         raise ClaimError("a token after the last")
@@ -75,7 +75,7 @@ class ScramExchange:
         if first.is_token:
             raise ClaimError("a delegation token, which only brokers know")
         known = self._users().get(first.user)
-        self._known = known is not None
+        self._user = first.user if known is not None else None
         verifier = nobodys(first.user, self._mechanism) if known is None else known[self._mechanism]
         nonce = first.nonce + base64.b64encode(secrets.token_bytes(NONCE_BYTES))
         answer = b"r=%b,s=%b,i=%d" % (nonce, base64.b64encode(verifier.salt), verifier.iterations)
@@ -91,6 +91,6 @@ class ScramExchange:
         signed = b",".join((first.bare, answer, final.without_proof))
         signature = hmac.digest(verifier.stored_key, signed, name)
         client_key = bytes(one ^ other for one, other in zip(signature, final.proof, strict=True))
-        if not (hmac.compare_digest(hashed(client_key).digest(), verifier.stored_key) and self._known):
+        if not (hmac.compare_digest(hashed(client_key).digest(), verifier.stored_key) and self._user):
             raise ClaimError(WHY)
         return Accepted(first.user, b"v=" + base64.b64encode(hmac.digest(verifier.server_key, signed, name)))

@@ -9,12 +9,15 @@ Rules:
 from __future__ import annotations
 
 import socket
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any, TypeVar
 
 import trio
 
+from proxy.core.arrival import NotServed
 from proxy.core.decisions import Call, Decision, Disconnect, How, Sleep, Step, Wait
+from proxy.core.failure import detached, name_of
+from proxy.core.filters import Filters
 from proxy.core.steps import HandlerError
 from proxy.net.side import AT_ONCE
 
@@ -35,6 +38,15 @@ async def admit(client: socket.socket, steps: Generator[Step, Any, Decided], mos
         elif decision.how is not How.CLOSE:
             await _answer_nothing(client, decision.how, most)
     return decision
+
+
+def tell_not_served(filters: Filters, ended: NotServed) -> Iterator[tuple[str, Exception]]:
+    """Tell plugins of a connection that ended here. Gives the names of those that failed, and how."""
+    for told in filters.not_served:
+        try:
+            told(ended)
+        except Exception as error:
+            yield name_of(told), detached(error)
 
 
 async def _unless_gone(client: socket.socket, steps: Generator[Step, Any, Decided]) -> Decided:

@@ -2,82 +2,48 @@
 
 Rules:
 * A connection counts from here until both of its sockets are closed; one over the limit is closed at once.
+* Of one that ends here plugins are told why (`Plugin.not_served`), once.
 * Plugins are asked before anything else is done for a client (`admitting.py`).
-* The broker is dialled before a link exists. One that refuses, is gone or stalls gives the client what a dead broker
-  would, a closed connection, and a line in the log that says which.
-* A client that begins at the bootstrap port may be served by any broker: the next one is tried while there is time.
-* Where a broker is, any answer may say, and is believed. Where nobody answers there, it is tried where discovery found
-  it: an answer may be wrong, and until the next discovery all clients would be sent there.
+* Where no link comes of it, what was opened is closed, and it counts no more. Afterwards the reactor closes both
+  sockets, and tells of it.
+* The broker is dialled before a link exists (`reaching.py`). One that refuses, is gone or stalls gives the client what
+  a dead broker would, a closed connection, and a line in the log that says which.
 """
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable
+from contextlib import ExitStack
 
 import structlog
 import trio
 
 from proxy.auth.identity import keep_up
-from proxy.config import LimitOptions
-from proxy.core.allowance import Allowance
-from proxy.core.arrival import Arrival
+from proxy.core.arrival import Arrival, NotServed
 from proxy.core.context import Connection
 from proxy.core.decisions import Disconnect
+from proxy.core.failure import raised_at
 from proxy.core.filters import Filters
-from proxy.core.limits import Counters as LinkCounters
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
 from proxy.core.steps import HandlerError, arrival_steps, caught
 from proxy.core.topology import Endpoint
-from proxy.net.admitting import admit
-from proxy.net.complaints import Complaints
+from proxy.net.admitting import admit, tell_not_served
 from proxy.net.dial import UnreachableError, plain_socket
 from proxy.net.exposure import Exposure
-from proxy.net.hosted import PluginHost
 from proxy.net.introductions import Introduced
-from proxy.net.listeners import Listener
-from proxy.net.reactor import Reactor
+from proxy.net.reaching import Reaching
+from proxy.net.serving import Worker
 from proxy.net.side import AnySocket
-from proxy.net.snapshot import GatewaySnapshot
-from proxy.net.tasks import Tasks
-from proxy.net.tls.brokers import TlsStream
+from proxy.net.tls.clients import Welcomed
 from proxy.net.tls.handshake import HandshakeError
 from proxy.net.tls.sockets import TlsSocket
 from proxy.net.upstream import Upstream
-from proxy.telemetry.counters import NetworkCounters
 
 log = structlog.get_logger()
 
-HEARSAY = 1.0  # seconds in which what one worker learned is known to all; one thousandth is usual
-
-
-@dataclass
-class Worker:
-    """What all connections of a worker share.
-
-    `mark`: the client id of this proxy; `host`: what plugins share; `listeners`: all that it has.
-
-    `snapshot` is in force: another may be after any await.
-    """
-
-    snapshot: GatewaySnapshot
-    reactor: Reactor
-    tasks: Tasks
-    counters: NetworkCounters
-    link_counters: LinkCounters
-    complaints: Complaints
-    mark: str
-    host: PluginHost
-    allowance: Allowance = field(default_factory=Allowance)
-    listeners: list[Listener] = field(default_factory=list)
-    dialling: trio.Nursery = field(init=False)
-
-    @property
-    def limits(self) -> LimitOptions:
-        """Those that are in force."""
-        return self.snapshot.config.limits
+ENDED = "the proxy ended it before it was served"
 
 
 class Arrivals:
@@ -90,10 +56,10 @@ class Arrivals:
         upstream: Callable[[], Upstream],
         worker: Worker,
     ) -> None:
-        self._waiting = exposure.waiting[listener]
         self._listener = listener
         self._cluster = exposure.cluster
         self._topology = exposure.topologies[listener]
+        self._reaching = Reaching(self._topology, exposure.waiting[listener])
         self._upstream = upstream
         self._worker = worker
         self._arriving: set[trio.CancelScope] = set()
@@ -113,6 +79,7 @@ class Arrivals:
             worker.counters.over_connections += 1
             most = f"{worker.limits.connections} are open (limits.connections)"
             self._complain("connection refused", None, peer, most)
+            self._not_served(worker.snapshot.listeners[self._listener].filters, peer, broker_id, most)
             return
         worker.counters.accepted += 1
         worker.counters.open += 1
@@ -123,69 +90,105 @@ class Arrivals:
         self._worker.complaints.tell(log.warning, event, (self._listener, about), why, why=why, **facts, **here)
 
     async def _arrive(self, client: socket.socket, peer: tuple[str, int], broker_id: int | None) -> None:
-        with self._worker.tasks.contained("bringing a client to a broker", listener=self._listener):
+        with (
+            self._worker.tasks.contained("bringing a client to a broker", listener=self._listener),
+            ExitStack() as given_up,
+        ):
+            given_up.callback(self._count_no_more)
+            given_up.callback(client.close)
             scope = trio.CancelScope()
             self._arriving.add(scope)
             try:
                 with scope:
-                    await self._connect(client, peer, broker_id)
+                    await self._connect(client, peer, broker_id, given_up)
             finally:
                 self._arriving.remove(scope)
 
-    async def _connect(self, client: socket.socket, peer: tuple[str, int], broker_id: int | None) -> None:
-        broker = introduced = welcomed = None
+    def _count_no_more(self) -> None:
+        self._worker.counters.open -= 1
+
+    async def _connect(
+        self, client: socket.socket, peer: tuple[str, int], broker_id: int | None, given_up: ExitStack
+    ) -> None:
+        """Bring it to a broker. `given_up`: what is done where no link comes of it."""
+        introduced = welcomed = None
         shaken: AnySocket = client
+        why = ENDED
         # By this a client comes in, whatever is in force meanwhile: part of one and part of another may be neither.
         here, upstream = self._worker.snapshot.listeners[self._listener], self._upstream()
+        given_up.callback(lambda: self._not_served(here.filters, peer, broker_id, why, welcomed))
         try:
-            if here.filters.accepted and not await self._admitted(here.filters, client, peer, broker_id):
-                return
+            if here.filters.accepted:
+                refusal = await self._refusal(here.filters, client, peer, broker_id)
+                if refusal is not None:
+                    why = refusal
+                    return
             if here.tls is not None:
                 welcomed = await here.tls.welcome(client, broker_id, self._worker.limits)
                 shaken, broker_id = welcomed.socket, welcomed.broker_id
-            principal = None if welcomed is None else welcomed.principal
-            broker, introduced = await self._reach(upstream, broker_id, principal, later=here.introduce_later)
+                given_up.callback(shaken.close)
+            principal, seconds = None if welcomed is None else welcomed.principal, self._worker.limits.dial
+            later = here.introduce_later
+            stream, introduced = await self._reaching.reach(upstream, broker_id, principal, seconds, later=later)
         except UnreachableError as error:
+            why = f"broker unreachable: {error}"
             self._worker.counters.failed_dial += not error.stalled
             self._worker.counters.slow_dial += error.stalled
             upstream.ask_again()
             self._complain("broker unreachable", broker_id, peer, str(error), broker=broker_id)
+            return
         except HandshakeError as error:
+            why = f"no TLS: {error}"
             self._worker.counters.slow_handshake += error.limit == "handshake"
             self._worker.counters.over_handshakes += error.limit == "handshakes"
             self._worker.counters.failed_handshakes += error.limit is None
             self._complain("no TLS", peer[0], peer, str(error))
-        finally:
-            if broker is None:  # also when the proxy is about to end
-                self._worker.counters.open -= 1
-                shaken.close()
-        if broker is not None and self._is_over:
-            self._worker.counters.open -= 1
-            shaken.close()
-            plain_socket(broker).close()
-        elif broker is not None:
-            connection = Connection(peer, self._listener, self._cluster, self._topology, broker_id)
-            if welcomed is not None:
-                connection.tls, connection.principal = welcomed.facts, welcomed.principal
-                connection.taken_for = "" if welcomed.principal else None
-            if introduced is not None:
-                connection.taken_for = introduced.identity.principal
-            self._begin(connection, here.filters.plugins[0], shaken, plain_socket(broker), introduced)
+            return
+        broker = plain_socket(stream)
+        given_up.callback(broker.close)
+        if self._is_over:
+            return
+        connection = Connection(peer, self._listener, self._cluster, self._topology, broker_id)
+        if welcomed is not None:
+            connection.tls, connection.principal = welcomed.facts, welcomed.principal
+            connection.taken_for = "" if welcomed.principal else None
+        if introduced is not None:
+            connection.taken_for = introduced.identity.principal
+        self._begin(connection, here.filters.plugins[0], shaken, broker, introduced, given_up)
 
-    async def _admitted(
+    async def _refusal(
         self, filters: Filters, client: socket.socket, peer: tuple[str, int], broker_id: int | None
-    ) -> bool:
-        """Do all plugins let this client come?"""
+    ) -> str | None:
+        """Why plugins do not let this client come; None: all let it."""
         arrival = Arrival(peer, self._listener, self._cluster, broker_id)
+        self._worker.reactor.clock.now = trio.current_time()  # no link wakes up where nobody is let in
         steps = caught(arrival_steps(filters.accepted, arrival))
         decision = await admit(client, steps, self._worker.limits.idle)
         if isinstance(decision, Disconnect):
             self._complain("connection refused", broker_id, peer, decision.reason)
-        elif isinstance(decision, HandlerError):
+            return decision.reason
+        if isinstance(decision, HandlerError):
             self._worker.link_counters.failed_handlers += 1
             kind = type(decision.cause).__name__
             self._complain("handler failed", str(decision), peer, f"{decision} failed", error=kind, at=decision.at)
-        return decision is None
+            return f"{decision} failed"
+        return None
+
+    def _not_served(
+        self,
+        filters: Filters,
+        peer: tuple[str, int],
+        broker_id: int | None,
+        why: str,
+        welcomed: Welcomed | None = None,
+    ) -> None:
+        """Tell plugins that this connection ended here."""
+        arrival = Arrival(peer, self._listener, self._cluster, broker_id)
+        facts = () if welcomed is None else (welcomed.facts, welcomed.principal)
+        for name, error in tell_not_served(filters, NotServed(arrival, why, *facts)):
+            self._worker.link_counters.failed_observers += 1
+            failed = {"error": type(error).__name__, "at": raised_at(error)}
+            self._complain("observer failed", name, peer, f"{name} failed", **failed)
 
     def _begin(
         self,
@@ -194,6 +197,7 @@ class Arrivals:
         client: AnySocket,
         broker: AnySocket,
         introduced: Introduced | None,
+        given_up: ExitStack,
     ) -> None:
         """Both sides are there: serve them, from what the handshake of TLS brought ahead on."""
         worker, snapshot = self._worker, self._worker.snapshot
@@ -210,10 +214,8 @@ class Arrivals:
         except BaseException:
             if link is not None:
                 link.release("the proxy failed; its log says where")
-            self._worker.counters.open -= 1
-            client.close()
-            broker.close()
             raise
+        given_up.pop_all()
         try:
             conversation.carry_out(beginning)
             if isinstance(client, TlsSocket) and client.ahead and not conversation.closing:
@@ -221,46 +223,3 @@ class Arrivals:
         except BaseException:
             conversation.abort("the proxy failed; its log says where")
             raise
-
-    async def _places(self, upstream: Upstream, broker_id: int) -> Iterable[Endpoint]:
-        """Where that broker is, and where discovery found it last: an answer to a client may have said otherwise since.
-
-        Another worker may have told of it before we hear of it. Raises UnreachableError.
-        """
-        if broker_id not in self._topology.brokers:
-            with trio.move_on_after(HEARSAY):
-                while broker_id not in self._topology.brokers:
-                    await self._waiting.park()
-        if broker_id not in self._topology.brokers:
-            raise UnreachableError(self._topology.place(broker_id), "no such broker was ever seen")
-        told = self._topology.brokers[broker_id].real
-        return dict.fromkeys((told, upstream.brokers.get(broker_id, told)))
-
-    async def _reach(
-        self, upstream: Upstream, broker_id: int | None, principal: str | None, *, later: bool
-    ) -> tuple[trio.SocketStream | TlsStream, Introduced | None]:
-        """A connection to that broker, or to any, that knows who we are. Raises UnreachableError."""
-        candidates: Iterable[Endpoint] = upstream.anybody()
-        if broker_id is not None:
-            candidates = await self._places(upstream, broker_id)
-        until = trio.current_time() + self._worker.limits.dial
-        failed: UnreachableError | None = None
-        for endpoint in candidates:
-            try:
-                stream = await upstream.dial(endpoint, until)
-            except UnreachableError as error:
-                failed = failed or error
-                continue
-            try:
-                return stream, None if later else await upstream.introduce(stream, endpoint, principal)
-            except UnreachableError as error:
-                failed = failed or error
-                await trio.aclose_forcefully(stream)
-            except BaseException:  # the proxy is about to end
-                await trio.aclose_forcefully(stream)
-                raise
-        assert failed is not None, "a cluster has bootstrap addresses"
-        try:
-            raise failed
-        finally:
-            del failed  # its traceback has this frame

@@ -19,6 +19,7 @@ from typing import Any
 from proxy.core.topology import Endpoint
 from proxy.text.scarce import MORE_DESCRIPTORS, SCARCE
 
+TCP_USER_TIMEOUT = getattr(socket, "TCP_USER_TIMEOUT", None)  # Linux alone has it
 BACKLOG = 1024  # clients come back all at once after a broker died
 LISTEN = "0A"  # the kernel's number for the state in /proc/net/tcp
 
@@ -37,8 +38,13 @@ class BindError(Exception):
         return self._why
 
 
-def listen(endpoint: Endpoint, option: str, *, shared: bool = False) -> list[socket.socket]:
-    """Listen on every address of `endpoint`. `option`: what a person would change. Raises BindError."""
+def listen(
+    endpoint: Endpoint, option: str, *, shared: bool = False, untaken: float | None = None
+) -> list[socket.socket]:
+    """Listen on every address of `endpoint`. `option`: what a person would change. Raises BindError.
+
+    `untaken`: seconds after which the kernel ends a connection whose client takes nothing of what is sent to it.
+    """
     with ExitStack() as undo:
         sockets = []
         for family, address in _addresses(endpoint, option):
@@ -48,6 +54,8 @@ def listen(endpoint: Endpoint, option: str, *, shared: bool = False) -> list[soc
                 listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 if shared:
                     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+                if untaken is not None and TCP_USER_TIMEOUT is not None:  # what it accepts has it too
+                    listening.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, round(untaken * 1000))
                 if family == socket.AF_INET6:
                     listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, address[0] != "::")
                 listening.bind(address)

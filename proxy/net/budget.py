@@ -10,13 +10,15 @@ Rules:
 * Where that has not helped for 5 seconds, or the budget is spent, the connection that holds most is ended, then the
   next.
 * Connections that hold less are never stopped by others.
-* When much was let go, the C library is told to give it back to the system.
+* When much was let go, Python and the C library are told to give it back to the system, and once more when what was
+  kept of it for the next objects is not used any more.
 * Nothing is counted where bytes pass: connections are looked at a few times a second, for a hundredth of the time at
   the most, and one that kept all of a chunk is looked at then.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection
 from typing import Protocol
@@ -28,6 +30,7 @@ from proxy.net.machine import give_back
 QUICKEST = 0.1  # seconds between two looks, at the least
 SHARE = 100  # one in so many seconds goes into looking
 PATIENCE = 5.0  # seconds
+SETTLED = 1.0  # seconds after which memory is given back once more
 MUCH = 4 << 20  # bytes; less is not worth giving back, which takes 1 ms and more
 MIB = 1 << 20
 
@@ -64,6 +67,7 @@ class Budget:
         self._much = 0.0  # who holds more than this is not read where memory is short
         self._exceeded_since: float | None = None  # more than enough is held
         self._most_lately = 0  # held since memory was given back
+        self._once_more = math.inf  # when it is given back again
         self.held = 0
         self.pauses = 0
         self.ends = 0
@@ -92,6 +96,10 @@ class Budget:
         self._most_lately = max(self._most_lately, self.held)
         if self._most_lately > MUCH and self.held < self._most_lately // 2:
             self._most_lately = self.held
+            self._once_more = trio.current_time() + SETTLED
+            self._give_back()
+        elif trio.current_time() >= self._once_more:
+            self._once_more = math.inf
             self._give_back()
         if self.held <= self._enough:
             self._exceeded_since = None

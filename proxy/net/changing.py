@@ -23,14 +23,15 @@ import trio
 from proxy.config import Config
 from proxy.core.filters import Filters
 from proxy.core.topology import Topology
-from proxy.net.arrivals import Worker
 from proxy.net.draining import Draining
 from proxy.net.exposure import Tell
 from proxy.net.machine import allow_open_files, memory_of_worker
 from proxy.net.process import ENDING, StartError
 from proxy.net.running_plugins import RunningPlugins
 from proxy.net.served import Served
-from proxy.net.snapshot import GatewaySnapshot, build
+from proxy.net.serving import Worker
+from proxy.net.snapshot import GatewaySnapshot
+from proxy.net.snapshot_builder import build
 from proxy.net.watching import look
 
 if TYPE_CHECKING:

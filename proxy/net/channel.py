@@ -7,7 +7,12 @@ Rules:
   Both say `{"learned": [cluster, node id, host, port]}`: the worker what it learned, the supervisor what another did.
 * Another configuration is put in force in two steps: `{"prepare": number, "config": ...}` is answered with
   `{"prepared": number, "problems": [...]}`, and then `{"take": number}` with `{"taken": number, "report": report}`.
-  Where another worker has problems `{"forget": number}` comes instead, and nothing changes.
+  Where another worker has problems `{"forget": number}` comes instead, and nothing changes. So is another state of a
+  plugin: `{"prepare": number, "plugin": name, "state": ...}`; what is wrong in it is said beside, as
+  `"findings": [[path, message], ...]`.
+* `{"query": number, "plugin": name, "question": ..., "said": ...}` is answered with `{"answered": number, "answers":
+  ...}`, whose answers are JSON in a string: it is written and read in threads; null where the plugin failed. So is
+  `{"query": number, "connections": limit}`.
 * A line that is none of these, or endless, is a `NonsenseError`: whoever receives goes on with the next one.
 * Of brokers only the last word about each waits to be sent (`BrokerOutbox`): an end that does not read costs no memory,
   and keeps no other from hearing.
@@ -22,6 +27,7 @@ import json
 import pickle
 import socket
 import struct
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -66,6 +72,7 @@ class Settings:
     log: Any  # the form of the log, as `proxy.logs` has it
     verbose: bool
     mark: str = field(default_factory=new_mark)  # of all workers of one proxy
+    states: Mapping[str, Any] = field(default_factory=dict)  # that plugins took while they ran, by their names
 
 
 def receive_settings(channel: socket.socket) -> Settings:
@@ -84,7 +91,8 @@ class Lines:
     def __init__(self, channel: socket.socket) -> None:
         self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(channel))
         self._sending = trio.Lock()
-        self._rest = b""
+        self._rest = bytearray()
+        self._searched = 0  # bytes of it, in which no line ends
         self._too_long = False  # what of this line came was thrown away
 
     async def send_settings(self, settings: Settings) -> None:
@@ -103,9 +111,11 @@ class Lines:
 
     async def receive(self) -> dict[str, Any] | None:
         """The next line; None when the other end is gone. Raises NonsenseError."""
-        while b"\n" not in self._rest:
+        while (end := self._rest.find(b"\n", self._searched)) < 0:
             if len(self._rest) > LONGEST:
-                self._rest, self._too_long = b"", True
+                self._rest.clear()
+                self._too_long = True
+            self._searched = len(self._rest)
             try:
                 data = await self._stream.receive_some()
             except (trio.BrokenResourceError, trio.ClosedResourceError):
@@ -113,7 +123,9 @@ class Lines:
             if not data:
                 return None
             self._rest += data
-        line, _, self._rest = self._rest.partition(b"\n")
+        line = self._rest[:end]
+        del self._rest[: end + 1]
+        self._searched = 0
         too_long, self._too_long = self._too_long, False
         try:
             values = None if too_long else json.loads(line)

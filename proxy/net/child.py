@@ -7,30 +7,39 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import trio
 
-from proxy.config import Config
-from proxy.net.channel import BrokerOutbox, Learned, Lines, written
+from proxy.net.channel import BrokerOutbox, Learned, Lines, Settings
 from proxy.net.tasks import Tasks
 from proxy.telemetry.report import Report
+from proxy.text.problems import Finding
 
 ANSWER_WITHIN = 1.0  # seconds that a worker has for a report
-CHANGE_WITHIN = 30.0  # seconds that it has to prepare another configuration, and to take it
+CHANGE_WITHIN = 30.0  # seconds that it has to prepare a change, and to take it
+QUERY_WITHIN = 5.0  # seconds that it has for what its plugins are asked
 
 Hear = Callable[[Learned], None]
+
+
+class Preparation(NamedTuple):
+    """What a worker says of a change that it was to prepare: why it cannot be, and what is wrong in a state."""
+
+    problems: Sequence[str] = ()
+    findings: Sequence[Finding] = ()
 
 
 class Child:
     """One worker while it lives."""
 
-    def __init__(self, process: trio.Process, lines: Lines, tasks: Tasks, config: Config | None = None) -> None:
+    def __init__(self, process: trio.Process, lines: Lines, tasks: Tasks, settings: Settings | None = None) -> None:
         self.process = process
         self.lines = lines
-        self.config = config  # that it has
+        self.settings = settings  # that it has, but for its number
         self.told = trio.Event()  # set when it was sent its settings
         self.outbox = BrokerOutbox(lines)
         self._tasks = tasks
@@ -38,6 +47,8 @@ class Child:
         self._lock = trio.Lock()
         self._answers, self._answer = trio.open_memory_channel[Report](1)
         self._changes, self._change = trio.open_memory_channel[dict[str, Any]](4)
+        self._queries: dict[int, trio.MemorySendChannel[str | None]] = {}
+        self._query = 0  # the number of the last
 
     async def listen(self, became_ready: Callable[[], None], learned: Hear) -> None:
         """Take what the worker says; `learned`: what it learned."""
@@ -59,23 +70,49 @@ class Child:
                         self.ready = Report.of(line["report"])  # listeners may be gone
                     with suppress(trio.WouldBlock):
                         self._changes.send_nowait(line)
+                elif "answered" in line:
+                    asking = self._queries.pop(line["answered"], None)
+                    if asking is not None:
+                        asking.send_nowait(line["answers"])
                 else:
                     with suppress(trio.WouldBlock):  # nobody took the last one: it was late
                         self._answers.send_nowait(Report.of(line["report"]))
         self._changes.close()
+        for asking in self._queries.values():
+            asking.close()
 
-    async def prepare(self, number: int, config: Config) -> list[str] | None:
-        """Have another configuration prepared. Gives why it cannot be; None: it said nothing."""
-        answer = await self._say({"prepare": number, "config": written(config)}, "prepared", number)
-        return None if answer is None else [str(problem) for problem in answer["problems"]]
+    async def prepare(self, number: int, change: Mapping[str, Any]) -> Preparation | None:
+        """Have a change prepared. Gives what is wrong with it; None: it said nothing."""
+        answer = await self._say({"prepare": number, **change}, "prepared", number)
+        if answer is None:
+            return None
+        findings = [Finding(tuple(path), str(message)) for path, message in answer.get("findings", ())]
+        return Preparation([str(problem) for problem in answer["problems"]], findings)
 
-    async def take(self, number: int, config: Config) -> bool:
-        """Have it put in force."""
+    async def take(self, number: int, settings: Settings) -> bool:
+        """Have it put in force; then these are its settings."""
         answer = await self._say({"take": number}, "taken", number)
         if answer is None or answer["report"] is None:
             return False
-        self.config = config
+        self.settings = settings
         return True
+
+    async def query(self, asked: Mapping[str, Any]) -> list[Any] | None:
+        """What it answers to a query (`channel.py`); None: it said nothing, or failed."""
+        self._query += 1
+        number = self._query
+        self._queries[number], answer = trio.open_memory_channel[str | None](1)
+        try:
+            with trio.move_on_after(QUERY_WITHIN), suppress(trio.EndOfChannel):
+                await self.told.wait()
+                await self.lines.send({"query": number, **asked})
+                answers = await answer.receive()
+                if answers is not None:
+                    found: list[Any] = await trio.to_thread.run_sync(json.loads, answers)
+                    return found
+            return None
+        finally:
+            self._queries.pop(number, None)
 
     async def _say(self, line: dict[str, Any], reply: str, number: int) -> dict[str, Any] | None:
         """What it answers in time."""

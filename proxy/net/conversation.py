@@ -3,7 +3,8 @@
 Rules:
 * What goes to one socket leaves together. Nothing waits: whoever could not go on gets an event when it can.
 * What a link wanted sent before its end is sent, even to a slow socket; then both sockets are closed.
-* It is over once, whatever ends it, and told of once.
+* It is over once, whatever ends it, and told of once. That may be in the middle of commands: sending is what finds out
+  that a socket is gone.
 """
 
 from __future__ import annotations
@@ -63,13 +64,13 @@ class Conversation:
 
     __slots__ = (
         "__weakref__",
-        "_is_over",
         "active",
         "broker",
         "buffer",
         "client",
         "closing",
         "is_fault",
+        "is_over",
         "is_plain",
         "link",
         "opened",
@@ -88,7 +89,7 @@ class Conversation:
         self.client.peer, self.broker.peer = self.broker, self.client
         self.client.is_client = True
         self.is_plain = self.client.is_plain and self.broker.is_plain
-        self._is_over = False
+        self.is_over = False
         self.closing = False
         self.paused = False  # memory is short
         self.reason: str | None = None
@@ -156,11 +157,12 @@ class Conversation:
 
     def _do(self, command: Command) -> None:
         if isinstance(command, Close):
-            if command.reset:
+            if command.reset and not self.is_over:
                 self.client.reset()
             self.close(command.reason)
         elif isinstance(command, HalfClose):
-            self.client.finish()
+            if not self.is_over:
+                self.client.finish()
         elif isinstance(command, Await):
             command.signal.on_release(self, partial(self.shared.resuming.released, command.token))
         elif isinstance(command, Wake):
@@ -208,9 +210,9 @@ class Conversation:
 
     def abort(self, reason: str | None = None, *, is_fault: bool = True) -> None:
         """End it now, whatever was still to be sent."""
-        if self._is_over:
+        if self.is_over:
             return
-        self._is_over = self.closing = True
+        self.is_over = self.closing = True
         if self.reason is None:
             self.reason, self.is_fault = reason, is_fault
         self.shared.leaves(self)

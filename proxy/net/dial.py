@@ -2,13 +2,14 @@
 
 Rules:
 * What goes wrong is said in a few words a person can act on, with the address: `kafka-1:9092: connection refused`.
+* A broker that is dialled somewhere else (`via`) keeps its address in all that is said and checked, by TLS too.
 * A socket that leaves here is a plain non-blocking one with TCP_NODELAY; whoever takes it closes it.
 """
 
 import errno
 import os
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import overload
 
@@ -25,6 +26,8 @@ KERNEL_DEFAULT = 0
 
 
 Check = Callable[[Endpoint], Awaitable[None]]
+Via = Mapping[Endpoint, Endpoint]  # where to dial instead
+DIRECTLY: Via = {}
 
 
 class UnreachableError(Exception):
@@ -42,19 +45,25 @@ class ReservedError(UnreachableError):
 
 
 async def dial(
-    endpoint: Endpoint, seconds: float, tls: BrokerTls | None = None, check: Check | None = None
+    endpoint: Endpoint,
+    seconds: float,
+    tls: BrokerTls | None = None,
+    check: Check | None = None,
+    via: Via = DIRECTLY,
 ) -> trio.SocketStream | TlsStream:
     """A connection to `endpoint`, if `check` has nothing against it. Raises UnreachableError."""
     until = trio.current_time() + seconds
+    place = via.get(endpoint, endpoint)
+    way = f" (dialled at {place})" if place != endpoint else ""
     try:
         with trio.fail_after(seconds):
             if check is not None:
                 await check(endpoint)
-            stream = await _connect(endpoint)
+            stream = await _connect(place)
     except trio.TooSlowError:
-        raise UnreachableError(endpoint, f"no answer within {round(seconds, 2):g} s", stalled=True) from None
+        raise UnreachableError(endpoint, f"no answer within {round(seconds, 2):g} s{way}", stalled=True) from None
     except OSError as error:
-        raise UnreachableError(endpoint, reason(error)) from None
+        raise UnreachableError(endpoint, reason(error) + way) from None
     except ValueError:  # the resolver cannot even encode it
         raise UnreachableError(endpoint, "no host has such a name") from None
     if tls is None:

@@ -21,7 +21,7 @@ import trio
 from plugins.api_versions import LOOP
 from proxy.core.topology import Endpoint
 from proxy.net.asking import CLIENT_ID, EndedError, ask
-from proxy.net.dial import ReservedError, UnreachableError, dial
+from proxy.net.dial import DIRECTLY, ReservedError, UnreachableError, Via, dial
 from proxy.net.loops import Loops
 from proxy.net.tls.brokers import BrokerTls
 from proxy.net.tls.sayings import TlsError
@@ -55,6 +55,7 @@ async def discover(
     introduce: Introduce = nobody,
     tls: BrokerTls | None = None,
     loops: Loops | None = None,
+    via: Via = DIRECTLY,
 ) -> Cluster:
     """All brokers of the cluster that `endpoint` belongs to.
 
@@ -62,8 +63,8 @@ async def discover(
     """
     version = 0
     try:
-        version = await newest_metadata(endpoint, seconds, tls, loops)
-        async with await dial(endpoint, seconds, tls, loops.check if loops else None) as stream:
+        version = await newest_metadata(endpoint, seconds, tls, loops, via)
+        async with await dial(endpoint, seconds, tls, loops.check if loops else None, via) as stream:
             await introduce(stream, endpoint)
             with trio.fail_after(seconds):
                 fields, mark = ("brokers", "cluster_id"), loops.mark if loops else CLIENT_ID
@@ -90,11 +91,15 @@ async def discover(
 
 
 async def newest_metadata(
-    endpoint: Endpoint, seconds: float, tls: BrokerTls | None = None, loops: Loops | None = None
+    endpoint: Endpoint,
+    seconds: float,
+    tls: BrokerTls | None = None,
+    loops: Loops | None = None,
+    via: Via = DIRECTLY,
 ) -> int:
     """The newest Metadata version that broker and codec know. Raises UnreachableError, ProtocolError, TlsError."""
     mark = loops.mark if loops else CLIENT_ID
-    async with await dial(endpoint, seconds, tls, loops.check if loops else None) as stream:
+    async with await dial(endpoint, seconds, tls, loops.check if loops else None, via) as stream:
         with trio.move_on_after(min(seconds, SILENCE)):
             try:
                 answer = await ask(stream, ApiVersionsRequest(), 0, ApiVersionsResponse, client_id=mark)

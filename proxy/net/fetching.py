@@ -12,6 +12,7 @@ Rules:
 from __future__ import annotations
 
 import ssl
+from math import inf
 from urllib.parse import urlsplit
 
 import httpx
@@ -133,7 +134,7 @@ class FetchedToken:
         except (ValueError, TypeError, KeyError, AttributeError):
             log.warning("token not fetched", endpoint=endpoint, why="the answer has no access_token")
             return None
-        if not isinstance(token, str) or lifetime <= 0:
+        if not isinstance(token, str) or not 0 < lifetime < inf:
             log.warning("token not fetched", endpoint=endpoint, why="the answer has no access_token that holds")
             return None
         self.token, self._ends = token, trio.current_time() + lifetime

@@ -11,9 +11,11 @@ Rules:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
+from typing import Any
 
 import structlog
 import trio
@@ -21,11 +23,11 @@ import trio
 from proxy import logs
 from proxy.config import Config
 from proxy.core.limits import Counters as LinkCounters
-from proxy.net.arrivals import Worker
 from proxy.net.asking import new_mark
 from proxy.net.changing import Changing
 from proxy.net.channel import Learned
 from proxy.net.complaints import Complaints
+from proxy.net.connected import connected
 from proxy.net.conversation import Conversation
 from proxy.net.draining import Draining
 from proxy.net.exposure import Tell
@@ -36,9 +38,14 @@ from proxy.net.process import DrainResult, Started, StartError
 from proxy.net.reactor import Reactor
 from proxy.net.resolving import Resolver
 from proxy.net.served import Served
-from proxy.net.snapshot import GatewaySnapshot, build
+from proxy.net.serving import Worker
+from proxy.net.shared_rows import SharedTable
+from proxy.net.snapshot import GatewaySnapshot
+from proxy.net.snapshot_builder import build
+from proxy.net.states import WorkerStates
 from proxy.net.tasks import Tasks
 from proxy.net.telling import Telling
+from proxy.net.upstream import Upstream
 from proxy.net.watching import watch
 from proxy.telemetry.counters import NetworkCounters
 from proxy.telemetry.report import Report, Reports
@@ -50,10 +57,20 @@ class Gateway:
     """Everything that one worker does.
 
     `tell`: other workers listen on the same ports, and learn brokers by it. `mark` is theirs, too: see `loops.py`.
-    `number`: of this worker among them.
+    `number`: of this worker among them; `table`: what all of them count together. `states`: what their plugins took
+    while they ran.
     """
 
-    def __init__(self, config: Config, *, tell: Tell | None = None, mark: str | None = None, number: int = 0) -> None:
+    def __init__(
+        self,
+        config: Config,
+        *,
+        tell: Tell | None = None,
+        mark: str | None = None,
+        number: int = 0,
+        states: Mapping[str, Any] | None = None,
+        table: SharedTable | None = None,
+    ) -> None:
         self.counters = NetworkCounters()
         self.link_counters = LinkCounters()
         self.ending = DrainResult("connections")
@@ -64,7 +81,7 @@ class Gateway:
         self._accepting = trio.CancelScope()
         self._started: Started
         self._applying = trio.Lock()
-        host = PluginHost(number, self._reactor.clock, self.tasks)
+        host = PluginHost(number, self._reactor.clock, self.tasks, states, table)
         mark = mark or new_mark()
         self._worker = Worker(
             build(config, None, host, mark, others=tell is not None),
@@ -77,6 +94,8 @@ class Gateway:
             host,
         )
         self._changing = Changing(self._worker, self._draining, self._say_when_open, tell)
+        host.upstream = self._upstream
+        self.states = WorkerStates(host, lambda: self.snapshot, self._applying, self._keep_up)
 
     @property
     def snapshot(self) -> GatewaySnapshot:
@@ -159,6 +178,10 @@ class Gateway:
         if served is not None:
             served.exposure.learn(learned)
 
+    def _upstream(self, cluster: str) -> Upstream | None:
+        served = self._served.get(cluster)
+        return None if served is None else served.upstream
+
     @property
     def _served(self) -> dict[str, Served]:
         return self._changing.served
@@ -192,6 +215,10 @@ class Gateway:
     async def reports(self) -> Reports:
         """This worker is the only one."""
         return {0: self.report()}
+
+    async def connections(self, limit: int) -> list[dict[str, Any]]:
+        """Who is connected."""
+        return [connected(self._reactor.conversations, self._worker.host.worker, limit)]
 
     def report(self) -> Report:
         """What this worker says about itself."""

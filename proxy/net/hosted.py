@@ -2,8 +2,8 @@
 
 Rules:
 * This is the one place where plugins are made.
-* What it wants done again and again is done in a thread, one piece of work at a time. A piece that fails is a line and
-  a count, and is done again.
+* What it wants done again and again is done in a thread of its own, one piece of work at a time. A piece that fails is
+  a line and a count, and is done again.
 * A line that it tells is throttled as all that clients can cause. One that cannot be written raises where it is told in
   the thread of the links; told in another, it is a task that failed.
 """
@@ -14,7 +14,7 @@ import secrets
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from os import PathLike
@@ -35,7 +35,10 @@ from proxy.core.topic_names import TopicNames
 from proxy.logs.cut import short
 from proxy.net.complaints import Complaints
 from proxy.net.process import StartError
+from proxy.net.shared_rows import SharedTable
 from proxy.net.tasks import Tasks
+from proxy.net.topic_writing import ClusterTopicWriter
+from proxy.net.upstream import Upstream
 from proxy.telemetry.plugin_counters import PluginCounters
 from proxy.text.problems import BadFileError
 from proxy.text.watched import WatchedFile, no_warnings
@@ -46,30 +49,48 @@ T = TypeVar("T")
 
 
 class PluginHost:
-    """What all plugins of one worker share. `worker` is its number."""
+    """What all plugins of one worker share.
 
-    def __init__(self, worker: int, clock: Clock, tasks: Tasks) -> None:
+    `worker` is its number; `states`: what plugins of others took; `table`: what all workers count together.
+    """
+
+    def __init__(
+        self,
+        worker: int,
+        clock: Clock,
+        tasks: Tasks,
+        states: Mapping[str, Any] | None = None,
+        table: SharedTable | None = None,
+    ) -> None:
         self.worker = worker
+        self.states = dict(states or {})  # that plugins took last, by their names
+        self.table = table or SharedTable()
         self.thread = threading.get_ident()  # that of the links
         self.trio = trio.lowlevel.current_trio_token()
         self.instance = secrets.token_hex(8)
         self.clock = clock
+        self.offset = trio.current_time() - time.monotonic()  # seconds that trio's clock is ahead
         self.tasks = tasks
         self.complaints: Complaints = tasks.complaints
         self.counters = PluginCounters()
         self.topics: defaultdict[str, TopicNames] = defaultdict(TopicNames)  # by cluster
+        self.upstream: Callable[[str], Upstream | None] = lambda cluster: None  # those that are served, by cluster
 
 
 class HostedClock:
     """The time of the links, and that of the wall."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self, clock: Clock, offset: float) -> None:
+        self._clock, self._offset = clock, offset
 
     @property
     def now(self) -> float:
         """Of a monotonic clock."""
         return self._clock.now
+
+    def read(self) -> float:
+        """The same, at this moment."""
+        return time.monotonic() + self._offset
 
     def wall(self) -> float:
         """Seconds since 1970 UTC."""
@@ -85,12 +106,14 @@ class HostedPlugin:
         self._host = host
         self.watched: list[tuple[str, WatchedFile[Any]]] = []  # what each has, and the file
         self._works: list[tuple[float, Callable[[], object]]] = []
+        self._cluster = cluster
+        self._topics: list[ClusterTopicWriter] = []
         services = Services(
             self.name,
             cluster,
             host.worker,
             host.instance,
-            HostedClock(host.clock),
+            HostedClock(host.clock, host.offset),
             Random(f"{host.instance} {cluster} {self.name}"),
             host.counters.of(use.name, self.name),
             self._tell,
@@ -98,6 +121,9 @@ class HostedPlugin:
             self._watch,
             host.topics[cluster],
             FetchTopics(self.name),
+            host.table.of(f"{cluster} {self.name}"),
+            self._topic,
+            host.states.get(self.name),
         )
         with self._beginning():
             self.plugin: Plugin = use.plugin(use.options, services)
@@ -116,6 +142,13 @@ class HostedPlugin:
         finally:
             with trio.CancelScope(shield=True), contained("stopping a plugin", plugin=self.name):
                 await trio.to_thread.run_sync(plugin.stop)
+                for writer in self._topics:
+                    await writer.close()
+
+    def replaced(self) -> None:
+        """Tell it that another configuration came, without it."""
+        with self._host.tasks.contained("telling a plugin that it was replaced", plugin=self.name):
+            self.plugin.replaced()
 
     @contextmanager
     def _beginning(self) -> Iterator[None]:
@@ -130,10 +163,11 @@ class HostedPlugin:
             raise StartError(f'plugin "{self.name}" failed: {failure}; leave it out, or mend it') from None
 
     async def _repeat(self, seconds: float, work: Callable[[], object]) -> None:
+        own = trio.CapacityLimiter(1)  # not one of the threads that all share: it neither waits for them nor takes one
         while True:
             await trio.sleep(seconds)
             with self._host.tasks.contained("work of a plugin", plugin=self.name):
-                await trio.to_thread.run_sync(work)
+                await trio.to_thread.run_sync(work, limiter=own)
 
     def _every(self, seconds: float, work: Callable[[], object]) -> None:
         check_repeated(seconds)
@@ -149,6 +183,12 @@ class HostedPlugin:
         watched = WatchedFile(file, load, warnings)
         self.watched.append((what, watched))
         return watched
+
+    def _topic(self, topic: str, cluster: str | None = None) -> ClusterTopicWriter:
+        name = cluster or self._cluster
+        writer = ClusterTopicWriter(name, topic, lambda: self._host.upstream(name))
+        self._topics.append(writer)
+        return writer
 
     def _tell(
         self,

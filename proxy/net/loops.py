@@ -4,7 +4,8 @@ Every connection that comes back would be dialled again, without end: one of a c
 
 Rules:
 * An address is looked at before it is dialled: is its port one of ours, on an address of this machine? Names are looked
-  up for that. It costs nothing where no port of ours has that number, which is what nearly always holds.
+  up for that. It costs nothing where no port of ours has that number, which is what nearly always holds. Of a broker
+  that is dialled elsewhere (`via`) that place is looked at: a proxy may have the address that its brokers advertise.
 * A port that is forwarded, or another Doorkeeper, does not show like that. So whatever the proxy asks for itself
   carries a mark, its client id with a random number in it. Doorkeepers pass it on; a listener that is asked with its
   own mark answers with an error that no broker gives there (`plugins/api_versions.py`), and that travels back.
@@ -22,14 +23,14 @@ import structlog
 import trio
 
 from proxy.core.topology import Endpoint
-from proxy.net.dial import UnreachableError
+from proxy.net.dial import DIRECTLY, UnreachableError, Via
 from proxy.net.listeners import Listener
 from proxy.net.tasks import Tasks
 
 log = structlog.get_logger()
 
 ANY_PORT = 9  # of what is not even sent to
-WAY_OUT = "give the broker an address of its own in its advertised.listeners, or correct bootstrap"
+WAY_OUT = "give the broker an address of its own in its advertised.listeners, or correct bootstrap or via"
 
 
 class LoopError(UnreachableError):
@@ -37,18 +38,22 @@ class LoopError(UnreachableError):
 
 
 class Loops:
-    """Knows what of the addresses of one cluster leads back. `listeners`: all of this proxy."""
+    """Knows what of the addresses of one cluster leads back. `listeners`: all of this proxy; `via`: see `dial`."""
 
-    def __init__(self, cluster: str, mark: str, listeners: Iterable[Listener], tasks: Tasks) -> None:
+    def __init__(
+        self, cluster: str, mark: str, listeners: Iterable[Listener], tasks: Tasks, via: Via = DIRECTLY
+    ) -> None:
         self.mark = mark
         self._cluster = cluster
         self._listeners = listeners
+        self._via = via
         self._tasks = tasks
 
     async def check(self, endpoint: Endpoint) -> None:
-        """Raises LoopError where this is a port of ours."""
-        for listener in self._listeners:
-            if listener.has(endpoint.port) and await _same_place(endpoint, listener.bind.host):
+        """Raises LoopError where what is dialled for this address is a port of ours."""
+        place = self._via.get(endpoint, endpoint)
+        for listener in tuple(self._listeners):  # there may be others while names are looked up
+            if listener.has(place.port) and await _same_place(place, listener.bind.host):
                 raise self.found(endpoint, f"it is a port of listener {listener.name} of this proxy")
 
     def found(self, endpoint: Endpoint, why: str = "what is sent there comes back to this proxy") -> LoopError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import resource
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ PART = 4  # one in so many bytes is for what connections hold
 M_ARENA_MAX = -8
 SPARE_FILES = 1000  # besides the two of each connection: ports, pipes, logs, discovery
 MOST = 1 << 30  # bytes for each worker, unless the configuration says more
+YOUNG = 1  # the generations that the collector looks through often
 TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's
 
 
@@ -37,9 +39,22 @@ def share_arenas() -> None:
 
 
 def give_back() -> None:
-    """Give memory that is free back to the system, where the C library keeps it for later."""
+    """Give memory that is free back to the system, where Python or the C library keeps it for later."""
+    _empty_free_lists()
     if TRIM is not None:
         TRIM(0)
+
+
+def _empty_free_lists() -> None:
+    """Free what Python keeps of objects that are no more.
+
+    It keeps 2,000 tuples of each small size, which lie wherever the last large message was read. Each of them keeps an
+    arena of 1 MiB. A full collection frees them, and walks nothing while all objects are frozen: it takes 2 us.
+    """
+    gc.collect(YOUNG)  # what the next full collection would find: what is frozen meanwhile counts as old afterwards
+    gc.freeze()
+    gc.collect()
+    gc.unfreeze()
 
 
 def memory(root: Path = SYSTEM) -> int:

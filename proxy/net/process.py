@@ -11,12 +11,13 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import structlog
 import trio
 
 from proxy.config import Config
+from proxy.core.state import PluginStates
 from proxy.net.bind import BindError
 from proxy.telemetry.report import Report, Reports
 
@@ -46,6 +47,10 @@ class Serving(Protocol):
     ending: DrainResult
 
     @property
+    def states(self) -> PluginStates:
+        """Its plugins, while they run."""
+
+    @property
     def config(self) -> Config:
         """The configuration that is in force."""
 
@@ -60,6 +65,9 @@ class Serving(Protocol):
 
     async def reports(self) -> Reports:
         """What each worker says about itself."""
+
+    async def connections(self, limit: int) -> list[dict[str, Any]]:
+        """Who is connected to each worker (`connected.py`), as many of them as the limit."""
 
     def cut(self) -> None:
         """Whatever is there still ends now: `run` is cancelled next."""

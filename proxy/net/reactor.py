@@ -80,7 +80,7 @@ class Reactor:
         self._buffer = ReadBuffer(self._not_delivered)
         self._pipes = Pipes()
         self.turns = Turns()
-        self._resuming = Resuming(self.turns, self._guard, self._outside)
+        self._resuming = Resuming(self.turns, self.clock, self._guard, self._outside)
         self._again: deque[Side] = deque()
         self._shared = Shared(
             self._buffer, self._pipes, self.budget, self._resuming, self._again, emit, self._leaves, self._over

@@ -3,7 +3,7 @@
 Rules:
 * The plugins of a snapshot are started all, or none of them.
 * What is prepared runs before it is in force. It is stopped where it never comes to that.
-* A plugin that is replaced is stopped when the last that began by it has ended.
+* A plugin that is replaced is told so at once, and stopped when the last that began by it has ended.
 """
 
 from __future__ import annotations
@@ -75,6 +75,8 @@ class RunningPlugins:
         replaced = [each for each in self._running if each.plugin not in needed and each not in others]
         if replaced:
             self._leaving.update(replaced)
+            for each in replaced:
+                each.replaced()
             self._nursery.start_soon(self._stop_later, replaced, former)
 
     async def _stop_later(self, plugins: Collection[HostedPlugin], former: Collection[ref[Lease]]) -> None:

@@ -6,7 +6,8 @@ Rules:
 * Its ports open when its brokers are known.
 * A listener that is bound elsewhere, or stands before another cluster, is another one: the old one closes, and its
   connections are let go. One that only tells another host stays.
-* A cluster whose bootstrap addresses, TLS or SASL are others is discovered anew. Connections that are there go on.
+* A cluster whose bootstrap addresses, `via`, TLS or SASL are others is discovered anew. Connections that are there
+  go on.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ import trio
 
 from proxy.config import ListenerOptions
 from proxy.core.topology import Endpoint, Topology
-from proxy.net.arrivals import Arrivals, Worker
+from proxy.net.arrivals import Arrivals
 from proxy.net.exposure import Exposure, Tell
 from proxy.net.listeners import Listener
 from proxy.net.loops import Loops
+from proxy.net.serving import Worker
 from proxy.net.upstream import Upstream
 
 if TYPE_CHECKING:
@@ -58,8 +60,8 @@ class Served:
     def _way(self) -> object:
         """What discovery goes by."""
         snapshot = self._worker.snapshot
-        cluster = snapshot.clusters[self.name]
-        return snapshot.config.clusters[self.name].bootstrap, cluster.identity, cluster.tls
+        declared, cluster = snapshot.config.clusters[self.name], snapshot.clusters[self.name]
+        return declared.bootstrap, declared.via, cluster.identity, cluster.tls
 
     @property
     def is_open(self) -> bool:
@@ -76,12 +78,22 @@ class Served:
     def _upstream(self) -> Upstream:
         snapshot, worker = self._worker.snapshot, self._worker
         cluster = snapshot.clusters[self.name]
-        bootstrap = [Endpoint(*address) for address in snapshot.config.clusters[self.name].bootstrap]
-        loops = Loops(self.name, worker.mark, worker.listeners, worker.tasks)
+        declared = snapshot.config.clusters[self.name]
+        bootstrap, via = [Endpoint(*address) for address in declared.bootstrap], declared.detours
+        loops = Loops(self.name, worker.mark, worker.listeners, worker.tasks, via)
         identities = cluster.identity.identities if cluster.identity else None
         discovered, seconds = self.exposure.discovered, snapshot.config.limits.dial
         upstream = Upstream(
-            self.name, bootstrap, discovered, seconds, worker.counters, identities, cluster.tls, loops, self._beside
+            self.name,
+            bootstrap,
+            discovered,
+            seconds,
+            worker.counters,
+            identities,
+            cluster.tls,
+            loops,
+            self._beside,
+            via,
         )
         self.exposure.ask_again = upstream.ask_again
         return upstream

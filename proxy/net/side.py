@@ -45,6 +45,7 @@ class Side:
         "_write",
         "blocked",
         "fd",
+        "gone",
         "hung",
         "is_client",
         "peer",
@@ -85,6 +86,7 @@ class Side:
         self.received = 0  # bytes
         self.readable = False  # there may be more to read, and no event will say so
         self.hung = False  # the other end said goodbye
+        self.gone = False  # it is not there any more
         self.blocked = 0
         self._backlog = Backlog()
         self.stalled = False  # has a backlog
@@ -153,10 +155,21 @@ class Side:
                         self._stall()
                 sent = max(sent - len(piece), 0)
 
-    def keep(self, pipe: Pipe) -> None:
-        """The socket did not take all that is in this pipe: it leaves before everything else."""
+    def send_from(self, pipe: Pipe, more: bool) -> bool:
+        """Send what is in this pipe; `more` follows at once. False: the pipe is not the caller's any more.
+
+        What the socket does not take stays in it, and leaves before everything else.
+        """
+        try:
+            if pipe.drain(self.fd, more):
+                return True
+        except OSError as error:
+            pipe.release()
+            self._lost(self, error)
+            return False
         self._backlog.pipe = pipe
         self._stall()
+        return False
 
     def flush(self) -> None:
         """The socket takes bytes again: give it what was kept."""

@@ -11,7 +11,7 @@ HEAD_ONLY = 4 << 10  # what is read at a time where large frames pass: enough fo
 def splice(side: Side, pipes: Pipes) -> bool:
     """Let what passes of this side's frame through to its peer. True: there may be more to read.
 
-    Raises BlockingIOError where nothing more is there, EOFError where it has ended, OSError where a socket broke.
+    Raises BlockingIOError where nothing more is there, EOFError where it has ended, OSError where its socket broke.
     """
     splitter, peer = side.splitter, side.peer
     pipe = pipes.take()
@@ -25,8 +25,7 @@ def splice(side: Side, pipes: Pipes) -> bool:
                 raise EOFError
             side.received += count
             splitter.passed(count)
-            if not pipe.drain(peer.fd, not splitter.between):
-                peer.keep(pipe)
+            if not peer.send_from(pipe, not splitter.between):
                 pipe = None
                 return False
     finally:

@@ -16,8 +16,10 @@ import structlog
 import trio
 
 from proxy.auth.identity import Identities
+from proxy.core.backoff import backoff
 from proxy.core.topology import Endpoint
-from proxy.net.dial import ReservedError, UnreachableError, dial
+from proxy.net.asking import CLIENT_ID
+from proxy.net.dial import DIRECTLY, ReservedError, UnreachableError, Via, dial
 from proxy.net.discovery import Cluster, discover, newest_metadata, nobody
 from proxy.net.introductions import Introduced, introduce_on
 from proxy.net.loops import Loops
@@ -52,6 +54,7 @@ class Upstream:
         tls: BrokerTls | None = None,
         loops: Loops | None = None,
         start: Start | None = None,
+        via: Via = DIRECTLY,
     ) -> None:
         self.name = name
         self.brokers: dict[int, Endpoint] = {}
@@ -62,7 +65,7 @@ class Upstream:
         self._counters = counters
         self.identities = identities
         self.tls = tls
-        self._loops = loops
+        self._loops, self._via = loops, via
         self._paths = Paths(self._ask_through, start) if start is not None else None
         self._asked = trio.Event()
         self._turn = 0
@@ -100,7 +103,7 @@ class Upstream:
 
     async def dial(self, endpoint: Endpoint, until: float) -> trio.SocketStream | TlsStream:
         """A connection for a client. Raises UnreachableError."""
-        return await dial(endpoint, max(0.0, until - trio.current_time()), self.tls, self._check)
+        return await dial(endpoint, max(0.0, until - trio.current_time()), self.tls, self._check, self._via)
 
     async def _check(self, endpoint: Endpoint) -> None:
         """May a client be brought there? Raises UnreachableError."""
@@ -112,13 +115,30 @@ class Upstream:
     async def _ask_through(self, endpoint: Endpoint) -> None:
         """Whoever is there: does what we say come back to us? Raises UnreachableError."""
         with suppress(ProtocolError, TlsError):  # no broker, but no loop either
-            await newest_metadata(endpoint, self.seconds, self.tls, self._loops)
+            await newest_metadata(endpoint, self.seconds, self.tls, self._loops, self._via)
 
     async def introduce(self, stream: trio.abc.Stream, endpoint: Endpoint, principal: str | None) -> Introduced | None:
         """Say on a fresh connection who we are for this client, if they want to know. Raises UnreachableError."""
         if self.identities is None:
             return None
         return await introduce_on(stream, endpoint, self.identities, principal, self.seconds)
+
+    @property
+    def mark(self) -> str:
+        """What the proxy calls itself where it asks on its own behalf."""
+        return CLIENT_ID if self._loops is None else self._loops.mark
+
+    async def dial_ourselves(self, endpoint: Endpoint) -> tuple[trio.SocketStream | TlsStream, float | None]:
+        """A connection on which a broker knows us, and for how many seconds it does. Raises UnreachableError."""
+        check = None if self._loops is None else self._loops.check
+        stream = await dial(endpoint, self.seconds, self.tls, check, self._via)
+        try:
+            introduced = await self.introduce(stream, endpoint, None)
+        except BaseException:
+            with trio.CancelScope(shield=True):
+                await trio.aclose_forcefully(stream)
+            raise
+        return stream, introduced.lifetime if introduced else None
 
     async def _introduce(self, stream: trio.abc.Stream, endpoint: Endpoint) -> None:
         await self.introduce(stream, endpoint, None)
@@ -133,6 +153,7 @@ class Upstream:
                     nobody if self.identities is None else self._introduce,
                     self.tls,
                     self._loops,
+                    self._via,
                 )
             except ReservedError as error:
                 self._reserved = True
@@ -176,4 +197,4 @@ class Upstream:
 
 
 def _pause(failures: int) -> float:
-    return min(FIRST_RETRY * 2.0 ** (failures - 1), LAST_RETRY)
+    return backoff(FIRST_RETRY, LAST_RETRY, failures)

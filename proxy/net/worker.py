@@ -1,33 +1,62 @@
-"""Worker: one of several processes on the same ports, as its supervisor starts it: `python -m proxy.net.worker FD`.
+"""Worker: one of several processes on the same ports, as its supervisor starts it: `python -m proxy.net.worker FD FD`.
+
+The descriptors are its channel, and the file of what all workers count together (`shared_rows.py`).
 
 It serves as a single process would; beside that it reports through its channel, and ends when the supervisor is gone.
 """
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 import sys
+import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import trio
 
 from proxy import logs
-from proxy.net.channel import BrokerOutbox, Learned, Lines, Settings, read, receive_settings
+from proxy.core.state import NoPluginError, NotTakenError, StateError
+from proxy.net.channel import BrokerOutbox, Learned, Lines, NonsenseError, Settings, read, receive_settings
 from proxy.net.gateway import Gateway
 from proxy.net.process import StartError, cannot_start, serve
-from proxy.net.snapshot import GatewaySnapshot
+from proxy.net.shared_rows import SharedTable
 from proxy.telemetry.report import Report
 
 
-async def work(settings: Settings, channel: socket.socket) -> int:
+class MachineClock(trio.abc.Clock):
+    """The clock of all workers: what one of them notes of a time, another understands."""
+
+    def start_clock(self) -> None:
+        """It always runs."""
+
+    def current_time(self) -> float:
+        """Seconds since the machine began."""
+        return time.monotonic()
+
+    def deadline_to_sleep_time(self, deadline: float) -> float:
+        """Seconds until then."""
+        return deadline - time.monotonic()
+
+
+async def work(settings: Settings, channel: socket.socket, table: SharedTable | None = None) -> int:
     """Serve until told to end. Gives the exit code."""
     lines = Lines(channel)
     outbox = BrokerOutbox(lines)
     async with trio.open_nursery() as nursery:
         try:
-            gateway = Gateway(settings.config, tell=outbox.put, mark=settings.mark, number=settings.worker)
+            gateway = Gateway(
+                settings.config,
+                tell=outbox.put,
+                mark=settings.mark,
+                number=settings.worker,
+                states=settings.states,
+                table=table,
+            )
         except StartError as error:
             return cannot_start(error)
 
@@ -53,13 +82,35 @@ async def _answer(gateway: Gateway, lines: Lines) -> None:
                     gateway.learn(Learned.of(line["learned"]))
                 elif line.keys() & {"prepare", "take", "forget"}:
                     nursery.start_soon(changes.hear, line)
+                elif "query" in line:
+                    nursery.start_soon(_query, gateway, lines, line)
                 else:
                     await lines.send({"report": gateway.report().as_json()})
         gateway.stop()
 
 
+async def _query(gateway: Gateway, lines: Lines, line: dict[str, Any]) -> None:
+    """Answer what the supervisor asks of plugins, or of who is connected."""
+    answers = None
+    with gateway.tasks.contained("answering the supervisor"):
+        if "connections" in line:
+            found = await gateway.connections(line["connections"])
+        else:
+            of_workers = await gateway.states.query(line["plugin"], line["question"], line["said"])
+            found = [it for each in of_workers.values() for it in each]
+        answers = await trio.to_thread.run_sync(json.dumps, found)
+    await lines.send({"answered": line["query"], "answers": answers})
+
+
+class PreparedChange(NamedTuple):
+    """What puts a change in force, and what is done where it is not."""
+
+    put: Callable[[], Awaitable[None]]
+    forget: Callable[[], None]
+
+
 class Changes:
-    """Other configurations, as the supervisor sends them.
+    """Other configurations, and other states of plugins, as the supervisor sends them.
 
     It says the next thing when the last was answered, or when that took too long: then what was prepared too late, and
     that nobody says anything about any more, is forgotten.
@@ -68,35 +119,51 @@ class Changes:
     def __init__(self, gateway: Gateway, lines: Lines) -> None:
         self._gateway = gateway
         self._lines = lines
-        self._prepared: dict[int, GatewaySnapshot] = {}
+        self._prepared: dict[int, PreparedChange] = {}
         self._newest = 0
 
     async def hear(self, line: dict[str, Any]) -> None:
         """Do what the supervisor says, and answer."""
         match line:
-            case {"prepare": number, "config": config}:
-                await self._lines.send({"prepared": number, "problems": await self._prepare(number, config)})
+            case {"prepare": number}:
+                await self._lines.send({"prepared": number, **await self._prepare(number, line)})
             case {"take": number}:
                 report = None
-                with self._gateway.tasks.contained("putting a configuration in force"), suppress(StartError):
-                    await self._gateway.put(self._prepared.pop(number))
+                with self._gateway.tasks.contained("putting a change in force"), suppress(StartError):
+                    await self._prepared.pop(number).put()
                     report = self._gateway.report().as_json()
                 await self._lines.send({"taken": number, "report": report})
             case {"forget": number} if number in self._prepared:
-                self._gateway.forget(self._prepared.pop(number))
+                self._prepared.pop(number).forget()
 
-    async def _prepare(self, number: int, config: str) -> list[str]:
-        problems = ["a worker could not prepare it; its log says why"]
+    async def _prepare(self, number: int, line: dict[str, Any]) -> dict[str, Any]:
+        """Prepare it. Gives what is wrong."""
+        problems, findings = ["a worker could not prepare it; its log says why"], []
         self._newest = number
-        with self._gateway.tasks.contained("preparing a configuration"):
+        with self._gateway.tasks.contained("preparing a change"):
             try:
-                self._prepared[number] = await self._gateway.prepare(read(config))
+                self._prepared[number] = await self._made(line)
                 for late in [each for each in self._prepared if each < self._newest]:
-                    self._gateway.forget(self._prepared.pop(late))
+                    self._prepared.pop(late).forget()
                 problems = []
-            except StartError as error:
+            except (StartError, NotTakenError) as error:
                 problems = list(error.reasons)
-        return problems
+            except NoPluginError as error:
+                problems = [str(error)]
+            except StateError as error:
+                problems, findings = [], [(finding.path, finding.message) for finding in error.findings]
+        return {"problems": problems, "findings": findings}
+
+    async def _made(self, line: dict[str, Any]) -> PreparedChange:
+        gateway = self._gateway
+        match line:
+            case {"config": config}:
+                snapshot = await gateway.prepare(read(config))
+                return PreparedChange(partial(gateway.put, snapshot), partial(gateway.forget, snapshot))
+            case {"plugin": plugin, "state": state}:
+                prepared = await gateway.states.prepare(plugin, state)
+                return PreparedChange(partial(gateway.states.put, prepared), lambda: None)
+        raise NonsenseError("a line says to prepare nothing that there is")
 
 
 def main() -> int:
@@ -105,8 +172,9 @@ def main() -> int:
     channel = socket.socket(fileno=int(sys.argv[1]))
     settings = receive_settings(channel)
     logs.begin(settings.log, verbose=settings.verbose, worker=settings.worker)
+    table = SharedTable(int(sys.argv[2]), settings.worker)
     with channel:
-        return trio.run(work, settings, channel)
+        return trio.run(work, settings, channel, table, clock=MachineClock())
 
 
 if __name__ == "__main__":

@@ -6,9 +6,7 @@ Rules:
 * A worker has a process group of its own: Ctrl-C reaches the supervisor alone, which then tells the workers.
 * A worker ends with its supervisor, however that ended: the channel between them closes.
 * What one worker learns of brokers is told to the others, and to one that is ready later. None waits for another.
-* Another configuration is prepared by all workers first. Where one says why it cannot be, it is refused in all, and
-  nothing changed. Then all take it, and so does every worker that is begun from then on. One that says nothing, or that
-  fails at what it had prepared, is replaced: a worker that hangs keeps no proxy as it is.
+* What changes while they run all of them take, or none (`agreement.py`).
 * A worker that cannot be started now, for want of memory or descriptors, is one that died.
 """
 
@@ -20,14 +18,19 @@ import socket
 import sys
 from dataclasses import replace
 from functools import partial
+from typing import IO, Any
 
 import structlog
 import trio
 
 from proxy.config import Config
+from proxy.core.backoff import backoff
+from proxy.net.agreement import Agreement
 from proxy.net.channel import Learned, Lines, Settings
 from proxy.net.child import Child
-from proxy.net.process import CANNOT_START, DONE, ENDING, DrainResult, Started, StartError
+from proxy.net.process import CANNOT_START, DONE, DrainResult, Started, StartError
+from proxy.net.shared_rows import shared_file
+from proxy.net.shared_states import SharedStates
 from proxy.net.tasks import Tasks
 from proxy.telemetry.report import Reports
 
@@ -44,16 +47,20 @@ class Workers:
     """All workers of one proxy."""
 
     def __init__(self, settings: Settings, tasks: Tasks) -> None:
-        self._settings = settings
         self._tasks = tasks
         self._children: dict[int, Child] = {}
         self._ready: set[int] = set()  # workers that were, once
         self._started: Started = lambda report: None
         self._learned: dict[tuple[str, int], Learned] = {}  # by cluster and node id
         self._stopping = trio.Event()
-        self._applying = trio.Lock()
-        self._number = 0  # of the last configuration
+        self._agreement = Agreement(settings, self._children, self._stopping)
+        self._shared: IO[bytes]  # for what they count together
         self.ending = DrainResult("workers")
+        self.states = SharedStates(self._agreement)
+
+    @property
+    def _settings(self) -> Settings:
+        return self._agreement.settings
 
     @property
     def config(self) -> Config:
@@ -62,57 +69,20 @@ class Workers:
 
     async def apply(self, config: Config) -> None:
         """Put another configuration in force in all of them. Raises StartError, and nothing changed."""
-        async with self._applying:
-            self._number += 1
-            asked = await self._prepare(config)
-            self._settings = replace(self._settings, config=config)
-            self._learned = {about: it for about, it in self._learned.items() if it.cluster in config.clusters}
-            async with trio.open_nursery() as nursery:
-                for worker, child in self._children.items():
-                    if child.config is not config:
-                        nursery.start_soon(self._take, worker, child, asked.get(child))
-            if self._stopping.is_set():
-                raise StartError(ENDING)
-            self._announce()
-
-    async def _prepare(self, config: Config) -> dict[Child, bool]:
-        """Have all prepare it. Gives which did. Raises StartError with all reasons why it cannot be."""
-        said: dict[Child, list[str] | None] = {}
-
-        async def ask(child: Child) -> None:
-            said[child] = await child.prepare(self._number, config)
-
-        async with trio.open_nursery() as nursery:
-            for child in self._children.values():
-                nursery.start_soon(ask, child)
-        reasons = dict.fromkeys(reason for problems in said.values() for reason in problems or ())
-        if self._stopping.is_set():
-            reasons[ENDING] = None
-        if reasons:
-            for child in (child for child, problems in said.items() if problems is not None):
-                await child.lines.send({"forget": self._number})
-            raise StartError(*reasons)
-        return {child: problems is not None for child, problems in said.items()}
-
-    async def _take(self, worker: int, child: Child, is_prepared: bool | None) -> None:
-        """Have it take what it prepared, or replace it. None: it was not there to be asked."""
-        if is_prepared is None:
-            is_prepared = await child.prepare(self._number, self.config) == []
-        if is_prepared and await child.take(self._number, self.config):
-            return
-        if not self._stopping.is_set() and self._children.get(worker) is child:
-            log.error("worker replaced", worker=worker, why="it did not take another configuration")
-            child.process.kill()
+        await self._agreement.configure(config)
+        self._learned = {about: it for about, it in self._learned.items() if it.cluster in config.clusters}
+        self._announce()
 
     async def run(self, started: Started) -> None:
         """Keep them running until `stop`. Raises StartError, in a group."""
         self._started = started
-        async with trio.open_nursery() as around:
-            around.start_soon(self._insist)
-            async with trio.open_nursery() as nursery:
-                for worker in range(self._settings.config.workers):
-                    nursery.start_soon(self._keep, worker)
-            around.cancel_scope.cancel()
+        with shared_file() as self._shared:
+            async with trio.open_nursery() as around:
+                around.start_soon(self._insist)
+                async with trio.open_nursery() as nursery:
+                    for worker in range(self._settings.config.workers):
+                        nursery.start_soon(self._keep, worker)
+                around.cancel_scope.cancel()
 
     async def _insist(self) -> None:
         """A worker that hangs does not keep the proxy from ending."""
@@ -145,6 +115,10 @@ class Workers:
                 nursery.start_soon(ask, worker, child)
         return dict(sorted(found.items()))
 
+    async def connections(self, limit: int) -> list[dict[str, Any]]:
+        """Who is connected to each."""
+        return await self.states.connections(limit)
+
     def _announce(self) -> None:
         """Say what is open in all workers."""
         reports = [child.ready for child in self._children.values() if child.ready is not None]
@@ -170,7 +144,7 @@ class Workers:
                 raise StartError  # the worker said why
             if deaths >= MOST_DEATHS and not was_ready:
                 raise StartError(f"worker {worker} died {deaths} times before it was ready; the last one {_end(code)}")
-            pause = 0.0 if lived >= STEADY else min(FIRST_PAUSE * 2.0 ** (deaths - 1), LAST_PAUSE)
+            pause = 0.0 if lived >= STEADY else backoff(FIRST_PAUSE, LAST_PAUSE, deaths)
             log.error("worker died", worker=worker, why=_end(code), replaced_in=f"{pause:g}s")
             with trio.move_on_after(pause):
                 await self._stopping.wait()
@@ -200,14 +174,15 @@ class Workers:
         """One life of a worker, from its start to its exit code."""
         ours, theirs = socket.socketpair()
         with ours, theirs:
-            command = [sys.executable, "-P", "-m", "proxy.net.worker", str(theirs.fileno())]
+            inherited = theirs.fileno(), self._shared.fileno()
+            command = [sys.executable, "-P", "-m", "proxy.net.worker", *map(str, inherited)]
             # However we came to find our modules, the worker finds the same ones.
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
             start = partial(
                 trio.run_process,
                 command,
                 env=environment,
-                pass_fds=(theirs.fileno(),),
+                pass_fds=inherited,
                 process_group=0,
                 check=False,
                 deliver_cancel=_kill,
@@ -215,13 +190,13 @@ class Workers:
             async with trio.open_nursery() as nursery:
                 process: trio.Process = await nursery.start(start)
                 theirs.close()
-                settings = replace(self._settings, worker=worker)
-                child = self._children[worker] = Child(process, Lines(ours), self._tasks, settings.config)
+                settings = self._settings
+                child = self._children[worker] = Child(process, Lines(ours), self._tasks, settings)
                 nursery.start_soon(child.listen, partial(self._welcome, worker), partial(self._spread, worker))
                 if self._stopping.is_set():
                     process.terminate()
                 try:
-                    await child.lines.send_settings(settings)
+                    await child.lines.send_settings(replace(settings, worker=worker))
                     child.told.set()
                     nursery.start_soon(self._tasks.keep, "telling of brokers", child.outbox.run)
                     code = await process.wait()

@@ -10,6 +10,7 @@ Rules:
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
 from opentelemetry.metrics import CallbackOptions, Observation
@@ -18,6 +19,7 @@ from opentelemetry.sdk.metrics.export import MetricReader
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 
 from proxy.telemetry.measures import INSTRUMENTS, MEASURES, Measure
+from proxy.telemetry.plugin_counters import PluginCount
 from proxy.telemetry.report import Reports
 
 NAME = "doorkeeper"
@@ -30,6 +32,7 @@ class Instruments:
 
     def __init__(self, readers: Sequence[MetricReader]) -> None:
         self._latest: Reports = {}
+        self._counts: dict[str, list[tuple[str, PluginCount]]] = {}  # of plugins, by instrument, each with its worker
         self._of_plugins: set[str] = set()
         self._provider = MeterProvider(metric_readers=readers, resource=_service())
         self._meter = self._provider.get_meter(NAME)
@@ -39,15 +42,15 @@ class Instruments:
 
     def take(self, reports: Reports) -> None:
         """What every worker says now."""
-        self._latest = reports
-        for report in reports.values():
+        counts: dict[str, list[tuple[str, PluginCount]]] = {}
+        for worker, report in reports.items():
             for count in report.plugins:
-                if count.instrument not in self._of_plugins:
-                    self._of_plugins.add(count.instrument)
-                    observe = [self._plugin_observer(count.instrument)]
-                    self._meter.create_observable_counter(
-                        count.instrument, observe, unit=count.unit, description=count.description
-                    )
+                counts.setdefault(count.instrument, []).append((str(worker), count))
+        self._latest, self._counts = reports, counts  # at once: a reader may collect in a thread of its own
+        for name in counts.keys() - self._of_plugins:
+            self._of_plugins.add(name)
+            (_, first), observe = counts[name][0], partial(self._observe_plugins, name)
+            self._meter.create_observable_counter(name, [observe], unit=first.unit, description=first.description)
 
     def _observer(self, name: str) -> Observe:
         mine = [measure for measure in MEASURES if measure.instrument == name]
@@ -59,14 +62,9 @@ class Instruments:
                 if key in report.reading:
                     yield Observation(report.reading[key], {**attributes, "worker": str(worker)})
 
-    def _plugin_observer(self, name: str) -> Observe:
-        return lambda options: self._observe_plugins(name)
-
-    def _observe_plugins(self, name: str) -> Iterable[Observation]:
-        for worker, report in self._latest.items():
-            for count in report.plugins:
-                if count.instrument == name:
-                    yield Observation(count.value, {**count.attributes, "worker": str(worker)})
+    def _observe_plugins(self, name: str, options: CallbackOptions) -> Iterable[Observation]:
+        for worker, count in self._counts.get(name, ()):
+            yield Observation(count.value, {**count.attributes, "worker": worker})
 
     def close(self) -> None:
         """Publish no more."""

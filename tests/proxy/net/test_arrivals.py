@@ -107,6 +107,8 @@ async def test_a_client_that_leaves_while_its_broker_is_dialled_is_forgotten(bro
 def refusing(monkeypatch: pytest.MonkeyPatch) -> type[Refusing]:
     monkeypatch.setitem(BUILT_IN, "refusing", PLACE)
     monkeypatch.setattr(Refusing, "came", [])
+    monkeypatch.setattr(Refusing, "moments", [])
+    monkeypatch.setattr(Refusing, "ended", [])
     monkeypatch.setattr(Refusing, "decides", None)
     return Refusing
 
@@ -132,6 +134,17 @@ async def test_a_plugin_lets_clients_come_or_refuses_them_before_a_broker_is_dia
     ]
     (line,) = [line for line in logs if line["event"] == "connection refused"]
     assert line["why"] == "broker 2 is down"
+
+
+async def test_time_goes_on_for_plugins_where_nobody_is_let_in(broker: Broker, refusing: type[Refusing]) -> None:
+    refusing.decides = Disconnect("down")
+    config = configuration(broker.endpoint, plugins=["refusing"])
+    async with serving(config):
+        for _ in range(2):
+            async with connected(LOOPBACK, port_of(config, 1)) as client:
+                assert await client.is_closed()
+    first, second = refusing.moments
+    assert first < second
 
 
 async def test_a_plugin_that_fails_when_a_client_is_accepted_costs_it_its_connection(
@@ -164,3 +177,45 @@ async def test_a_client_that_waits_to_be_admitted_counts_and_is_forgotten_when_i
         with trio.fail_after(PATIENCE):
             while gateway.counters.open:
                 await trio.lowlevel.checkpoint()
+
+
+async def test_plugins_are_told_once_of_each_connection_that_is_not_served(
+    broker: Broker, refusing: type[Refusing]
+) -> None:
+    dead = Endpoint(LOOPBACK, free_port(LOOPBACK))
+    broker.told = {1: broker.endpoint, 2: dead}
+    config = configuration(broker.endpoint, plugins=["refusing"], limits={"connections": 2})
+    async with serving(config) as gateway, connected(LOOPBACK, port_of(config, 1)) as client:
+        assert await client.beat() == 0
+        async with connected(LOOPBACK, port_of(config, 2)) as unreachable:
+            assert await unreachable.is_closed()
+        refusing.decides = Disconnect("not you")
+        async with connected(LOOPBACK, port_of(config, 1)) as refused:
+            assert await refused.is_closed()
+        refusing.decides = None
+        async with connected(LOOPBACK, port_of(config, 1)) as another:
+            assert await another.beat() == 0
+            async with connected(LOOPBACK, port_of(config, 1)) as over:
+                assert await over.is_closed()
+        assert gateway.counters.accepted == 4
+    assert [(one.arrival.broker_id, one.why) for one in refusing.ended] == [
+        (2, f"broker unreachable: {dead}: connection refused"),
+        (1, "not you"),
+        (1, "2 are open (limits.connections)"),
+    ]
+
+
+async def test_a_plugin_that_fails_to_be_told_is_counted_and_harms_nobody(
+    broker: Broker, refusing: type[Refusing]
+) -> None:
+    config = configuration(broker.endpoint, plugins=["refusing"])
+    refusing.decides = Disconnect("fail")
+    with capture_logs() as logs:
+        async with serving(config) as gateway:
+            async with connected(LOOPBACK, port_of(config)) as client:
+                assert await client.is_closed()
+            refusing.decides = None
+            async with connected(LOOPBACK, port_of(config)) as client:
+                assert await client.beat() == 0
+            assert gateway.link_counters.failed_observers == 1
+    assert [line["why"] for line in logs if line["event"] == "observer failed"] == ["Refusing.not_served failed"]

@@ -6,13 +6,13 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
+from chaos.fixture.ports import is_free
 from proxy.core.topology import NOWHERE, Endpoint
 from proxy.net.gateway import Gateway
 from proxy.protocol.header import request_frame
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from tests.proxy.net.canary import CANARY, beside, serving_both, sings
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker, connected, port_of
-from tests.real.ports import is_free
 
 UNUSABLE = [
     (2, "a..b", 9092),

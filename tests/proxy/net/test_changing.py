@@ -13,6 +13,7 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
+from chaos.fixture.ports import is_free
 from plugins.faults import Faults
 from proxy.auth.users import save
 from proxy.auth.verifiers import verifiers
@@ -39,7 +40,7 @@ from tests.proxy.net.scripted import (
     port_of,
     serving,
 )
-from tests.real.ports import free_block, is_free
+from tests.real.ports import free_block
 
 
 class Marking(Plugin):
@@ -431,6 +432,20 @@ async def test_a_plugin_whose_file_is_about_other_requests_reads_these_from_then
             lambda: gateway.snapshot.listeners["clients"].filters.table[HEARTBEAT.key << 16 | 4].request is None
         )
         assert await client.beat() == 0
+
+
+async def test_what_a_fault_holds_goes_on_when_another_plugin_takes_its_place(broker: Broker, tmp_path: Path) -> None:
+    uses = []
+    for name in ("one", "other"):
+        (tmp_path / name).write_text("faults: [{match: {api: Heartbeat}, when: {times: 1}, do: hold}]")
+        uses.append(PluginUse("faults", Faults, Faults.Options(rules=str(tmp_path / name))))
+    config = having(configuration(broker.endpoint), uses[0])
+    async with serving(config) as gateway, connected(LOOPBACK, port_of(config)) as client:
+        await client.send(request_frame(HEARTBEAT_REQUEST, 4, 1, None))
+        (plugin,) = gateway.snapshot.clusters["main"].plugins
+        await until(lambda: list(plugin.ledger))
+        await gateway.apply(having(config, uses[1]))
+        assert (await client.answer(HeartbeatResponse)).error_code == 0
 
 
 async def test_what_is_prepared_waits_until_it_is_put_in_force_or_forgotten(broker: Broker) -> None:

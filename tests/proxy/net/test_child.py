@@ -9,12 +9,13 @@ from structlog.testing import capture_logs
 
 from proxy.config import Config
 from proxy.core.topology import Endpoint
-from proxy.net.channel import Learned, Lines, read
-from proxy.net.child import Child
+from proxy.net.channel import Learned, Lines, Settings, read, written
+from proxy.net.child import Child, Preparation
 from proxy.net.complaints import Complaints
 from proxy.net.tasks import Tasks
 from proxy.telemetry.counters import NetworkCounters
 from proxy.telemetry.report import Report
+from proxy.text.problems import Finding
 from tests.proxy.net.scripted import Broker, configuration
 
 NONSENSE = [
@@ -33,6 +34,10 @@ NONSENSE = [
 LONG = 30.0  # seconds
 
 
+def settings() -> Settings:
+    return Settings(configuration(Endpoint("kafka", 9092), port=9192), 0, "json", False)
+
+
 async def test_a_worker_that_says_nonsense_is_heard_again_when_it_makes_sense(
     broker: Broker, nursery: trio.Nursery
 ) -> None:
@@ -40,7 +45,7 @@ async def test_a_worker_that_says_nonsense_is_heard_again_when_it_makes_sense(
     heard: list[Learned] = []
     kept = Tasks(NetworkCounters(), Complaints())
     with ours, theirs:
-        child = Child(None, Lines(ours), kept)  # type: ignore[arg-type]  # no process
+        child = Child(None, Lines(ours), kept, settings())  # type: ignore[arg-type]  # no process
         nursery.start_soon(child.listen, lambda: None, heard.append)
         for line in NONSENSE:
             theirs.sendall(line + b"\n")
@@ -55,10 +60,10 @@ async def test_a_worker_that_says_nonsense_is_heard_again_when_it_makes_sense(
 
 
 async def test_one_that_prepares_and_takes_says_so_and_one_that_is_gone_says_nothing(nursery: trio.Nursery) -> None:
-    config = configuration(Endpoint("kafka", 9092), port=9192)
+    kept, after = Tasks(NetworkCounters(), Complaints()), settings()
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        child = Child(None, Lines(ours), Tasks(NetworkCounters(), Complaints()))  # type: ignore[arg-type]
+        child = Child(None, Lines(ours), kept, settings())  # type: ignore[arg-type]  # no process
         child.told.set()
         worker = Lines(theirs)
         nursery.start_soon(child.listen, lambda: None, lambda learned: None)
@@ -76,10 +81,49 @@ async def test_one_that_prepares_and_takes_says_so_and_one_that_is_gone_says_not
 
         nursery.start_soon(answer)
         with trio.fail_after(LONG):
-            assert await child.prepare(7, config) == []
-            assert await child.take(7, config)
-            assert seen == [config]
-            assert child.config is config
+            change = {"config": written(after.config)}
+            assert await child.prepare(7, change) == Preparation([], [])
+            assert await child.take(7, after)
+            assert seen == [after.config]
+            assert child.settings is after
             assert child.ready == Report(ready=True)
-            assert await child.prepare(8, config) is None
-            assert not await child.take(8, config)
+            assert await child.prepare(8, change) is None
+            assert not await child.take(8, after)
+
+
+async def test_what_is_wrong_in_a_state_is_told_by_its_path(nursery: trio.Nursery) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        child = Child(None, Lines(ours), Tasks(NetworkCounters(), Complaints()), settings())  # type: ignore[arg-type]
+        child.told.set()
+        nursery.start_soon(child.listen, lambda: None, lambda learned: None)
+        theirs.sendall(b'{"prepared": 1, "problems": [], "findings": [[["faults", 0, "do"], "no such effect"]]}\n')
+        with trio.fail_after(LONG):
+            preparation = await child.prepare(1, {"plugin": "faults", "state": {}})
+        nursery.cancel_scope.cancel()
+    assert preparation == Preparation([], [Finding(("faults", 0, "do"), "no such effect")])
+
+
+async def test_answers_find_the_questions_that_they_belong_to(nursery: trio.Nursery) -> None:
+    ours, theirs = socket.socketpair()
+    answers: dict[str, object] = {}
+    with ours, theirs:
+        child = Child(None, Lines(ours), Tasks(NetworkCounters(), Complaints()), settings())  # type: ignore[arg-type]
+        child.told.set()
+        nursery.start_soon(child.listen, lambda: None, lambda learned: None)
+        worker = Lines(theirs)
+
+        async def ask(question: str) -> None:
+            answers[question] = await child.query({"plugin": "faults", "question": question, "said": {}})
+
+        with trio.fail_after(LONG):
+            async with trio.open_nursery() as asking:
+                for question in ("one", "two", "three"):
+                    asking.start_soon(ask, question)
+                lines = [await worker.receive() for _ in range(3)]
+                for line in reversed(lines[:2]):
+                    assert line is not None
+                    await worker.send({"answered": line["query"], "answers": f'["{line["question"]}"]'})
+                theirs.shutdown(socket.SHUT_RDWR)
+        asked = [line["question"] for line in lines if line is not None]
+    assert answers == {asked[0]: [asked[0]], asked[1]: [asked[1]], asked[2]: None}

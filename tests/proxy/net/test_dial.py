@@ -28,6 +28,20 @@ async def test_a_closed_port_is_said_with_its_address() -> None:
     assert not raised.value.stalled
 
 
+async def test_a_broker_is_dialled_where_via_says(broker: Broker) -> None:
+    elsewhere = Endpoint("kafka-1.invalid", 9092)
+    async with await dial(elsewhere, 5, via={elsewhere: broker.endpoint}):
+        pass
+
+
+async def test_what_is_said_of_it_has_both_addresses() -> None:
+    broker, place = Endpoint("kafka-1", 9092), Endpoint(LOOPBACK, free_port(LOOPBACK))
+    with pytest.raises(UnreachableError) as raised:
+        await dial(broker, 5, via={broker: place})
+    assert str(raised.value) == f"kafka-1:9092: connection refused (dialled at {place})"
+    assert raised.value.endpoint == broker
+
+
 async def test_a_host_without_address_is_said_in_words() -> None:
     with pytest.raises(UnreachableError, match=r"^nowhere\.invalid:9092: no such host$"):
         await dial(Endpoint("nowhere.invalid", 9092), 5)

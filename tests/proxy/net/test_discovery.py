@@ -18,6 +18,11 @@ async def test_all_brokers_are_learned_from_one(broker: Broker) -> None:
     assert (await discover(broker.endpoint, 5)).brokers == THREE
 
 
+async def test_a_broker_is_asked_where_via_says(broker: Broker) -> None:
+    broker.told, elsewhere = THREE, Endpoint("kafka-1.invalid", 9092)
+    assert (await discover(elsewhere, 5, via={elsewhere: broker.endpoint})).brokers == THREE
+
+
 async def test_the_newest_common_version_is_asked_for_no_topics(broker: Broker) -> None:
     await discover(broker.endpoint, 5)
     assert broker.asked == [("ApiVersions", 0), ("Metadata", METADATA.newest)]

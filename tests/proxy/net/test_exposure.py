@@ -10,6 +10,7 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
+from chaos.fixture.ports import is_free
 from proxy.core.topology import MOST, NOWHERE, Endpoint
 from proxy.net.channel import Learned
 from proxy.net.complaints import Complaints
@@ -18,7 +19,7 @@ from proxy.net.listeners import Listener
 from proxy.net.tasks import Tasks
 from proxy.telemetry.counters import NetworkCounters
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE
-from tests.real.ports import free_block, is_free
+from tests.real.ports import free_block
 
 KAFKA = Endpoint("kafka", 9092)
 ROOM = 8

@@ -142,7 +142,10 @@ async def test_nobody_there_is_said_to_be_nobody() -> None:
     assert [line["why"] for line in lines] == ["connection refused"]
 
 
-@pytest.mark.parametrize("answer", ["", "[]", "{}", '{"access_token": 7}', "no JSON"])
+ENDLESS = [f'{{"access_token": "first", "expires_in": {seconds}}}' for seconds in ("NaN", "1e999", '"nan"', "-1")]
+
+
+@pytest.mark.parametrize("answer", ["", "[]", "{}", '{"access_token": 7}', "no JSON", *ENDLESS])
 async def test_no_token_is_said_without_secrets(elsewhere: Elsewhere, answer: str) -> None:
     elsewhere.says = answer
     token = FetchedToken(client(elsewhere.url))

@@ -10,6 +10,7 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
+from chaos.fixture.ports import is_free
 from proxy.config import Config
 from proxy.core.topology import Endpoint
 from proxy.net.channel import Learned
@@ -30,7 +31,7 @@ from tests.proxy.net.scripted import (
     port_of,
     serving,
 )
-from tests.real.ports import free_block, free_port, is_free
+from tests.real.ports import free_block, free_port
 
 KAFKA = Endpoint("kafka", 9092)
 

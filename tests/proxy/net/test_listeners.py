@@ -7,6 +7,7 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
+from chaos.fixture.ports import is_free
 from proxy.core.topology import Endpoint
 from proxy.net.bind import BindError
 from proxy.net.complaints import Complaints
@@ -14,7 +15,7 @@ from proxy.net.listeners import Listener
 from proxy.net.tasks import Tasks
 from proxy.telemetry.counters import NetworkCounters
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE
-from tests.real.ports import free_block, is_free
+from tests.real.ports import free_block
 
 Arrival = tuple[socket.socket, tuple[str, int], int | None]
 

@@ -105,6 +105,41 @@ async def test_a_broker_elsewhere_with_the_number_of_a_port_of_ours_is_no_loop(b
         nursery.cancel_scope.cancel()
 
 
+def by_way_of(config: Config, via: dict[Endpoint, Endpoint]) -> Config:
+    """The same, with brokers that are dialled elsewhere."""
+    whole = config.model_dump(exclude_unset=True)
+    whole["clusters"]["main"]["via"] = {str(broker): str(place) for broker, place in via.items()}
+    return Config.model_validate(whole)
+
+
+async def test_a_proxy_may_have_the_address_of_a_broker_that_is_dialled_elsewhere(
+    broker: Broker, canary: Broker, nursery: trio.Nursery
+) -> None:
+    other = Broker(node_id=2)
+    await nursery.start(other.serve)
+    config = beside(broker.endpoint, canary)
+    advertised = Endpoint(LOOPBACK, port_of(config))
+    broker.told = {1: broker.endpoint, 2: advertised}
+    config = by_way_of(config, {advertised: other.endpoint})
+    async with serving_both(config) as gateway, connected(LOOPBACK, port_of(config, 2)) as client:
+        assert await client.beat() == 0
+        assert gateway.counters.loops == 0
+
+
+async def test_a_broker_that_is_dialled_at_a_port_of_ours_is_a_loop(broker: Broker, canary: Broker) -> None:
+    config = beside(broker.endpoint, canary)
+    elsewhere = Endpoint("192.0.2.1", 9092)
+    broker.told = {1: broker.endpoint, 2: elsewhere}
+    config = by_way_of(config, {elsewhere: Endpoint(LOOPBACK, port_of(config, 2))})
+    with capture_logs() as logs:
+        async with serving_both(config) as gateway:
+            assert await is_refused(port_of(config, 2))
+            assert gateway.counters.accepted < 10
+    line = next(line for line in logs if line["event"] == LOOP)
+    assert line["at"] == str(elsewhere)
+    assert "via" in line["way_out"]
+
+
 async def test_a_bootstrap_address_that_is_the_proxy_itself_is_said(nursery: trio.Nursery, canary: Broker) -> None:
     port = free_block(8, LOOPBACK)
     config = beside(Endpoint("localhost", port), canary, port=port)

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
@@ -85,3 +87,27 @@ def test_what_is_free_can_be_given_back_at_any_time() -> None:
     del kept[::2]
     give_back()
     assert kept.count(bytes(1000)) == 5_000
+
+
+def test_what_python_keeps_of_objects_that_are_no_more_is_given_back() -> None:
+    give_back()
+    tuples = [(i, i, i) for i in range(10_000)]
+    full = sys.getallocatedblocks()
+    del tuples[:]
+    give_back()
+    assert full - sys.getallocatedblocks() > 9_900, "Python kept 2,000 of them for later"
+
+
+def test_giving_back_keeps_the_collector_from_nothing() -> None:
+    """What is frozen for the moment is looked at again afterwards."""
+    circle = Circle()
+    gone = weakref.ref(circle)
+    give_back()
+    del circle
+    gc.collect()
+    assert gone() is None
+
+
+class Circle:
+    def __init__(self) -> None:
+        self.me = self

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 import trio
 import trio.testing
+from structlog.testing import capture_logs
 
+from proxy.core.commands import Close, Command, HalfClose, ToClient
 from proxy.core.context import Context
 from proxy.core.decisions import TURN, Call, Decision, Disconnect, Forward, How, Sleep, Steps, Wait
 from proxy.core.events import Closed, Connected, Event, ObserverFailed
@@ -23,6 +25,7 @@ from proxy.core.signal import Signal
 from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.net.reactor import Reactor
+from proxy.net.side import AT_ONCE
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
 from proxy.testing import connection
@@ -103,6 +106,12 @@ def pair(buffers: int = 0) -> tuple[socket.socket, socket.socket]:
 
 def stream(sock: socket.socket) -> trio.SocketStream:
     return trio.SocketStream(trio.socket.from_stdlib_socket(sock))
+
+
+def reset(stream: trio.SocketStream) -> None:
+    """End it at once, whatever was still to be read."""
+    stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+    stream.socket.close()
 
 
 async def receive(stream: trio.SocketStream, count: int) -> bytes:
@@ -283,11 +292,41 @@ async def test_a_reset_by_the_client_is_no_fault() -> None:
         client, broker = here.link()
         await client.send_all(heartbeat(1))
         await receive(broker, len(heartbeat(1)))
-        client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-        client.socket.close()
+        reset(client)
         await here.until_over()
         assert here.over == [None]
         assert await broker.receive_some() == b""
+
+
+async def test_a_reset_while_a_link_is_paused_and_its_answer_waits_is_no_fault() -> None:
+    """What waits cannot be sent, and the goodbye comes with the same event."""
+    async with world() as here:
+        client, broker = here.link(buffers=4096)
+        (conversation,) = here.reactor.conversations
+        request, answer = fetch()
+        await client.send_all(request)
+        await receive(broker, len(request))
+        with capture_logs() as logs:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(broker.send_all, answer)
+                while not conversation.client.stalled:
+                    await trio.sleep(0)
+                nursery.cancel_scope.cancel()
+            conversation.pause()
+            reset(client)
+            await here.until_over()
+        assert here.over == [None]
+        assert not logs
+
+
+@pytest.mark.parametrize("last", [Close("a fault", reset=True), HalfClose()])
+async def test_what_is_to_be_done_to_a_client_that_is_gone_already_is_no_fault(last: Command) -> None:
+    async with world() as here:
+        client, _ = here.link()
+        (conversation,) = here.reactor.conversations
+        reset(client)
+        conversation.carry_out([ToClient(b"an answer"), last])
+        assert here.over == [None]
 
 
 async def test_a_handler_that_sleeps_is_woken() -> None:
@@ -305,6 +344,15 @@ class Patient(Plugin):
     def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
         yield Sleep(86_400)
         return None
+
+
+async def test_a_client_that_asks_and_resets_at_once_is_not_waited_for() -> None:
+    """Its request, the reset and another request come with one event, and the first request waits for a day."""
+    async with world() as here:
+        client, _ = here.link(Patient())
+        await client.send_all(heartbeat(1) + heartbeat(2))
+        reset(client)
+        await here.until_over()
 
 
 async def test_a_link_in_the_middle_of_long_work_lets_others_through() -> None:

@@ -10,6 +10,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from proxy.core.clock import Clock
 from proxy.core.commands import Command, Wake
 from proxy.core.filters import Filters
 from proxy.core.link import Link
@@ -43,9 +44,10 @@ def step(waiter: Any, do: Callable[[], None]) -> None:
 
 
 @asynccontextmanager
-async def resuming() -> AsyncIterator[tuple[Resuming, Turns]]:
+async def resuming(ago: float = 0.0) -> AsyncIterator[tuple[Resuming, Turns]]:
+    """`ago`: seconds since the sockets were looked at."""
     turns = Turns()
-    resuming = Resuming(turns, step, step)
+    resuming = Resuming(turns, Clock(trio.current_time() - ago), step, step)
     async with trio.open_nursery() as nursery:
         await nursery.start(resuming.run)
         yield resuming, turns
@@ -57,6 +59,16 @@ async def test_a_link_goes_on_after_a_while(autojump_clock: trio.testing.MockClo
         waiting = Waiting()
         here.wake_later(waiting, 7, 60)
         await trio.sleep(59)
+        assert not waiting.done
+        await trio.sleep(2)
+        assert waiting.done == [Wake(7, 0)]
+
+
+async def test_time_counts_from_when_the_sockets_were_looked_at(autojump_clock: trio.testing.MockClock) -> None:
+    async with resuming(ago=50) as (here, _):
+        waiting = Waiting()
+        here.wake_later(waiting, 7, 60)
+        await trio.sleep(9)
         assert not waiting.done
         await trio.sleep(2)
         assert waiting.done == [Wake(7, 0)]

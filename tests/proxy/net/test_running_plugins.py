@@ -9,7 +9,7 @@ import trio.testing
 from proxy.net.hosted import HostedPlugin
 from proxy.net.process import StartError
 from proxy.net.running_plugins import RunningPlugins
-from proxy.net.snapshot import build
+from proxy.net.snapshot_builder import build
 from tests.proxy.net.scripted import Broker, configuration
 from tests.proxy.net.test_changing import Marking, having, until, use
 from tests.proxy.net.test_hosted import host

@@ -14,7 +14,8 @@ from proxy.core.clock import Clock
 from proxy.net.complaints import Complaints
 from proxy.net.hosted import PluginHost
 from proxy.net.process import StartError
-from proxy.net.snapshot import GatewaySnapshot, build
+from proxy.net.snapshot import GatewaySnapshot
+from proxy.net.snapshot_builder import build
 from proxy.net.tasks import Tasks
 from proxy.telemetry.counters import NetworkCounters
 from tests.certificates import Authority

@@ -11,7 +11,7 @@ from struct import pack
 import pytest
 
 from proxy.net.pipes import Pipes
-from proxy.net.side import Side
+from proxy.net.side import AT_ONCE, Side
 from proxy.net.splicing import splice
 from proxy.protocol.frame import RESPONSE_HEAD, Splitter
 from proxy.protocol.problem import Fault
@@ -26,21 +26,21 @@ class Passing:
     def __init__(self, sockets: ExitStack) -> None:
         (self.sends, ours), (its, self.receives) = (map(sockets.enter_context, pair()) for _ in range(2))
         self.side, self.peer = (
-            Side(sock, Splitter(RESPONSE_HEAD, _nobody, Fault.BROKER), lambda data: None, _fail, deque())
+            Side(sock, Splitter(RESPONSE_HEAD, _nobody, Fault.BROKER), lambda data: None, self.lose, deque())
             for sock in (ours, its)
         )
         self.side.peer, self.peer.peer = self.peer, self.side
         self.side.splitter.feed(memoryview(pack(">ii", 4 + BODY, 1)))
         self.pipes = Pipes()
         sockets.callback(self.pipes.close)
+        self.lost: list[Side] = []
+
+    def lose(self, side: Side, error: OSError) -> None:
+        self.lost.append(side)
 
 
 def _nobody(head: object, data: memoryview, pos: int) -> None:
     """Nobody wants any frame."""
-
-
-def _fail(side: Side, error: OSError) -> None:
-    raise error
 
 
 @pytest.fixture
@@ -86,3 +86,11 @@ def test_an_end_in_the_middle_is_told(passing: Passing) -> None:
     passing.sends.close()
     with pytest.raises(EOFError):
         splice(passing.side, passing.pipes)
+
+
+def test_the_socket_that_broke_is_told_of_and_not_the_one_that_was_read(passing: Passing) -> None:
+    passing.receives.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+    passing.receives.close()
+    passing.sends.sendall(b"x" * 10_000)
+    assert not splice(passing.side, passing.pipes)
+    assert passing.lost == [passing.peer]

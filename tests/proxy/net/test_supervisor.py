@@ -16,12 +16,14 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer
 
+from chaos.fixture.ports import is_free
 from proxy.auth.users import save
 from proxy.auth.verifiers import verifiers
 from proxy.config import load
 from proxy.net import supervisor
 from tests.certificates import Authority
-from tests.real.ports import free_block, free_port, is_free
+from tests.mock_brokers import mock_brokers
+from tests.real.ports import free_block, free_port
 from tests.real.process import Program
 
 LOOPBACK = "127.0.0.1"
@@ -65,11 +67,9 @@ class Proxy(Program):
 
 @pytest.fixture(scope="module")
 def mock() -> Iterator[str]:
-    """librdkafka's mock cluster of three brokers; gives the address of one."""
-    cluster = Producer({"test.mock.num.brokers": 3, "log_level": 0})
-    broker = next(iter(cluster.list_topics(timeout=LONG).brokers.values()))
-    yield f"{broker.host}:{broker.port}"
-    del cluster
+    """Three brokers; gives the address of one."""
+    with mock_brokers(3) as broker:
+        yield broker
 
 
 @pytest.fixture

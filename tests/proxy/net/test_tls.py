@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 
 from proxy.config import Config
 from proxy.core.topology import Endpoint
-from proxy.net import arrivals
+from proxy.net import reaching
 from proxy.net.channel import Learned
 from proxy.net.dial import plain_socket
 from proxy.net.tls.brokers import TlsStream
@@ -145,7 +145,7 @@ async def test_a_name_that_another_worker_told_of_is_waited_for(
         async with client_of(port_of(config), trusting(authority), f"broker-7.{NAME}") as client:
             gateway.learn(Learned("main", 7, *broker.endpoint))
             assert await client.beat() == 0
-        monkeypatch.setattr(arrivals, "HEARSAY", 0.05)
+        monkeypatch.setattr(reaching, "HEARSAY", 0.05)
         with capture_logs() as logs:
             async with client_of(port_of(config), trusting(authority), f"broker-8.{NAME}") as client:
                 assert await client.is_closed()

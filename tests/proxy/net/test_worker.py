@@ -5,13 +5,13 @@ from pathlib import Path
 
 import trio
 
+from chaos.fixture.ports import is_free
 from proxy.config import Config
 from proxy.net.channel import Lines, Settings, written
 from proxy.net.process import CANNOT_START, DONE
 from proxy.net.worker import work
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker, configuration, port_of
 from tests.proxy.net.test_changing import Marking, having, until, use
-from tests.real.ports import is_free
 
 
 async def test_a_worker_says_when_it_is_ready_reports_and_ends_with_its_supervisor(
@@ -59,7 +59,7 @@ async def test_what_was_prepared_too_late_for_the_supervisor_is_forgotten_with_t
             await lines.send({"prepare": number, "config": written(having(config, use(number)))})
             while (line := await lines.receive()) is None or "prepared" not in line:
                 assert line is not None
-            assert line == {"prepared": number, "problems": []}
+            assert line == {"prepared": number, "problems": [], "findings": []}
         await until(lambda: Marking.running == [2])
         await lines.send({"take": 2})
         while (line := await lines.receive()) is None or "taken" not in line:

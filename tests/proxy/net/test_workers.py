@@ -14,6 +14,7 @@ import trio
 import trio.testing
 from structlog.testing import capture_logs
 
+from chaos.fixture.ports import is_free
 from proxy.config import Config
 from proxy.net import workers as module
 from proxy.net.channel import Learned, Settings
@@ -24,7 +25,7 @@ from proxy.net.workers import Workers
 from proxy.telemetry.counters import NetworkCounters
 from proxy.telemetry.report import Report
 from tests.proxy.net.scripted import LOOPBACK, Broker, configuration, connected, port_of
-from tests.real.ports import free_block, is_free
+from tests.real.ports import free_block
 
 LONG = 30.0  # seconds: processes start here
 

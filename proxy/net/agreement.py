@@ -1,0 +1,93 @@
+"""Agreement: all workers take a change, another configuration or another state of a plugin, or none of them does.
+
+Rules:
+* It is prepared by all workers first. Where one says why it cannot be, it is refused in all, and nothing changed. Then
+  all take it, and so does every worker that is begun from then on.
+* A worker that says nothing, or that fails at what it had prepared, is replaced: one that hangs keeps no proxy as it
+  is.
+* One change comes after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import structlog
+import trio
+
+from proxy.config import Config
+from proxy.core.state import StateError
+from proxy.net.channel import Settings, written
+from proxy.net.child import Child, Preparation
+from proxy.net.process import ENDING, StartError
+
+log = structlog.get_logger()
+
+
+class Agreement:
+    """The settings of all workers, which are `children` by their numbers. No change is begun after `stopping`."""
+
+    def __init__(self, settings: Settings, children: Mapping[int, Child], stopping: trio.Event) -> None:
+        self.settings = settings
+        self.children = children
+        self._stopping = stopping
+        self._applying = trio.Lock()
+        self._number = 0  # of the last change
+
+    async def configure(self, config: Config) -> None:
+        """Have all take a configuration. Raises StartError; nothing changed, unless the proxy is about to end."""
+        async with self._applying:
+            await self._change(replace(self.settings, config=config), {"config": written(config)})
+            if self._stopping.is_set():
+                raise StartError(ENDING)
+
+    async def take_state(self, plugin: str, state: Any) -> None:
+        """Have plugins of this name take a state in all of them. Raises StateError or StartError; nothing changed."""
+        async with self._applying:
+            settings = replace(self.settings, states={**self.settings.states, plugin: state})
+            await self._change(settings, {"plugin": plugin, "state": state})
+
+    async def _change(self, settings: Settings, change: Mapping[str, Any]) -> None:
+        """Have all take a change, which makes these their settings."""
+        self._number += 1
+        asked = await self._prepare(change)
+        if "state" in change and not any(asked.values()):
+            raise StartError("no worker is there to take it")  # and to say what may be wrong with it
+        self.settings = settings
+        async with trio.open_nursery() as nursery:
+            for worker, child in self.children.items():
+                if child.settings is not settings:
+                    nursery.start_soon(self._take, worker, child, change, asked.get(child))
+
+    async def _prepare(self, change: Mapping[str, Any]) -> dict[Child, bool]:
+        """Have all prepare it. Gives which did. Raises StartError or StateError with all reasons why it cannot be."""
+        said: dict[Child, Preparation | None] = {}
+
+        async def ask(child: Child) -> None:
+            said[child] = await child.prepare(self._number, change)
+
+        async with trio.open_nursery() as nursery:
+            for child in self.children.values():
+                nursery.start_soon(ask, child)
+        prepared = [preparation for preparation in said.values() if preparation is not None]
+        reasons = dict.fromkeys(reason for preparation in prepared for reason in preparation.problems)
+        findings = dict.fromkeys(finding for preparation in prepared for finding in preparation.findings)
+        if self._stopping.is_set():
+            reasons[ENDING] = None
+        if reasons or findings:
+            for child in (child for child, preparation in said.items() if preparation is not None):
+                await child.lines.send({"forget": self._number})
+            raise StartError(*reasons) if reasons else StateError(findings)
+        return {child: preparation is not None for child, preparation in said.items()}
+
+    async def _take(self, worker: int, child: Child, change: Mapping[str, Any], is_prepared: bool | None) -> None:
+        """Have it take what it prepared, or replace it. None: it was not there to be asked."""
+        if is_prepared is None:
+            is_prepared = await child.prepare(self._number, change) == Preparation([], [])
+        if is_prepared and await child.take(self._number, self.settings):
+            return
+        if not self._stopping.is_set() and self.children.get(worker) is child:
+            log.error("worker replaced", worker=worker, why="it did not take a change")
+            child.process.kill()

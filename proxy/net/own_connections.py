@@ -1,0 +1,88 @@
+"""Own connections: the proxy is a client of a broker itself, by the same way as it asks brokers who they are.
+
+Rules:
+* TLS, SASL and `via` are those of the cluster. An address that leads back to this proxy is refused (`loops.py`).
+* Whatever goes wrong is an UnreachableError: with the broker's address, and why.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TypeVar
+
+import trio
+
+from plugins.api_versions import LOOP
+from proxy.core.topology import Endpoint
+from proxy.net.asking import EndedError, ask
+from proxy.net.dial import UnreachableError
+from proxy.net.tls.sayings import TlsError
+from proxy.net.upstream import Upstream
+from proxy.protocol.api import Api
+from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from proxy.protocol.problem import ProtocolError
+from proxy.protocol.schema import Request, Response
+
+R = TypeVar("R", bound=Response)
+GOOD_FOR = 0.8  # of the time for which the broker knows us
+
+
+class OwnConnection:
+    """A connection to one broker. It is over at `until`, by trio's clock: the broker wants to know us anew then."""
+
+    def __init__(self, stream: trio.abc.Stream, endpoint: Endpoint, until: float) -> None:
+        self.endpoint = endpoint
+        self.until = until
+        self._stream = stream
+        self._newest: Mapping[int, int] = {}
+
+    @staticmethod
+    async def begun(upstream: Upstream, endpoint: Endpoint) -> OwnConnection:
+        """To this broker of a cluster. Raises UnreachableError."""
+        stream, lifetime = await upstream.dial_ourselves(endpoint)
+        until = math.inf if lifetime is None else trio.current_time() + lifetime * GOOD_FOR
+        begun = OwnConnection(stream, endpoint, until)
+        try:
+            answer = await begun.ask(ApiVersionsRequest(), 0, ApiVersionsResponse, client_id=upstream.mark)
+            if answer.error_code == LOOP:
+                raise UnreachableError(endpoint, "what is sent there comes back to this proxy")
+        except BaseException:
+            await begun.close()
+            raise
+        begun._newest = {one.api_key: one.max_version for one in answer.api_keys}
+        return begun
+
+    def version(self, api: Api, oldest: int, newest: int) -> int:
+        """The newest version of an API that the broker has, up to this. Raises UnreachableError."""
+        version = min(self._newest.get(api.key, -1), newest)
+        if version < oldest:
+            raise UnreachableError(self.endpoint, f"has no {api.name} v{oldest}; it is older than this needs")
+        return version
+
+    async def ask(self, request: Request, version: int, expected: type[R], *fields: str, client_id: str = "") -> R:
+        """The answer, or only these fields of it. Raises UnreachableError."""
+        who = {"client_id": client_id} if client_id else {}
+        try:
+            return await ask(self._stream, request, version, expected, *fields, **who)
+        except EndedError:
+            why = f"closed the connection instead of answering {request.api.name}"
+            raise UnreachableError(self.endpoint, why) from None
+        except TlsError as error:
+            raise UnreachableError(self.endpoint, f"no TLS: {error}") from None
+        except ProtocolError as error:
+            raise UnreachableError(self.endpoint, f"does not speak Kafka: {error}") from None
+
+    async def close(self) -> None:
+        """At once, also where everything is about to end."""
+        with trio.CancelScope(shield=True):
+            await trio.aclose_forcefully(self._stream)
+
+    async def __aenter__(self) -> OwnConnection:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        await self.close()

@@ -1,0 +1,155 @@
+"""Topic writing: records of a plugin, appended to a topic of a cluster that the proxy stands in front of.
+
+Rules:
+* It is done on connections of its own (`own_connections.py`): no listener and no plugin sees it.
+* A topic is never made. The partition is chosen once, by the CRC-32 of the key as librdkafka does, and kept: what has
+  one key stays in order, also when the topic gets more partitions.
+* What was not answered may be on the topic all the same. Who writes it again has it there twice.
+* After anything went wrong the connection is given up, and the leader is asked for anew. One that moved is followed at
+  once, a few times.
+* Every error is a TopicError: which topic, why, and a way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from zlib import crc32
+
+import trio
+
+from proxy.core.services import TopicError
+from proxy.core.topology import Endpoint
+from proxy.net.dial import UnreachableError
+from proxy.net.own_connections import OwnConnection
+from proxy.net.upstream import CANDIDATES, Upstream
+from proxy.protocol.api import METADATA, PRODUCE
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
+from proxy.protocol.records import CompressionType, Record, write_batch
+
+ALL_IN_SYNC = -1
+MAKES_NONE = 4  # the first version of Metadata that can leave out to make the topic: Kafka 0.11
+BATCHES = 3  # the first version of Produce that takes record batches: Kafka 0.11
+ZSTD = 7  # the first one whose records may be compressed so: Kafka 2.1
+NAMED = 12  # the newest one that has the topic's name
+TRIES = 3  # to follow a leader that moved
+PAUSE = 0.2  # seconds between them
+
+MOVED = frozenset(
+    ErrorCode[name]
+    for name in ("NOT_LEADER_OR_FOLLOWER", "LEADER_NOT_AVAILABLE", "FENCED_LEADER_EPOCH", "KAFKA_STORAGE_ERROR")
+)
+TOO_LARGE = frozenset({ErrorCode["MESSAGE_TOO_LARGE"], ErrorCode["RECORD_LIST_TOO_LARGE"]})
+WAYS_OUT = {
+    ErrorCode["UNKNOWN_TOPIC_OR_PARTITION"]: "create it, and let the proxy's user describe it",
+    ErrorCode["TOPIC_AUTHORIZATION_FAILED"]: "give the proxy's user the right to write it and to describe it",
+    ErrorCode["MESSAGE_TOO_LARGE"]: "raise its max.message.bytes",
+    ErrorCode["RECORD_LIST_TOO_LARGE"]: "raise its max.message.bytes",
+    ErrorCode["NOT_ENOUGH_REPLICAS"]: "bring back brokers, until its min.insync.replicas are in sync",
+}
+
+
+class _MovedError(TopicError):
+    """The leader is not where it was thought to be."""
+
+
+class ClusterTopicWriter:
+    """Appends to one topic. `upstream` gives the cluster as it is in force; None: it is not served."""
+
+    def __init__(self, cluster: str, topic: str, upstream: Callable[[], Upstream | None]) -> None:
+        self._place = f"topic {topic} of cluster {cluster}"
+        self._topic = topic
+        self._upstream = upstream
+        self._leader: OwnConnection | None = None
+        self._partition: int | None = None
+
+    def write(self, records: Sequence[Record], seconds: float) -> None:
+        """See `TopicWriter`."""
+        trio.from_thread.run(self._append, records, seconds)
+
+    async def _append(self, records: Sequence[Record], seconds: float) -> None:
+        try:
+            with trio.fail_after(seconds):
+                for left in reversed(range(TRIES)):
+                    try:
+                        return await self._try(records, seconds)
+                    except _MovedError:
+                        if not left:
+                            raise
+                    await trio.sleep(PAUSE)
+        except trio.TooSlowError:
+            raise TopicError(f"{self._place}: not written within {seconds:g} s") from None
+        except UnreachableError as error:
+            raise TopicError(f"{self._place}: {error}") from None
+
+    async def close(self) -> None:
+        """Give up the connection: what is written next goes on another one."""
+        leader, self._leader = self._leader, None
+        if leader is not None:
+            await leader.close()
+
+    async def _try(self, records: Sequence[Record], seconds: float) -> None:
+        if self._leader is not None and trio.current_time() >= self._leader.until:
+            await self.close()
+        try:
+            if self._leader is None:
+                self._leader = await self._found(records[0].key or b"")
+            await self._produce(self._leader, records, seconds)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _produce(self, leader: OwnConnection, records: Sequence[Record], seconds: float) -> None:
+        version = leader.version(PRODUCE, BATCHES, NAMED)
+        codec = CompressionType.ZSTD if version >= ZSTD else CompressionType.LZ4
+        data = await trio.to_thread.run_sync(partial(write_batch, records, compression=codec))  # keeps no link waiting
+        assert self._partition is not None, "a leader is of a partition"
+        partition = ProduceRequest.Topic.Partition(index=self._partition, records=data)
+        topic = ProduceRequest.Topic(name=self._topic, partition_data=[partition])
+        request = ProduceRequest(acks=ALL_IN_SYNC, timeout_ms=round(seconds * 1000), topic_data=[topic])
+        answer = await leader.ask(request, version, ProduceResponse, "responses")
+        found = [one.error_code for each in answer.responses for one in each.partition_responses]
+        if len(found) != 1:
+            raise UnreachableError(leader.endpoint, "answered Produce for other partitions")
+        self._check(ErrorCode(found[0]))
+
+    async def _found(self, key: bytes | memoryview) -> OwnConnection:
+        """A connection to the leader of the key's partition. Raises UnreachableError, TopicError."""
+        upstream = self._upstream()
+        if upstream is None:
+            raise TopicError(f"{self._place}: the proxy does not serve this cluster now")
+        failed: list[UnreachableError] = []
+        for _, endpoint in zip(range(CANDIDATES), upstream.anybody(), strict=False):
+            try:
+                return await OwnConnection.begun(upstream, await self._leader_by(upstream, endpoint, key))
+            except UnreachableError as error:
+                failed.append(error)
+        raise failed[0]
+
+    async def _leader_by(self, upstream: Upstream, endpoint: Endpoint, key: bytes | memoryview) -> Endpoint:
+        """Where the leader is, as this broker says."""
+        topics = [MetadataRequest.Topic(name=self._topic)]
+        async with await OwnConnection.begun(upstream, endpoint) as asked:
+            version = asked.version(METADATA, MAKES_NONE, METADATA.newest)
+            request = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
+            answer = await asked.ask(request, version, MetadataResponse, "brokers", "topics")
+        leaders: dict[int, int] = {}
+        for topic in answer.topics:
+            self._check(ErrorCode(topic.error_code))
+            leaders = {one.partition_index: one.leader_id for one in topic.partitions}
+        if self._partition not in leaders and leaders:
+            self._partition = crc32(key) % len(leaders)
+        at = {broker.node_id: Endpoint(broker.host, broker.port) for broker in answer.brokers}
+        leader = None if self._partition is None else at.get(leaders.get(self._partition, -1))
+        if leader is None:
+            raise _MovedError(f"{self._place}: partition {self._partition} has no leader now; bring back its brokers")
+        return leader
+
+    def _check(self, error: ErrorCode) -> None:
+        """Raises TopicError for any error."""
+        if error:
+            way_out = f"; {WAYS_OUT[error]}" if error in WAYS_OUT else ""
+            made = _MovedError if error in MOVED else TopicError
+            raise made(f"{self._place}: {error.name}{way_out}", is_too_large=error in TOO_LARGE)
