@@ -1,51 +1,41 @@
-"""The admin side's answers: `/health` and `/metrics`.
+"""The admin side: what it answers is made of operations, which each have their module."""
 
-Rules:
-* Both are about all workers of this proxy, whichever process answers.
-* Healthy (200) is: every worker listens, and knows the brokers behind its listeners. Otherwise 503, with the same body.
-"""
+from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from typing import Any, Protocol
 
-from opentelemetry.exporter.prometheus import PrometheusMetricReader
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
-from proxy.telemetry.instruments import Instruments
+from proxy.admin.clients import ClientOperations
+from proxy.admin.fault_operations import FaultOperations
+from proxy.admin.guard import Guard
+from proxy.admin.monitoring import Monitoring
+from proxy.admin.openapi import with_document
+from proxy.admin.operations import routes
+from proxy.admin.problems import HANDLERS
+from proxy.config.model import Admin
+from proxy.core.state import PluginStates
 from proxy.telemetry.report import Reports
 
-Source = Callable[[], Awaitable[Reports]]  # what every worker says about itself, now
+
+class RunningProxy(Protocol):
+    """What the admin side speaks for: all workers."""
+
+    @property
+    def states(self) -> PluginStates:
+        """Their plugins."""
+
+    async def reports(self) -> Reports:
+        """What each says about itself."""
+
+    async def connections(self, limit: int) -> list[dict[str, Any]]:
+        """Who is connected to each, as many of them as the limit."""
 
 
-def application(source: Source, workers: int) -> Starlette:
+def application(running: RunningProxy, workers: int, options: Admin) -> Starlette:
     """The ASGI application over `workers` workers."""
-    instruments = Instruments([PrometheusMetricReader()])
-
-    async def health(request: Request) -> Response:
-        reports = await source()
-        ready = len(reports) == workers and all(report.ready for report in reports.values())
-        body = {
-            "status": "ready" if ready else "not ready",
-            "workers": {
-                str(worker): {"ready": report.ready, "listening": report.listening, "clusters": report.clusters}
-                for worker, report in reports.items()
-            },
-        }
-        return JSONResponse(body, 200 if ready else 503)
-
-    async def metrics(request: Request) -> Response:
-        instruments.take(await source())
-        return Response(generate_latest(), headers={"content-type": CONTENT_TYPE_LATEST})
-
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            instruments.close()
-
-    return Starlette(routes=[Route("/health", health), Route("/metrics", metrics)], lifespan=lifespan)
+    monitoring = Monitoring(running.reports, workers)
+    clients, faults = ClientOperations(running.connections), FaultOperations(running.states)
+    operations = with_document([*monitoring.operations, *clients.operations, *faults.operations])
+    guard = Guard(options.secret, options.bind.host)
+    return Starlette(routes=routes(operations, guard), lifespan=monitoring.lifespan, exception_handlers=HANDLERS)

@@ -1,26 +1,31 @@
 from __future__ import annotations
 
+import socket
+from functools import partial
+
 import httpx
 import trio
+import trio.testing
 
+from chaos.fixture.ports import is_free
+from proxy.admin.app import application
 from proxy.admin.server import serve_admin
+from proxy.config.model import Admin
 from proxy.core.topology import Endpoint
 from proxy.net.bind import listen
-from proxy.telemetry.report import Report, Reports
-from tests.real.ports import free_port, is_free
+from tests.proxy.admin.served import Running
+from tests.real.ports import free_port
 
 LOOPBACK = "127.0.0.1"
-
-
-async def ready() -> Reports:
-    return {0: Report(True)}
+PATIENCE = 60.0  # seconds: without a limit it would never end
 
 
 async def test_it_answers_http_and_closes_its_port_when_cancelled() -> None:
     port = free_port(LOOPBACK)
+    options = Admin.model_validate({"bind": f"{LOOPBACK}:{port}"})
     (listening,) = listen(Endpoint(LOOPBACK, port), "admin.bind")
     async with trio.open_nursery() as nursery:
-        await nursery.start(serve_admin, [listening], ready, 1)
+        await nursery.start(serve_admin, [listening], lambda: application(Running(), 1, options))
         async with httpx.AsyncClient() as client:
             for path in ("health", "metrics", "health"):
                 assert (await client.get(f"http://{LOOPBACK}:{port}/{path}")).status_code == 200
@@ -28,3 +33,18 @@ async def test_it_answers_http_and_closes_its_port_when_cancelled() -> None:
     assert not is_free(LOOPBACK, port)  # it can be begun again
     listening.close()
     assert is_free(LOOPBACK, port)
+
+
+async def test_a_client_that_takes_no_answers_keeps_it_from_ending_for_a_moment_alone() -> None:
+    port = free_port(LOOPBACK)
+    options = Admin.model_validate({"bind": f"{LOOPBACK}:{port}"})
+    (listening,) = listen(Endpoint(LOOPBACK, port), "admin.bind", untaken=0.1)
+    with trio.fail_after(PATIENCE), listening, socket.socket() as client:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(serve_admin, [listening], lambda: application(Running(), 1, options))
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect((LOOPBACK, port))
+            client.sendall(f"GET /openapi.json HTTP/1.1\r\nHost: {LOOPBACK}\r\n\r\n".encode() * 100)
+            await trio.to_thread.run_sync(partial(client.recv, 1))
+            await trio.testing.wait_all_tasks_blocked(0.05)  # until one of the answers is not taken
+            nursery.cancel_scope.cancel()

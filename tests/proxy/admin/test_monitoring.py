@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from proxy.admin.app import application
 from proxy.telemetry.plugin_counters import PluginCounters
 from proxy.telemetry.report import Report, Reports
+from tests.proxy.admin.served import asked
 
 READY = Report(True, {"clients": {"1": 9194}}, {"main": {"1": "kafka-1:9092"}}, {"accepted": 3, "idle": 1})
 
@@ -29,11 +29,8 @@ def source() -> Source:
 
 @pytest.fixture
 async def client(source: Source) -> AsyncIterator[httpx.AsyncClient]:
-    app = application(source, workers=2)
-    async with app.router.lifespan_context(app):
-        transport = httpx.ASGITransport(app=app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://admin") as client:
-            yield client
+    async with asked(source=source, workers=2) as client:
+        yield client
 
 
 async def test_healthy_is_when_all_workers_are_ready(client: httpx.AsyncClient) -> None:

@@ -1,0 +1,74 @@
+"""Bodies of requests: JSON, bounded in size and time, and said to be JSON.
+
+A page of some website can have a browser send requests here, but none that says `application/json`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from contextlib import aclosing
+from typing import Any
+
+import trio
+from starlette.requests import Request
+
+from proxy.admin.problems import HttpError
+from proxy.text.places import DEEPEST
+from proxy.text.plain import check_depth
+
+LARGEST = 1 << 20  # bytes
+WITHIN = 10.0  # seconds that a body may take to come
+CLOSE = {"connection": "close"}
+
+
+async def read_json(request: Request) -> Any:
+    """The value of a body; None where there is none. Raises HttpError."""
+    try:
+        with trio.fail_after(WITHIN):
+            body = bytes(await _read(request))
+    except trio.TooSlowError:
+        raise HttpError(408, f"the body did not come within {WITHIN:g} s", headers=CLOSE) from None
+    if not body:
+        return None
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise HttpError(415, 'the body must be JSON; send it with "Content-Type: application/json"')
+    try:
+        return await trio.to_thread.run_sync(_parsed, body)  # a megabyte takes a while
+    except RecursionError:
+        raise HttpError(400, f"the body is nested more than {DEEPEST} levels deep") from None
+    except UnicodeEncodeError:
+        raise HttpError(400, "the body has half of a character, which no text may have: a \\ud800 alone") from None
+    except ValueError as error:  # JSONDecodeError and UnicodeDecodeError are
+        raise HttpError(400, f"the body is no JSON: {error}") from None
+
+
+def _parsed(body: bytes) -> Any:
+    """What it says. Raises RecursionError, or ValueError."""
+    value = json.loads(body, object_pairs_hook=_object, parse_constant=_constant)
+    check_depth(value)
+    if b"\\u" in body:
+        json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
+async def _read(request: Request) -> bytearray:
+    body = bytearray()  # it may come in very many pieces
+    async with aclosing(request.stream()) as parts:
+        async for part in parts:
+            body += part
+            if len(body) > LARGEST:
+                raise HttpError(413, f"the body is larger than {LARGEST >> 20} MiB", headers=CLOSE)
+    return body
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+        raise ValueError(f'"{twice[:60]}" stands in one object twice')
+    return found
+
+
+def _constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")

@@ -1,0 +1,82 @@
+"""The merged ledger: what the faults of all workers did, numbered as it is gathered.
+
+Rules:
+* It is gathered when somebody asks. What a worker noted that ended before is gone with it.
+* Entries that are gathered together are in the order of their times. Numbers begin at 1 and only grow.
+* The last entries are kept, as each worker keeps its last.
+* An entry is taken once. Of lives that answer no more it is forgotten how far they were read, the oldest first.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from itertools import islice
+from typing import Any
+
+import trio
+
+KEPT = 10_000  # entries
+AT_ONCE = 1_000  # that one worker is asked for
+LIVES = 1_000  # of plugins, of which it is known how far they were read
+LOOKS = 0.05  # seconds between two looks for a first entry
+
+Query = Callable[[str, Mapping[str, Any]], Awaitable[dict[int, list[Any]]]]
+
+
+class MergedLedger:
+    """`query` asks the faults of all workers."""
+
+    def __init__(self, query: Query) -> None:
+        self._query = query
+        self._entries: deque[dict[str, Any]] = deque(maxlen=KEPT)
+        self._number = 0
+        self._after: dict[str, int] = {}  # how far each life was read
+        self._gathering = trio.Lock()
+
+    async def page(self, since: int, limit: int, wait: float) -> dict[str, Any]:
+        """The first entries after number `since`; there may be none after `wait` seconds.
+
+        `next` is what to say for `since` the next time.
+        """
+        until = trio.current_time() + wait
+        while True:
+            async with self._gathering:
+                await self._gather()
+                found = list(islice((it for it in self._entries if it["number"] > since), limit))
+            if found or trio.current_time() >= until:
+                return {"entries": found, "next": found[-1]["number"] if found else since}
+            await trio.sleep(LOOKS)
+
+    async def begin_anew(self, reset: Callable[[], Awaitable[None]]) -> None:
+        """Have the workers forget theirs, and forget all."""
+        async with self._gathering:
+            await reset()
+            self._entries.clear()
+
+    async def _gather(self) -> None:
+        """Take what is new in all workers."""
+        new: list[dict[str, Any]] = []
+        try:
+            for _ in range(KEPT // AT_ONCE):
+                answers = await self._query("ledger", {"after": self._after, "limit": AT_ONCE})
+                for worker, answer in ((worker, answer) for worker, each in answers.items() for answer in each):
+                    self._after.pop(answer["life"], None)  # the one that answered last comes last
+                    self._after[answer["life"]] = answer["after"]
+                    new += [_of_worker(worker, entry) for entry in answer["entries"]]
+                if all(len(answer["entries"]) < AT_ONCE for each in answers.values() for answer in each):
+                    break
+        finally:  # what was read is not read again, also where the next question fails
+            self._take(new)
+
+    def _take(self, new: Iterable[dict[str, Any]]) -> None:
+        for entry in sorted(new, key=lambda entry: entry["time"]):
+            self._number += 1
+            self._entries.append({"number": self._number, **entry})
+        while len(self._after) > LIVES:
+            del self._after[next(iter(self._after))]
+
+
+def _of_worker(worker: int, entry: dict[str, Any]) -> dict[str, Any]:
+    number = entry["connection"]
+    return {**entry, "connection": None if number is None else f"{worker}-{number}", "worker": worker}

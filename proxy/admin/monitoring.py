@@ -1,0 +1,65 @@
+"""Monitoring: `/health` and `/metrics`.
+
+Rules:
+* Both are about all workers of this proxy, whichever process answers.
+* Healthy (200) is: every worker listens, and knows the brokers behind its listeners. Otherwise 503, with the same body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from opentelemetry.exporter.prometheus import PrometheusMetricReader
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from proxy.admin.operations import HttpOperation
+from proxy.admin.shapes import HealthAnswer
+from proxy.telemetry.instruments import Instruments
+from proxy.telemetry.report import Reports
+
+Source = Callable[[], Awaitable[Reports]]  # what every worker says about itself, now
+
+
+class Monitoring:
+    """What monitoring asks for, about `workers` workers."""
+
+    def __init__(self, source: Source, workers: int) -> None:
+        self._source = source
+        self._workers = workers
+        self._instruments = Instruments([PrometheusMetricReader()])
+
+    @property
+    def operations(self) -> list[HttpOperation]:
+        """Both."""
+        return [
+            HttpOperation("GET", "/health", self._health, "Is it ready?", HealthAnswer, is_open=True),
+            HttpOperation("GET", "/metrics", self._metrics, "What Prometheus reads", is_open=True),
+        ]
+
+    @asynccontextmanager
+    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        """As long as the application answers."""
+        try:
+            yield
+        finally:
+            self._instruments.close()
+
+    async def _health(self, request: Request) -> Response:
+        reports = await self._source()
+        ready = len(reports) == self._workers and all(report.ready for report in reports.values())
+        body = {
+            "status": "ready" if ready else "not ready",
+            "workers": {
+                str(worker): {"ready": report.ready, "listening": report.listening, "clusters": report.clusters}
+                for worker, report in reports.items()
+            },
+        }
+        return JSONResponse(body, 200 if ready else 503)
+
+    async def _metrics(self, request: Request) -> Response:
+        self._instruments.take(await self._source())
+        return Response(generate_latest(), headers={"content-type": CONTENT_TYPE_LATEST})

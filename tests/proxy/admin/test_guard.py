@@ -1,0 +1,40 @@
+"""Who may change what the proxy does to clients."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.proxy.admin.served import asked
+
+TOKEN = "0123456789abcdef"
+WITH_TOKEN = {"authorization": f"Bearer {TOKEN}"}
+
+
+@pytest.mark.parametrize(
+    ("options", "headers", "status"),
+    [
+        ({}, {}, 200),
+        ({}, {"host": "localhost:9190"}, 200),
+        ({}, {"host": "[::1]:9190"}, 200),
+        ({}, {"host": ""}, 200),
+        ({}, {"host": "[::1"}, 403),
+        ({}, {"host": "127.0.0.1.example.com:9190"}, 403),
+        ({}, {"host": "evil.example.com"}, 403),
+        ({}, {"origin": "http://evil.example.com"}, 403),
+        ({"bind": "0.0.0.0:9190"}, {}, 403),
+        ({"bind": "0.0.0.0:9190"}, WITH_TOKEN, 403),
+        ({"bind": "0.0.0.0:9190", "token": TOKEN}, WITH_TOKEN, 200),
+        ({"bind": "0.0.0.0:9190", "token": TOKEN}, {}, 401),
+        ({"token": TOKEN}, {}, 401),
+        ({"token": TOKEN}, {"authorization": f"Basic {TOKEN}"}, 401),
+        ({"token": TOKEN}, {"authorization": f"Bearer {TOKEN}0"}, 401),
+        ({"token": TOKEN}, {**WITH_TOKEN, "host": "admin.example.com"}, 200),
+    ],
+)
+async def test_a_token_or_loopback_lets_pass(options: dict[str, str], headers: dict[str, str], status: int) -> None:
+    async with asked(**options) as client:
+        answer = await client.get("/faults", headers=headers)
+        assert answer.status_code == status
+        assert (answer.headers.get("www-authenticate") == "Bearer") == (status == 401)
+        assert TOKEN not in answer.text
+        assert (await client.get("/health", headers=headers)).status_code == 200
