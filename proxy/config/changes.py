@@ -25,8 +25,8 @@ def fixed(running: Config, config: Config) -> Iterator[Finding]:
 def _way_out(name: str, before: Any) -> str:
     if before is None:
         return "leave it out, or restart the proxy"
-    again = f"{{bind: {before.bind}}}" if name == "admin" else before
-    return f'write "{name}: {again}" as before, or restart the proxy'
+    again = f": {before}" if name == "workers" else f": {{bind: {before.bind}}}" if before.token is None else ""
+    return f'write "{name}{again}" as before, or restart the proxy'
 
 
 def changes(before: Config, after: Config) -> list[str]:

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from proxy.config.model import ClusterOptions, Config, ListenerOptions
 from proxy.config.values import HostPort
-from proxy.core.addresses import LAST_PORT
+from proxy.core.addresses import LAST_PORT, is_loopback
 from proxy.text.places import Path
 from proxy.text.problems import Finding
 from proxy.text.words import nearest
@@ -22,6 +22,8 @@ def findings(config: Config) -> Iterator[Finding]:
     yield from _listeners(config)
     yield from _ports(config)
     yield from _loops(config)
+    yield from _plugins(config)
+    yield from _admin(config)
     yield from _security(config)
 
 
@@ -86,6 +88,22 @@ def _loops(config: Config) -> Iterator[Finding]:
             if loop is not None:
                 path = ("clusters", name, "bootstrap", index)
                 yield Finding(path, f'{address} is listener "{loop}" of this proxy; write the address of a broker')
+
+
+def _plugins(config: Config) -> Iterator[Finding]:
+    for index, use in enumerate(config.plugins):
+        for path, cluster in use.clusters():
+            if cluster not in config.clusters:
+                way_out = nearest(cluster, config.clusters)
+                yield Finding(("plugins", index, use.name, *path), f'unknown cluster "{cluster}"; {way_out}')
+
+
+def _admin(config: Config) -> Iterator[Finding]:
+    admin = config.admin
+    takes_faults = any(use.name == "faults" for use in config.plugins)
+    if admin is not None and takes_faults and admin.token is None and not is_loopback(admin.bind.host):
+        fact = f"others reach {admin.bind}, so without a token nobody may add faults or see clients there"
+        yield Finding(("admin", "bind"), f'{fact}; add "token: ${{DOORKEEPER_TOKEN}}", or bind 127.0.0.1', warning=True)
 
 
 def _same_host(one: HostPort, two: HostPort) -> bool:

@@ -5,18 +5,20 @@ and from that the reference in `README.md` (`reference`). Every option has a des
 is what a message offers where the option is missing or wrong. A configuration never changes once it is loaded.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Strict
 
 from proxy.config.plugins import PluginEntry
-from proxy.config.sasl import ClusterSasl, ListenerSasl
+from proxy.config.sasl import ClusterSasl, ListenerSasl, Secret
 from proxy.config.tls import BrokerTls, ListenerTls
 from proxy.config.values import Host, HostPort
-from proxy.core.topology import MOST
+from proxy.core.topology import MOST, Endpoint
 from proxy.text.file import Section
 from proxy.text.quantities import Seconds, Size
+from proxy.text.words import wrong
 
 T = TypeVar("T")
 
@@ -55,6 +57,18 @@ Names = (AfterValidator(Named), PlainSerializer(dict))
 Count = Annotated[int, Strict(), Field(ge=1)]
 
 
+def _token(value: Any) -> Any:
+    if isinstance(value, str) and not TOKEN.fullmatch(value):
+        raise wrong(
+            "this is no token", "write 16 characters or more, none of them a space, as of `openssl rand -hex 16`"
+        )
+    return value
+
+
+TOKEN = re.compile(r"[!-~]{16,1000}")
+AdminToken = Annotated[Secret, BeforeValidator(_token)]
+
+
 class ClusterOptions(Section):
     """A Kafka cluster that the proxy stands in front of."""
 
@@ -62,6 +76,11 @@ class ClusterOptions(Section):
         min_length=1,
         description="Addresses of some of its brokers, tried in turn; all the others are discovered from them.",
         examples=["[kafka-1:9092, kafka-2:9092]"],
+    )
+    via: Mapping[HostPort, HostPort] | None = Field(
+        default=None,
+        description="Where brokers are dialled instead, by the addresses that they advertise: tunnels, or toxiproxy.",
+        examples=["{kafka-1:9092: 127.0.0.1:20001}"],
     )
     tls: BrokerTls = Field(
         default=None,
@@ -80,6 +99,11 @@ class ClusterOptions(Section):
         " `sasl.oauthbearer.sub.claim.name`.",
         examples=["sub"],
     )
+
+    @property
+    def detours(self) -> dict[Endpoint, Endpoint]:
+        """Where each broker is dialled that is not dialled where it says."""
+        return {Endpoint(*broker): Endpoint(*place) for broker, place in (self.via or {}).items()}
 
 
 class ListenerOptions(Section):
@@ -139,7 +163,8 @@ class LimitOptions(Section):
     elements: Count = Field(
         default=300_000,
         description="Elements of all arrays in one request that the proxy has to read; one with more closes its"
-        " connection. A response may have twice as many:"
+        " connection. A sixth of them, and always 50,000, may be something else than partitions, such as topics."
+        " A response may have twice as many of both kinds together:"
         " Metadata of 10,000 topics with 200,000 partitions has 350,000.",
         examples=[300000],
     )
@@ -196,6 +221,17 @@ class Admin(Section):
     """The HTTP side of the proxy, for people and for monitoring."""
 
     bind: HostPort = Field(description="Where it listens; best kept on loopback.", examples=["127.0.0.1:9190"])
+    token: AdminToken | None = Field(
+        default=None,
+        description="What must be sent (`Authorization: Bearer TOKEN`) to see clients and to add faults."
+        " Without it, that is answered on loopback alone; `/health` and `/metrics` need none.",
+        examples=["${DOORKEEPER_TOKEN}"],
+    )
+
+    @property
+    def secret(self) -> str | None:
+        """The token as it is."""
+        return None if self.token is None else self.token.get_secret_value()
 
 
 class Config(Section):
@@ -228,6 +264,6 @@ class Config(Section):
     )
     admin: Admin | None = Field(
         default=None,
-        description="The HTTP side: `/health` and `/metrics`, about all workers; off unless given.",
+        description="The HTTP side: health, metrics, clients and faults, about all workers; off unless given.",
         examples=["{bind: 127.0.0.1:9190}"],
     )

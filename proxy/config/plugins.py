@@ -7,7 +7,8 @@ in `BUILT_IN`; an installed package adds its own by an entry point in the group 
     shadow = "my_package.shadow:Shadow"
 
 A class is imported only when a file names it. One whose options name files may have `examine(options)`, which says what
-is wrong with these: at an option (Finding), or in the file itself (Problem).
+is wrong with these: at an option (Finding), or in the file itself (Problem). One whose options name clusters may have
+`clusters(options)`, which gives their paths and names.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, PlainValidator, ValidationInfo, WithJsonSchema, create_model
 
+from proxy.text.places import Path
 from proxy.text.problems import Finding, Problem
 from proxy.text.words import nearest, shown, wrong
 
@@ -47,6 +49,11 @@ class PluginUse:
         """What is wrong with the files that the options name; a path begins at them."""
         examine = getattr(self.plugin, "examine", None)
         yield from () if examine is None else examine(self.options)
+
+    def clusters(self) -> Iterator[tuple[Path, str]]:
+        """The clusters that the options name, each with its path in them."""
+        named = getattr(self.plugin, "clusters", None)
+        yield from () if named is None else named(self.options)
 
     @staticmethod
     def declaration(name: str) -> type[BaseModel]:

@@ -64,5 +64,8 @@ def test_the_number_of_workers_and_the_admin_side_are_fixed() -> None:
             ' write "admin: {bind: 127.0.0.1:9190}" as before, or restart the proxy',
         ),
     ]
+    with_token = config(admin={"bind": "127.0.0.1:9190", "token": "0123456789abcdef"})
+    (token,) = fixed(with_token, config(admin={"bind": "127.0.0.1:9190", "token": "another-token-of-16"}))
+    assert token.message.endswith('write "admin" as before, or restart the proxy')
     (added,) = fixed(config(), config(admin={"bind": "127.0.0.1:9190"}))
     assert added.message.endswith("leave it out, or restart the proxy")

@@ -23,3 +23,39 @@ def test_the_port_of_a_likely_broker_is_a_warning_whichever_listener_comes_first
         assert finding.warning
         assert 'listener "one" needs this port for a broker of id 9' in finding.message
         assert finding.path[1] == "two"
+
+
+def test_an_admin_side_that_others_reach_wants_a_token_where_it_takes_faults() -> None:
+    def told(bind: str, *plugins: str, **admin: str) -> list[str]:
+        sections = {"plugins": [{name: {}} for name in plugins], "admin": {"bind": bind, **admin}}
+        whole = config(one="h:9000").model_dump(exclude_unset=True) | sections
+        found = list(findings(Config.model_validate(whole)))
+        assert all(it.warning and it.path == ("admin", "bind") for it in found)
+        return [it.message for it in found]
+
+    (message,) = told("0.0.0.0:8000", "faults")
+    assert message == (
+        "others reach 0.0.0.0:8000, so without a token nobody may add faults or see clients there;"
+        ' add "token: ${DOORKEEPER_TOKEN}", or bind 127.0.0.1'
+    )
+    assert not told("0.0.0.0:8000")
+    assert not told("0.0.0.0:8000", "faults", token="0123456789abcdef")
+    for loopback in ("127.0.0.1", "127.9.9.9", "[::1]", "localhost"):
+        assert not told(f"{loopback}:8000", "faults")
+
+
+def test_a_plugin_may_only_name_a_cluster_that_there_is() -> None:
+    def told(**topic: str) -> list[tuple[object, str]]:
+        audit = {"journal": "/journal", "topic": {"name": "audit", **topic}}
+        sections = {
+            "clusters": {"main": {"bootstrap": ["kafka:9092"]}},
+            "listeners": {"clients": {"cluster": "main", "bind": "127.0.0.1:9000"}},
+            "plugins": [{"audit": audit}],
+        }
+        found = findings(Config.model_validate(sections))
+        return [(finding.path, finding.message) for finding in found]
+
+    assert not told()
+    assert not told(cluster="main")
+    path = ("plugins", 0, "audit", "topic", "cluster")
+    assert told(cluster="mian") == [(path, 'unknown cluster "mian"; did you mean "main"?')]

@@ -213,6 +213,16 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         with_also("admin: {bind: 127.0.0.1:9192}\n"),
         ['8:15: listener "clients" has port 9192 already; choose another'],
     ),
+    "a short token": (
+        with_also('admin: {bind: 127.0.0.1:9190, token: "123456789012345"}\n'),
+        [
+            "8:38: this is no token; write 16 characters or more, none of them a space, as of `openssl rand -hex 16`",
+        ],
+    ),
+    "a token that is a number": (
+        with_also("admin: {bind: 127.0.0.1:9190, token: 1234567890123456}\n"),
+        ["8:38: this is no text; put it in quotes"],
+    ),
     "no port left for brokers": (
         instead("9192", "65535"),
         ["6:11: no port is left for brokers after 65535; choose a lower one"],

@@ -35,6 +35,12 @@ def test_the_example_of_a_limit_is_its_default() -> None:
         assert option.default == (read(example) if isinstance(example, str) else example), name
 
 
+def test_brokers_may_be_dialled_elsewhere() -> None:
+    main = {"bootstrap": ["kafka:9092"], "via": {"kafka:9092": "127.0.0.1:20001"}}
+    cluster = Config.model_validate({**SMALL, "clusters": {"main": main}}).clusters["main"]
+    assert cluster.detours == {("kafka", 9092): ("127.0.0.1", 20001)}
+
+
 def test_a_configuration_never_changes() -> None:
     config = Config.model_validate(SMALL)
     with pytest.raises(ValidationError, match="frozen"):
