@@ -59,6 +59,7 @@ from proxy.plugin.sasl import (
 
 INITIAL_TOKEN = 0x60  # the ASN.1 tag that a first GSSAPI token has (RFC 2743)
 FAILED = "authentication failed"
+NOT_TAKEN = "the broker did not take it"
 
 
 class SaslInspected(Plugin):
@@ -118,9 +119,12 @@ class SaslInspected(Plugin):
     @on_response(SaslAuthenticateResponse)
     def answer(self, ctx: Context, response: SaslAuthenticateResponse) -> Decision:
         """A step of the broker."""
-        exchange = ctx.connection.notes.get(self._name)
+        exchange: ObservedExchange | None = ctx.connection.notes.get(self._name)
         if response.error_code:
             ctx.connection.notes.pop(self._name, None)
+            if exchange is not None:
+                claimed = exchange.claim and exchange.claim.user
+                ctx.connection.gate.tell(Refused(exchange.mechanism, NOT_TAKEN, claimed and f"User:{claimed}"))
         elif exchange is None:
             return Disconnect("the broker took a token of a client that named no mechanism")
         else:
@@ -188,7 +192,7 @@ def offer(connection: Connection, exchange: ObservedExchange, token: bytes) -> N
 
 def refused(connection: Connection, exchange: ObservedExchange, error: ClaimError) -> SaslAuthenticateResponse:
     """What a broker would answer to such a token; those who watch are told."""
-    message, why = rejected(error, exchange.mechanism, connection.mechanism is not None)
+    message, why, _ = rejected(error, exchange.mechanism, connection.mechanism is not None)
     connection.gate.tell(Refused(exchange.mechanism, why))
     failed = ErrorCode.SASL_AUTHENTICATION_FAILED
     return SaslAuthenticateResponse(error_code=failed, error_message=message, auth_bytes=b"")

@@ -210,7 +210,7 @@ class SaslTerminated(Plugin):
             return Disconnect("a token came before a mechanism")
         outcome = self.step(ctx.connection, bytes(request.auth_bytes))
         if isinstance(outcome, Rejected):
-            yield Sleep(self._failed(ctx.connection, session.mechanism, outcome.why))
+            yield Sleep(self._failed(ctx.connection, session.mechanism, outcome.why, outcome.user))
             return Reply(_no(ErrorCode.SASL_AUTHENTICATION_FAILED, outcome.message), end="authentication failed")
         lifetime = 0
         if isinstance(outcome, Accepted):
@@ -269,11 +269,11 @@ class SaslTerminated(Plugin):
     def refuse(self, connection: Connection, rejected: Rejected) -> Steps:
         """Close without a word, after a while."""
         session: SaslSession = connection.notes[self._name]
-        yield Sleep(self._failed(connection, session.mechanism, rejected.why))
+        yield Sleep(self._failed(connection, session.mechanism, rejected.why, rejected.user))
         return Disconnect("authentication failed")
 
-    def _failed(self, connection: Connection, mechanism: str, why: str) -> float:
-        connection.gate.tell(Refused(mechanism, why))
+    def _failed(self, connection: Connection, mechanism: str, why: str, user: str | None = None) -> float:
+        connection.gate.tell(Refused(mechanism, why, user and f"User:{user}"))
         return self._authority.failed(connection.client[0])
 
 

@@ -99,6 +99,10 @@ class Acl(Plugin):
         self._fetched = SessionFastPath(self.authorizer, self._fetch, without_session)
         self._managed = ManagedAcls(self.authorizer) if options.managed else None
 
+    def stop(self) -> None:
+        """Others decide from now on."""
+        self.authorizer.is_over = True
+
     def joined(self, connection: Connection) -> None:
         """Sessions that are known here went on unseen: clients begin anew."""
         forget_sessions(connection, self.authorizer)
@@ -139,7 +143,7 @@ class Acl(Plugin):
         unknown = self.names.unknown(topic for check in asked for topic in check.ids(checked))
         if unknown:
             yield from self.names.ask(unknown)
-            checked.authorizer.current()
+            checked.authorizer.of_request(ctx)
         for check in asked:
             decision = check.apply(checked)
             if type(decision) is GeneratorType:
@@ -157,5 +161,6 @@ class Acl(Plugin):
     def finish(self, ctx: Context, response: Any) -> Decision:
         """Make the answer what it is to be."""
         checked: CheckedRequest = ctx.notes[self]
+        checked.authorizer.answers(ctx)
         checked.finish(response)
         return Forward(response)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proxy.plugin import Api, Count, Services
 from proxy.plugin.files import WatchedFile
-from rules import Snapshot
+from rules import Decision, Snapshot
 
 
 class Authorizer:
@@ -17,7 +17,9 @@ class Authorizer:
         self.now = services.clock.wall
         self.shadow = shadow
         self.is_timed = False  # does a rule say when it holds?
+        self.is_over = False  # do other rules, or none, decide from now on?
         self._seen: Snapshot | None = None
+        self._places: dict[object, str] = {}  # of rules that decided, as people are told
         self._counter = services.counter
         self._refused: dict[Api, Count] = {}
 
@@ -25,9 +27,19 @@ class Authorizer:
         """The rules as they are now, and the second where that matters (0 elsewhere)."""
         snapshot = self.rules.value
         if snapshot is not self._seen:
-            self._seen = snapshot
+            self._seen, self._places = snapshot, {}
             self.is_timed = any(rule.acl.during is not None for rule in snapshot.rules)
         return snapshot, int(self.now()) if self.is_timed else 0
+
+    def place(self, decision: Decision) -> str | None:
+        """Where in which file it stands what decided, as file:line:column; None: nothing there did."""
+        at = decision.place
+        if at is None:
+            return None
+        told = self._places.get(at)
+        if told is None:
+            told = self._places[at] = f"{self.rules.file}:{at.line}:{at.column}"
+        return told
 
     def count_refusal(self, api: Api) -> None:
         """Something that a request of this API is about is not allowed."""

@@ -16,6 +16,7 @@ from plugins.acl.authorizer import Authorizer
 from proxy.plugin import Api, Connection, Context, Denied, turn
 from rules import Client, Decision, Operation, ResourceType, Snapshot, Why
 from rules.clients import client_of
+from rules.noted import NotedRules, note_rules
 from rules.vocabulary import CLUSTER_NAME
 
 UNKNOWN = Decision(False, Why.NOT_ALLOWED)
@@ -36,6 +37,7 @@ class ClientAuthorizer:
         "_client",
         "_client_id",
         "_connection",
+        "_correlation_id",
         "_known",
         "_mechanism",
         "_principal",
@@ -60,13 +62,26 @@ class ClientAuthorizer:
         self._size = 0  # bytes that they take
         self.edition: object = None
         self.recorded = 0  # refusals so far
+        self._correlation_id: int | None = None  # of the request that is decided on
         self._untold = MOST_EVENTS
 
-    def of_request(self) -> ClientAuthorizer:
-        """For another request: by the rules as they are now, and its refusals are told."""
-        self._untold = MOST_EVENTS
+    def of_request(self, ctx: Context) -> ClientAuthorizer:
+        """For another request, or one that waited: by the rules as they are now, and its refusals are told."""
+        self._untold, self._correlation_id = MOST_EVENTS, ctx.correlation_id
         self.current()
         return self
+
+    def answers(self, ctx: Context) -> None:
+        """What is refused now is refused in the answer to this request."""
+        self._correlation_id = ctx.correlation_id
+
+    def rules_id(self) -> str | None:
+        """Which rules the last request was decided by; None: they are not in force any more."""
+        return None if self._rules is None or self.of.is_over else self._rules.id
+
+    def place(self, operation: Operation, kind: ResourceType, name: str) -> str | None:
+        """Where the rule stands that decides on this; None: there is none."""
+        return None if self.of.is_over else self.of.place(self.decide(operation, kind, name))
 
     def current(self) -> object:
         """Go by the rules and the client as they are now. Gives the edition."""
@@ -155,9 +170,8 @@ class ClientAuthorizer:
         if self._untold < 0:
             return enforced
         why = decision.why.value if self._client is not None else "only the broker knows who the client is"
-        at = decision.place
-        place = "" if at is None else f"{self.of.rules.file}:{at.line}:{at.column}"
-        told = Denied(api, operation.word, kind.word, name, why, place, enforced)
+        place = self.of.place(decision) or ""
+        told = Denied(api, operation.word, kind.word, name, why, place, enforced, self._correlation_id)
         self._connection.gate.tell(told)
         return enforced
 
@@ -187,7 +201,8 @@ def authorizer_of(authorizer: Authorizer, ctx: Context) -> ClientAuthorizer:
         for key in found.of.caches if found is not None else ():
             notes.pop(key, None)
         found = notes[authorizer.name] = ClientAuthorizer(authorizer, ctx.connection)
-    return found.of_request()
+        note_rules(ctx.connection, NotedRules(found.rules_id, found.place))
+    return found.of_request(ctx)
 
 
 def size(name: str | bytes) -> int:

@@ -87,8 +87,7 @@ class FetchHandlers:
 
     def _ask(self, ctx: Context, request: FetchRequest, authorizer: ClientAuthorizer, unknown: list[bytes]) -> Steps:
         yield from self._names.ask(unknown)
-        authorizer.current()
-        return self._check(ctx, request, authorizer)
+        return self._check(ctx, request, authorizer.of_request(ctx))
 
     def _check(self, ctx: Context, request: FetchRequest, authorizer: ClientAuthorizer) -> Decision:
         # The edition by which it is checked: what takes its turns may meet another one on the way.
@@ -123,6 +122,11 @@ class FetchHandlers:
             self._refuse(answer, ctx.version, refused)
             return Reply(answer)
         return Forward(request)
+
+    @property
+    def keys(self) -> frozenset[object]:
+        """Of what is noted of a request."""
+        return frozenset({self})
 
     def may_repeat(self, ctx: Context) -> bool:
         """Was nothing of this request refused, and is nothing to be learnt from its answer?"""
@@ -166,6 +170,7 @@ class FetchHandlers:
         if fetch.session is not None and response.session_id:
             self._sessions(ctx).open(response.session_id, fetch.session)
         withheld = False
+        fetch.authorizer.answers(ctx)
         if fetch.authorizer.current() is not fetch.edition:
             for topic in response.responses:
                 withheld |= self._withhold(fetch.authorizer, topic, ctx.version)

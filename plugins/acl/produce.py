@@ -74,6 +74,11 @@ class ProduceHandlers:
         ctx.notes[self._allowed] = whatever and authorizer.recorded == before
         return None
 
+    @property
+    def keys(self) -> frozenset[object]:
+        """Of what is noted of a request."""
+        return frozenset({self, self._allowed})
+
     def may_repeat(self, ctx: Context) -> bool:
         """Was all allowed, whatever the records are?"""
         return bool(ctx.notes.get(self._allowed))

@@ -103,11 +103,18 @@ class FetchSamples:
 class SessionFastPath:
     """A FastPath: what passed on each connection. `others` is asked about what is not like it, or has no session."""
 
+    counts = True  # how often a session was used
+
     def __init__(self, authorizer: Authorizer, fetching: FetchHandlers, others: FastPath) -> None:
         self._authorizer = authorizer
         authorizer.caches.append(self)
         self._fetch = fetching
         self._others = others
+
+    @property
+    def keys(self) -> frozenset[object]:
+        """Of what the handlers note."""
+        return self._fetch.keys
 
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The context of the earlier request that this one is like."""

@@ -90,6 +90,8 @@ class TopicsSample:
 class TopicsFastPath:
     """A FastPath: what passed on each connection."""
 
+    counts = False
+
     def __init__(
         self, kind: TopicsLayout, authorizer: Authorizer, names: TopicNames, handlers: ProduceHandlers | FetchHandlers
     ) -> None:
@@ -98,6 +100,11 @@ class TopicsFastPath:
         authorizer.caches.append(self)
         self._names = names
         self._handlers = handlers
+
+    @property
+    def keys(self) -> frozenset[object]:
+        """Of what the handlers note."""
+        return self._handlers.keys
 
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The context of the earlier request that this one begins like, if all its topics may be used."""

@@ -61,8 +61,11 @@ class Told(NamedTuple):
 
 
 def without_places(text: str) -> str:
-    """The text without where brokers listen, which is another place on each side."""
-    return re.sub(rf"{HOST}:\d+", "<place>", text)
+    """The text without where brokers listen, which is another place on each side.
+
+    librdkafka says which of its connections it means: the first that is there, by chance.
+    """
+    return re.sub(rf"{HOST}:\d+(/(bootstrap|\d+))?", "<place>", text)
 
 
 class Sent(NamedTuple):

@@ -32,6 +32,9 @@ class Clock:
 
         self.now = 0.0
 
+    def read(self) -> float:
+        return self.now
+
     def wall(self) -> float:
         return self.time
 
@@ -166,6 +169,7 @@ def topic_id(name: str) -> bytes:
 def metadata_of(topics: dict[str, bytes], request: MetadataRequest) -> MetadataResponse:
     """What a broker with these topics answers."""
     by_id = {each: name for name, each in topics.items()}
+    asked: list[tuple[str | None, bytes]]
     if request.topics is None:
         asked = list(topics.items())
     else:

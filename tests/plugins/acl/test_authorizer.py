@@ -10,6 +10,7 @@ from plugins.acl.client_authorizer import MOST_DECISIONS, MOST_EVENTS, ClientAut
 from proxy.core.context import Context
 from proxy.protocol.api import METADATA
 from rules import Operation, ResourceType
+from rules.noted import noted_rules
 from tests.plugins.acl.talk import Rules, Talk
 
 Making = Callable[..., Rules]
@@ -118,7 +119,24 @@ def test_another_authorizer_of_the_same_plugin_takes_over_and_leaves_nothing_of_
     talk.connection.notes[first.acl.authorizer.caches[0]] = "of the first"
     after = asked(rules("acls: []"), talk)
     assert not after.may(READ, TOPIC, "t")
-    assert [*talk.connection.notes.values()] == [after]
+    noted = noted_rules(talk.connection)
+    assert noted is not None
+    assert noted.place == after.place
+    assert [note for note in talk.connection.notes.values() if note is not noted] == [after]
+
+
+def test_which_rule_decided_is_known_until_others_decide(rules: Making) -> None:
+    own = rules("acls: [{allow: User:alice, to: Read, topics: t}]")
+    talk = Talk(own.acl)
+    assert noted_rules(talk.connection) is None
+    asked(own, talk)
+    noted = noted_rules(talk.connection)
+    assert noted is not None
+    assert noted.edition() == own.acl.rules.value.id
+    assert str(noted.place(READ, TOPIC, "t")).endswith(":1:8")
+    assert noted.place(READ, TOPIC, "u") is None
+    own.acl.stop()
+    assert noted.edition() is noted.place(READ, TOPIC, "t") is None
 
 
 def test_what_is_remembered_is_counted_by_its_names(rules: Making) -> None:
