@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from proxy.plugin import Meaning, Request, Struct, turn
-from proxy.plugin.schema import NO_UUID, Array, Chain, Element, Field, StructType, arrays, errors, level
+from proxy.plugin import Api, Meaning, Request, Struct, turn
+from proxy.plugin.schema import NO_UUID, Array, Chain, Element, Field, StructType, arrays, errors, level, paths
 from rules.match import Subject
 
 TELLING = frozenset(
@@ -31,6 +31,21 @@ COORDINATED = {0: Meaning.GROUP_ID, 1: Meaning.TRANSACTIONAL_ID}  # by the key t
 RECORDS_LEVEL = "partition"  # records stand in partitions
 
 TopicName = Callable[[bytes], str | None]
+
+
+OPTIONS = {  # of rules, by what says whether they hold
+    "topic": {Meaning.TOPIC_NAME, Meaning.TOPIC_ID},
+    "partition": {Meaning.PARTITION},
+    "group": {Meaning.GROUP_ID, Meaning.COORDINATOR_KEY},
+    "transactional_id": {Meaning.TRANSACTIONAL_ID, Meaning.COORDINATOR_KEY},
+}
+
+
+@cache
+def tells(api: Api) -> frozenset[str]:
+    """What may show of the things that a request of this API is about, there or in its answer, by options of rules."""
+    sides = api.request, api.response
+    return frozenset(option for option, meanings in OPTIONS.items() if any(paths(side, *meanings) for side in sides))
 
 
 class Thing(NamedTuple):

@@ -14,9 +14,11 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from plugins.faults.about import Thing, TopicName, at_level
-from proxy.plugin import PRODUCE, Api, Context, Decision, How, Options, Response, Steps
+from proxy.plugin import APIS, PRODUCE, Api, Context, Decision, How, Options, Response, Steps
 from rules.match import Match, Subject
 from rules.trigger import Firing
+
+EVERY = frozenset(APIS.values())
 
 
 class FaultSide(Enum):
@@ -52,11 +54,13 @@ class Target:
     meant: tuple[Thing, ...] = ()  # of a request, those that are
     all_meant: bool = True  # and whether there are no others
     to_answer: list[Callable[[Response], None]] = field(default_factory=list)  # what is to be done to the answer
+    asks_all: bool = False  # the request names nothing, and so asks for all
+    memory: dict[Any, Any] = field(default_factory=dict)  # what this fault remembers from one answer to the next
 
     def structs(self, level: str) -> Iterator[Any]:
         """Of an answer, the structs at this level that are meant."""
         for struct, about in at_level(self.message, self.ctx.version, level, self.subject, self.name_of):
-            if self.match.of_part(about):
+            if self.match.of_subject(about, is_part=True):
                 yield struct
 
 
@@ -67,6 +71,11 @@ class Effect(Options):
     of_requests: ClassVar[bool] = True
 
     @property
+    def apis(self) -> frozenset[Api]:
+        """The only APIs to whose requests it can be done."""
+        return EVERY
+
+    @property
     def at(self) -> FaultSide:
         """Where it is done to a request."""
         return FaultSide.BEFORE_BROKER
@@ -74,6 +83,9 @@ class Effect(Options):
     def problems(self, apis: frozenset[Api]) -> Iterator[tuple[str, str]]:
         """What is wrong with it for a rule about requests of these APIs: the option, and what to say."""
         return iter(())
+
+    def remember(self, target: Target) -> None:
+        """Learn from an answer that is meant, before it is known whether the fault fires."""
 
     def cannot(self, target: Target) -> str | None:
         """Why it cannot be applied to this; None if it can."""
@@ -83,8 +95,8 @@ class Effect(Options):
         """Do it."""
         raise NotImplementedError
 
-    def refuse(self, rule: str) -> Decision:
-        """End a connection that was accepted, where it is done to these."""
+    def refuse(self, rule: str) -> Decision | Steps:
+        """What becomes of a connection that was accepted, where it is done to these."""
         raise NotImplementedError
 
 

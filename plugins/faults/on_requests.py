@@ -4,7 +4,7 @@
 # for which one waits is read.
 # What one fault leaves of a request the next is tried on. An answer of ours, and an end of the connection, are last.
 # How a frame leaves (cut, dripping, other bytes) is said by a handler of its own, after what it says is decided.
-# Clients have no fetch sessions while a fault asks which topics they fetch: requests within a session do not say it.
+# Clients have no fetch sessions about what a fault may be about: requests within a session do not say all they mean.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from typing import Any
 
 from plugins.faults import about
 from plugins.faults.about import Thing
+from plugins.faults.connection_faults import ConnectionFaults, UnmeantSession, faults_of
 from plugins.faults.effect import FaultSide, Target, no_answer
+from plugins.faults.fault_set import NamedFault
 from plugins.faults.in_force import FaultsInForce
 from plugins.faults.ledger import Result
-from plugins.faults.model import OF_THINGS, FaultRule
+from plugins.faults.model import FaultRule
 from proxy.plugin import (
     FETCH,
     Context,
@@ -39,20 +41,24 @@ from proxy.plugin import (
     values,
 )
 from proxy.plugin.schema import paths
-from rules.clients import client_as, client_of
-from rules.match import RequestFacts, Subject
+from rules.match import Subject
+from rules.unlike import unlike_subject
 
 FINAL_EPOCH = -1  # of a fetch without a session
 
 
 @dataclass(slots=True)
 class PendingFaults:
-    """What is to be done yet. `subject`: what the request said for all of it; `leaving`: how the frame leaves."""
+    """What is to be done yet. `subject`: what the request said for all of it; `leaving`: how the frame leaves.
+
+    `asks_all`: the request names nothing, and so asks for all.
+    """
 
     subject: Subject
-    faults: list[tuple[str, FaultRule]] = field(default_factory=list)
+    faults: list[NamedFault] = field(default_factory=list)
     to_answer: list[Callable[[Response], None]] = field(default_factory=list)
     leaving: Raw | Cut | Drip | None = None
+    asks_all: bool = False
 
 
 class RequestFaults:
@@ -60,7 +66,7 @@ class RequestFaults:
 
     def __init__(self, in_force: FaultsInForce, services: Services) -> None:
         self._in_force, self._services = in_force, services
-        self._key = services.name
+        self.key = services.name
         self._name_of = services.topics.get
 
     def request(self, ctx: Context, request: Any) -> Steps:
@@ -69,27 +75,36 @@ class RequestFaults:
         if not faults:
             return None
         sessionless = False
-        if any(getattr(fault.match, option) is not None for _, fault in faults for option in OF_THINGS):
+        if any(fault.match.of_things for _, fault in faults):
             yield from self._learn_names(ctx, request)
-            if ctx.api is FETCH and request.session_epoch > 0:
-                return Reply(_forgotten(ctx, request))
-            if ctx.api is FETCH and request.session_epoch == 0:
-                request.session_epoch, sessionless = FINAL_EPOCH, True
+            if ctx.api is FETCH and request.session_epoch != FINAL_EPOCH:
+                is_open = request.session_epoch > 0
+                if self._names_any(faults, request, ctx.version):
+                    request.session_epoch, sessionless = FINAL_EPOCH, True
+                if is_open and (sessionless or not self._faults_of(ctx).session.goes_on(faults, request)):
+                    return Reply(_forgotten(ctx, request))
+                if not is_open and not sessionless:
+                    self._faults_of(ctx).session = UnmeantSession(faults)
         pending = PendingFaults(about.subject(request, ctx.version, self._name_of))
         decision = yield from self._before(ctx, request, faults, pending)
         if pending.faults or pending.to_answer or pending.leaving:
-            ctx.notes[self._key] = pending
+            ctx.notes[self.key] = pending
         return Forward(request) if decision is None and sessionless else decision
 
-    def _matching(self, ctx: Context) -> list[tuple[str, FaultRule]]:
+    def _matching(self, ctx: Context) -> list[NamedFault]:
         """The faults that may be about this request."""
-        faults = self._in_force.of_requests(ctx.api)
-        if not faults:
-            return []
-        connection = ctx.connection
-        who = client_of(connection) or client_as(connection, "")  # that only the broker knows: no principal matches it
-        facts = RequestFacts(ctx.api, ctx.version, who, connection.broker_id, self._services.clock.wall())
-        return [(name, fault) for name, fault in faults if fault.match.of_request(facts)]
+        faults = self._faults_of(ctx).of(ctx)
+        at = self._services.clock.wall()
+        return [(name, fault) for name, fault in faults if fault.match.is_now(at)]
+
+    def _faults_of(self, ctx: Context) -> ConnectionFaults:
+        return faults_of(ctx.connection, self.key, self._in_force)
+
+    def _names_any(self, faults: list[NamedFault], request: Any, version: int) -> bool:
+        """Does a request name anything that one of these faults names too?"""
+        naming = [fault for _, fault in faults if fault.match.of_things]
+        things = about.of_request(request, version, self._name_of)
+        return any(_is_meant(fault, thing) for thing in turns(things) for fault in naming)
 
     def _learn_names(self, ctx: Context, request: Request) -> Steps:
         """Ask what topics are called of which the request says the id."""
@@ -99,15 +114,17 @@ class RequestFaults:
             yield from self._services.topics.ask(unknown)
         return None
 
-    def _before(self, ctx: Context, request: Any, faults: list[tuple[str, FaultRule]], pending: PendingFaults) -> Steps:
+    def _before(self, ctx: Context, request: Any, faults: list[NamedFault], pending: PendingFaults) -> Steps:
         """Try each fault on the request; those that wait for its answer are put into `pending`."""
         forward: Forward | None = None
         things = list(about.of_request(request, ctx.version, self._name_of))
+        pending.asks_all = any(thing.is_open for thing in things)
         for name, fault in faults:
             meant = tuple(thing for thing in turns(things) if _is_meant(fault, thing))
             if not meant:
-                if any(_is_near(fault, thing) for thing in turns(things)):
-                    self._in_force.note(name, Result.NEAR_MISS, f"it is about {_told(things)}", ctx)
+                for thing in turns(things):
+                    if unlike := unlike_subject(fault.match, thing.subject):
+                        self._in_force.near_miss(name, " and ".join(unlike), ctx)
                 continue
             target = self._target(name, fault, ctx, request, pending, meant, all_meant=len(meant) == len(things))
             if fault.do.effect.at is FaultSide.AFTER_BROKER:
@@ -142,20 +159,32 @@ class RequestFaults:
         all_meant: bool = True,
     ) -> Target:
         holds = self._in_force.holding(name, fault)
-        subject, later = pending.subject, pending.to_answer
-        return Target(ctx, message, fault.match, subject, self._name_of, holds, meant, all_meant, later)
+        return Target(
+            ctx=ctx,
+            message=message,
+            match=fault.match,
+            subject=pending.subject,
+            name_of=self._name_of,
+            holds=holds,
+            meant=meant,
+            all_meant=all_meant,
+            to_answer=pending.to_answer,
+            asks_all=pending.asks_all,
+            memory=self._in_force.memory(name),
+        )
 
     def is_pending(self, ctx: Context) -> bool:
         """Is there anything to do to the answer?"""
-        pending: PendingFaults | None = ctx.notes.get(self._key)
+        pending: PendingFaults | None = ctx.notes.get(self.key)
         return pending is not None and bool(pending.faults or pending.to_answer)
 
     def response(self, ctx: Context, response: Any) -> Steps:
         """Do what is to be done to the answer."""
-        pending: PendingFaults = ctx.notes[self._key]
+        pending: PendingFaults = ctx.notes[self.key]
         is_changed = _do_all(pending, response)
         for name, fault in pending.faults:
             target = self._target(name, fault, ctx, response, pending)
+            fault.do.effect.remember(target)
             decision = yield from self._in_force.apply(name, fault, target)
             if isinstance(decision, Forward):
                 is_changed = True
@@ -167,12 +196,12 @@ class RequestFaults:
 
     def leaves_oddly(self, ctx: Context) -> bool:
         """Does the frame leave in another manner than whole and at once?"""
-        pending: PendingFaults | None = ctx.notes.get(self._key)
+        pending: PendingFaults | None = ctx.notes.get(self.key)
         return pending is not None and pending.leaving is not None
 
     def leave(self, ctx: Context, message: Any) -> Decision:
         """Say how it leaves."""
-        pending: PendingFaults = ctx.notes[self._key]
+        pending: PendingFaults = ctx.notes[self.key]
         leaving, pending.leaving = pending.leaving, None
         return leaving
 
@@ -186,15 +215,8 @@ def _do_all(pending: PendingFaults, answer: Response) -> bool:
 
 def _is_meant(fault: FaultRule, thing: Thing) -> bool:
     """Whether a fault is about this; of what shows in the answer alone, whether it may be."""
-    if thing.is_open and fault.do.effect.at is FaultSide.AFTER_BROKER:
-        return fault.match.of_part(thing.subject)
-    return fault.match.of_subject(thing.subject)
-
-
-def _is_near(fault: FaultRule, thing: Thing) -> bool:
-    """Whether this is of the kind that a fault is about."""
-    asked = (option for option in OF_THINGS if getattr(fault.match, option) is not None)
-    return all(getattr(thing.subject, option) is not None for option in asked)
+    is_part = thing.is_open and fault.do.effect.at is FaultSide.AFTER_BROKER
+    return fault.match.of_subject(thing.subject, is_part=is_part)
 
 
 def _forgotten(ctx: Context, request: Request) -> Response:
@@ -203,13 +225,3 @@ def _forgotten(ctx: Context, request: Request) -> Response:
     answer = refuse(ctx.api, ctx.version, request, code)
     assert answer is not None
     return answer
-
-
-def _told(things: list[Thing]) -> str:
-    """The first few things that a request is about, for people."""
-    said = []
-    for thing in things[:3]:
-        known = {name: value for name, value in thing.subject._asdict().items() if value is not None}
-        said.append(" ".join(f"{name} {str(value)[:60]}" for name, value in known.items()) or "nothing by name")
-    more = len(things) - len(said)
-    return ", ".join(said) + (f" and {more} more" if more else "")

@@ -1,4 +1,4 @@
-"""Connections that come to nothing: a broker that refuses them, resets them, or is down.
+"""Connections that come to nothing, or late: a broker that refuses them, resets them, is slow to accept, or is down.
 
 A client sees a connection that ends before anything was said on it, as in front of a broker whose process is gone. What
 is known of it then is where it comes from and which broker it is for, and no more.
@@ -6,21 +6,27 @@ is known of it then is where it comes from and which broker it is for, and no mo
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from plugins.faults.effect import Effect, Target
-from proxy.plugin import Decision, Disconnect, How
+from pydantic import Field
+
+from plugins.faults.effect import Effect, EndOfConnection, Target
+from proxy.plugin import Decision, Disconnect, How, Sleep, Steps
+from proxy.plugin.files import Seconds
 from rules.trigger import Firing
 
 
 class RefuseConnection(Effect):
-    """Close each new connection."""
+    """End each new connection."""
 
     of_connections: ClassVar[bool] = True
     of_requests: ClassVar[bool] = False
+    how: EndOfConnection = Field(
+        default=EndOfConnection.CLOSE, description="In which way it ends.", examples=["black_hole"]
+    )
 
     def refuse(self, rule: str) -> Decision:
-        return Disconnect(f'fault "{rule}" refuses the connection', How.CLOSE)
+        return Disconnect(f'fault "{rule}" refuses the connection', self.how.how)
 
 
 class ResetConnection(Effect):
@@ -33,13 +39,30 @@ class ResetConnection(Effect):
         return Disconnect(f'fault "{rule}" resets the connection', How.RESET)
 
 
-class BrokerDown(Effect):
-    """Reset each new connection, and each one that is there as soon as it asks for something."""
+class LateConnection(Effect):
+    """Let each new connection wait before it is served."""
 
     of_connections: ClassVar[bool] = True
+    of_requests: ClassVar[bool] = False
+    time: Annotated[Seconds, Field(le=3600)] = Field(description="How long it waits.", examples=["2s"])
+
+    def refuse(self, rule: str) -> Steps:
+        yield Sleep(self.time)
+        return None
+
+
+class BrokerDown(Effect):
+    """End each new connection, and each one that is there as soon as it asks for something."""
+
+    of_connections: ClassVar[bool] = True
+    how: EndOfConnection = Field(
+        default=EndOfConnection.RESET,
+        description="Reset, as its machine does it where the process is gone; a black hole is a machine that is gone.",
+        examples=["black_hole"],
+    )
 
     def refuse(self, rule: str) -> Decision:
-        return Disconnect(f'by fault "{rule}" the broker is down', How.RESET)
+        return Disconnect(f'by fault "{rule}" the broker is down', self.how.how)
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         return self.refuse(firing.rule)

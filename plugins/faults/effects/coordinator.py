@@ -6,41 +6,36 @@ A client that believes it asks a broker that says NOT_COORDINATOR.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
-from plugins.faults.effect import Effect, FaultSide, Target
-from proxy.plugin import FIND_COORDINATOR, Api, Decision, Forward
+from plugins.faults.effect import Target
+from plugins.faults.kinds import PartsEffect
+from proxy.plugin import FIND_COORDINATOR, Decision, Forward
 from proxy.plugin.schema import TOP
 from rules.trigger import Firing
 
 SEVERAL_SINCE = 4  # the version of FindCoordinator that names many
 
 
-class FalseCoordinator(Effect):
+class FalseCoordinator(PartsEffect):
     """Name another broker."""
 
-    @property
-    def at(self) -> FaultSide:
-        return FaultSide.AFTER_BROKER
-
-    def problems(self, apis: frozenset[Api]) -> Iterator[tuple[str, str]]:
-        if apis != {FIND_COORDINATOR}:
-            yield "", 'only FindCoordinator names coordinators; say "match: {api: FindCoordinator}"'
+    apis: ClassVar = frozenset({FIND_COORDINATOR})
+    nothing: ClassVar = "the answer names no coordinator that is meant"
 
     def cannot(self, target: Target) -> str | None:
         if len(target.ctx.topology.brokers) < 2:
             return "no other broker is known"
-        return None if any(True for _ in self._found(target)) else "the answer names no coordinator that is meant"
+        return super().cannot(target)
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         brokers = sorted(target.ctx.topology.brokers)
-        for found in list(self._found(target)):
+        for found in list(self.parts(target)):
             other = next((it for it in brokers if it > found.node_id), brokers[0])
             # Its real address: what clients are told instead is the plugin's after this one.
             found.node_id, (found.host, found.port) = other, target.ctx.topology.brokers[other].real
         return Forward(target.message)
 
-    @staticmethod
-    def _found(target: Target) -> Iterator[Any]:
+    def parts(self, target: Target) -> Iterator[Any]:
         name = TOP if target.ctx.version < SEVERAL_SINCE else "key"
         return (it for it in target.structs(name) if not it.error_code)

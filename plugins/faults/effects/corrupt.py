@@ -1,66 +1,94 @@
-"""Corrupt: records whose checksum does not fit.
+"""Corrupt: records that are not what their batch says.
 
-Before the broker it is the broker that must notice, and after it the consumer. Of requests and answers without records
-there is nothing to corrupt.
+Before the broker it is the broker that must notice, and after it the consumer. All but `checksum` and `length` have a
+checksum that fits, as records have that were written wrongly and not damaged on the way.
+
+# `checksum`: it does not fit. `compression`: the batch says that it is compressed otherwise than it is. `codec`: it
+# says a way of compression that nobody knows. `count`: it says one record more than it has. `magic`: a format that
+# nobody knows. `length`: it says twice its length, and so it breaks off.
+# `value`: every value is other bytes. No broker or client notices: the application does, when it reads them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from enum import Enum
 from typing import Any
 
 from pydantic import Field
 
-from plugins.faults.about import RECORDS_LEVEL
-from plugins.faults.effect import Effect, FaultSide, Target
-from proxy.plugin import Api, Decision, Forward, Meaning, MessageSet, batches, leading
-from rules.trigger import Firing
+from plugins.faults.records import Batch, RecordsEffect
+from proxy.plugin import CompressionType, MessageSet, ProtocolError, Record, RecordBatch, rewrite_batch
+from proxy.plugin.frames import MAGIC_AT, with_header
 
 CRC_AT = 17  # in a batch
 CRC_OF_MESSAGE_AT = 12  # in a message of magic 0 or 1
+CODEC = 0b111  # of the attributes; no codec has this number
+UNKNOWN_MAGIC = 9
 
 
-class CorruptRecords(Effect):
-    """Change a byte of the checksum of every batch."""
+class Corruption(Enum):
+    """What is wrong with a batch."""
 
-    side: FaultSide = Field(
-        default=FaultSide.AFTER_BROKER, description="What is produced, or what is fetched.", examples=["after_broker"]
+    CHECKSUM = "checksum"
+    COMPRESSION = "compression"
+    CODEC = "codec"
+    COUNT = "count"
+    MAGIC = "magic"
+    LENGTH = "length"
+    VALUE = "value"
+
+
+class CorruptRecords(RecordsEffect):
+    """Have every batch be wrong."""
+
+    what: Corruption = Field(
+        default=Corruption.CHECKSUM, description="What is wrong with the records.", examples=["compression"]
     )
 
-    @property
-    def at(self) -> FaultSide:
-        return self.side
+    def fits(self, batch: Batch) -> bool:
+        if isinstance(batch, MessageSet):
+            return self.what is Corruption.CHECKSUM
+        if self.what is Corruption.VALUE:
+            return super().fits(batch) and any(record.value for record in _records(batch))
+        return super().fits(batch)
 
-    def problems(self, apis: frozenset[Api]) -> Iterator[tuple[str, str]]:
-        before = self.side is FaultSide.BEFORE_BROKER
-        if not any(leading(api.request if before else api.response, Meaning.RECORDS) for api in apis):
-            named = ", ".join(sorted(api.name for api in apis))
-            yield "side", f"no {'request' if before else 'answer'} of {named} has records; name another api or side"
-
-    def cannot(self, target: Target) -> str | None:
-        return None if any(True for _ in self._holders(target)) else "it has no records"
-
-    def apply(self, target: Target, firing: Firing) -> Decision:
-        for holder in self._holders(target):
-            holder.records = corrupted(holder.records)
-        return Forward(target.message)
-
-    def _holders(self, target: Target) -> Iterator[Any]:
-        """The partitions that are meant, as far as they have records."""
-        found: Iterator[Any]
-        if self.side is FaultSide.BEFORE_BROKER:
-            found = (thing.array.elements[thing.position] for thing in target.meant if thing.array is not None)
-        else:
-            found = target.structs(RECORDS_LEVEL)
-        return (it for it in found if getattr(it, "records", None))
+    def changed(self, batch: Any) -> bytes:
+        match self.what:
+            case Corruption.CHECKSUM:
+                return _flipped(batch.data, CRC_OF_MESSAGE_AT if isinstance(batch, MessageSet) else CRC_AT)
+            case Corruption.COMPRESSION:
+                is_gzip = batch.attributes & CODEC == CompressionType.GZIP
+                other = CompressionType.ZSTD if is_gzip else CompressionType.GZIP
+                return with_header(batch, attributes=batch.attributes & ~CODEC | other)
+            case Corruption.CODEC:
+                return with_header(batch, attributes=batch.attributes | CODEC)
+            case Corruption.COUNT:
+                return with_header(batch, records_count=batch.records_count + 1)
+            case Corruption.MAGIC:
+                changed = bytearray(batch.data)
+                changed[MAGIC_AT] = UNKNOWN_MAGIC
+                return bytes(changed)
+            case Corruption.LENGTH:
+                return with_header(batch, batch_length=2 * batch.batch_length)
+            case Corruption.VALUE:
+                return rewrite_batch(batch, [_garbled(record) for record in batch.records()])
 
 
-def corrupted(records: bytes | memoryview) -> bytes:
-    """These records, each batch with another checksum."""
-    changed = bytearray(records)
-    position = 0
-    for batch in batches(records, partial=True):
-        at = CRC_OF_MESSAGE_AT if isinstance(batch, MessageSet) else CRC_AT
-        changed[position + at] ^= 0xFF
-        position += len(batch.data)
+def _records(batch: RecordBatch) -> list[Record]:
+    """Those of a batch; none where they cannot be read, or take more memory than they may."""
+    try:
+        return list(batch.records())
+    except ProtocolError:
+        return []
+
+
+def _garbled(record: Record) -> Record:
+    if not record.value:
+        return record
+    return record._replace(value=bytes(byte ^ 0xFF for byte in record.value))
+
+
+def _flipped(data: memoryview, at: int) -> bytes:
+    changed = bytearray(data)
+    changed[at] ^= 0xFF
     return bytes(changed)

@@ -6,12 +6,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from plugins.faults.effect import Effect, EndOfConnection, FaultSide, Target
+from plugins.faults.effect import EndOfConnection, FaultSide, Target
+from plugins.faults.kinds import SidedEffect
 from proxy.plugin import Cut, Decision
 from rules.trigger import Firing
 
 
-class CutFrame(Effect):
+class CutFrame(SidedEffect):
     """Send only the beginning of a frame, and end the connection."""
 
     bytes: Annotated[int, Field(ge=0)] = Field(
@@ -23,10 +24,6 @@ class CutFrame(Effect):
         examples=["after_broker"],
     )
     how: EndOfConnection = Field(default=EndOfConnection.CLOSE, description="In which way it ends.", examples=["reset"])
-
-    @property
-    def at(self) -> FaultSide:
-        return self.side
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         return Cut(self.bytes, f'fault "{firing.rule}" cuts a frame', self.how.how)

@@ -12,7 +12,8 @@ from statistics import NormalDist
 
 from pydantic import Field
 
-from plugins.faults.effect import Effect, FaultSide, Target
+from plugins.faults.effect import Target
+from plugins.faults.kinds import SidedEffect
 from proxy.plugin import Api, Options, Sleep, Steps
 from proxy.plugin.files import Seconds
 from rules.trigger import Firing
@@ -57,10 +58,13 @@ class LognormalDelay(Options):
         return self.median * math.exp(self.sigma * NormalDist().inv_cdf(max(chance, _NARROW)))
 
 
-class DelayFrame(Effect):
+class DelayFrame(SidedEffect):
     """Have a request or its answer wait."""
 
-    time: Said[Seconds] = Field(default=None, description="For this time, always the same.", examples=["200ms"])
+    time: Said[Seconds] = Field(default=None, description="For this time.", examples=["200ms"])
+    jitter: Said[Seconds] = Field(
+        default=None, description="The time is up to so much shorter or longer, all as likely.", examples=["20ms"]
+    )
     uniform: Said[UniformDelay] = Field(
         default=None, description="For a time between two.", examples=["{from: 100ms, to: 300ms}"]
     )
@@ -70,15 +74,6 @@ class DelayFrame(Effect):
     lognormal: Said[LognormalDelay] = Field(
         default=None, description="For a time that is rarely long.", examples=["{median: 20ms, sigma: 0.5}"]
     )
-    side: FaultSide = Field(
-        default=FaultSide.BEFORE_BROKER,
-        description="The request, before the broker; or the answer.",
-        examples=["after_broker"],
-    )
-
-    @property
-    def at(self) -> FaultSide:
-        return self.side
 
     def problems(self, apis: frozenset[Api]) -> Iterator[tuple[str, str]]:
         said = [name for name in ("time", "uniform", "normal", "lognormal") if getattr(self, name) is not None]
@@ -86,13 +81,15 @@ class DelayFrame(Effect):
             yield "", 'the delay has no time; write e.g. "delay: 200ms"'
         for name in said[1:]:
             yield name, f'"{said[0]}" and "{name}" both say how long; keep one of the two'
+        if said and self.jitter is not None and self.time is None:
+            yield "jitter", 'it is of a time that is not there; write e.g. "{time: 100ms, jitter: 20ms}"'
         if self.uniform is not None and self.uniform.from_ > self.uniform.to:
             yield "uniform", "it ends before it begins; put the shorter time first"
 
     def seconds(self, chance: float) -> float:
         """How long, at this part of the distribution, from 0 to 1."""
         if self.time is not None:
-            return self.time
+            return max(self.time + (self.jitter or 0.0) * (2 * chance - 1), 0.0)
         distribution = self.uniform or self.normal or self.lognormal
         assert distribution is not None
         return min(max(distribution.drawn(chance), 0.0), LONGEST)

@@ -7,22 +7,19 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from plugins.faults.effect import Effect, EndOfConnection, FaultSide, Target
+from plugins.faults.effect import EndOfConnection, FaultSide, Target
+from plugins.faults.kinds import SidedEffect
 from proxy.plugin import Decision, Disconnect
 from rules.trigger import Firing
 
 
-class DisconnectClient(Effect):
+class DisconnectClient(SidedEffect):
     """End the client's connection."""
 
     side: FaultSide = Field(
         default=FaultSide.BEFORE_BROKER, description="Before or after the broker.", examples=["after_broker"]
     )
     how: EndOfConnection = Field(default=EndOfConnection.CLOSE, description="In which way.", examples=["reset"])
-
-    @property
-    def at(self) -> FaultSide:
-        return self.side
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         return Disconnect(f'fault "{firing.rule}" disconnects the client', self.how.how)

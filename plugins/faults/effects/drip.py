@@ -6,13 +6,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from plugins.faults.effect import Effect, FaultSide, Target
+from plugins.faults.effect import FaultSide, Target
+from plugins.faults.kinds import SidedEffect
 from proxy.plugin import Decision, Drip
 from proxy.plugin.files import Seconds
 from rules.trigger import Firing
 
 
-class DripFrame(Effect):
+class DripFrame(SidedEffect):
     """Send a frame in pieces."""
 
     bytes: Annotated[int, Field(ge=1)] = Field(description="So many bytes at once.", examples=["16"])
@@ -22,10 +23,6 @@ class DripFrame(Effect):
         description="The request, before the broker; or the answer.",
         examples=["after_broker"],
     )
-
-    @property
-    def at(self) -> FaultSide:
-        return self.side
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         return Drip(self.bytes, self.every)

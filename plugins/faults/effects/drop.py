@@ -6,17 +6,14 @@ one's place.
 
 from __future__ import annotations
 
-from plugins.faults.effect import Effect, FaultSide, Target
+from plugins.faults.effect import Target
+from plugins.faults.kinds import AnswerEffect
 from proxy.plugin import Decision, Raw
 from rules.trigger import Firing
 
 
-class DropAnswer(Effect):
+class DropAnswer(AnswerEffect):
     """Send nothing in place of an answer."""
-
-    @property
-    def at(self) -> FaultSide:
-        return FaultSide.AFTER_BROKER
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         return Raw(b"")

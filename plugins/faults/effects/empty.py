@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import ClassVar
 
 from plugins.faults.about import RECORDS_LEVEL
-from plugins.faults.effect import Effect, FaultSide, Target
-from proxy.plugin import Api, Decision, Forward, Meaning, leading
+from plugins.faults.effect import Target
+from plugins.faults.kinds import AnswerEffect
+from plugins.faults.records import FETCHING
+from proxy.plugin import Decision, Forward
 from rules.trigger import Firing
 
 
-class EmptyAnswer(Effect):
+class EmptyAnswer(AnswerEffect):
     """Leave the records out of an answer."""
 
-    @property
-    def at(self) -> FaultSide:
-        return FaultSide.AFTER_BROKER
-
-    def problems(self, apis: frozenset[Api]) -> Iterator[tuple[str, str]]:
-        if not any(leading(api.response, Meaning.RECORDS) for api in apis):
-            named = ", ".join(sorted(api.name for api in apis))
-            yield "", f"no answer of {named} has records; name Fetch or ShareFetch"
+    apis: ClassVar = FETCHING
 
     def cannot(self, target: Target) -> str | None:
         has_some = any(getattr(it, "records", None) for it in target.structs(RECORDS_LEVEL))

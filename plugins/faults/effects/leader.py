@@ -1,4 +1,4 @@
-"""Leader: Metadata that is not true: a partition has no leader, or another one than the broker says.
+"""Leader: a partition has no leader, or another one, says Metadata or DescribeTopicPartitions, and it is not true.
 
 A client that believes it asks a broker that is no leader, and learns the truth from that one's answer.
 """
@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
-from plugins.faults.effect import Effect, FaultSide, Target
-from proxy.plugin import METADATA, Api, Decision, ErrorCode, Forward
+from plugins.faults.effect import Target
+from plugins.faults.kinds import PartsEffect
+from proxy.plugin import DESCRIBE_TOPIC_PARTITIONS, METADATA, Decision, ErrorCode, Forward
 from rules.trigger import Firing
 
 NOBODY = -1
@@ -25,33 +26,34 @@ class ToldLeader(Enum):
     OTHER = "other"
 
 
-class FalseLeader(Effect):
+class FalseLeader(PartsEffect):
     """Say another leader of the partitions that are meant."""
+
+    apis: ClassVar = frozenset({DESCRIBE_TOPIC_PARTITIONS, METADATA})
+    nothing: ClassVar = "the answer has no partition that is meant and led"
 
     who: ToldLeader = Field(description="Nobody, or another broker of the answer.", examples=["none"])
 
-    @property
-    def at(self) -> FaultSide:
-        return FaultSide.AFTER_BROKER
-
-    def problems(self, apis: frozenset[Api]) -> Iterator[tuple[str, str]]:
-        if apis != {METADATA}:
-            yield "", 'only Metadata says who leads; say "match: {api: Metadata}"'
-
     def cannot(self, target: Target) -> str | None:
-        if self.who is ToldLeader.OTHER and len(target.message.brokers) < 2:
+        if self.who is ToldLeader.OTHER and len(_brokers(target)) < 2:
             return "the answer names no other broker"
-        return None if any(True for _ in self._led(target)) else "the answer has no partition that is meant and led"
+        return super().cannot(target)
+
+    def parts(self, target: Target) -> Iterator[Any]:
+        return (partition for partition in target.structs("partition") if partition.leader_id != NOBODY)
 
     def apply(self, target: Target, firing: Firing) -> Decision:
-        brokers = sorted(broker.node_id for broker in target.message.brokers)
-        for partition in list(self._led(target)):
+        brokers = _brokers(target)
+        for partition in list(self.parts(target)):
             if self.who is ToldLeader.OTHER:
                 partition.leader_id = next((it for it in brokers if it > partition.leader_id), brokers[0])
             else:
                 partition.leader_id, partition.error_code = NOBODY, ErrorCode.LEADER_NOT_AVAILABLE
         return Forward(target.message)
 
-    @staticmethod
-    def _led(target: Target) -> Iterator[Any]:
-        return (partition for partition in target.structs("partition") if partition.leader_id != NOBODY)
+
+def _brokers(target: Target) -> list[int]:
+    """Those that Metadata names; DescribeTopicPartitions names none, and clients know them from elsewhere."""
+    if target.ctx.api is METADATA:
+        return sorted(broker.node_id for broker in target.message.brokers)
+    return sorted(target.ctx.topology.brokers)

@@ -2,6 +2,7 @@
 
 # `correlation_id`: the answer is to another request.
 # `longer`, `shorter`: its size says one byte more than there is, or one less. `huge`: it says 2 GiB.
+# `negative`: it says -1. `twice`: the answer comes a second time, and the client takes it for that to its next request.
 # `garbage`: one byte behind the correlation id is another, at a place that chance chooses.
 """
 
@@ -11,12 +12,13 @@ from enum import Enum
 
 from pydantic import Field
 
-from plugins.faults.effect import Effect, FaultSide, Target
+from plugins.faults.effect import Target
+from plugins.faults.kinds import AnswerEffect
 from proxy.plugin import Decision, Raw
 from rules.trigger import Firing
 
 SIZE, HEAD = 4, 8  # bytes of the size, and of it with the correlation id
-HUGE = 2**31 - 1
+HUGE, NEGATIVE = 2**31 - 1, 2**32 - 1  # as they stand in four bytes
 
 
 class Mangled(Enum):
@@ -26,17 +28,15 @@ class Mangled(Enum):
     LONGER = "longer"
     SHORTER = "shorter"
     HUGE = "huge"
+    NEGATIVE = "negative"
+    TWICE = "twice"
     GARBAGE = "garbage"
 
 
-class MangleAnswer(Effect):
+class MangleAnswer(AnswerEffect):
     """Send other bytes."""
 
     what: Mangled = Field(description="What is wrong with them.", examples=["correlation_id"])
-
-    @property
-    def at(self) -> FaultSide:
-        return FaultSide.AFTER_BROKER
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         chance = firing.chance("place")
@@ -54,6 +54,10 @@ class MangleAnswer(Effect):
                 size -= 1
             case Mangled.HUGE:
                 size = HUGE
+            case Mangled.NEGATIVE:
+                size = NEGATIVE
+            case Mangled.TWICE:
+                return frame + frame
             case Mangled.GARBAGE if body:
                 place = int(chance * len(body))
                 body = body[:place] + bytes([body[place] ^ 0xFF]) + body[place + 1 :]

@@ -5,13 +5,13 @@ Only what both it and the proxy really know is left, so that what a client then 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field, PlainValidator
 
-from plugins.faults.effect import Effect, FaultSide, Target
-from proxy.plugin import API_VERSIONS, Api, Decision, Forward, wrong
+from plugins.faults.effect import Target
+from plugins.faults.kinds import AnswerEffect
+from proxy.plugin import API_VERSIONS, Decision, Forward, wrong
 from proxy.plugin.files import nearest, shown
 from proxy.plugin.schema import accepted, releases
 from rules.trigger import Firing
@@ -28,18 +28,12 @@ def release(value: object) -> str:
 Release = Annotated[str, PlainValidator(release)]
 
 
-class OlderBroker(Effect):
+class OlderBroker(AnswerEffect):
     """Say fewer versions."""
 
+    apis: ClassVar = frozenset({API_VERSIONS})
+
     release: Release = Field(description="Of Kafka.", examples=['"2.8"'])
-
-    @property
-    def at(self) -> FaultSide:
-        return FaultSide.AFTER_BROKER
-
-    def problems(self, apis: frozenset[Api]) -> Iterator[tuple[str, str]]:
-        if apis != {API_VERSIONS}:
-            yield "", 'only ApiVersions says what a broker knows; say "match: {api: ApiVersions}"'
 
     def cannot(self, target: Target) -> str | None:
         return "it is a refusal" if target.message.error_code else None

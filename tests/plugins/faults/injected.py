@@ -56,7 +56,7 @@ def _injected(api: Api, version: int, level: str, side: FaultSide) -> Injected:
     why = effect.cannot(target)
     if why is not None:
         return Injected(version, level, side, None, why)
-    decision = effect.apply(target, Firing("rule", 1, 1, 0))
+    decision = effect.apply(target, Firing("rule", 1, 0))
     assert isinstance(decision, Forward | Reply)
     answer: Any = decision.message
     return Injected(version, level, side, answer, None)

@@ -9,23 +9,25 @@ from typing import Any
 
 from plugins.faults import Faults
 from proxy.core.commands import Command, Wake
+from proxy.core.plugin import Plugin
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
 from proxy.protocol.refuse import refuse
-from proxy.testing import FakeClock, FakeWorker, build
+from proxy.testing import FakeClock, FakeRows, FakeWorker, build
 from tests.plugins.acl.talk import Broker, Talk, metadata_of, topic_id
 
 
 class FaultFile:
     """A file of faults and the plugin that goes by it."""
 
-    def __init__(self, folder: Path, text: str) -> None:
+    def __init__(self, folder: Path, text: str, plugin: type[Faults] = Faults, rows: FakeRows | None = None) -> None:
         self.file = folder / "faults.yaml"
         self.file.write_text(text)
         self.clock = FakeClock()
-        self.worker = FakeWorker(name="faults", clock=self.clock)
-        self.plugin = build(Faults, self.worker, rules=str(self.file))
+        self.worker = FakeWorker(name="faults", clock=self.clock, rows=rows or FakeRows())
+        self.plugin = build(plugin, self.worker, rules=str(self.file))
 
     def become(self, text: str) -> None:
         """The file has other faults now."""
@@ -42,12 +44,20 @@ class FaultFile:
 class FaultTalk(Talk):
     """One connection of one client. What is slept is noted, and over at once; `sleeping` is called before."""
 
-    def __init__(self, faults: FaultFile, broker: Broker | None = None, broker_id: int | None = 1) -> None:
+    def __init__(
+        self, faults: FaultFile, broker: Broker | None = None, broker_id: int | None = 1, *before: Plugin
+    ) -> None:
+        self.faults = faults
         self.slept: list[float] = []
         self.sleeping: Callable[[], object] = lambda: None
-        super().__init__(faults.plugin, broker=broker)  # type: ignore[arg-type]
+        super().__init__(faults.plugin, "User:alice", broker, *before)  # type: ignore[arg-type]
         self.connection.broker_id = broker_id
         self.connection.broker_versions = {3: (0, 13)}
+
+    @property
+    def got(self) -> list[Any]:
+        """The answers that came and that nobody took."""
+        return self._got
 
     def _carry_out(self, commands: list[Command]) -> None:
         for command in commands:
@@ -68,6 +78,23 @@ def produce(*topics: str, partitions: int = 1, acks: int = -1) -> ProduceRequest
         for name in topics
     ]
     return ProduceRequest(acks=acks, timeout_ms=1000, topic_data=each)
+
+
+def fetch(*topics: str, partitions: int = 1, session_id: int = 0, session_epoch: int = -1) -> FetchRequest:
+    """Something of each of these topics, by name; without a session, unless one is said."""
+    each = [
+        FetchRequest.Topic(
+            topic=name,
+            partitions=[
+                FetchRequest.Topic.Partition(partition=index, fetch_offset=0, partition_max_bytes=1000)
+                for index in range(partitions)
+            ],
+        )
+        for name in topics
+    ]
+    request = FetchRequest(max_wait_ms=0, min_bytes=0, session_id=session_id, session_epoch=session_epoch, topics=each)
+    request.forgotten_topics_data, request.rack_id = [], ""
+    return request
 
 
 def serving(request: Any, version: int) -> Any:

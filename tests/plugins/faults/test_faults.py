@@ -1,12 +1,13 @@
 """What faults do to a client, from the file to the wire."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from plugins.faults import Faults
-from proxy.testing import FakeWorker
+from proxy.protocol.api import PRODUCE
+from proxy.protocol.header import request_frame
+from proxy.testing import FakeRows
 from proxy.text.problems import BadFileError
 from tests.plugins.faults.talking import FaultFile, FaultTalk, errors, produce, serving
 
@@ -75,12 +76,23 @@ def test_the_same_seed_and_the_same_client_give_the_same_ledger(tmp_path: Path) 
     assert len(ledgers) == 1
 
 
-def test_a_second_worker_says_that_each_counts_for_itself(tmp_path: Path) -> None:
-    file = tmp_path / "faults.yaml"
-    file.write_text("faults: []")
-    told = []
-    for number in range(3):
-        worker = FakeWorker()
-        Faults(Faults.Options(rules=str(file)), replace(worker.services(), worker=number))
-        told.append([event for event, _ in worker.lines])
-    assert told == [[], ["each worker counts the faults for itself"], []]
+def test_two_workers_that_are_asked_in_the_same_order_do_what_one_does(tmp_path: Path) -> None:
+    text = """
+        seed: 7
+        faults:
+          - {name: error, match: {api: Produce}, when: {probability: 0.3}, do: {error: NOT_LEADER_OR_FOLLOWER}}
+          - {name: slow, match: {api: Produce}, when: {after_rule: error, nth: [3, 5]}, do: {delay: 1ms}}
+          - {name: lost, match: {api: Produce}, when: {while_rule: slow, times: 2}, do: {drop: {}}}
+    """
+    done = set()
+    for workers in (1, 2, 1, 2, 2):
+        rows = FakeRows()
+        talks = [FaultTalk(FaultFile(tmp_path, text, rows=rows), serving) for _ in range(workers)]
+        trace = []
+        for number in range(40):
+            talk = talks[number % workers]
+            before = len(talk.faults.told)
+            talk.send(request_frame(produce("orders"), 9, number, "app"), PRODUCE, 9)
+            trace += talk.faults.told[before:]
+        done.add(tuple(trace))
+    assert len(done) == 1

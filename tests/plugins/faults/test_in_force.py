@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from plugins.faults.in_force import FaultsInForce
-from plugins.faults.model import FORM
-from proxy.protocol.api import FETCH, PRODUCE
-from proxy.testing import FakeWorker
+from plugins.faults.overlay import Overlay, load
+from proxy.protocol.api import API_VERSIONS, FETCH, HEARTBEAT, METADATA, PRODUCE
+from proxy.testing import FakeRows, FakeWorker
 from tests.plugins.faults.talking import FaultFile, FaultTalk, errors, produce, serving
 
 
@@ -20,14 +20,32 @@ def test_another_file_is_taken_and_a_fault_that_stays_goes_on_counting(tmp_path:
     assert errors(talk.ask(produce("orders"), 9))["orders", 0] == "NOT_LEADER_OR_FOLLOWER"
 
 
+def test_a_plugin_that_went_and_comes_back_counts_anew(tmp_path: Path) -> None:
+    rows = FakeRows()
+    for _ in range(2):
+        once = "faults: [{name: once, match: {api: Produce}, when: {times: 1}, do: {error: NOT_LEADER_OR_FOLLOWER}}]"
+        faults = FaultFile(tmp_path, once, rows=rows)
+        assert errors(FaultTalk(faults, serving).ask(produce("orders"), 9))["orders", 0] == "NOT_LEADER_OR_FOLLOWER"
+        faults.plugin.stop()
+
+
 def test_only_apis_that_faults_are_about_are_read(tmp_path: Path) -> None:
     file = tmp_path / "faults.yaml"
     file.write_text("faults: [{match: {api: [Produce, Fetch]}, do: hold}, {match: {broker: 1}, do: refuse}]")
     worker = FakeWorker()
-    faults = FaultsInForce(worker.watch("faults", file, FORM.load), worker.services())
+    faults = FaultsInForce(Overlay(worker.watch("faults", file, load)), worker.services())
     assert faults.apis == {PRODUCE, FETCH}
     assert [name for name, _ in faults.of_requests(PRODUCE)] == ["fault 1"]
     assert [name for name, _ in faults.of_connections()] == ["fault 2"]
+
+
+def test_only_apis_that_tell_of_what_a_fault_names_are_read(tmp_path: Path) -> None:
+    faults = FaultFile(tmp_path, "faults: [{match: {group: g}, do: hold}]")
+    assert HEARTBEAT in faults.plugin.reads
+    assert not faults.plugin.reads & {PRODUCE, FETCH, API_VERSIONS}
+    faults.become("faults: [{match: {topic: t, partition: 1}, do: hold}]")
+    assert faults.plugin.reads >= {PRODUCE, FETCH, METADATA}
+    assert not faults.plugin.reads & {HEARTBEAT, API_VERSIONS}
 
 
 def test_what_is_read_follows_the_file(tmp_path: Path) -> None:

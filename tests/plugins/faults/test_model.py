@@ -110,18 +110,63 @@ def test_an_empty_list_is_no_faults() -> None:
         ("{name: a, when: {while_rule: a}, do: hold}", "1:39: a fault cannot wait for itself; name another one"),
         (
             "{match: {api: Produce}, do: {leader: none}}",
-            "1:47: only Metadata says who leads; say",
+            '1:47: "leader" is not done to Produce; name DescribeTopicPartitions, Metadata',
         ),
         ("{match: {api: Metadata}, do: {leader: nobody}}", '1:48: unknown who "nobody"; known here: none, other'),
-        ("{do: coordinator}", '1:15: only FindCoordinator names coordinators; say "match: {api: FindCoordinator}"'),
+        (
+            "{match: {api: [Fetch, Produce]}, do: coordinator}",
+            '1:47: "coordinator" is not done to Fetch, Produce; name FindCoordinator',
+        ),
         ("{match: {api: ApiVersions}, do: {older: 1.5}}", '1:50: unknown release 1.5; did you mean "3.5"?'),
         (
             "{match: {api: Fetch}, do: {corrupt: before_broker}}",
             "1:46: no request of Fetch has records; name another api or side",
         ),
-        ("{match: {api: Produce}, do: empty}", "1:38: no answer of Produce has records; name Fetch or ShareFetch"),
-        ("{do: {mangle: crc}}", '1:24: unknown what "crc"; known here: correlation_id, garbage, huge, longer, shorter'),
+        ("{match: {api: Heartbeat, topic: t}, do: hold}", "1:18: no request of Heartbeat is about a topic"),
+        ("{match: {api: Produce}, do: empty}", '1:38: "empty" is not done to Produce; name Fetch, ShareFetch'),
+        (
+            "{do: {mangle: crc}}",
+            '1:24: unknown what "crc"; known here: correlation_id, garbage, huge, longer, negative, shorter, twice',
+        ),
         ("{do: {duplicate: 1}}", '1:27: "times" is 1; the least is 2'),
+        ("{do: {aborted: gone}}", '1:25: unknown what "gone"; known here: added, missing'),
+        ("{do: {bandwidth: fast}}", '1:27: "fast" is not a size; write e.g. "100 MiB"'),
+        ("{do: {batches: drop}}", '1:25: unknown what "drop"; did you mean "dropped"?'),
+        ("{do: {controller: nobody}}", '1:28: unknown who "nobody"; known here: none, other'),
+        ("{do: {corrupt: {what: crc}}}", '1:32: unknown what "crc"'),
+        ("{do: {delay: {jitter: 1s}}}", "1:23: the delay has no time"),
+        (
+            "{do: {delay: {uniform: {from: 1s, to: 2s}, jitter: 1s}}}",
+            '1:61: it is of a time that is not there; write e.g. "{time: 100ms, jitter: 20ms}"',
+        ),
+        ("{do: {fenced: consumer}}", '1:24: unknown who "consumer"; known here: instance, member, producer'),
+        ("{match: {api: Produce}, do: expel}", '1:38: "expel" is not done to Produce; name ConsumerGroupHeartbeat'),
+        ("{match: {api: Produce}, do: fence}", '1:38: "fence" is not done to Produce; name AddOffsetsToTxn'),
+        ("{do: {hint: newer}}", '1:22: unknown who "newer"; known here: older, other, unknown'),
+        ("{do: {late: 5}}", '1:22: 5 has no unit; write e.g. "5s"; units are ms, s, m, h, d'),
+        ("{do: {leader_epoch: {what: older, by: 0}}}", '1:48: "by" is 0; the least is 1'),
+        ("{do: {long_poll: 2h}}", '1:27: "time" is "2h"; the most is 3600'),
+        ("{match: {api: Metadata}, do: lose}", '1:39: "lose" is not done to Metadata; name AddOffsetsToTxn'),
+        ("{do: missing}", '1:15: it does not say what is missing; write e.g. "missing: topic"'),
+        ("{do: {missing: topics}}", '1:25: unknown what "topics"; did you mean "topic"?'),
+        (
+            "{do: {missing: {what: topic, broker: 2}}}",
+            '1:47: "what" and "broker" are two faults; make two of it',
+        ),
+        ("{do: {offset: far}}", '1:24: "far" shifts no offset; write e.g. "-100" or "none"'),
+        ("{do: {offset: 0}}", '1:24: 0 shifts no offset; write e.g. "-100" or "none"'),
+        ("{do: partial}", "1:15: it does not say how much is left; say one of partitions, batches, bytes"),
+        (
+            "{do: {partial: {batches: 1, bytes: 9}}}",
+            '1:45: "batches" and "bytes" both say how much is left; keep one of the two',
+        ),
+        ("{do: {read_replica: leader}}", '1:30: unknown who "leader"; known here: other, unknown'),
+        ("{do: {rebalance: now}}", '1:27: unknown side "now"; known here: after_broker, before_broker'),
+        ("{do: {refuse: rst}}", '1:24: unknown how "rst"; did you mean "reset"?'),
+        ("{match: {api: Fetch}, do: stale}", '1:36: "stale" is not done to Fetch; name DescribeTopicPartitions'),
+        ("{do: {timestamps: 1000}}", '1:28: 1000 has no unit; write e.g. "1000s"; units are ms, s, m, h, d'),
+        ("{do: {timestamps: {by: 1h, into: yesterday}}}", '1:43: unknown into "yesterday"; known here: future, past'),
+        ("{do: {unstable: busy}}", '1:26: unknown what "busy"; known here: any, loading, moved, unavailable'),
         ("{do: {drip: 0}}", '1:22: "bytes" is 0; the least is 1'),
     ],
 )
@@ -134,6 +179,12 @@ def test_two_faults_of_one_name_are_told_at_each() -> None:
     assert told("faults: [{name: a, do: hold}, {name: a, do: hold}]") == [
         '1:17: another fault is called "a" too; give each its own name',
         '1:38: another fault is called "a" too; give each its own name',
+    ]
+
+
+def test_a_fault_is_not_called_as_one_without_a_name_is() -> None:
+    assert told("faults: [{name: fault 2, do: hold}, {do: down}]") == [
+        '1:17: another fault is called "fault 2" too; give each its own name'
     ]
 
 

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from plugins.faults.in_force import FEW
+from plugins.faults.ledger import Result
 from proxy.protocol.errors import ErrorCode
-from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest
 from tests.plugins.acl.talk import topic_id
-from tests.plugins.faults.talking import FaultFile, FaultTalk, errors, produce, serving
+from tests.plugins.faults.talking import FaultFile, FaultTalk, errors, fetch, produce, serving
 
 
 @pytest.mark.parametrize("version", [3, 9, 12, 13])
@@ -58,28 +59,64 @@ def test_a_near_miss_says_what_the_request_was_about(tmp_path: Path) -> None:
     faults = FaultFile(tmp_path, "faults: [{match: {api: Produce, topic: order}, do: hold}]")
     FaultTalk(faults, serving).ask(produce("orders", "payments"), 9)
     assert faults.told == [
-        "fault 1: near miss: Produce v9 #1 of 192.0.2.1:50000 to broker 1: "
-        "it is about topic orders partition 0, topic payments partition 0"
+        'fault 1: near miss: Produce v9 #1 of 192.0.2.1:50000 to broker 1: topic is "orders", not "order"',
+        'fault 1: near miss: Produce v9 #1 of 192.0.2.1:50000 to broker 1: topic is "payments", not "order"',
     ]
 
 
-def fetch(session_id: int, session_epoch: int, *topics: str) -> FetchRequest:
-    partition = FetchRequest.Topic.Partition(partition=0, fetch_offset=0, partition_max_bytes=1000)
-    each = [FetchRequest.Topic(topic=name, partitions=[partition]) for name in topics]
-    request = FetchRequest(max_wait_ms=0, min_bytes=0, session_id=session_id, session_epoch=session_epoch, topics=each)
-    request.forgotten_topics_data, request.rack_id = [], ""
-    return request
+def test_near_misses_are_noted_once_for_each_reason_and_only_the_first_few(tmp_path: Path) -> None:
+    faults = FaultFile(tmp_path, "faults: [{name: one, match: {api: Produce, topic: order}, do: hold}]")
+    talk = FaultTalk(faults, serving)
+    for number in range(3 * FEW):
+        talk.ask(produce("orders", "payments", f"topic-{number}", partitions=2), 9)
+    told = [entry.why for entry in faults.plugin.ledger.of("one", Result.NEAR_MISS)]
+    assert told[:2] == ['topic is "orders", not "order"', 'topic is "payments", not "order"']
+    assert len(told) == len(set(told)) == FEW
 
 
-def test_clients_have_no_fetch_sessions_while_a_fault_asks_for_topics(tmp_path: Path) -> None:
+def test_another_client_is_a_near_miss_where_that_alone_is_wrong(tmp_path: Path) -> None:
+    text = """
+        faults:
+          - {name: bob, match: {api: Produce, principal: User:bob, topic: orders}, do: hold}
+          - {name: far, match: {api: Produce, principal: User:bob, listener: other}, do: hold}
+    """
+    faults = FaultFile(tmp_path, text)
+    FaultTalk(faults, serving).ask(produce("orders"), 9)
+    assert [(entry.fault, entry.why) for entry in faults.plugin.ledger] == [
+        ("bob", 'principal is "User:alice", not "User:bob"')
+    ]
+
+
+def test_clients_have_no_fetch_sessions_about_what_a_fault_is_about(tmp_path: Path) -> None:
     faults = FaultFile(tmp_path, "faults: [{match: {api: Fetch, topic: orders}, do: {error: NOT_LEADER_OR_FOLLOWER}}]")
     talk = FaultTalk(faults, serving)
-    within = talk.ask(fetch(5, 3), 12)
+    within = talk.ask(fetch(session_id=5, session_epoch=3), 12)
     assert (within.error_code, talk.to_broker) == (ErrorCode.FETCH_SESSION_ID_NOT_FOUND, [])
-    answer = talk.ask(fetch(0, 0, "orders"), 12)
+    answer = talk.ask(fetch("orders", session_epoch=0), 12)
     assert answer.responses[0].partitions[0].error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
-    talk.ask(fetch(0, 0, "payments"), 12)
+    assert talk.to_broker == []
+    both = talk.ask(fetch("payments", "orders", session_epoch=0), 12)
+    assert [it.partitions[0].error_code for it in both.responses] == [0, ErrorCode.NOT_LEADER_OR_FOLLOWER]
     assert [it.session_epoch for it in talk.to_broker] == [-1]
+
+
+def test_a_fetch_session_that_no_fault_is_about_goes_on_until_one_may_be(tmp_path: Path) -> None:
+    text = "faults: [{match: {api: Fetch, topic: orders}, do: {error: NOT_LEADER_OR_FOLLOWER}}]"
+    faults = FaultFile(tmp_path, text)
+    talk = FaultTalk(faults, serving)
+
+    def ask(*topics: str, session_id: int, session_epoch: int) -> ErrorCode:
+        return ErrorCode(talk.ask(fetch(*topics, session_id=session_id, session_epoch=session_epoch), 12).error_code)
+
+    for session in (5, 7):
+        assert ask("payments", session_id=0, session_epoch=0) == ErrorCode.NONE
+        assert [ask(session_id=session, session_epoch=epoch) for epoch in (1, 2, 3)] == [ErrorCode.NONE] * 3
+        assert ask("others", session_id=session, session_epoch=4) == ErrorCode.NONE
+        assert ask(session_id=6, session_epoch=1) == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+        assert ask("orders", session_id=session, session_epoch=5) == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert {it.session_epoch for it in talk.to_broker} == {0, 1, 2, 3, 4}
+    faults.become(f"{text}\nseed: 8")
+    assert ask(session_id=7, session_epoch=5) == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
 
 
 @pytest.mark.parametrize("side", ["before_broker", "after_broker"])

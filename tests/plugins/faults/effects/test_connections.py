@@ -1,11 +1,12 @@
 """Brokers that take no connections."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from proxy.core.arrival import Arrival
-from proxy.core.decisions import Disconnect, How
+from proxy.core.decisions import Disconnect, How, Sleep
 from proxy.protocol.messages.api_versions import ApiVersionsRequest
 from tests.plugins.faults.talking import FaultFile, FaultTalk, serving
 
@@ -25,10 +26,26 @@ def test_a_broker_that_is_down_takes_no_connection_and_ends_those_it_has(tmp_pat
     assert FaultTalk(faults, serving, broker_id=2).ask(ApiVersionsRequest(), 0) is not None
 
 
-@pytest.mark.parametrize(("word", "how"), [("refuse", How.CLOSE), ("reset", How.RESET)])
+@pytest.mark.parametrize(
+    ("word", "how"),
+    [
+        ("refuse", How.CLOSE),
+        ("reset", How.RESET),
+        ("{refuse: black_hole}", How.BLACK_HOLE),
+        ("{refuse: half_close}", How.HALF_CLOSE),
+        ("{down: black_hole}", How.BLACK_HOLE),
+    ],
+)
 def test_connections_are_refused_or_reset_and_those_that_are_there_go_on(tmp_path: Path, word: str, how: How) -> None:
     faults = FaultFile(tmp_path, f"faults: [{{name: a, match: {{broker: 2}}, when: {{times: 2}}, do: {word}}}]")
     decisions = [faults.plugin.accepted(Arrival(("192.0.2.1", 50000), "clients", "main", 2)) for _ in range(3)]
     assert [getattr(decision, "how", None) for decision in decisions] == [how, how, None]
     assert FaultTalk(faults, serving, broker_id=2).ask(ApiVersionsRequest(), 0) is not None
-    assert faults.told[0] == f"a: fired at match 1: a connection of 192.0.2.1:50000 to broker 2: {word}"
+    effect = word.strip("{").partition(":")[0]
+    assert faults.told[0] == f"a: fired at match 1: a connection of 192.0.2.1:50000 to broker 2: {effect}"
+
+
+def test_a_connection_is_served_late(tmp_path: Path) -> None:
+    faults = FaultFile(tmp_path, "faults: [{do: {late: 2s}}]")
+    steps: Any = faults.plugin.accepted(Arrival(("192.0.2.1", 50000), "clients", "main", None))
+    assert list(steps) == [Sleep(2.0)]

@@ -1,14 +1,17 @@
-"""Records whose checksums do not fit."""
+"""Records that are not what their batch says."""
 
 from pathlib import Path
 from typing import Any
 
-from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
-from proxy.protocol.records import RecordBatch, batches, write_batch
-from proxy.protocol.records.record import Record
+import pytest
+
+from plugins.faults.effects.corrupt import Corruption
+from proxy.protocol.problem import ProtocolError
+from proxy.protocol.records import CompressionType, RecordBatch, batches
+from tests.plugins.faults.fetching import batch, read, with_fault
 from tests.plugins.faults.talking import FaultFile, FaultTalk, produce, serving
 
-RECORDS = bytes(write_batch([Record(b"key", b"value")])) * 2
+RECORDS = batch(0, b"value") * 2
 
 
 def intact(records: Any) -> list[bool]:
@@ -36,29 +39,53 @@ def test_what_is_produced_without_an_answer_is_corrupt_too(tmp_path: Path) -> No
     assert intact(reached.topic_data[0].partition_data[0].records) == [False, False]
 
 
-def fetched(records: bytes) -> Any:
-    partition = FetchResponse.Topic.Partition(partition_index=0, error_code=0, high_watermark=1, records=records)
-
-    def answer(request: Any, version: int) -> Any:
-        return FetchResponse(responses=[FetchResponse.Topic(topic="orders", partitions=[partition])])
-
-    return answer
-
-
-def fetch() -> FetchRequest:
-    partition = FetchRequest.Topic.Partition(partition=0, fetch_offset=0, partition_max_bytes=1000)
-    topics = [FetchRequest.Topic(topic="orders", partitions=[partition])]
-    return FetchRequest(max_wait_ms=0, min_bytes=0, topics=topics, forgotten_topics_data=[], rack_id="")
-
-
 def test_what_is_fetched_is_corrupt(tmp_path: Path) -> None:
-    talk = FaultTalk(
-        FaultFile(tmp_path, "faults: [{match: {api: Fetch}, do: {corrupt: after_broker}}]"), fetched(RECORDS)
-    )
-    assert intact(talk.ask(fetch(), 12).responses[0].partitions[0].records) == [False, False]
+    (partition,), _ = with_fault(tmp_path, "{corrupt: after_broker}", RECORDS)
+    assert intact(partition.records) == [False, False]
+
+
+@pytest.mark.parametrize("codec", [CompressionType.NONE, CompressionType.GZIP, CompressionType.LZ4])
+@pytest.mark.parametrize("what", ["compression", "codec", "count"])
+def test_a_batch_that_was_written_wrongly_has_a_checksum_that_fits(
+    tmp_path: Path, what: str, codec: CompressionType
+) -> None:
+    (partition,), _ = with_fault(tmp_path, f"{{corrupt: {{what: {what}}}}}", batch(0, b"value", compression=codec))
+    assert intact(partition.records) == [True]
+    with pytest.raises(ProtocolError):
+        read(partition.records)
+
+
+def test_a_batch_of_another_length_breaks_off(tmp_path: Path) -> None:
+    (partition,), _ = with_fault(tmp_path, "{corrupt: {what: length}}", batch(0, b"value"))
+    assert list(batches(bytes(partition.records), partial=True)) == []
+
+
+def test_a_batch_may_have_a_format_that_nobody_knows(tmp_path: Path) -> None:
+    (partition,), _ = with_fault(tmp_path, "{corrupt: {what: magic}}", batch(0, b"value"))
+    with pytest.raises(ProtocolError, match="magic 9"):
+        list(batches(bytes(partition.records)))
+
+
+def test_values_may_be_what_no_application_can_read(tmp_path: Path) -> None:
+    (partition,), _ = with_fault(tmp_path, "{corrupt: {what: value}}", batch(0, b"{}", b"", b"[]"))
+    assert intact(partition.records) == [True]
+    assert read(partition.records) == [(0, b"\x84\x82"), (1, b""), (2, b"\xa4\xa2")]
+
+
+@pytest.mark.parametrize("what", sorted(it.value for it in set(Corruption)))
+def test_markers_of_transactions_stay_as_they_are(tmp_path: Path, what: str) -> None:
+    marker = batch(0, b"\0\0\0\0\0\0", control=True)
+    (partition,), faults = with_fault(tmp_path, f"{{corrupt: {{what: {what}}}}}", marker)
+    assert bytes(partition.records) == marker
+    assert faults.told[0].endswith("it has no batch to which this could be done")
 
 
 def test_where_there_are_no_records_nothing_fires(tmp_path: Path) -> None:
-    faults = FaultFile(tmp_path, "faults: [{match: {api: Fetch}, do: corrupt}]")
-    FaultTalk(faults, fetched(b"")).ask(fetch(), 12)
+    _, faults = with_fault(tmp_path, "corrupt", b"")
     assert faults.told[0].endswith("it has no records")
+
+
+def test_what_is_no_batch_stays_as_it_is(tmp_path: Path) -> None:
+    (partition,), faults = with_fault(tmp_path, "corrupt", b"\0" * 100)
+    assert bytes(partition.records) == b"\0" * 100
+    assert faults.told[0].endswith("it has no batch to which this could be done")

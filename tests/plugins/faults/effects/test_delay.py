@@ -36,6 +36,7 @@ def test_delays_are_drawn_the_same_each_time_and_leave_the_request_to_the_next_f
     ("said", "centre", "spread"),
     [
         ({"time": "200ms"}, 0.2, 0.0),
+        ({"time": "200ms", "jitter": "100ms"}, 0.2, 0.0577),
         ({"uniform": {"from": "100ms", "to": "300ms"}}, 0.2, 0.0577),
         ({"normal": {"mean": "200ms", "deviation": "50ms"}}, 0.2, 0.05),
         ({"lognormal": {"median": "200ms", "sigma": 0.25}}, 0.2, 0.0523),
@@ -52,5 +53,7 @@ def test_drawn_times_have_the_distribution_that_was_asked_for(said: Any, centre:
 def test_no_drawn_time_is_negative_or_endless() -> None:
     wide = DelayFrame.model_validate({"normal": {"mean": "1s", "deviation": "10s"}})
     assert wide.seconds(0.0) == 0.0
+    jittery = DelayFrame.model_validate({"time": "1s", "jitter": "2s"})
+    assert jittery.seconds(0.0) == 0.0
     heavy = DelayFrame.model_validate({"lognormal": {"median": "1h", "sigma": 5}})
     assert heavy.seconds(0.999) == LONGEST

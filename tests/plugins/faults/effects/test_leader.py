@@ -6,6 +6,10 @@ from typing import Any
 import pytest
 
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.messages.describe_topic_partitions import (
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+)
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from tests.plugins.faults.talking import FaultFile, FaultTalk
 
@@ -47,3 +51,21 @@ def test_one_broker_alone_has_no_other(tmp_path: Path, who: str, why: str) -> No
     faults = FaultFile(tmp_path, f"faults: [{{match: {{api: Metadata}}, do: {{leader: {who}}}}}]")
     FaultTalk(faults, cluster(1)).ask(MetadataRequest(topics=None), 9)
     assert faults.told[0].endswith(why)
+
+
+@pytest.mark.parametrize(("who", "leader"), [("none", -1), ("other", 2)])
+def test_topics_are_described_with_the_same_leader(tmp_path: Path, who: str, leader: int) -> None:
+    partition = DescribeTopicPartitionsResponse.Topic.Partition(
+        error_code=0, partition_index=0, leader_id=1, replica_nodes=[], isr_nodes=[], offline_replicas=[]
+    )
+    topic = DescribeTopicPartitionsResponse.Topic(
+        error_code=0, name="orders", topic_id=bytes(16), is_internal=False, partitions=[partition]
+    )
+    faults = FaultFile(tmp_path, f"faults: [{{match: {{api: DescribeTopicPartitions}}, do: {{leader: {who}}}}}]")
+    talk = FaultTalk(
+        faults, lambda request, version: DescribeTopicPartitionsResponse(throttle_time_ms=0, topics=[topic])
+    )
+    for node_id in (1, 2):
+        talk.connection.topology.learn(node_id, f"kafka-{node_id}", 9092)
+    asked = DescribeTopicPartitionsRequest(topics=[DescribeTopicPartitionsRequest.Topic(name="orders")])
+    assert talk.ask(asked, 0).topics[0].partitions[0].leader_id == leader

@@ -1,0 +1,34 @@
+"""Bandwidth: frames arrive no faster than so many bytes in a second.
+
+Answers of one connection follow each other, and so do its requests: each connection has this bandwidth for itself. A
+frame takes its time in steps of 5 ms, the smallest one step.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from plugins.faults.effect import FaultSide, Target
+from plugins.faults.kinds import SidedEffect
+from proxy.plugin import Decision, Drip
+from proxy.plugin.files import Size
+from rules.trigger import Firing
+
+STEP = 0.005  # seconds
+
+
+class Bandwidth(SidedEffect):
+    """Send a frame at this speed."""
+
+    rate: Annotated[Size, Field(ge=1)] = Field(description="Bytes in a second.", examples=["64KiB"])
+    side: FaultSide = Field(
+        default=FaultSide.AFTER_BROKER,
+        description="The request, before the broker; or the answer.",
+        examples=["before_broker"],
+    )
+
+    def apply(self, target: Target, firing: Firing) -> Decision:
+        piece = max(round(self.rate * STEP), 1)
+        return Drip(piece, piece / self.rate)

@@ -1,0 +1,71 @@
+"""Batches: a fetch brings them otherwise than they lie in the log.
+
+# `dropped`: one is left out, as a log would have it that lost it: the offsets go on behind a gap, which consumers take
+# for what compaction left. `reordered`: two that follow each other come the other way round. `repeated`: one comes
+# twice. Which one, chance says.
+# One is only left out where another follows: a consumer would ask again for the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import ClassVar
+
+from pydantic import Field
+
+from plugins.faults.effect import Target
+from plugins.faults.kinds import AnswerEffect
+from plugins.faults.records import FETCHING, holders, readable
+from proxy.plugin import Decision, Forward, MessageSet, RecordBatch
+from rules.trigger import Firing
+
+
+class Misplaced(Enum):
+    """What is done to a batch."""
+
+    DROPPED = "dropped"
+    REORDERED = "reordered"
+    REPEATED = "repeated"
+
+
+class MisplacedBatches(AnswerEffect):
+    """Leave one batch of each partition out, bring it too early, or twice."""
+
+    apis: ClassVar = FETCHING
+
+    what: Misplaced = Field(description="What is done to one of them.", examples=["dropped"])
+
+    def cannot(self, target: Target) -> str | None:
+        found = list(holders(target, self.at))
+        if not found:
+            return "it has no records"
+        if any(self._places(list(readable(it.records))) for it in found):
+            return None
+        return "it has no batch" if self.what is Misplaced.REPEATED else "it has no two batches in one partition"
+
+    def apply(self, target: Target, firing: Firing) -> Decision:
+        for holder in holders(target, self.at):
+            pieces = [it.data for it in readable(holder.records)]
+            left = memoryview(holder.records)[sum(map(len, pieces)) :]
+            places = self._places(list(readable(holder.records)))
+            if places:
+                at = places[int(firing.chance("place") * len(places))]
+                match self.what:
+                    case Misplaced.DROPPED:
+                        del pieces[at]
+                    case Misplaced.REORDERED:
+                        pieces[at : at + 2] = reversed(pieces[at : at + 2])
+                    case Misplaced.REPEATED:
+                        pieces.insert(at, pieces[at])
+                holder.records = b"".join([*pieces, left])
+        return Forward(target.message)
+
+    def _places(self, found: list[RecordBatch | MessageSet]) -> list[int]:
+        """Where it may be done to a batch."""
+        return list(_data(found if self.what is Misplaced.REPEATED else found[:-1]))
+
+
+def _data(found: list[RecordBatch | MessageSet]) -> Iterator[int]:
+    """The places of what is no marker of a transaction."""
+    return (at for at, it in enumerate(found) if not (isinstance(it, RecordBatch) and it.is_control))

@@ -1,0 +1,77 @@
+"""Fenced: whoever asks is told that it is no longer who it was, in the words of its protocol and version.
+
+# `member`: the group does not know it any more. `instance`: another member came with its group.instance.id.
+# `producer`: another producer came with its transactional id. Before PRODUCER_FENCED (KIP-588), and in Produce and
+# TxnOffsetCommit to this day, brokers say INVALID_PRODUCER_EPOCH.
+# The broker knows nothing of it: what is under way stays as it is. What really expels is `expel` and `fence`.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from pydantic import Field
+
+from plugins.faults.preset import Codes, CodeSince, PresetAnswer, always
+from proxy.plugin import (
+    ADD_OFFSETS_TO_TXN,
+    ADD_PARTITIONS_TO_TXN,
+    CONSUMER_GROUP_HEARTBEAT,
+    END_TXN,
+    HEARTBEAT,
+    INIT_PRODUCER_ID,
+    JOIN_GROUP,
+    OFFSET_COMMIT,
+    PRODUCE,
+    SHARE_GROUP_HEARTBEAT,
+    STREAMS_GROUP_HEARTBEAT,
+    SYNC_GROUP,
+    TXN_OFFSET_COMMIT,
+    ErrorCode,
+)
+
+
+class Fenced(Enum):
+    """Who is."""
+
+    MEMBER = "member"
+    INSTANCE = "instance"
+    PRODUCER = "producer"
+
+
+def _fenced_since(version: int) -> tuple[CodeSince, ...]:
+    return CodeSince(version, ErrorCode.PRODUCER_FENCED), CodeSince(0, ErrorCode.INVALID_PRODUCER_EPOCH)
+
+
+INSTANCE = ErrorCode.FENCED_INSTANCE_ID
+CODES: dict[Fenced, Codes] = {
+    Fenced.MEMBER: always(HEARTBEAT, JOIN_GROUP, SYNC_GROUP, OFFSET_COMMIT, code=ErrorCode.UNKNOWN_MEMBER_ID)
+    | always(CONSUMER_GROUP_HEARTBEAT, SHARE_GROUP_HEARTBEAT, STREAMS_GROUP_HEARTBEAT, code=ErrorCode.UNKNOWN_MEMBER_ID)
+    | {TXN_OFFSET_COMMIT: (CodeSince(3, ErrorCode.UNKNOWN_MEMBER_ID),)},
+    Fenced.INSTANCE: {
+        HEARTBEAT: (CodeSince(3, INSTANCE),),
+        SYNC_GROUP: (CodeSince(3, INSTANCE),),
+        JOIN_GROUP: (CodeSince(5, INSTANCE),),
+        OFFSET_COMMIT: (CodeSince(7, INSTANCE),),
+        TXN_OFFSET_COMMIT: (CodeSince(3, INSTANCE),),
+        CONSUMER_GROUP_HEARTBEAT: (CodeSince(0, INSTANCE),),
+        STREAMS_GROUP_HEARTBEAT: (CodeSince(0, INSTANCE),),
+    },
+    Fenced.PRODUCER: {
+        ADD_OFFSETS_TO_TXN: _fenced_since(2),
+        ADD_PARTITIONS_TO_TXN: _fenced_since(2),
+        END_TXN: _fenced_since(2),
+        INIT_PRODUCER_ID: _fenced_since(4),
+    }
+    | always(PRODUCE, TXN_OFFSET_COMMIT, code=ErrorCode.INVALID_PRODUCER_EPOCH),
+}
+
+
+class FencedClient(PresetAnswer):
+    """Tell a client that another one has taken its place."""
+
+    who: Fenced = Field(description="As what it is fenced.", examples=["producer"])
+
+    @property
+    def codes(self) -> Codes:
+        return CODES[self.who]

@@ -1,0 +1,69 @@
+"""Leader epoch: an answer says an older epoch of a leader than there is, or one that has not begun yet.
+
+A client that knows a newer one ignores an older (Metadata), and is fenced by the leader if it does not. One that
+believes in an epoch that never was is told UNKNOWN_LEADER_EPOCH.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from plugins.faults.effect import Target
+from plugins.faults.kinds import PartsEffect
+from proxy.plugin import (
+    DESCRIBE_TOPIC_PARTITIONS,
+    LIST_OFFSETS,
+    METADATA,
+    OFFSET_FETCH,
+    OFFSET_FOR_LEADER_EPOCH,
+    Decision,
+    Forward,
+)
+from rules.trigger import Firing
+
+SAID = {
+    DESCRIBE_TOPIC_PARTITIONS: "leader_epoch",
+    LIST_OFFSETS: "leader_epoch",
+    METADATA: "leader_epoch",
+    OFFSET_FETCH: "committed_leader_epoch",
+    OFFSET_FOR_LEADER_EPOCH: "leader_epoch",
+}
+
+
+class EpochOff(Enum):
+    """Which epoch is said."""
+
+    OLDER = "older"
+    NEWER = "newer"
+
+
+class FalseLeaderEpoch(PartsEffect):
+    """Say another epoch of the partitions that are meant."""
+
+    apis: ClassVar = frozenset(SAID)
+
+    what: EpochOff = Field(description="An older one, or one that is not yet.", examples=["older"])
+    by: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        default=1, description="How many epochs older or newer.", examples=["1"]
+    )
+
+    @property
+    def nothing(self) -> str:
+        older = "the answer has no partition that is meant and had an older epoch"
+        return older if self.what is EpochOff.OLDER else "the answer says no epoch that is meant"
+
+    def apply(self, target: Target, firing: Firing) -> Decision:
+        name, by = SAID[target.ctx.api], self.by if self.what is EpochOff.NEWER else -self.by
+        for partition in list(self.parts(target)):
+            setattr(partition, name, min(max(getattr(partition, name) + by, 0), 2**31 - 1))
+        return Forward(target.message)
+
+    def parts(self, target: Target) -> Iterator[Any]:
+        name, least = SAID[target.ctx.api], 1 if self.what is EpochOff.OLDER else 0
+        for partition in target.structs("partition"):
+            if partition.has(name) and getattr(partition, name) >= least:
+                yield partition

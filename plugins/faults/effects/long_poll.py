@@ -1,0 +1,30 @@
+"""Long poll: a fetch waits at the broker, whatever the client asked for, until a time is over.
+
+The client asked to be answered after `max_wait_ms`, and waits much longer: for its own timeout of requests, if that
+comes first. So it looks to whoever reads as if there were no records.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from plugins.faults.effect import Effect, Target
+from proxy.plugin import FETCH, SHARE_FETCH, Decision, Forward
+from proxy.plugin.files import Seconds
+from rules.trigger import Firing
+
+ALL = 2**31 - 1  # bytes: more than there will ever be at once
+
+
+class LongPoll(Effect):
+    """Have a fetch wait for this time."""
+
+    apis: ClassVar = frozenset({FETCH, SHARE_FETCH})
+
+    time: Annotated[Seconds, Field(le=3600)] = Field(description="How long it waits.", examples=["30s"])
+
+    def apply(self, target: Target, firing: Firing) -> Decision:
+        target.message.max_wait_ms, target.message.min_bytes = round(self.time * 1000), ALL
+        return Forward(target.message)

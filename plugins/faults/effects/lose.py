@@ -1,0 +1,72 @@
+"""Lose: the client is told that what it asked for is done, and the broker never sees it.
+
+A write that was acknowledged and is gone, a commit that is not kept, a transaction that never ends; and heartbeats that
+starve: a member believes that it is one until the group has expelled it.
+
+# What says who the client is, its member or producer id and epoch, is in the answer what it was in the request.
+# A member that joins or leaves is no heartbeat: it would have to be told what only the broker can say.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from plugins.faults.effect import Effect, Target
+from plugins.faults.said_error import SaidError
+from proxy.plugin import (
+    ADD_OFFSETS_TO_TXN,
+    ADD_PARTITIONS_TO_TXN,
+    CONSUMER_GROUP_HEARTBEAT,
+    DELETE_TOPICS,
+    END_TXN,
+    HEARTBEAT,
+    LEAVE_GROUP,
+    OFFSET_COMMIT,
+    OFFSET_DELETE,
+    PRODUCE,
+    SHARE_ACKNOWLEDGE,
+    SHARE_GROUP_HEARTBEAT,
+    STREAMS_GROUP_HEARTBEAT,
+    TXN_OFFSET_COMMIT,
+    Decision,
+    ErrorCode,
+    Reply,
+)
+from rules.trigger import Firing
+
+WITH_EPOCHS = frozenset({CONSUMER_GROUP_HEARTBEAT, SHARE_GROUP_HEARTBEAT, STREAMS_GROUP_HEARTBEAT})
+LOSING = WITH_EPOCHS | {
+    *(PRODUCE, OFFSET_COMMIT, OFFSET_DELETE, DELETE_TOPICS, SHARE_ACKNOWLEDGE, HEARTBEAT, LEAVE_GROUP),
+    *(ADD_OFFSETS_TO_TXN, ADD_PARTITIONS_TO_TXN, TXN_OFFSET_COMMIT, END_TXN),
+}
+REPEATED = ("member_id", "member_epoch", "producer_id", "producer_epoch", "endpoint_information_epoch")
+INTERVAL = 5000  # ms between two heartbeats, as brokers have it
+ALL_IS_WELL = SaidError(ErrorCode.NONE)
+
+
+class LoseRequest(Effect):
+    """Answer a request in the broker's place, and say that all is well."""
+
+    apis: ClassVar = frozenset(LOSING)
+
+    def cannot(self, target: Target) -> str | None:
+        if target.ctx.api in WITH_EPOCHS and target.message.member_epoch <= 0:
+            return "the member joins or leaves, and only the broker can say what it is to have"
+        return ALL_IS_WELL.cannot_before(target)
+
+    def apply(self, target: Target, firing: Firing) -> Decision:
+        decision = ALL_IS_WELL.before(target)
+        if isinstance(decision, Reply):
+            _complete(decision.message, target)
+        return decision
+
+
+def _complete(answer: Any, target: Target) -> None:
+    """Say what stands beside an answer that all is well."""
+    said = {field.name for field in type(answer).fields if field.present(target.ctx.version)}
+    for name in REPEATED:
+        if name in said:
+            setattr(answer, name, getattr(target.message, name))
+    for name in ("heartbeat_interval_ms", "task_offset_interval_ms"):
+        if name in said:
+            setattr(answer, name, INTERVAL)

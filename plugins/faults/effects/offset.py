@@ -1,0 +1,72 @@
+"""Offset: an answer says other offsets than there are.
+
+# What it does to a client depends on what it asked for: where a partition begins and ends (ListOffsets), how far its
+# group has read (OffsetFetch), where an epoch ended, and so where the log was cut off (OffsetForLeaderEpoch), where its
+# records now are (Produce), and how far behind it is (Fetch: the high watermark and the last stable offset).
+# None at all (`none`) is -1: a group that has no commits, a partition that has no such offset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, PlainValidator
+
+from plugins.faults.effect import Target
+from plugins.faults.kinds import PartsEffect
+from proxy.plugin import (
+    FETCH,
+    LIST_OFFSETS,
+    OFFSET_FETCH,
+    OFFSET_FOR_LEADER_EPOCH,
+    PRODUCE,
+    Decision,
+    Forward,
+    wrong,
+)
+from proxy.plugin.files import shown
+from rules.trigger import Firing
+
+SAID = {
+    FETCH: ("high_watermark", "last_stable_offset"),
+    LIST_OFFSETS: ("offset",),
+    OFFSET_FETCH: ("committed_offset",),
+    OFFSET_FOR_LEADER_EPOCH: ("end_offset",),
+    PRODUCE: ("base_offset",),
+}
+NONE, NO_OFFSET = "none", -1
+FURTHEST = 2**62
+
+
+def shift(value: object) -> int | None:
+    """Read by how much an offset is to be shifted; None: there is to be none."""
+    if value == NONE:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or not value or abs(value) > FURTHEST:
+        raise wrong(f"{shown(value)} shifts no offset", 'write e.g. "-100" or "none"')
+    return value
+
+
+class FalseOffset(PartsEffect):
+    """Say other offsets of the partitions that are meant."""
+
+    apis: ClassVar = frozenset(SAID)
+    nothing: ClassVar = "the answer says no offset that is meant"
+
+    by: Annotated[int | None, PlainValidator(shift)] = Field(
+        description="How far they are off, or that there is none.", examples=["-100"]
+    )
+
+    def apply(self, target: Target, firing: Firing) -> Decision:
+        for partition, name in list(self.parts(target)):
+            offset = getattr(partition, name)
+            said = NO_OFFSET if self.by is None else min(max(offset + self.by, 0), 2**63 - 1)
+            setattr(partition, name, said)
+        return Forward(target.message)
+
+    def parts(self, target: Target) -> Iterator[tuple[Any, str]]:
+        for partition in target.structs("partition"):
+            for name in SAID[target.ctx.api]:
+                if partition.has(name) and getattr(partition, name) != NO_OFFSET and not partition.error_code:
+                    yield partition, name

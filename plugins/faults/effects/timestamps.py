@@ -1,0 +1,37 @@
+"""Timestamps: records are from another time, as those of a machine whose clock is wrong.
+
+Before the broker, one that was told to (`message.timestamp.before.max.ms`, `after`) says INVALID_TIMESTAMP. Otherwise
+the records stay as long as retention by time has it. After the broker it is the application that is misled.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from plugins.faults.records import RecordsEffect
+from proxy.plugin.files import Seconds
+from proxy.plugin.frames import with_header
+
+MOST = 100 * 365 * 86_400.0  # seconds: what is shifted further is no time any more
+
+
+class Into(Enum):
+    """Where to."""
+
+    PAST = "past"
+    FUTURE = "future"
+
+
+class ShiftTimestamps(RecordsEffect):
+    """Shift the times of all records."""
+
+    by: Annotated[Seconds, Field(le=MOST)] = Field(description="How far.", examples=["1h"])
+    into: Into = Field(default=Into.PAST, description="Into the past or the future.", examples=["future"])
+
+    def changed(self, batch: Any) -> bytes:
+        by = round(self.by * 1000) * (1 if self.into is Into.FUTURE else -1)
+        base, latest = (max(at + by, 0) for at in (batch.base_timestamp, batch.max_timestamp))
+        return with_header(batch, base_timestamp=base, max_timestamp=latest)

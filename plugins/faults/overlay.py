@@ -1,0 +1,132 @@
+"""Overlay: faults that are added while the proxy runs, over those of the file.
+
+    {"seed": 7, "generation": 2, "faults": [{"name": "lost-ack", "match": {...}, "when": {...}, "do": {...}}]}
+
+# The state is whole: exactly these faults stand behind those of the file. `seed` null: that of the file.
+# A fault of the state that was there before, and is the same, is not read again, and goes on counting.
+# Another `generation` has all counters and the ledger begin anew.
+# Where a file brings a name that a fault of the state has, the fault of the state takes its place.
+# A fault that waits for one that left the file waits until it is there again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from plugins.faults.fault_set import FaultSet
+from plugins.faults.model import FORM, FaultRule, FaultsFile, findings, unknown_others
+from proxy.plugin import Finding, StateError
+from proxy.plugin.files import WatchedFile, examine
+
+MOST = 1_000  # faults in a state
+
+
+class FileFaults(NamedTuple):
+    """What a file says: the faults, and as which plain values each stands there, in the same order."""
+
+    faults: FaultsFile
+    said: tuple[Any, ...] = ()
+
+
+def load(file: str) -> FileFaults:
+    """Read a file of faults. Raises BadFileError."""
+    examined = FORM.read(file)
+    faults = examined.usable()
+    return FileFaults(faults, examined.reading.value.get("faults") or ())
+
+
+class RunTimeFaults(NamedTuple):
+    """A state that was read. `said` is as which plain values each fault came."""
+
+    seed: int | None
+    generation: int
+    said: Mapping[str, Any]
+    rules: dict[str, FaultRule]
+
+
+class Merged(NamedTuple):
+    """A set, and what it was made of."""
+
+    file: FileFaults
+    state: RunTimeFaults
+    faults: FaultSet
+
+
+NO_FILE = FileFaults(FaultsFile())
+NOTHING = RunTimeFaults(None, 0, {}, {})
+
+
+class Overlay:
+    """The faults in force: `value`. `state` is what was taken before, if anything."""
+
+    def __init__(self, file: WatchedFile[FileFaults] | None, state: Any = None) -> None:
+        self._file = file
+        self._state = NOTHING if state is None else _read(state, NOTHING)
+        self._merged = _merge(self.file, self._state)
+
+    @property
+    def file(self) -> FileFaults:
+        """What the file says now."""
+        return NO_FILE if self._file is None else self._file.value
+
+    @property
+    def value(self) -> FaultSet:
+        """The faults as they are now: the same object until one of them changes. From any thread."""
+        file = NO_FILE if self._file is None else self._file.value
+        merged, state = self._merged, self._state
+        if merged.file is not file or merged.state is not state:  # asked for each request
+            # Another thread may take a state meanwhile. Then what is put here is not believed by who asks next.
+            merged = self._merged = _merge(file, state)
+        return merged.faults
+
+    def prepare(self, state: Any) -> Callable[[], None]:
+        """Read another state. Gives what puts it in force. Raises StateError."""
+        file, taken = self.file, _read(state, self._state)
+        named = file.faults.named | taken.rules
+        found: list[Finding] = []
+        for index, rule in enumerate(taken.rules.values()):
+            found += unknown_others(("faults", index), rule, named)
+        if found:
+            raise StateError(found)
+        merged = _merge(file, taken)
+
+        def take() -> None:
+            self._state, self._merged = taken, merged
+
+        return take
+
+
+def _read(state: Any, before: RunTimeFaults) -> RunTimeFaults:
+    """Read what is new in a state. Raises StateError."""
+    said: dict[str, Any] = {}
+    rules: dict[str, FaultRule] = {}
+    found: list[Finding] = []
+    if len(state["faults"]) > MOST:
+        raise StateError([Finding(("faults",), f"more than {MOST:,} faults; remove those that are not needed")])
+    for index, fault in enumerate(state["faults"]):
+        path, name = ("faults", index), fault["name"]
+        if repr(before.said.get(name)) == repr(fault):  # 1 == True, and they do not say the same
+            rule: FaultRule | None = before.rules[name]
+        else:
+            rule, wrong = examine(FaultRule, fault, path)
+            found += wrong if rule is None else findings(path, rule)
+            time.sleep(0)  # the thread of the links may have its turn
+        if rule is not None:
+            said[name], rules[name] = fault, rule
+    if found:
+        raise StateError(found)
+    return RunTimeFaults(state["seed"], state["generation"], said, rules)
+
+
+def _merge(file: FileFaults, state: RunTimeFaults) -> Merged:
+    seed = file.faults.seed if state.seed is None else state.seed
+    named = _meant(file.faults.named | state.rules)
+    return Merged(file, state, FaultSet(seed, state.generation, named, state.rules))
+
+
+def _meant(named: dict[str, FaultRule]) -> dict[str, FaultRule]:
+    """Those that wait for none that is not there."""
+    there = {name: rule for name, rule in named.items() if named.keys() >= set(rule.when.others.values())}
+    return named if len(there) == len(named) else _meant(there)

@@ -1,0 +1,63 @@
+"""Which faults may be about a client's requests is worked out once, until that may be another."""
+
+from pathlib import Path
+
+from plugins.faults.connection_faults import ConnectionFaults, faults_of
+from plugins.faults.in_force import FaultsInForce
+from plugins.faults.overlay import Overlay, load
+from proxy.core.context import Connection, Context
+from proxy.protocol.api import FETCH, PRODUCE
+from proxy.testing import FakeWorker, connection
+
+TEXT = """
+    faults:
+      - {name: alice, match: {principal: User:alice}, do: hold}
+      - {name: new, match: {api: Produce, version: 9-12}, do: hold}
+      - {name: far, match: {principal: User:bob, broker: 7}, do: hold}
+"""
+
+
+class Made:
+    """A connection, and the faults in force."""
+
+    def __init__(self, folder: Path) -> None:
+        self.worker, self.file = FakeWorker(), folder / "faults.yaml"
+        self.file.write_text(TEXT)
+        self.in_force = FaultsInForce(Overlay(self.worker.watch("faults", self.file, load)), self.worker.services())
+        self.connection: Connection = connection()
+        self.connection.principal, self.connection.client_id = "User:alice", "app"
+
+    def faults(self) -> ConnectionFaults:
+        return faults_of(self.connection, "faults", self.in_force)
+
+    def names(self, of: ConnectionFaults, version: int) -> list[str]:
+        return [name for name, _ in of.of(Context(self.connection, PRODUCE, version, 1))]
+
+
+def test_they_are_those_of_the_client_the_api_and_the_version(tmp_path: Path) -> None:
+    made = Made(tmp_path)
+    of = made.faults()
+    assert made.names(of, 9) == ["alice", "new"]
+    assert made.names(of, 8) == ["alice"]
+    assert [name for name, _ in of.of(Context(made.connection, FETCH, 9, 1))] == ["alice"]
+    assert made.faults() is of
+
+
+def test_they_hold_until_the_faults_or_the_client_change(tmp_path: Path) -> None:
+    made = Made(tmp_path)
+    of = made.faults()
+    made.file.write_text(f"{TEXT}# another")
+    assert of.holds()
+    made.worker.look()
+    assert not of.holds()
+    for name in ("principal", "mechanism", "client_id"):
+        of = made.faults()
+        setattr(made.connection, name, "another")
+        assert not of.holds()
+    assert made.names(made.faults(), 9) == ["new"]
+
+
+def test_what_one_condition_keeps_from_being_meant_is_a_near_miss(tmp_path: Path) -> None:
+    made = Made(tmp_path)
+    made.names(made.faults(), 8)
+    assert [(entry.fault, entry.why) for entry in made.in_force.ledger] == [("new", "version is 8, not 9-12")]

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plugins.faults.replay import (
+    RECORD,
+    REPLAY,
+    BadReplayError,
+    Replay,
+    ReplayedFiring,
+    only_at,
+    read_firings,
+    write_firings,
+)
+from rules.trigger import Firing, Triggers, new_row
+from rules.when import When
+
+FIRINGS = [ReplayedFiring("lost-ack", 3), ReplayedFiring("slow", 1), ReplayedFiring("lost-ack", 7)]
+
+
+def test_firings_are_read_as_they_were_written(tmp_path: Path) -> None:
+    write_firings(tmp_path / "firings", FIRINGS)
+    assert read_firings(tmp_path / "firings") == FIRINGS
+
+
+def test_of_a_ledger_those_that_fired_are_read(tmp_path: Path) -> None:
+    (tmp_path / "ledger").write_text(
+        '{"number": 1, "fault": "a", "match": 1, "result": "not_now"}\n'
+        "\n"
+        '{"number": 2, "fault": "a", "match": 2, "result": "fired", "api": "Produce"}\n'
+    )
+    assert read_firings(tmp_path / "ledger") == [ReplayedFiring("a", 2)]
+
+
+@pytest.mark.parametrize("line", ["{", "3", "[1]", "{}", '{"fault": 1, "match": 1}', '{"fault": "a", "match": null}'])
+def test_a_line_that_is_no_firing_is_told_with_its_place(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "firings"
+    file.write_text(f'{{"fault": "a", "match": 1}}\n{line}\n')
+    with pytest.raises(BadReplayError, match=r"firings:2: this is no firing; write "):
+        read_firings(file)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(BadReplayError, match=r"none: cannot be read \(No such file or directory\); check the path"):
+        read_firings(tmp_path / "none")
+
+
+def test_a_fault_fires_at_the_replayed_matches_whatever_chance_says() -> None:
+    when = only_at(When.model_validate({"probability": 0.5, "times": 1, "from": "5s"}), [2, 4])
+    triggers = Triggers({"a": when}, 7, {"a": new_row(0.0)})
+    assert not isinstance(triggers.ask("a", 1.0), Firing)  # its window is not open: no match
+    assert [isinstance(triggers.ask("a", 6.0), Firing) for _ in range(5)] == [False, True, False, True, False]
+
+
+def test_a_fault_that_is_not_in_the_replay_never_fires(tmp_path: Path) -> None:
+    write_firings(tmp_path / "firings", FIRINGS)
+    replay = Replay({REPLAY: str(tmp_path / "firings")})
+    assert replay.when("lost-ack", When()).nth == (3, 7)
+    triggers = Triggers({"other": replay.when("other", When())}, 7, {"other": new_row(0.0)})
+    assert not any(isinstance(triggers.ask("other", 0.0), Firing) for _ in range(5))
+
+
+def test_without_a_replay_faults_fire_when_they_say() -> None:
+    when = When.model_validate({"times": 2})
+    assert Replay({}).when("a", when) is when
+    assert not Replay({}).is_recording
+
+
+def test_what_fires_is_recorded_once_in_its_order(tmp_path: Path) -> None:
+    file = tmp_path / "firings"
+    replay = Replay({RECORD: str(file)})
+    for fault, match in FIRINGS:
+        replay.note(Firing(fault, match, 7))
+        replay.flush()
+    replay.flush()
+    assert read_firings(file) == FIRINGS
