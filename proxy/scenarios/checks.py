@@ -1,0 +1,97 @@
+"""Checks across options: what each option of a step alone cannot know.
+
+# A step waits for steps that stand before it, and not for one that it is in, so that none waits for itself.
+# What faults say is checked as in a file of faults. A fault may wait for those of its step, and for those that are
+# there always: others may not be there while it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from plugins.faults.model import findings as fault_findings
+from plugins.faults.model import unknown_others
+from proxy.scenarios.model import Expectation, ScenarioFault, ScenarioFile, ScenarioStep, named
+from proxy.text.file import Examined
+from proxy.text.places import Path
+from proxy.text.problems import Finding
+from proxy.text.words import nearest
+
+ALONE = 'a step with "parallel" has nothing else in it; put it into a step of its own'
+LASTS = 'say how long ("for: 5s"), or until when ("expect: {fired: 1}")'
+
+
+def check(examined: Examined[ScenarioFile]) -> None:
+    """Note everything wrong with a scenario whose options are each right."""
+    scenario = examined.value
+    if scenario is None:
+        return
+    faults = [*_faults(scenario)]
+    names = [name for _, name, _ in faults]
+    examined.note(_wrong_faults(faults))
+    before: dict[str, Path] = {}
+    for path, label, step in scenario.steps_with_labels():
+        examined.note(_wrong_step(path, step, before, names))
+        before.setdefault(label, path)
+
+
+def _faults(scenario: ScenarioFile) -> Iterator[tuple[Path, str, ScenarioFault]]:
+    """All faults: where each stands, and the name by which the gateway knows it."""
+    groups: list[tuple[Path, tuple[ScenarioFault, ...] | None, str]] = [(("always",), scenario.always, "always")]
+    groups += [((*path, "faults"), step.faults, label) for path, label, step in scenario.steps_with_labels()]
+    for path, faults, label in groups:
+        for index, (name, fault) in enumerate(named(faults, label)):
+            yield (*path, index), name, fault
+
+
+def _wrong_faults(faults: Sequence[tuple[Path, str, ScenarioFault]]) -> Iterator[Finding]:
+    known = {name: fault for _, name, fault in reversed(faults)}
+    for path, name, fault in faults:
+        beside = {other: it for at, other, it in reversed(faults) if at[:-1] in (path[:-1], ("always",))}
+        found = [*fault_findings(path, fault)]
+        yield from found or unknown_others(path, fault, beside)
+        if known[name] is not fault:
+            yield Finding((*path, "name"), f'another fault is called "{name}" too; give each its own name')
+
+
+def _wrong_step(path: Path, step: ScenarioStep, before: dict[str, Path], names: list[str]) -> Iterator[Finding]:
+    if step.parallel is not None:
+        for option in ("faults", "for_", "expect"):
+            if option in step.model_fields_set:
+                yield Finding((*path, option.rstrip("_")), ALONE)
+    elif step.faults is not None and step.for_ is None and step.expect is None:
+        yield Finding((*path, "faults"), f"nothing says when these faults end; {LASTS}")
+    elif step.for_ is None and step.expect is None and step.when is None and step.at is None:
+        yield Finding(path, f"nothing happens in this step; {LASTS}")
+    if step.name is not None and step.name in before:
+        yield Finding((*path, "name"), f'another step is called "{step.name}" too; give each its own name')
+    over = [label for label, at in before.items() if path[: len(at)] != at]
+    for position, name in enumerate(step.after or ()):
+        if name not in over:
+            is_around = name in before
+            fact = f'this step is in "{name}"' if is_around else f'no step before this one is called "{name}"'
+            way_out = "leave it out" if is_around else _way_out(name, over)
+            yield Finding((*path, "after", position), f"{fact}; {way_out}")
+    if step.expect is not None and step.for_ is not None and step.expect.within is not None:
+        fact = '"for" says already when it must have come'
+        yield Finding((*path, "expect", "within"), f"{fact}; leave one of the two out")
+    if step.when is not None:
+        yield from _wrong_expectation((*path, "when"), step.when, names, of_own=False)
+    if step.expect is not None:
+        yield from _wrong_expectation((*path, "expect"), step.expect, names, of_own=step.faults is not None)
+
+
+def _wrong_expectation(path: Path, expectation: Expectation, names: list[str], *, of_own: bool) -> Iterator[Finding]:
+    if expectation.fired is None and expectation.most is None:
+        yield Finding(path, 'nothing is expected; say how often faults fire: "fired: 1"')
+    elif expectation.most is not None and expectation.most < (expectation.fired or 0):
+        yield Finding((*path, "most"), f'"most" is less than "fired"; the least is {expectation.fired}')
+    if expectation.of is None and not of_own:
+        yield Finding(path, f'nothing says which faults; write "of: ..."; {_way_out("", names)}')
+    for position, name in enumerate(expectation.of or ()):
+        if name not in names:
+            yield Finding((*path, "of", position), f'no fault is called "{name}"; {_way_out(name, names)}')
+
+
+def _way_out(name: str, known: list[str]) -> str:
+    return nearest(name, known) or "give it that name"

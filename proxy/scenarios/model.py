@@ -1,0 +1,172 @@
+"""The file of a scenario: declared once, with every problem told at its place.
+
+    about: The leader of a partition is another one for some seconds.
+    parameters: {topic: orders}
+    steps:
+      - name: leader-moved
+        faults: {match: {api: Produce, topic: "${topic}"}, do: {error: NOT_LEADER_OR_FOLLOWER}}
+        for: 4s
+        expect: {fired: 1}
+
+# Steps are taken one after the other; those under `parallel` at the same time.
+# A step begins at `at` at the earliest, after the steps in `after`, and when what `when` says has come.
+# It lasts for `for`, or until what it expects has come. Its faults are in force that long, those under `always` from
+# the beginning to the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, ModelWrapValidatorHandler, PlainValidator, StrictInt, model_validator
+
+from plugins.faults.model import FaultRule
+from proxy.text.file import Section
+from proxy.text.places import Path
+from proxy.text.quantities import Seconds
+from proxy.text.words import shown, wrong
+from rules.values import OneOrMany, Said, text
+
+PATIENCE = 30.0  # seconds that a scenario waits for something, if it does not say how long
+
+
+class ScenarioFault(FaultRule):
+    """A fault, and how the file says it: so it is given to the gateway."""
+
+    _said: dict[str, Any]
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keep(cls, value: Any, handler: ModelWrapValidatorHandler[ScenarioFault]) -> ScenarioFault:
+        made = handler(value)
+        made._said = value
+        return made
+
+    def as_json(self, name: str) -> dict[str, Any]:
+        """What the admin API takes, by this name."""
+        return {**self._said, "name": name}
+
+
+def _count(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise wrong(f"{shown(value)} is not a number of firings", "write a number from 0")
+    return value
+
+
+Count = Annotated[int, PlainValidator(_count)]
+Name = Annotated[str, PlainValidator(lambda value: text(value, "name of a step or a fault", "leader-moved"))]
+
+
+class Expectation(Section):
+    """How often faults have fired, together."""
+
+    fired: Said[Count] = Field(default=None, description="So often at least.", examples=["1"])
+    most: Said[Count] = Field(default=None, description="So often at the most.", examples=["3"])
+    of: Said[OneOrMany[Name]] = Field(
+        default=None, description="Which faults; without it, those of the step.", examples=["leader-moved"]
+    )
+    within: Said[Seconds] = Field(
+        default=None, description="How long the scenario waits for it; 30s if nothing is said.", examples=["10s"]
+    )
+
+    @property
+    def patience(self) -> float:
+        """Seconds to wait for it."""
+        return PATIENCE if self.within is None else self.within
+
+    def holds(self, fired: int) -> bool:
+        """Whether this many firings are as expected."""
+        return fired >= (self.fired or 0) and (self.most is None or fired <= self.most)
+
+    @property
+    def words(self) -> str:
+        """It for people: "at least 1 time"."""
+        least = [f"at least {_times(self.fired)}"] if self.fired is not None else []
+        return " and ".join([*least, *([f"at most {_times(self.most)}"] if self.most is not None else [])])
+
+
+def _times(number: int) -> str:
+    return f"{number} time{'' if number == 1 else 's'}"
+
+
+class ScenarioStep(Section):
+    """One step: when it begins, what happens in it, and when it is over."""
+
+    name: Said[Name] = Field(
+        default=None, description="What it is called, by steps after it and in what is said.", examples=["leader-moved"]
+    )
+    at: Said[Seconds] = Field(default=None, description="Not before this time of the scenario.", examples=["5s"])
+    after: Said[OneOrMany[Name]] = Field(
+        default=None, description="After these steps of the same `parallel`.", examples=["leader-moved"]
+    )
+    when: Said[Expectation] = Field(
+        default=None, description="When faults fired so often.", examples=["{of: leader-moved, fired: 3}"]
+    )
+    faults: Said[OneOrMany[ScenarioFault]] = Field(
+        default=None, description="What is in force while it lasts.", examples=["{do: {delay: 200ms}}"]
+    )
+    parallel: Said[Annotated[tuple[ScenarioStep, ...], Field(min_length=1)]] = Field(
+        default=None, description="Steps that are taken at the same time.", examples=["[{for: 5s}]"]
+    )
+    for_: Said[Seconds] = Field(default=None, alias="for", description="How long it lasts.", examples=["5s"])
+    expect: Said[Expectation] = Field(
+        default=None, description="What has come when it is over.", examples=["{fired: 1}"]
+    )
+
+
+def _words(value: object) -> dict[str, str]:
+    """Read the parameters: each a name and the value that it has if nobody sets another."""
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise wrong(f"{shown(value)} is not a mapping of names", 'write e.g. "parameters: {topic: orders}"')
+    for name, default in value.items():
+        if not isinstance(default, str | int | float) or not name.isidentifier():
+            raise wrong(f'"{name}" is no parameter', 'write a name and one value, e.g. "topic: orders"')
+    return {name: written(default) for name, default in value.items()}
+
+
+def written(value: object) -> str:
+    """A parameter's value as text, as YAML writes it."""
+    return value if isinstance(value, str) else shown(value)
+
+
+class ScenarioFile(Section):
+    """One scenario."""
+
+    about: str = Field(description="What happens, in a line.", examples=["The leader of a partition is another one."])
+    sees: Said[str] = Field(
+        default=None, description="What clients see of it.", examples=["NOT_LEADER_OR_FOLLOWER, for some seconds"]
+    )
+    seed: StrictInt = Field(default=0, description="What chance goes by, if nobody says another.", examples=["7"])
+    parameters: Annotated[dict[str, str], BeforeValidator(_words)] = Field(
+        default={}, description="What whoever plays it may set, with their defaults.", examples=["{topic: orders}"]
+    )
+    always: Said[OneOrMany[ScenarioFault]] = Field(
+        default=None, description="Faults from the beginning to the end.", examples=["{do: {delay: 20ms}}"]
+    )
+    steps: tuple[ScenarioStep, ...] = Field(
+        min_length=1, description="The steps, one after the other.", examples=["[{for: 5s}]"]
+    )
+
+    def steps_with_labels(self) -> Iterator[tuple[tuple[str | int, ...], str, ScenarioStep]]:
+        """All steps, those inside others too: where each stands in the file, and what it is called."""
+        yield from labelled(self.steps, ("steps",), "step ")
+
+
+def labelled(steps: tuple[ScenarioStep, ...], path: Path, before: str) -> Iterator[tuple[Path, str, ScenarioStep]]:
+    """Steps by their names or numbers ("step 2.1")."""
+    for index, step in enumerate(steps):
+        label = step.name or f"{before}{index + 1}"
+        yield (*path, index), label, step
+        yield from labelled(step.parallel or (), (*path, index, "parallel"), f"{before}{index + 1}.")
+
+
+def named(faults: tuple[ScenarioFault, ...] | None, label: str) -> list[tuple[str, ScenarioFault]]:
+    """The faults of a step with their names; those without one are called as their step."""
+    several = len(faults or ()) > 1
+    return [
+        (fault.name or (f"{label}, fault {number}" if several else label), fault)
+        for number, fault in enumerate(faults or (), 1)
+    ]

@@ -1,0 +1,199 @@
+"""Playing a scenario: its steps are taken against a gateway, whose faults it puts in force and takes back.
+
+# It goes by ticks: at each the gateway is asked once what fired, and then every step that is under way moves on.
+# The gateway's counters begin anew with a scenario. It should have the gateway for itself.
+# However it ends, none of its faults stays. The gateway keeps a fault that another one waits for: that goes first.
+# A change that broke off may have been made or not: then all faults are taken at once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol
+
+from proxy.scenarios.model import Expectation, ScenarioFault, ScenarioFile, ScenarioStep, named
+from proxy.text.places import Path
+
+TICK = 0.1  # seconds
+
+Turns = Generator[None, None, None]
+
+
+class FaultCounts(Protocol):
+    """A fault that is in force, and what it counted."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def matched(self) -> int: ...
+    @property
+    def fired(self) -> int: ...
+
+
+class FaultCountsList(Protocol):
+    """All of them."""
+
+    @property
+    def faults(self) -> Sequence[FaultCounts]: ...
+
+
+class FaultControl(Protocol):
+    """What a scenario needs of a gateway; `chaos.client.AdminClient` is one."""
+
+    def add(self, *faults: Mapping[str, Any]) -> list[str]: ...
+    def remove(self, name: str) -> FaultCounts: ...
+    def reset(self, seed: int | None = None) -> None: ...
+    def faults(self) -> FaultCountsList: ...
+
+
+class Progress(NamedTuple):
+    """Who is told how it goes. Times are seconds since the scenario began."""
+
+    said: Callable[[float, str, str], None]  # when, which step, and what became of it
+    ticked: Callable[[float, Mapping[str, int]], None]  # how often each fault that is in force fired
+
+
+class ScenarioPlay:
+    """One run of a scenario. `unmet`: what was expected and did not come, a line each."""
+
+    def __init__(
+        self,
+        scenario: ScenarioFile,
+        gateway: FaultControl,
+        progress: Progress,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.unmet: list[str] = []
+        self._scenario, self._gateway, self._progress = scenario, gateway, progress
+        self._clock, self._sleep = clock, sleep
+        self._began = clock()
+        self._labels = {path: label for path, label, _ in scenario.steps_with_labels()}
+        self._over: set[str] = set()
+        self._in_force: dict[str, ScenarioFault] = {}
+        self._is_sure = True  # `_in_force` are all that the gateway has
+        self._matched: dict[str, int] = {}
+        self._fired: dict[str, int] = {}
+
+    def play(self, seed: int | None = None) -> None:
+        """Play it from the beginning to the end. `seed`: instead of its own."""
+        self._gateway.reset(self._scenario.seed if seed is None else seed)
+        self._began = self._clock()
+        always = dict(named(self._scenario.always, "always"))
+        try:
+            self._put(always)
+            for _ in self._one_by_one(self._scenario.steps):
+                self._sleep(TICK)
+                self._look()
+        finally:
+            self._end()
+
+    @property
+    def _now(self) -> float:
+        return self._clock() - self._began
+
+    def _one_by_one(self, steps: tuple[ScenarioStep, ...]) -> Turns:
+        for index, step in enumerate(steps):
+            yield from self._step(("steps", index), step)
+
+    def _together(self, path: Path, steps: tuple[ScenarioStep, ...]) -> Turns:
+        running = [self._step((*path, "parallel", index), step) for index, step in enumerate(steps)]
+        while running := [turns for turns in running if _goes_on(turns)]:
+            yield
+
+    def _step(self, path: Path, step: ScenarioStep) -> Turns:
+        label = self._labels[path]
+        while self._now < (step.at or 0.0) or not self._over.issuperset(step.after or ()):
+            yield
+        due = True
+        if step.when is not None:
+            due = yield from self._comes(step.when, step.when.of or (), step.when.patience)
+            if not due:
+                self._tell_unmet(label, step.when, step.when.of or (), "it did not begin")
+        if due and step.parallel is not None:
+            yield from self._together(path, step.parallel)
+        elif due:
+            yield from self._last(label, step)
+        self._over.add(label)
+
+    def _last(self, label: str, step: ScenarioStep) -> Turns:
+        """Have the faults of a step in force for as long as it lasts."""
+        faults = dict(named(step.faults, label))
+        self._put(faults)
+        if faults or step.for_ is not None:
+            self._progress.said(self._now, label, "begins")
+        expected = step.expect
+        of = expected.of if expected is not None and expected.of is not None else tuple(faults)
+        if step.for_ is not None:
+            until = self._now + step.for_
+            while self._now < until:
+                yield
+        elif expected is not None:
+            yield from self._comes(expected, of, expected.patience)
+        self._take(faults)
+        if expected is not None and not expected.holds(self._sum(of)):
+            self._tell_unmet(label, expected, of, "it ended")
+        else:
+            fired = f", fired {self._sum(of)} times" if of else ""
+            self._progress.said(self._now, label, f"is over{fired}")
+
+    def _comes(self, expected: Expectation, of: tuple[str, ...], patience: float) -> Generator[None, None, bool]:
+        """Wait until it is as expected; where there is a most, all the time, since it may be more."""
+        until = self._now + patience
+        while self._now < until and (expected.most is not None or not expected.holds(self._sum(of))):
+            yield
+        return expected.holds(self._sum(of))
+
+    def _sum(self, of: Iterable[str]) -> int:
+        return sum(self._fired.get(name, 0) for name in of)
+
+    def _tell_unmet(self, label: str, expected: Expectation, of: tuple[str, ...], what: str) -> None:
+        faults, matched = " and ".join(f'"{name}"' for name in of), sum(self._matched.get(name, 0) for name in of)
+        line = f"{what}, and {faults} fired {self._sum(of)} of {matched} matches, not {expected.words}"
+        self._progress.said(self._now, label, line)
+        self.unmet.append(f"{label}: {line}")
+
+    def _put(self, faults: Mapping[str, ScenarioFault]) -> None:
+        if faults:
+            with self._changing():
+                self._gateway.add(*(fault.as_json(name) for name, fault in faults.items()))
+            self._in_force |= faults
+
+    def _take(self, names: Iterable[str]) -> None:
+        left = list(names)
+        while left:
+            awaited = {other for name in left for other in self._in_force[name].when.others.values()}
+            name = next((name for name in left if name not in awaited), left[0])
+            with self._changing():
+                self._note(self._gateway.remove(name))
+            left.remove(name)
+            del self._in_force[name]
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        self._is_sure = False
+        yield
+        self._is_sure = True
+
+    def _end(self) -> None:
+        try:
+            if self._is_sure:
+                self._take(self._in_force)
+        finally:
+            if not self._is_sure:
+                self._gateway.reset()
+
+    def _note(self, fault: FaultCounts) -> None:
+        self._matched[fault.name], self._fired[fault.name] = fault.matched, fault.fired
+
+    def _look(self) -> None:
+        for fault in self._gateway.faults().faults:
+            self._note(fault)
+        self._progress.ticked(self._now, {name: self._fired.get(name, 0) for name in self._in_force})
+
+
+def _goes_on(turns: Turns) -> bool:
+    """Whether steps that are under way still were, a tick on."""
+    return next(turns, "over") is None

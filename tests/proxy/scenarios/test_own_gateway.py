@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import socket
+
+import pytest
+from confluent_kafka import Producer
+
+from chaos.client import AdminError
+from proxy.scenarios.own_gateway import OwnGatewayError, own_gateway
+from tests.mock_brokers import mock_brokers
+
+LONG = 30.0  # seconds
+
+
+def test_it_is_in_front_of_the_cluster_and_gone_after_its_block() -> None:
+    with mock_brokers(1) as broker, own_gateway(broker) as gateway:
+        client = Producer({"bootstrap.servers": gateway.bootstrap, "log_level": 0})
+        assert client.list_topics(timeout=LONG).brokers.keys() == {1}
+        assert gateway.admin.faults().faults == ()
+    with pytest.raises(AdminError, match="does not answer"):
+        gateway.admin.faults()
+    host, _, port = gateway.bootstrap.rpartition(":")
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((host, int(port)))
+
+
+def test_why_it_does_not_get_ready_is_told() -> None:
+    with pytest.raises(OwnGatewayError, match='"nowhere" has no port; write "nowhere:9092"'), own_gateway("nowhere"):
+        pass
