@@ -185,7 +185,11 @@ def _missing(log: ObservedLog, past: set[Where], read_to_end: bool) -> Iterator[
     for key, attempts in log.sends.items():
         for send in attempts:
             place = send.place
-            if place is None or place in past or not log.is_kept(send):
+            if place in past or not log.is_kept(send):
+                continue
+            if place is None:
+                if read_to_end and key not in log.found:
+                    yield _anomaly(AnomalyKind.UNSEEN, send.unplaced, send, send.outcome)
                 continue
             there = log.reads.get(place)
             if there is not None and there.value != send.value:
@@ -199,5 +203,5 @@ def _missing(log: ObservedLog, past: set[Where], read_to_end: bool) -> Iterator[
                 yield _anomaly(AnomalyKind.UNSEEN, place, send, send.outcome)
 
 
-def _anomaly(kind: AnomalyKind, place: Where, *evidence: object) -> Anomaly:
+def _anomaly(kind: AnomalyKind, place: Where | str, *evidence: object) -> Anomaly:
     return Anomaly(kind, str(place), tuple(map(str, evidence)))

@@ -62,7 +62,7 @@ class ObservedLog:
 
     def is_kept(self, send: NotedSend) -> bool:
         """Whether the broker owes it to everybody who reads: acknowledged, and committed if in a transaction."""
-        if send.place is None or send.failure is not None:
+        if send.partition is None or send.failure is not None:
             return False
         transaction = send.transaction
         if transaction is None:

@@ -28,7 +28,7 @@ class Where(NamedTuple):
 class NotedSend:
     """A record that a client gave to its producer, and what it was told of it."""
 
-    __slots__ = ("client", "failure", "moment", "place", "told", "topic", "transaction", "value")
+    __slots__ = ("client", "failure", "moment", "partition", "place", "told", "topic", "transaction", "value")
 
     def __init__(
         self, client: ClientHistory, topic: str, value: Hashable, transaction: NotedTransaction | None
@@ -36,12 +36,19 @@ class NotedSend:
         self.client, self.topic, self.value, self.transaction = client, topic, value, transaction
         self.moment = client.tick()
         self.told: int | None = None  # the moment of either
-        self.place: Where | None = None
+        self.partition: int | None = None  # of what was acknowledged
+        self.place: Where | None = None  # where that is, if it was said
         self.failure: str | None = None
 
-    def acknowledged(self, partition: int, offset: int) -> None:
-        """The broker said that it is written there. Leave it out where no broker says so (acks=0)."""
-        self.place, self.told = Where(self.topic, partition, offset), self.client.tick()
+    def acknowledged(self, partition: int, offset: int | None) -> None:
+        """The broker said that it is written there. Leave it out where no broker says so (acks=0).
+
+        `offset`: None or below 0 where the client does not know it. A broker that is sent a batch again, and has it,
+        need not say where (DUPLICATE_SEQUENCE_NUMBER).
+        """
+        self.partition, self.told = partition, self.client.tick()
+        if offset is not None and offset >= 0:
+            self.place = Where(self.topic, partition, offset)
 
     def failed(self, error: object = "it failed") -> None:
         """It is certainly not written. A timeout says no such thing: note nothing of it then."""
@@ -53,8 +60,13 @@ class NotedSend:
     @property
     def outcome(self) -> str:
         """What the client was told."""
-        what = f"was told {self.place}" if self.place is not None else f"was told that it failed: {self.failure}"
-        return f"#{self.told} {self.client.name} {what}"
+        what = f"that it failed: {self.failure}" if self.partition is None else self.place or self.unplaced
+        return f"#{self.told} {self.client.name} was told {what}"
+
+    @property
+    def unplaced(self) -> str:
+        """Where it was written, if no offset was said."""
+        return f"{self.topic}-{self.partition}, no offset, for {shown(self.value)}"
 
 
 class NotedTransaction:

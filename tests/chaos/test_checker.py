@@ -109,6 +109,28 @@ def test_a_commit_in_a_transaction_that_was_aborted_is_none() -> None:
     assert history.check().kinds == {AnomalyKind.UNSEEN}
 
 
+@pytest.mark.parametrize("offset", [None, -1])
+def test_what_was_acknowledged_without_an_offset_must_be_there(offset: int | None) -> None:
+    history = History()
+    producer, consumer = history.client("producer"), history.client("consumer")
+    for order in ("first", "second", "third"):
+        producer.send("orders", order).acknowledged(0, offset)
+    consumer.read("orders", 0, 0, "first")
+    consumer.read("orders", 0, 1, "third")
+    assert [(it.kind, it.place) for it in history.check()] == [(AnomalyKind.UNSEEN, "orders-0, no offset, for second")]
+    assert not history.check(read_to_end=False)
+
+
+def test_the_order_of_sends_is_judged_without_offsets_too() -> None:
+    history = History()
+    producer, consumer = history.client("producer"), history.client("consumer")
+    for order in ("first", "second"):
+        producer.send("orders", order).acknowledged(0, None)
+    consumer.read("orders", 0, 0, "second")
+    consumer.read("orders", 0, 1, "first")
+    assert history.check().kinds == {AnomalyKind.NONMONOTONIC_SEND}
+
+
 def test_what_nobody_read_yet_is_no_anomaly_while_reading_goes_on() -> None:
     history = History()
     history.client("producer").send("orders", "order").acknowledged(0, 0)

@@ -1,0 +1,191 @@
+"""The client of the admin side: faults of a running Doorkeeper, from Python.
+
+    admin = AdminClient("http://127.0.0.1:9190")
+    admin.add({"match": {"api": "Produce"}, "when": {"times": 1}, "do": {"disconnect": "after_broker"}})
+    for entry in admin.ledger(wait=2.0).entries:
+        print(entry)
+    admin.reset()
+
+# Each request is sent once, on a connection of its own: a client may be used by several threads.
+# What is asked is done in all workers when a call returns. What was refused changed nothing (AdminError).
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+from urllib.parse import quote, urlencode, urlsplit
+
+Fault = Mapping[str, Any]  # what stands in a file of faults: name, match, when, do
+LedgerResult = Literal["fired", "not_now", "cannot", "near_miss"]
+
+
+class AdminError(Exception):
+    """A request that was refused, or that never arrived. `status` is None where there was no answer."""
+
+    def __init__(self, text: str, status: int | None = None, problems: Iterable[tuple[str, str]] = ()) -> None:
+        super().__init__(text)
+        self.status = status
+        self.problems = tuple(problems)  # (place, message): ("faults[0].do.error", "unknown error ...")
+
+
+@dataclass(frozen=True)
+class FaultStatus:
+    """A fault that is in force, with numbers over all workers."""
+
+    name: str
+    source: Literal["file", "api"]
+    fault: Fault
+    matched: int
+    fired: int
+
+
+@dataclass(frozen=True)
+class FaultStatusList:
+    """All faults that are in force, and the seed that chance goes by."""
+
+    seed: int
+    faults: tuple[FaultStatus, ...]
+
+
+@dataclass(frozen=True)
+class AdminLedgerEntry:
+    """What became of a request that matched a fault, or nearly. `time`: seconds since 1970.
+
+    `effect` of one that fired, `why` of the others. Of a connection that was just accepted only the client is known.
+    """
+
+    number: int
+    time: float
+    fault: str
+    result: LedgerResult
+    client: str
+    worker: int
+    effect: str | None = None
+    why: str | None = None
+    match: int | None = None
+    client_id: str | None = None
+    connection: str | None = None
+    broker: int | None = None
+    api: str | None = None
+    version: int | None = None
+    correlation_id: int | None = None
+
+
+class LedgerPage(NamedTuple):
+    """Some entries. `next` is what to give for `since` the next time."""
+
+    entries: tuple[AdminLedgerEntry, ...]
+    next: int
+
+
+@dataclass(frozen=True)
+class ClientConnection:
+    """A connection of a client. `since`: seconds since 1970."""
+
+    id: str
+    listener: str
+    broker: int | None
+    client: str
+    principal: str | None
+    client_id: str | None
+    since: float
+
+
+class AdminClient:
+    """Speaks to the admin side at `url`. `seconds`: how long an answer may take, beside what is waited for."""
+
+    def __init__(self, url: str, token: str | None = None, seconds: float = 60.0) -> None:
+        try:
+            parts = urlsplit(url)
+            is_url = parts.scheme in ("http", "https") and parts.hostname is not None and parts.port != 0
+        except ValueError:  # what is no port, or no IPv6 address
+            is_url = False
+        if not is_url:
+            raise AdminError(f'"{url}" is no URL of an admin side; write e.g. "http://127.0.0.1:9190"')
+        if token is not None and not (token.isascii() and token.isprintable()):
+            raise AdminError("the token has characters that no token has; check the file that it comes from")
+        self._url = url
+        self._parts = parts
+        self._seconds = seconds
+        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+
+    def add(self, *faults: Fault) -> list[str]:
+        """Add faults behind those that are there, all of them or none. Gives their names."""
+        names: list[str] = self._ask("POST", "/faults", faults)["names"]
+        return names
+
+    def replace(self, name: str, fault: Fault) -> FaultStatus:
+        """Put this fault in the place of that one."""
+        return FaultStatus(**self._ask("PUT", _path(name), fault))
+
+    def remove(self, name: str) -> FaultStatus:
+        """Take a fault away. Gives its last numbers."""
+        return FaultStatus(**self._ask("DELETE", _path(name)))
+
+    def fault(self, name: str) -> FaultStatus:
+        """One fault."""
+        return FaultStatus(**self._ask("GET", _path(name)))
+
+    def faults(self) -> FaultStatusList:
+        """All faults, those of the file first."""
+        found = self._ask("GET", "/faults")
+        return FaultStatusList(found["seed"], tuple(FaultStatus(**each) for each in found["faults"]))
+
+    def release(self, name: str) -> None:
+        """Let go on what this fault holds."""
+        self._ask("POST", f"{_path(name)}/release")
+
+    def populate(self, faults: Iterable[Fault], seed: int | None = None) -> list[str]:
+        """Have exactly these faults, beside those of the file. Those that stay as they are go on counting."""
+        names: list[str] = self._ask("POST", "/populate", {"seed": seed, "faults": list(faults)})["names"]
+        return names
+
+    def reset(self, seed: int | None = None) -> None:
+        """Take all faults away that are not of the file, and begin to count anew."""
+        self._ask("POST", "/reset", {"seed": seed})
+
+    def ledger(self, since: int = 0, wait: float = 0.0, limit: int = 1_000) -> LedgerPage:
+        """What became of requests, after entry number `since`; `wait`: seconds for a first one."""
+        query = urlencode({"since": since, "wait": wait, "limit": limit})
+        found = self._ask("GET", f"/ledger?{query}", wait=wait)
+        return LedgerPage(tuple(AdminLedgerEntry(**each) for each in found["entries"]), found["next"])
+
+    def connections(self) -> list[ClientConnection]:
+        """Who is connected: the first 1,000."""
+        return [ClientConnection(**each) for each in self._ask("GET", "/connections")["connections"]]
+
+    def _ask(self, method: str, path: str, said: Any = None, wait: float = 0.0) -> Any:
+        body = None if said is None else json.dumps(said)
+        headers = self._headers if body is None else {**self._headers, "Content-Type": "application/json"}
+        make = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
+        connection = make(self._parts.netloc.rpartition("@")[2], timeout=self._seconds + wait)
+        try:
+            connection.request(method, self._parts.path.rstrip("/") + path, body, headers)
+            response = connection.getresponse()
+            status, content = response.status, response.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise AdminError(f"{self._url} does not answer: {error or type(error).__name__}") from None
+        finally:
+            connection.close()
+        try:
+            answer = json.loads(content) if content else None
+        except ValueError:
+            raise AdminError(f"{self._url} is no admin side: its answer is no JSON", status) from None
+        if status >= 400:
+            raise _refused(answer, status)
+        return answer
+
+
+def _path(name: str) -> str:
+    return f"/faults/{quote(name, safe='')}"
+
+
+def _refused(answer: Any, status: int) -> AdminError:
+    said = answer if isinstance(answer, dict) else {}
+    problems = [(str(it.get("place", "")), str(it.get("message", ""))) for it in said.get("problems", ())]
+    lines = [f"{place}: {message}" if place else message for place, message in problems]
+    return AdminError("\n".join(lines) or str(said.get("detail", f"status {status}")), status, problems)

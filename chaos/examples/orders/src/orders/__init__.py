@@ -1,0 +1,6 @@
+"""Orders are placed by a producer and counted by a consumer, each once by its number, however often it was written."""
+
+from orders.counting import Order, count_orders, read_orders
+from orders.placing import NotPlacedError, place_order
+
+__all__ = ["NotPlacedError", "Order", "count_orders", "place_order", "read_orders"]

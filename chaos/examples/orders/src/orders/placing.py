@@ -1,0 +1,41 @@
+"""Placing orders."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from confluent_kafka import Producer
+
+SECONDS = 20.0
+
+
+class NotPlacedError(Exception):
+    """Nobody knows whether the order was taken; or the broker said no."""
+
+
+def place_order(bootstrap: str, number: str, topic: str = "orders", partition: int = -1) -> tuple[int, int]:
+    """Write one order, and wait until Kafka has it. Gives its partition and offset.
+
+    Partition -1 is any. Raises NotPlacedError.
+    """
+    producer = Producer(
+        {
+            "bootstrap.servers": bootstrap,
+            "client.id": "shop",
+            "log_level": 0,
+            "retry.backoff.ms": 50,
+            "reconnect.backoff.max.ms": 200,
+            "message.timeout.ms": int(SECONDS * 1000),
+        }
+    )
+    told: list[tuple[Any, Any]] = []
+    producer.produce(
+        topic, number.encode(), partition=partition, on_delivery=lambda error, message: told.append((error, message))
+    )
+    producer.flush(SECONDS + 1)
+    if not told:
+        raise NotPlacedError(f"order {number}: no word within {SECONDS:g} s")
+    ((error, message),) = told
+    if error is not None:
+        raise NotPlacedError(f"order {number}: {error}")
+    return message.partition(), message.offset()

@@ -1,0 +1,76 @@
+"""The pytest plugin: the fixture `kafka_faults`, its marker, its options, and what a failed test says.
+
+# A proxy is started for the first test that needs it, one for each cluster that tests ask for, and ends with the run.
+# In this process nothing runs but what is in `chaos`. Under xdist each worker has proxies of its own.
+# Each test begins without faults. At its end a fault that is still in force and never fired fails it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+import pytest
+
+from chaos.fixture.child import LaunchError
+from chaos.fixture.faults import KafkaFaults
+from chaos.fixture.proxies import FaultProxies
+from chaos.fixture.reporting import TITLE, report
+from chaos.fixture.settings import MARKER, SettingsError, add_options, settings
+
+FAULTS = pytest.StashKey[KafkaFaults]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options."""
+    add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The marker."""
+    options = "seed=0, strict=True, brokers=3, workers=1, bootstrap='', tls_ca='', tls_certificate='', tls_key=''"
+    config.addinivalue_line("markers", f"{MARKER}({options}): what the fixture {MARKER} is for this test.")
+
+
+@pytest.fixture(scope="session")
+def _fault_proxies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultProxies]:
+    proxies = FaultProxies(lambda: tmp_path_factory.mktemp(MARKER))
+    yield proxies
+    proxies.end()
+
+
+@pytest.fixture
+def kafka_faults(request: pytest.FixtureRequest, _fault_proxies: FaultProxies) -> Iterator[KafkaFaults]:
+    """A Kafka cluster that fails as the test says (chaos/README.md)."""
+    why = None
+    try:
+        wanted = settings(request.node)
+        proxy = _fault_proxies.of(wanted.cluster)
+    except (SettingsError, LaunchError) as error:
+        why = str(error)
+    if why is not None:  # told outside of the handler, or pytest tells it twice
+        pytest.fail(why, pytrace=False)
+    faults = KafkaFaults(proxy, wanted.seed, strict=wanted.strict)
+    request.node.stash[FAULTS] = faults
+    yield faults
+    faults.stop()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """A test that went well has to have seen its faults."""
+    __tracebackhide__ = True
+    result = yield
+    if FAULTS in item.stash:
+        item.stash[FAULTS].check()
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failed test says what its faults did."""
+    made = yield
+    if made.failed and made.when == "call" and FAULTS in item.stash:
+        made.sections.append((TITLE, report(item.stash[FAULTS])))
+    return made

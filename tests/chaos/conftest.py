@@ -1,0 +1,23 @@
+"""A mock cluster, and a stranger who has Doorkeeper installed, for whoever asks for one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.chaos.strangers import Stranger, installed
+from tests.mock_brokers import mock_brokers
+
+
+@pytest.fixture(scope="session")
+def mock_cluster() -> Iterator[str]:
+    """Three brokers; gives the address of one."""
+    with mock_brokers(3) as broker:
+        yield broker
+
+
+@pytest.fixture(scope="session")
+def stranger(tmp_path_factory: pytest.TempPathFactory) -> Stranger:
+    """Doorkeeper as it is in this clone, installed from its wheel."""
+    return installed(tmp_path_factory.mktemp("stranger"))
