@@ -1,0 +1,48 @@
+"""All reports, in the order of the page."""
+
+from plugins.audit.reports.catalogue import (
+    access,
+    administration,
+    clients,
+    clock_skew,
+    completeness,
+    data_flow,
+    denials,
+    entitlements,
+    failed_logins,
+    faults,
+    integrity,
+    latency,
+    least_privilege,
+    newcomers,
+    off_hours,
+    offsets,
+    posture,
+    sensitive,
+    simulation,
+    volume,
+)
+from plugins.audit.reports.report import AuditReport
+
+REPORTS: tuple[AuditReport, ...] = (
+    access.REPORT,
+    sensitive.REPORT,
+    data_flow.REPORT,
+    offsets.REPORT,
+    administration.REPORT,
+    denials.REPORT,
+    failed_logins.REPORT,
+    newcomers.REPORT,
+    off_hours.REPORT,
+    volume.REPORT,
+    entitlements.REPORT,
+    least_privilege.REPORT,
+    simulation.REPORT,
+    posture.REPORT,
+    clients.REPORT,
+    latency.REPORT,
+    faults.REPORT,
+    completeness.REPORT,
+    integrity.REPORT,
+    clock_skew.REPORT,
+)

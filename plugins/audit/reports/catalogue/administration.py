@@ -1,0 +1,139 @@
+"""What administrators changed: topics, configs, ACLs, quotas, credentials, offsets, records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from plugins.audit.changes import CHANGING
+from plugins.audit.reports.controls import gdpr, hipaa, iso27001, pci, soc2
+from plugins.audit.reports.expressions import is_refused
+from plugins.audit.reports.inputs import Inputs
+from plugins.audit.reports.report import AuditReport, Chart, ChartKind, ReportColumn, Row, some
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+APIS = (
+    "AddRaftVoter",
+    "AlterClientQuotas",
+    "AlterConfigs",
+    "AlterPartitionReassignments",
+    "AlterReplicaLogDirs",
+    "AlterShareGroupOffsets",
+    "AlterUserScramCredentials",
+    "CreateAcls",
+    "CreateDelegationToken",
+    "CreatePartitions",
+    "CreateTopics",
+    "DeleteAcls",
+    "DeleteGroups",
+    "DeleteRecords",
+    "DeleteShareGroupOffsets",
+    "DeleteTopics",
+    "ElectLeaders",
+    "ExpireDelegationToken",
+    "IncrementalAlterConfigs",
+    "OffsetDelete",
+    "RemoveRaftVoter",
+    "RenewDelegationToken",
+    "UnregisterBroker",
+    "UpdateFeatures",
+)
+USUAL = ("EndTxn",)  # what it changes is what every producer of transactions does
+DETAILED = tuple(sorted(api.name for api in CHANGING))  # of these version 2 of the schema says what they change
+
+
+def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
+    """A row for each change, in the order of time."""
+    from pyspark.sql import functions as F
+
+    is_told = F.col("changes").isNotNull() & ~F.col("api").isin(*USUAL)
+    is_untold = (F.col("schema") < 2) | ~F.col("api").isin(*DETAILED) | (F.size("errors") > 0)
+    is_change = is_told | (F.col("api").isin(*APIS) & is_untold)
+    change = F.col("change")
+    acl = F.concat_ws(
+        " ", change["permission"], change["principal"], change["operation"], change["pattern"], change["host"]
+    )
+    # An error that stands beside no change is that of all, where there is no other way to know.
+    of_all = F.when(change.isNull() | change["type"].endswith(" quota"), F.get("errors", 0))
+    error = F.coalesce(change["error"], of_all)
+    outcome = (
+        F.when(is_refused(error), "refused")
+        .when(error.isNotNull(), "failed")
+        .when(F.col("outcome") == "answered", "done")
+        .otherwise("not known")
+    )
+    return (
+        events.where((F.col("kind") == "request") & is_change)
+        .select("*", F.explode_outer("changes").alias("change"))
+        .select(
+            "time",
+            "principal",
+            "client_host",
+            "client_id",
+            "api",
+            change["change"].alias("change"),
+            change["type"].alias("type"),
+            change["name"].alias("name"),
+            change["key"].alias("key"),
+            change["value"].alias("value"),
+            change["partition"].alias("partition"),
+            F.when(acl != "", acl).alias("acl"),
+            outcome.alias("outcome"),
+            error.alias("error"),
+            F.lit(1).cast("bigint").alias("changes"),
+        )
+    )
+
+
+def summary(rows: Sequence[Row], total: int) -> str:
+    """In a sentence or two."""
+    if not total:
+        return "No administrator changed anything."
+    users = len({row["principal"] for row in rows})
+    kinds = sorted({row["type"] for row in rows if row["type"]})
+    what = ", ".join(kinds) or "the cluster"
+    return f"{some(users, 'user')} made {some(total, 'change')}, or tried to. The first ones are about: {what}."
+
+
+REPORT = AuditReport(
+    name="administration",
+    title="Changes by administrators",
+    question="Who changed topics, settings, rights, passwords or positions of readers, when, and to what?",
+    explanation="Passwords and the values of settings are not in the journal. Requests that only ask whether a change "
+    "would do are not here. What version 1 of the schema recorded has the request, and not what it changed.",
+    columns=(
+        ReportColumn("time", "TIMESTAMP", "When it was answered.", "UTC"),
+        ReportColumn("principal", "STRING", "Who, as Kafka writes it; none where nobody was asked to prove it."),
+        ReportColumn("client_host", "STRING", "From which address."),
+        ReportColumn("client_id", "STRING", "What the client calls itself."),
+        ReportColumn("api", "STRING", "Kafka's name of the request."),
+        ReportColumn("change", "STRING", "What it does: create, delete, set, unset, reset offset, delete records."),
+        ReportColumn("type", "STRING", "Of what: topic, group, user, broker, or a kind of quota."),
+        ReportColumn("name", "STRING", "Its name."),
+        ReportColumn("key", "STRING", "What of it: a setting, a quota, a mechanism, partitions, a topic of a group."),
+        ReportColumn("value", "STRING", "To what: a number of partitions, an offset, a quota."),
+        ReportColumn("partition", "INT", "The partition, where it is about one."),
+        ReportColumn("acl", "STRING", "Of an ACL: permission, principal, operation, pattern, host."),
+        ReportColumn("outcome", "STRING", "done, refused (for want of a right), failed, or not known."),
+        ReportColumn("error", "STRING", "The error that it was answered with."),
+        ReportColumn("changes", "BIGINT", "1: so that rows can be summed.", "changes"),
+    ),
+    order=("time", "principal", "api", "type", "name", "key"),
+    controls=(
+        pci("10.2.1.2", "Every action of an administrator that changed something through the proxy."),
+        pci("10.2.1.5", "Credentials and rights that were created, changed or deleted."),
+        pci("10.2.1.7", "Topics and groups that were created or deleted."),
+        soc2("CC6.2", "Credentials that were made and taken away."),
+        soc2("CC6.3", "Rights that were granted and taken away."),
+        soc2("CC7.2", "Changes of settings, to be compared with those that were agreed."),
+        gdpr("Art. 30", "When data of a topic was deleted by an administrator."),
+        hipaa("164.312(b)", "Activity of administrators."),
+        iso27001("A.5.18", "Rights of access that were granted and revoked."),
+        iso27001("A.8.15", "A log of administrators' actions."),
+    ),
+    rows=rows,
+    summary=summary,
+    charts=(Chart("Changes, by user and request", ChartKind.HEAT, "api", "changes", "principal"),),
+)

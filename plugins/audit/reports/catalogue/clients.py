@@ -1,0 +1,88 @@
+"""Which client programs there are, and which of them Kafka 4 would refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from plugins.audit.reports.controls import iso27001, pci, soc2
+from plugins.audit.reports.expressions import asked, total, weighed
+from plugins.audit.reports.inputs import Inputs
+from plugins.audit.reports.report import AuditReport, ReportColumn, Row, some
+from proxy.plugin import APIS
+from proxy.plugin.schema import accepted, releases
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+RELEASE = "4.0"  # the first that refuses what all before it took
+
+
+@cache
+def oldest() -> dict[str, int]:
+    """The oldest version of each API that brokers since the release accept; an API that is not here is gone."""
+    newest = releases()[-1]
+    known = ((api.name, accepted(RELEASE, api.key) or accepted(newest, api.key)) for api in APIS.values())
+    return {name: versions.start for name, versions in known if versions}
+
+
+def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
+    """A row for each user, client id and software."""
+    from pyspark.sql import functions as F
+
+    limits = F.create_map(*(F.lit(one) for one in chain.from_iterable(sorted(oldest().items()))))
+    is_refused = F.col("api_version") < F.coalesce(F.try_element_at(limits, F.col("api")), F.lit(1 << 15))
+    named = F.concat_ws(" v", "api", "api_version")
+    return (
+        asked(events)
+        .withColumns({"refused": is_refused, "sent": named})
+        .groupBy("principal", "client_id", F.col("client_software").alias("software"))
+        .agg(
+            F.count_distinct("client_host").alias("hosts"),
+            total(F.col("times")).alias("requests"),
+            weighed(F.col("refused")).alias("too_old"),
+            F.array_join(F.sort_array(F.collect_set(F.when(F.col("refused"), F.col("sent")))), ", ").alias(
+                "too_old_are"
+            ),
+            F.min("since").alias("first"),
+            F.max("until").alias("last"),
+        )
+    )
+
+
+def summary(rows: Sequence[Row], total: int) -> str:
+    """In a sentence or two."""
+    late = sum(row["too_old"] > 0 for row in rows)
+    if not late:
+        return f"Brokers of Kafka {RELEASE} accept all that was sent by {some(total, 'client')}."
+    return f"Brokers of Kafka {RELEASE} refuse requests of {late:,} of {some(total, 'client')}: upgrade first."
+
+
+REPORT = AuditReport(
+    name="clients",
+    title="Clients and upgrade readiness",
+    question=f"Which client programs are in use, and which stop working with Kafka {RELEASE}?",
+    explanation=f"Kafka {RELEASE} no longer takes old versions of requests. A client that knows newer ones too, and "
+    "uses old ones only with old brokers, may go on working: what counts here is what it sent.",
+    columns=(
+        ReportColumn("principal", "STRING", "Who."),
+        ReportColumn("client_id", "STRING", "What the client calls itself."),
+        ReportColumn("software", "STRING", "Its library and version, as it says; old ones do not say it."),
+        ReportColumn("hosts", "BIGINT", "From how many addresses.", "addresses"),
+        ReportColumn("requests", "BIGINT", "How many requests.", "requests"),
+        ReportColumn("too_old", "BIGINT", f"Those that are too old for Kafka {RELEASE}.", "requests"),
+        ReportColumn("too_old_are", "STRING", "Which these are: APIs with versions."),
+        ReportColumn("first", "TIMESTAMP", "The first request.", "UTC"),
+        ReportColumn("last", "TIMESTAMP", "The last request.", "UTC"),
+    ),
+    order=("-too_old", "-requests", "principal", "client_id", "software"),
+    controls=(
+        pci("6.3.2", "An inventory of client software that is seen to be in use."),
+        soc2("CC7.1", "Outdated components."),
+        iso27001("A.8.8", "Software that should be replaced."),
+    ),
+    rows=rows,
+    summary=summary,
+)

@@ -1,0 +1,88 @@
+"""How connections were protected: by TLS, and by proof of who is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from plugins.audit.reports.controls import gdpr, hipaa, iso27001, pci, soc2
+from plugins.audit.reports.inputs import Inputs
+from plugins.audit.reports.report import AuditReport, Chart, ChartKind, ReportColumn, Row, Scope, some
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+KINDS = ("connection_opened", "connection_authenticated", "authentication_failed", "connection_closed")
+KNOWN = ("listener", "tls", "mechanism", "principal", "tls_subject", "client_host")
+
+
+def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
+    """A row for each listener, TLS, mechanism and cause for concern."""
+    from pyspark.sql import functions as F
+
+    outdated = F.col("tls").rlike(r"^(SSL|TLSv1(\.1)? )")
+    concern = (
+        F.when(F.col("tls").isNull() & (F.col("mechanism") == "PLAIN"), "passwords can be read on the way")
+        .when(F.col("tls").isNull(), "data can be read on the way")
+        .when(outdated, "an old version of TLS")
+        .when(F.col("mechanism").isNull() & F.col("tls_subject").isNull(), "nobody proved who he is")
+    )
+    return (
+        events.where(F.col("kind").isin(*KINDS))
+        .groupBy("instance", "worker", "connection")
+        .agg(*(F.max(name).alias(name) for name in KNOWN), F.min("time").alias("begun"))
+        .groupBy("listener", "tls", "mechanism", concern.alias("concern"))
+        .agg(
+            F.count("*").alias("connections"),
+            F.count_distinct("principal").alias("users"),
+            F.count_distinct("client_host").alias("hosts"),
+            F.count_distinct("tls_subject").alias("certificates"),
+            F.min("begun").alias("first"),
+            F.max("begun").alias("last"),
+        )
+    )
+
+
+def summary(rows: Sequence[Row], total: int) -> str:
+    """In a sentence or two."""
+    if not total:
+        return "There were no connections."
+    every = sum(row["connections"] for row in rows)
+    weak = sum(row["connections"] for row in rows if row["concern"])
+    return f"Cause for concern: {weak:,} of {some(every, 'connection')}; the table says why."
+
+
+REPORT = AuditReport(
+    name="posture",
+    title="Protection of connections",
+    question="Was everything that users sent encrypted, and did all of them prove who they are?",
+    explanation="This is about the way from clients to the proxy; the way on to the brokers is not in the journal. "
+    "A row of connections without a mechanism includes those that ended before anybody said who he is.",
+    columns=(
+        ReportColumn("listener", "STRING", "The listener, as the configuration of the proxy names it."),
+        ReportColumn("tls", "STRING", "The version and cipher of TLS; none: without TLS."),
+        ReportColumn("mechanism", "STRING", "The SASL mechanism; none: without SASL."),
+        ReportColumn("connections", "BIGINT", "How many connections.", "connections"),
+        ReportColumn("users", "BIGINT", "Of how many users.", "users"),
+        ReportColumn("hosts", "BIGINT", "From how many addresses.", "hosts"),
+        ReportColumn("certificates", "BIGINT", "With how many certificates of clients.", "certificates"),
+        ReportColumn("first", "TIMESTAMP", "When the first of them began.", "UTC"),
+        ReportColumn("last", "TIMESTAMP", "When the last of them began.", "UTC"),
+        ReportColumn("concern", "STRING", "What should not be so; none where nothing is wrong."),
+    ),
+    order=("-connections", "listener", "tls", "mechanism"),
+    controls=(
+        pci("4.2.1", "Which connections from clients were encrypted, and how."),
+        pci("8.3.1", "By which mechanisms users proved who they are."),
+        soc2("CC6.1", "How users proved who they are."),
+        soc2("CC6.7", "Whether data was encrypted on its way from and to clients."),
+        gdpr("Art. 32", "Encryption of data on its way from and to clients."),
+        hipaa("164.312(e)(1)", "Encryption on the way from and to clients."),
+        hipaa("164.312(d)", "By which mechanisms users proved who they are."),
+        iso27001("A.8.24", "Which versions and ciphers of TLS were in use."),
+    ),
+    scope=Scope.PERIOD,  # a connection is about no topic
+    rows=rows,
+    summary=summary,
+    charts=(Chart("Connections, by cause for concern", ChartKind.BARS, "concern", "connections"),),
+)

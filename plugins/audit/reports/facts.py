@@ -1,0 +1,60 @@
+"""What is known of a journal beside its events: its segments, what verification found, and what could not be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SegmentFacts:
+    """One file. `state`: "sealed", "altered", "being written" or "no seal". The events are from `first` to `last`."""
+
+    path: str
+    sha256: str
+    first: int | None
+    last: int | None
+    state: str
+
+
+@dataclass(frozen=True)
+class RemarkFacts:
+    """What verification says of a place. `gap`: the journal accounts for it; else something was done to it."""
+
+    place: str
+    what: str
+    first: int | None
+    last: int | None
+    gap: bool
+
+
+@dataclass(frozen=True)
+class CorruptFacts:
+    """Lines of one file that are no events, and the beginning of the first of them."""
+
+    file: str
+    lines: int
+    example: str
+
+
+@dataclass(frozen=True)
+class JournalFacts:
+    """A journal as it was read. `versions`: how many events each version of the schema has.
+
+    `redacted`: in how many events each kind of names is not told as it is.
+    `unnamed`: how many events know a topic by its id alone. `left_out`: how many resources and changes events do not
+    tell, of requests that had too many.
+    """
+
+    journal: str
+    is_verified: bool
+    segments: tuple[SegmentFacts, ...] = ()
+    remarks: tuple[RemarkFacts, ...] = ()
+    keys: tuple[str, ...] = ()
+    events: int = 0
+    repeated: int = 0
+    unnamed: int = 0
+    left_out: int = 0
+    corrupt: tuple[CorruptFacts, ...] = ()
+    versions: tuple[tuple[int, int], ...] = ()
+    redacted: tuple[tuple[str, int], ...] = ()
+    software: str = ""

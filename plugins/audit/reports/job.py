@@ -1,0 +1,209 @@
+"""The job: from a journal to a folder of pages and tables.
+
+    OUT/index.html          the page                                    OUT/inputs.sha256   what it was made of
+    OUT/NAME.csv            the rows of a report                        OUT/NAME.parquet    the same
+    OUT/work/               events as Parquet, for the next run
+
+Rules:
+* The same journal, asked the same, gives the same bytes, on one machine or on many. Parquet has the same rows: each
+  Java lists the encodings of a file in an order of its own.
+* What is there of an earlier run goes before the first table comes: a page and its tables are of one run.
+* Each report is computed once: its rows are written as Parquet in their order, and read from there.
+* Whatever stops the job is told in one line. What was taken in of the journal is not lost by that.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from plugins.audit.reports.catalogue import REPORTS
+from plugins.audit.reports.facts import JournalFacts
+from plugins.audit.reports.inputs import Inputs
+from plugins.audit.reports.pipeline.audit_topic import PLAIN, AuditTopicPlace, TopicAccess
+from plugins.audit.reports.pipeline.java import NoJavaError
+from plugins.audit.reports.pipeline.place import JournalPlace, PlaceError, java_says
+from plugins.audit.reports.pipeline.session import SparkMissingError, session
+from plugins.audit.reports.render.page import HASHES, PAGE, write_page
+from plugins.audit.reports.render.sheet import NEEDED, Sheet, not_made, write_sheet
+from plugins.audit.reports.report import AuditReport, CannotTellError, ordered
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from plugins.audit.reports.pipeline.events import PeriodEvents
+
+Place = JournalPlace | AuditTopicPlace
+MOMENT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"  # as in the journal
+
+
+class ReportError(Exception):
+    """Why there are no reports, for a person, in one line."""
+
+
+class Progressed(NamedTuple):
+    """So many parts of the work are done, of so many. `what` was done last."""
+
+    done: int
+    total: int
+    what: str
+
+
+@dataclass(frozen=True)
+class ReportJob:
+    """What is to be made. `master` None: as spark-submit says. `work` None: `out/work`. `inputs` lack their facts.
+
+    `access` is how a topic is read, where `journal` names one.
+    """
+
+    journal: str
+    out: Path
+    reports: tuple[AuditReport, ...]
+    inputs: Inputs
+    master: str | None
+    work: str | None = None
+    key: Ed25519PublicKey | None = None
+    access: TopicAccess = PLAIN
+
+
+def run(job: ReportJob, tell: Callable[[Progressed], None]) -> Path:
+    """Make the reports. Gives the page. Raises ReportError."""
+    try:
+        place = _begin(job)
+        is_fetched = isinstance(place, AuditTopicPlace) and job.master is not None
+        with session(job.master, job.access.of_spark if is_fetched else {}) as spark:
+            return make(job, place, spark, tell)
+    except SparkMissingError as error:
+        raise ReportError(f"{error}{f'; {job.access.way_out}' if is_fetched else ''}") from None
+    except (NoJavaError, PlaceError) as error:
+        raise ReportError(str(error)) from None
+
+
+def make(job: ReportJob, place: Place, spark: SparkSession, tell: Callable[[Progressed], None]) -> Path:
+    """The same with a session that is there. What Spark raises is told in one line."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    try:
+        return _Run(job, place, spark, tell).page()
+    except PlaceError as error:
+        raise ReportError(str(error)) from None
+    except OSError as error:
+        raise ReportError(f"{error.filename}: {error.strerror}; check its permissions and the disk's room") from None
+    except PySparkException as error:
+        raise ReportError(f"Spark: {str(error).splitlines()[0]}") from error
+    except Py4JJavaError as error:
+        raise ReportError(f"Spark: {java_says(error)}") from error
+
+
+def _begin(job: ReportJob) -> Place:
+    """Where the journal is, and that there is a place for its reports. Raises PlaceError."""
+    place = AuditTopicPlace.of(job.journal) or JournalPlace.of(job.journal)
+    if isinstance(place, JournalPlace) and place.folder is not None and job.out.absolute().is_relative_to(place.folder):
+        raise ReportError(f"{job.out}: this is in the journal itself; give --out another folder")
+    try:
+        job.out.mkdir(parents=True, exist_ok=True)
+        probe = job.out / ".probe"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise ReportError(f"{job.out}: cannot be written ({error.strerror}); give --out another folder") from None
+    return place
+
+
+class _Run:
+    def __init__(self, job: ReportJob, place: Place, spark: SparkSession, tell: Callable[[Progressed], None]) -> None:
+        self._job = job
+        self._place = place
+        self._spark = spark
+        self._tell = tell
+        self._done = 0
+        self._total = 0
+
+    def page(self) -> Path:
+        events, inputs = self._read()
+        self._clear()
+        sheets = [self._sheet(report, events, inputs) for report in self._job.reports]
+        return write_page(self._job.out, inputs, sheets)
+
+    def _clear(self) -> None:
+        for name in (PAGE, HASHES, *(name for report in REPORTS for name in report.tables)):
+            (self._job.out / name).unlink(missing_ok=True)
+
+    def _step(self, what: str, parts: int = 1) -> None:
+        self._done += parts
+        self._tell(Progressed(self._done, self._total, what))
+
+    def _read(self) -> tuple[PeriodEvents, Inputs]:
+        from plugins.audit.reports.pipeline.events import PeriodEvents
+        from plugins.audit.reports.pipeline.inspection import corrupt, counted
+
+        place, asked = self._place, self._job.inputs
+        work = JournalPlace.of(self._job.work or str(self._job.out / "work"))
+        rows, facts = self._of_journal(place, work) if isinstance(place, JournalPlace) else self._of_topic(place, work)
+        events = PeriodEvents(rows, asked)
+        facts = replace(counted(events, facts), corrupt=corrupt(rows))
+        self._step("what is missing is known")
+        return events, replace(asked, facts=facts)
+
+    def _of_journal(self, place: JournalPlace, work: JournalPlace) -> tuple[DataFrame, JournalFacts]:
+        from plugins.audit.reports.pipeline.inspection import inspect, of_period
+        from plugins.audit.reports.pipeline.store import EventStore
+
+        job, asked = self._job, self._job.inputs
+        listing = place.listing(self._spark)
+        sealed, unsealed = (of_period(paths, None, asked.until) for paths in listing)
+        self._total = len(sealed) + 2 + len(job.reports)
+        store = EventStore(self._spark, place, work)
+        fresh = store.take_in(sealed, lambda many: self._step("segments are read", many))
+        if known := len(sealed) - fresh:
+            self._step("segments are read", known)
+        store.look_at(unsealed)
+        self._step("open segments are read")
+        return store.rows(), inspect(place, of_period((*sealed, *unsealed), asked.since, asked.until), job.key)
+
+    def _of_topic(self, place: AuditTopicPlace, work: JournalPlace) -> tuple[DataFrame, JournalFacts]:
+        from plugins.audit.reports.pipeline.inspection import of_topic
+        from plugins.audit.reports.pipeline.topic_store import TopicStore
+
+        self._total = 2 + len(self._job.reports)
+        store = TopicStore(self._spark, place, self._job.access, work)
+        store.take_in()
+        self._step("the topic is read")
+        return store.rows(), of_topic(place, store.partitions(), tuple(store.gaps()))
+
+    def _sheet(self, report: AuditReport, events: PeriodEvents, inputs: Inputs) -> Sheet:
+        if report.needs and getattr(inputs, report.needs) is None:
+            return not_made(report, NEEDED[report.needs])
+        try:
+            frame = ordered(report.rows(events.of(report.scope), inputs), report)
+            return write_sheet(self._job.out, report, self._rows(frame, report), inputs)
+        except CannotTellError as error:
+            return not_made(report, str(error))
+        finally:
+            self._step(report.name)
+
+    def _rows(self, frame: DataFrame, report: AuditReport) -> Iterator[Sequence[Any]]:
+        """Write the rows as one Parquet file, and read them from there."""
+        from pyspark.sql import functions as F
+
+        file, parts = self._job.out / f"{report.name}.parquet", self._job.out / f".{report.name}"
+        frame.write.mode("overwrite").parquet(JournalPlace.of(str(parts)).url)
+        written = list(parts.glob("part-*.parquet"))
+        if len(written) != 1:
+            raise ReportError(
+                f"{parts}: the workers of Spark wrote nothing here; give --out a disk that all of them share"
+            )
+        written[0].replace(file)
+        shutil.rmtree(parts)
+        texts = {
+            "TIMESTAMP": lambda name: F.date_format(name, MOMENT).alias(name),
+            "DATE": lambda name: F.col(name).cast("STRING"),
+        }
+        shown = [texts.get(column.type, F.col)(column.name) for column in report.columns]
+        yield from self._spark.read.parquet(JournalPlace.of(str(file)).pattern).select(*shown).toLocalIterator()

@@ -1,0 +1,113 @@
+"""The topic: an audit topic as reports name it, `kafka://HOST:PORT,HOST:PORT/TOPIC`, and how Spark gets to it.
+
+Rules:
+* Spark's Kafka source is no part of Spark's wheel. Spark fetches it as a package from Maven Central, unless its jars
+  are given.
+* How clients of the cluster say who they are stands in a file, as Kafka's own tools take it (`--command-config`): so
+  no password is on the command line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from plugins.audit.reports.pipeline.place import PlaceError
+
+PACKAGE = (
+    "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0"  # works with Spark 4.1 to 4.3, which tests show for the last
+)
+SCHEME = "kafka:"
+_PLACE = re.compile(r"kafka://(?P<brokers>[^/@?#\s]+:\d+(?:,[^/@?#\s]+:\d+)*)/(?P<topic>[A-Za-z0-9._-]{1,249})")
+COMMENTS = ("#", "!")
+OURS = ("bootstrap.servers", "group.id", "key.deserializer", "value.deserializer", "auto.offset.reset")
+
+
+class AuditTopicPlace(NamedTuple):
+    """A topic, and some brokers of its cluster as host:port, joined by commas."""
+
+    brokers: str
+    topic: str
+
+    @staticmethod
+    def of(text: str) -> AuditTopicPlace | None:
+        """As somebody names it; None where it is no topic's name. Raises PlaceError."""
+        if not text.startswith(SCHEME):
+            return None
+        found = _PLACE.fullmatch(text)
+        if found is None:
+            raise PlaceError(f"{text}: this names no topic; write it as kafka://kafka-1:9092/doorkeeper-audit")
+        return AuditTopicPlace(found["brokers"], found["topic"])
+
+    def __str__(self) -> str:
+        return f"kafka://{self.brokers}/{self.topic}"
+
+
+class TopicAccess(NamedTuple):
+    """How a topic is read: settings of Kafka's clients, and jars of Spark's Kafka source instead of its package."""
+
+    settings: Mapping[str, str] = {}
+    jars: tuple[Path, ...] = ()
+    package: str = PACKAGE
+
+    @property
+    def of_spark(self) -> dict[str, str]:
+        """What a session is begun with. Raises PlaceError."""
+        for jar in self.jars:
+            if not jar.is_file():
+                raise PlaceError(f"{jar}: there is no such file; give --jars those of {self.package} and what it needs")
+        if self.jars:
+            return {"spark.jars": ",".join(str(jar.absolute()) for jar in self.jars)}
+        return {"spark.jars.packages": self.package}
+
+    @property
+    def way_out(self) -> str:
+        """What to do where a session cannot be begun with it."""
+        if self.jars:
+            return f"are --jars those of {self.package} and what it needs?"
+        return f"could it fetch {self.package}? --packages names another version, --jars gives its jars"
+
+    @property
+    def of_source(self) -> dict[str, str]:
+        """What a source of Spark is told."""
+        return {f"kafka.{name}": value for name, value in self.settings.items()}
+
+
+PLAIN = TopicAccess()
+
+
+def client_settings(file: Path) -> dict[str, str]:
+    """The settings in a properties file, as `security.protocol=SASL_SSL`. Raises PlaceError."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise PlaceError(f"{file}: cannot be read ({error.strerror}); check its path and permissions") from None
+    except UnicodeDecodeError:
+        raise PlaceError(f"{file}: is no text; write lines like security.protocol=SASL_SSL") from None
+    settings = {}
+    for number, line in _whole_lines(text):
+        name, equals, value = (part.strip() for part in line.partition("="))
+        if not name or name.startswith(COMMENTS):
+            continue
+        if not equals:
+            raise PlaceError(f"{file}:{number}: this is no setting; write it as security.protocol=SASL_SSL")
+        if name in OURS:
+            raise PlaceError(f"{file}:{number}: {name} is not for this file; leave it out")
+        settings[name] = value
+    return settings
+
+
+def _whole_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Each line and the number at which it begins. One that ends with a backslash goes on in the next."""
+    whole, began = "", 1
+    for number, line in enumerate(text.splitlines(), 1):
+        whole += line.strip()
+        if whole.endswith("\\") and not whole.startswith(COMMENTS):
+            whole = whole[:-1]
+            continue
+        yield began, whole
+        whole, began = "", number + 1
+    if whole:
+        yield began, whole

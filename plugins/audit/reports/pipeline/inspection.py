@@ -1,0 +1,100 @@
+"""Inspection: what is known of a journal beside its events: what its seals prove, its hashes, its corrupt lines.
+
+Seals are checked on this machine, as `doorkeeper audit verify` does. A journal elsewhere is not checked, and its pages
+say so: `verify` can be run where it lies.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from hashlib import file_digest
+from importlib.metadata import version
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from plugins.audit.recovery import is_locked
+from plugins.audit.reports.facts import CorruptFacts, JournalFacts, RemarkFacts, SegmentFacts
+from plugins.audit.reports.pipeline.audit_topic import AuditTopicPlace
+from plugins.audit.reports.pipeline.events import PeriodEvents
+from plugins.audit.reports.pipeline.place import JournalPlace
+from plugins.audit.reports.report import Scope
+from plugins.audit.seals import BadSealError, read_seal
+from plugins.audit.search import EventFilter
+from plugins.audit.segments import SegmentName, beside
+from plugins.audit.signing import fingerprint
+from plugins.audit.verify import verify
+
+SOFTWARE = f"doorkeeper {version('doorkeeper')}"
+MOST = 1_000  # files with corrupt lines that are told one by one
+
+
+def of_topic(place: AuditTopicPlace, partitions: Iterable[int], gaps: tuple[RemarkFacts, ...]) -> JournalFacts:
+    """Of a topic, which has no seals: its partitions, and the records that it does not have any more."""
+    segments = tuple(SegmentFacts(f"{place.topic}-{one}", "", None, None, "not checked") for one in partitions)
+    return JournalFacts(str(place), False, segments, gaps, software=SOFTWARE)
+
+
+def inspect(place: JournalPlace, paths: tuple[str, ...], trusted: Ed25519PublicKey | None) -> JournalFacts:
+    """What its files prove. `paths`: the segments that may have events of the period. Raises OSError."""
+    if place.folder is None:
+        segments = tuple(SegmentFacts(path, "", None, None, "not checked") for path in paths)
+        return JournalFacts(place.url, False, segments, software=SOFTWARE)
+    folder = place.folder
+    verified = verify(folder, trusted)
+    remarks = tuple(RemarkFacts(one.place.as_posix(), *one[1:]) for one in verified.remarks)
+    keys = tuple(fingerprint(key) for key in sorted(verified.keys))
+    segments = tuple(_segment(folder, path, trusted) for path in paths)
+    return JournalFacts(str(place), True, segments, remarks, keys, software=SOFTWARE)
+
+
+def of_period(paths: tuple[str, ...], since: datetime | None, until: datetime | None) -> tuple[str, ...]:
+    """The segments that may have events of a period, by their names."""
+    wanted = EventFilter(since, until)
+    return tuple(path for path in paths if (name := SegmentName.of(Path(path))) and wanted.may_be_in(name))
+
+
+def corrupt(rows: DataFrame) -> tuple[CorruptFacts, ...]:
+    """The files with lines that are no events. `rows` are those of the store."""
+    files = rows.where("date IS NULL").groupBy("file").agg(F.count("*").alias("lines"), F.min("line").alias("example"))
+    return tuple(CorruptFacts(row.file, row.lines, row.example) for row in files.orderBy("file").limit(MOST).collect())
+
+
+def counted(events: PeriodEvents, facts: JournalFacts) -> JournalFacts:
+    """The facts, and what events of the period do not tell, with how many there are of each version of the schema."""
+    period = events.of(Scope.PERIOD)
+    left_out = F.coalesce("resources_left_out", F.lit(0)) + F.coalesce("changes_left_out", F.lit(0))
+    many = (F.count("*").alias("events"), F.sum(left_out).alias("left_out"))
+    rows = period.groupBy("schema", "redacted").agg(*many).collect()
+    versions, redacted = Counter[int](), Counter[str]()
+    for row in rows:
+        versions[row.schema] += row.events
+        redacted.update(dict.fromkeys(row.redacted or (), row.events))
+    return replace(
+        facts,
+        versions=tuple(sorted(versions.items())),
+        events=versions.total(),
+        redacted=tuple(sorted(redacted.items())),
+        repeated=events.repeated,
+        unnamed=events.topics.unnamed(period),
+        left_out=sum(row.left_out for row in rows),
+    )
+
+
+def _segment(folder: Path, path: str, trusted: Ed25519PublicKey | None) -> SegmentFacts:
+    file = folder / path
+    with open(file, "rb") as opened:
+        digest = file_digest(opened, "sha256").hexdigest()
+    try:
+        seal = read_seal(beside(file, "seal"), trusted).seal
+    except FileNotFoundError:
+        return SegmentFacts(path, digest, None, None, "being written" if is_locked(file) else "no seal")
+    except BadSealError:
+        return SegmentFacts(path, digest, None, None, "altered")
+    is_same = seal.sha256 == digest and seal.name.path == Path(path)
+    return SegmentFacts(path, digest, seal.first, seal.last, "sealed" if is_same else "altered")

@@ -1,0 +1,96 @@
+"""The place: where a journal lies, which segments are there, and which of them are sealed.
+
+Rules:
+* A place is a folder of this machine, or any URL that Spark reads (`hdfs:`, `s3a:`, ...). Both are listed by Spark.
+* Only the names of files are looked at. A file that is not named as a segment is none.
+* A sealed segment does not change any more. Any other may still be written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from plugins.audit.segments import SegmentName, beside
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):", re.IGNORECASE)
+_GLOB = re.compile(r"([\\{}\[\]*?])")
+
+
+class PlaceError(Exception):
+    """What was named is not there, is no journal, or cannot be read. The text is for a person, with a way out."""
+
+
+class Listing(NamedTuple):
+    """The segments of a journal as paths in it, apart by whether they are sealed."""
+
+    sealed: tuple[str, ...]
+    unsealed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class JournalPlace:
+    """Where a journal lies. `folder` is None where that is not on this machine."""
+
+    url: str  # without a / at its end
+    folder: Path | None
+
+    @staticmethod
+    def of(text: str) -> JournalPlace:
+        """As somebody names it: a path or a URL."""
+        scheme = _SCHEME.match(text)
+        if scheme is None or scheme[1].lower() == "file":
+            path = text if scheme is None else re.sub(r"^/{2,3}(?=/)|^//localhost(?=/)", "", text[scheme.end() :])
+            folder = Path(path).absolute()
+            return JournalPlace(f"file:{folder.as_posix()}", folder)
+        return JournalPlace(text.rstrip("/"), None)
+
+    @property
+    def pattern(self) -> str:
+        """What Spark is told to read it: signs that would stand for others are escaped."""
+        return _GLOB.sub(r"\\\1", self.url)
+
+    def inside(self, path: str) -> JournalPlace:
+        """A file or folder in it."""
+        return JournalPlace(f"{self.url}/{path}", self.folder and self.folder / path)
+
+    def listing(self, spark: SparkSession) -> Listing:
+        """What is there now. Raises PlaceError."""
+        if self.folder is not None and not self.folder.is_dir():
+            raise PlaceError(f"{self}: there is no such folder; give the one at plugins: audit: journal")
+        files = {Path(*path.parts[-3:]) for path in self._files(spark)}
+        segments = sorted(path for path in files if SegmentName.of(path))
+        if not segments:
+            raise PlaceError(f"{self}: there is no segment of a journal; give the folder with date=... in it")
+        sealed = {path for path in segments if beside(path, "seal") in files}
+        unsealed = (path for path in segments if path not in sealed)
+        return Listing(tuple(map(str, sorted(sealed))), tuple(map(str, unsealed)))
+
+    def _files(self, spark: SparkSession) -> Iterable[Path]:
+        """All files where segments are."""
+        if self.folder is not None:
+            return self.folder.glob("date=*/hour=*/*")
+        from py4j.protocol import Py4JJavaError
+
+        jvm: Any = spark._jvm
+        pattern = jvm.org.apache.hadoop.fs.Path(f"{self.pattern}/date=*/hour=*/*")
+        try:
+            found = pattern.getFileSystem(spark._jsc.hadoopConfiguration()).globStatus(pattern)
+        except Py4JJavaError as error:
+            raise PlaceError(f"{self}: cannot be read ({java_says(error)})") from None
+        return [Path(status.getPath().toString()) for status in found]
+
+    def __str__(self) -> str:
+        return self.url if self.folder is None else str(self.folder)
+
+
+def java_says(error: object) -> str:
+    """What a Java exception says, on one line."""
+    exception = getattr(error, "java_exception", error)
+    return str(exception).splitlines()[0].rpartition("Exception: ")[2]

@@ -1,0 +1,90 @@
+"""The session: Spark as reports need it, on this machine (`local[*]`) or on a cluster (`spark://...`).
+
+Rules:
+* All times are UTC, so that figures do not depend on the machine that counts them.
+* Nothing listens but on loopback, where Spark runs on this machine alone.
+* Spark is quiet: what it logs below an error is no business of who reads a report.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from plugins.audit.reports.pipeline.java import java_home
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOCAL = "local[*]"
+LONGEST_LINE = 32 << 20  # bytes; the journal's lines are at most half of that, and what is longer is none of it
+LOGGING = """\
+rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = stderr
+logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
+logger.gateway.level = error
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = spark: %p %c{1}: %m%n%throwable{short}
+"""
+SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.hadoop.mapreduce.input.linerecordreader.line.maxlength": str(LONGEST_LINE),
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+ON_THIS_MACHINE = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "2g",
+    "spark.sql.shuffle.partitions": "8",  # a task costs more than the rows that it would have on a laptop
+}
+
+
+class SparkMissingError(RuntimeError):
+    """Spark is not installed, or does not start. The text is for a person, with a way out."""
+
+
+@contextmanager
+def session(master: str | None, settings: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
+    """Spark, until this is left. `master` None: as spark-submit says. Raises SparkMissingError, NoJavaError."""
+    try:
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+    except ModuleNotFoundError:
+        raise SparkMissingError("reports need Spark; `pip install 'doorkeeper[reports]'`") from None
+    with TemporaryDirectory(prefix="doorkeeper-report-") as folder:
+        chosen = {**_chosen(master, Path(folder)), **(settings or {})}
+        builder = SparkSession.builder.appName("doorkeeper report").config(map={**chosen})
+        try:
+            spark = builder.getOrCreate()
+        except PySparkException as error:
+            raise SparkMissingError(f"Spark does not start: {str(error).splitlines()[0]}") from None
+        try:
+            yield spark
+        finally:
+            spark.stop()
+
+
+def _chosen(master: str | None, folder: Path) -> dict[str, str]:
+    if master is None:
+        return SETTINGS
+    os.environ["JAVA_HOME"] = str(java_home(folder / "java"))  # read by the script that starts Spark
+    logging = folder / "log4j2.properties"
+    logging.write_text(LOGGING, encoding="utf-8")
+    chosen = SETTINGS | {
+        "spark.master": master,
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={logging}",
+    }
+    if master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        chosen |= ON_THIS_MACHINE
+    return chosen

@@ -1,0 +1,88 @@
+"""The store: the events of a journal as Parquet, by date, so that each segment is read once.
+
+    WORK/.../arrived/      lists of sealed segments, in the order in which they were found: what the stream reads
+    WORK/.../checkpoint/   how far it has read them
+    WORK/.../events/       batch=N/date=.../: what was in the segments of one list
+    WORK/.../open/         date=.../: what is in the segments that are not sealed, as they were at the last run
+
+Rules:
+* A sealed segment is taken in once. One that may still be written is read anew at each run.
+* A run that was stopped is gone on with: a batch is written whole or again, under the same number.
+* What was taken in stays, also where its segment is deleted later: that it was deleted is told by its seal.
+* Another journal, and another version of the schema, has a store of its own in the same folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from plugins.audit.reports.pipeline.lines import STORED, read
+from plugins.audit.reports.pipeline.place import JournalPlace
+from plugins.audit.reports.pipeline.values import table
+from plugins.audit.schema import VERSION
+
+LAYOUT = 1  # of the store itself: a change makes all of it anew
+BATCH = 128  # segments that are taken in together: at most 2 GiB
+
+Progress = Callable[[int], None]  # told how many segments were taken in
+
+
+class EventStore:
+    """The events of one journal. `work` is a folder as Spark reads it, which all machines of a cluster reach."""
+
+    def __init__(self, spark: SparkSession, journal: JournalPlace, work: JournalPlace) -> None:
+        self._spark = spark
+        self._journal = journal
+        key = sha256(journal.url.encode()).hexdigest()[:16]
+        self._folder = work.inside(f"{key}-{VERSION}.{LAYOUT}")
+
+    def take_in(self, sealed: Sequence[str], progress: Progress) -> int:
+        """Take in the segments that are new, and say how many these are."""
+        arrived = self._folder.inside("arrived")
+        table(self._spark, (), "value STRING").write.mode("ignore").text(arrived.url)  # which there is from now on
+        self._write((), "events/batch=-1", "ignore")
+        known = {row.value for row in self._spark.read.text(arrived.pattern).collect()}
+        new = [(path,) for path in sealed if path not in known]
+        if new:
+            lists = table(self._spark, new, "value STRING").coalesce(1)
+            lists.write.mode("append").option("maxRecordsPerFile", BATCH).text(arrived.url)
+
+        def take(batch: DataFrame, number: int) -> None:
+            paths = [row.value for row in batch.collect()]
+            if paths:
+                self._write(paths, f"events/batch={number}", "overwrite")
+                progress(len(paths))
+
+        stream = self._spark.readStream.option("maxFilesPerTrigger", 1).text(arrived.pattern)
+        query = (
+            stream.writeStream.foreachBatch(take)
+            .option("checkpointLocation", self._folder.inside("checkpoint").url)
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+        return len(new)
+
+    def look_at(self, unsealed: Sequence[str]) -> None:
+        """Read the segments that are not sealed as they are now."""
+        self._write(unsealed, "open", "overwrite")
+
+    def rows(self) -> DataFrame:
+        """All that was taken in or looked at: the columns of `lines.STORED`."""
+        reader = self._spark.read.schema(STORED)
+        taken = reader.parquet(self._folder.inside("events").pattern).drop("batch")
+        return taken.unionByName(reader.parquet(self._folder.inside("open").pattern))
+
+    def _write(self, paths: Sequence[str], target: str, mode: str) -> None:
+        if paths:
+            # A file that breaks off gives what is whole; one that is gone was deleted since. `verify` says both.
+            reader = self._spark.read.option("ignoreCorruptFiles", True).option("ignoreMissingFiles", True)
+            files = reader.text([self._journal.inside(path).pattern for path in paths])
+            rows = read(files.select("value", F.col("_metadata.file_name").alias("file")))
+        else:
+            rows = table(self._spark, (), STORED)
+        rows.write.mode(mode).partitionBy("date").parquet(self._folder.inside(target).url)

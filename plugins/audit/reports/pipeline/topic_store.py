@@ -1,0 +1,143 @@
+"""The store of a topic: its events as Parquet, so that each record is read once.
+
+    WORK/.../checkpoint/   how far it was read: the offsets of each partition
+    WORK/.../events/       batch=N/date=.../: the records between two of these
+
+Rules:
+* A run that was stopped is gone on with: a batch is written whole or again, under the same number.
+* A record is an event where it is a CloudEvent of the proxy's. What others put on the topic is kept apart, as
+  corrupt lines of a journal are, by topic and partition.
+* Records that a partition does not have any more are told by their offsets. Those that were read stay. A foreign
+  transaction's end is a mark that takes an offset, and looks like a record that is gone.
+* Another topic, and another version of the schema, has a store of its own in the same folder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import NamedTuple
+
+from pyspark.errors import AnalysisException, StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+from plugins.audit.cloudevents import SPEC, TYPE
+from plugins.audit.reports.facts import RemarkFacts
+from plugins.audit.reports.pipeline.audit_topic import AuditTopicPlace, TopicAccess
+from plugins.audit.reports.pipeline.lines import STORED, read
+from plugins.audit.reports.pipeline.place import JournalPlace, PlaceError, java_says
+from plugins.audit.reports.pipeline.values import table
+from plugins.audit.schema import VERSION
+
+LAYOUT = 1  # of the store itself: a change makes all of it anew
+BATCH = 2_000_000  # records that are taken in together
+MOST = 1_000  # gaps that are told one by one
+AT = "`partition` INT, `offset` BIGINT"
+ENVELOPE = "specversion STRING, type STRING, data STRING"
+
+
+class PartitionRead(NamedTuple):
+    """A partition, as far as it was read: up to this offset, which is not part of it."""
+
+    partition: int
+    end: int
+
+
+class TopicStore:
+    """The events of one topic. `work` is a folder as Spark reads it, which all machines of a cluster reach."""
+
+    def __init__(self, spark: SparkSession, place: AuditTopicPlace, access: TopicAccess, work: JournalPlace) -> None:
+        self._spark = spark
+        self._place = place
+        self._access = access
+        key = sha256(str(place).encode()).hexdigest()[:16]
+        self._folder = work.inside(f"topic-{key}-{VERSION}.{LAYOUT}")
+
+    def take_in(self) -> None:
+        """Take in the records that are new. Raises PlaceError."""
+        table(self._spark, (), f"{STORED}, {AT}").write.mode("ignore").partitionBy("date").parquet(
+            self._events("-1").url
+        )
+        source = self._spark.readStream.format("kafka").options(**self._access.of_source)
+        source = source.option("kafka.bootstrap.servers", self._place.brokers).option("subscribe", self._place.topic)
+        source = source.option("startingOffsets", "earliest").option("maxOffsetsPerTrigger", BATCH)
+        try:
+            records = source.option("failOnDataLoss", False).load()  # what is gone is told by its offsets
+        except AnalysisException as error:
+            if "kafka" not in str(error).lower():
+                raise
+            way_out = f"give spark-submit --packages {self._access.package}"
+            raise PlaceError(f"this Spark cannot read topics; {way_out}") from None
+        query = (
+            records.writeStream.foreachBatch(self._take)
+            .option("checkpointLocation", self._folder.inside("checkpoint").url)
+            .trigger(availableNow=True)
+            .start()
+        )
+        try:
+            query.awaitTermination()
+        except StreamingQueryException as error:
+            why = java_says(str(error).splitlines()[0])
+            raise PlaceError(
+                f"{self._place}: cannot be read ({why}); check the address, the topic and its rights"
+            ) from None
+
+    def _take(self, batch: DataFrame, number: int) -> None:
+        text = F.col("value").cast("STRING")
+        envelope = F.from_json(text, ENVELOPE)
+        is_ours = (envelope["specversion"] == SPEC) & envelope["type"].startswith(TYPE)
+        lines = batch.select(
+            F.when(is_ours, envelope["data"]).alias("value"),
+            F.concat(F.col("topic"), F.lit("-"), F.col("partition")).alias("file"),
+            text.alias("shown"),
+            "partition",
+            "offset",
+        )
+        rows = read(lines, "shown", "partition", "offset")
+        rows.write.mode("overwrite").partitionBy("date").parquet(self._events(str(number)).url)
+
+    def _events(self, batch: str) -> JournalPlace:
+        return self._folder.inside(f"events/batch={batch}")
+
+    def _records(self) -> DataFrame:
+        reader = self._spark.read.schema(f"{STORED}, {AT}")
+        return reader.parquet(self._folder.inside("events").pattern).drop("batch")
+
+    def rows(self) -> DataFrame:
+        """All that was taken in: the columns of `lines.STORED`."""
+        return self._records().drop("partition", "offset")
+
+    def partitions(self) -> list[int]:
+        """Those that there are. Raises PlaceError where the topic has nothing to read."""
+        return [one.partition for one in self._ends()]
+
+    def _ends(self) -> list[PartitionRead]:
+        log = self._folder.inside("checkpoint").inside("offsets")
+        rows = self._spark.read.text(log.pattern).select("value", F.col("_metadata.file_name").alias("file")).collect()
+        known = [(int(row.file), row.value) for row in rows if row.value.startswith("{")]
+        for _, value in sorted(known, reverse=True):
+            said = json.loads(value)
+            if said.keys() == {self._place.topic} and any(said[self._place.topic].values()):  # else it is about Spark
+                return sorted(PartitionRead(int(one), end) for one, end in said[self._place.topic].items())
+        raise PlaceError(f"{self._place}: the topic has no records")
+
+    def gaps(self) -> Iterator[RemarkFacts]:
+        """Records that the topic did not have any more when they were to be read."""
+        ends = self._ends()
+        counts = {
+            row.partition: row.many
+            for row in self._records().groupBy("partition").agg(F.count("*").alias("many")).collect()
+        }
+        torn = [one for one in ends if counts.get(one.partition, 0) < one.end]
+        if not torn:
+            return
+        there = self._records().where(F.col("partition").isin([one.partition for one in torn]))
+        there = there.select("partition", "offset").unionByName(table(self._spark, torn, AT))
+        before = F.lag("offset", 1, -1).over(Window.partitionBy("partition").orderBy("offset"))
+        missing = there.withColumn("before", before).where("offset > before + 1").orderBy("partition", "offset")
+        for row in missing.limit(MOST).collect():
+            first, last = row.before + 1, row.offset - 1
+            what = f"records {first} to {last} were gone before they were read: by retention, or somebody deleted them"
+            yield RemarkFacts(f"{self._place.topic}-{row.partition}", what, None, None, gap=True)

@@ -1,0 +1,19 @@
+"""Values: a small table of what the driver knows, without a Python process on the machines that read it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+
+def table(spark: SparkSession, rows: Iterable[Sequence[Any]], ddl: str) -> DataFrame:
+    """These rows, in their order, with the columns that the DDL declares. Moments are text, as the journal has them."""
+    declared = StructType.fromDDL(ddl)
+    assert isinstance(declared, StructType)
+    text = json.dumps([dict(zip(declared.names, row, strict=True)) for row in rows])
+    return spark.range(0, 1, 1, 1).select(F.inline(F.from_json(F.lit(text), f"ARRAY<STRUCT<{ddl}>>")))

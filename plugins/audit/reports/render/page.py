@@ -1,0 +1,99 @@
+"""The page: one HTML file that needs no network and no script, made of the sheets of all reports and of the journal.
+
+Rules:
+* The same journal, asked the same, gives the same bytes: the page does not say when it was made.
+* Every figure leads to its rows: in the page to the first of them, which is marked, from there to all.
+* What is not known, missing or altered is said at the top, before any figure.
+* What strangers chose is made visible and escaped wherever it stands: the template does so by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from plugins.audit.reports.inputs import Inputs
+from plugins.audit.reports.render.sheet import SHOWN, Sheet
+from plugins.audit.reports.render.svg import drawn
+from plugins.audit.reports.render.written import cut, shown
+from plugins.audit.reports.report import AuditReport, Chart
+
+PAGE, HASHES = "index.html", "inputs.sha256"
+MOST = 50  # of a list in the page
+Evidence = tuple[str, list[tuple[AuditReport, str]]]
+
+_PAGES = Environment(
+    loader=PackageLoader(__package__, "."),
+    autoescape=True,
+    finalize=shown,
+    undefined=StrictUndefined,
+    keep_trailing_newline=True,
+)
+_PAGES.filters["cut"] = cut
+
+
+def write_page(out: Path, inputs: Inputs, sheets: Sequence[Sheet]) -> Path:
+    """Write `out/index.html`, and beside it the hashes of all segments. Raises OSError."""
+    facts = inputs.facts
+    hashes = "".join(f"{one.sha256}  {one.path}\n" for one in facts.segments if one.sha256)
+    (out / HASHES).write_text(hashes, encoding="utf-8")
+    style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+    text = _PAGES.get_template("page.html").render(
+        style=Markup(style),
+        asked=list(_asked(inputs)),
+        is_filtered=bool(inputs.principals or inputs.topics),
+        facts=facts,
+        only_principals=inputs.principals,
+        only_topics=inputs.topics,
+        altered=[one for one in facts.remarks if not one.gap],
+        gaps=[one for one in facts.remarks if one.gap],
+        corrupt=sum(one.lines for one in facts.corrupt),
+        sheets=sheets,
+        charts=_charts,
+        controls=_controls(sheets),
+        hashes=HASHES,
+        most=MOST,
+        shown=SHOWN,
+        br=Markup("<br>"),
+    )
+    page = out / PAGE
+    page.write_text(text, encoding="utf-8")
+    return page
+
+
+def _asked(inputs: Inputs) -> Iterator[tuple[str, str]]:
+    """What the reports were asked for, as name and text."""
+    since = "the beginning of the journal" if inputs.since is None else f"{inputs.since:%Y-%m-%d %H:%M %Z}"
+    until = "its end" if inputs.until is None else f"before {inputs.until:%Y-%m-%d %H:%M %Z}"
+    yield "Journal", inputs.facts.journal
+    yield "Period", f"from {since} to {until}"
+    yield "Times", f"UTC; days and hours of the day in {inputs.zone}; working hours {inputs.hours}"
+    if inputs.principals:
+        yield "Only principals", ", ".join(inputs.principals)
+    if inputs.topics:
+        yield "Only topics", ", ".join(inputs.topics)
+    if inputs.rules is not None:
+        yield "Rules", inputs.rules_file
+    if inputs.facts.software:
+        yield "Software", inputs.facts.software
+
+
+def _charts(sheet: Sheet) -> Iterator[tuple[Chart, Markup]]:
+    for number, chart in enumerate(sheet.report.charts):
+        if svg := drawn(chart, f"{sheet.report.name}-chart-{number}", sheet.sums[chart], partial(sheet.row, chart)):
+            yield chart, Markup(svg)
+
+
+def _controls(sheets: Sequence[Sheet]) -> list[Evidence]:
+    """Every row of a framework, with the reports that are evidence for it."""
+    found: dict[tuple[str, str], list[tuple[AuditReport, str]]] = {}
+    for sheet in sheets:
+        for one in sheet.report.controls:
+            found.setdefault((one.framework, one.row), []).append((sheet.report, one.evidence))
+    return [
+        (f"{framework} {row}", evidence) for (framework, row), evidence in sorted(found.items(), key=lambda it: it[0])
+    ]

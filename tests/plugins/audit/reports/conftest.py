@@ -1,0 +1,42 @@
+"""One Spark session for all tests of reports, and nothing of it elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from py4j import java_gateway, protocol
+from pyspark.errors.exceptions.captured import install_exception_handler
+
+from plugins.audit.reports.pipeline.audit_topic import TopicAccess
+from plugins.audit.reports.pipeline.session import session
+from tests.real.jars import kafka_source
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SMALL = {
+    "spark.driver.memory": "1g",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.default.parallelism": "2",
+    # What would be compiled for millions of rows is interpreted for a few.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+
+@pytest.fixture(autouse=True)
+def errors_of_spark() -> Iterator[None]:
+    """Errors of Java are Spark's here alone: pyspark changes py4j for all, also for tests that ask Kafka's classes."""
+    install_exception_handler()
+    yield
+    java_gateway.get_return_value = protocol.get_return_value
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """Spark on this machine, small, and able to read topics."""
+    jars = TopicAccess(jars=kafka_source())
+    with session("local[2]", {**SMALL, **jars.of_spark}) as spark:
+        yield spark

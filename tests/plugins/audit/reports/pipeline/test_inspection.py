@@ -1,0 +1,57 @@
+"""Inspection: what is known of a journal beside its events."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from plugins.audit.reports.facts import CorruptFacts
+from plugins.audit.reports.pipeline.inspection import corrupt, inspect, of_period
+from plugins.audit.reports.pipeline.place import JournalPlace
+from plugins.audit.segments import beside, segments
+from tests.plugins.audit.reports.frames import lines
+from tests.plugins.audit.written import chain, write
+
+
+def test_each_segment_is_told_with_its_hash_and_what_its_seal_proves(tmp_path: Path) -> None:
+    for number in range(4):
+        writer = chain(tmp_path, f"aaaaaaa{number}")
+        write(writer, range(5))
+        if number < 3:
+            writer.end()
+    _, altered, unsealed, _ = files = segments(tmp_path)
+    altered.write_bytes(altered.read_bytes() + b"more")
+    beside(unsealed, "seal").unlink()
+    paths = tuple(path.relative_to(tmp_path).as_posix() for path in files)
+    facts = inspect(JournalPlace.of(str(tmp_path)), paths, None)
+    assert [one.state for one in facts.segments] == ["sealed", "altered", "no seal", "being written"]
+    assert [one.sha256 for one in facts.segments] == [
+        sha256(path.read_bytes()).hexdigest() for path in segments(tmp_path)
+    ]
+    assert (facts.segments[0].first, facts.segments[0].last) == (1, 7)
+    assert facts.is_verified
+    assert {one.place for one in facts.remarks} == {*paths[1:3]}
+    assert len(facts.keys) == 1
+
+
+def test_a_journal_elsewhere_is_said_not_to_be_checked() -> None:
+    facts = inspect(JournalPlace.of("s3a://bucket/journal"), ("date=2026-03-01/hour=08/a.jsonl.zst",), None)
+    assert not facts.is_verified
+    assert [one.state for one in facts.segments] == ["not checked"]
+
+
+def test_the_segments_of_a_period_are_those_of_its_hours_and_one_before_it() -> None:
+    paths = tuple(
+        f"date=2026-03-01/hour={hour:02}/20260301T{hour:02}0000Z-aa-0-{hour + 1:06}.jsonl.zst" for hour in range(6)
+    )
+    since, until = datetime(2026, 3, 1, 2, 30, tzinfo=UTC), datetime(2026, 3, 1, 3, tzinfo=UTC)
+    assert of_period(paths, since, until) == paths[1:4]
+    assert of_period(paths, None, None) == paths
+
+
+def test_corrupt_lines_are_counted_by_file(spark: SparkSession) -> None:
+    rows = lines(spark, ["b", "a"], "one").unionByName(lines(spark, ["{}"], "two"))
+    assert corrupt(rows) == (CorruptFacts("one", 2, "a"), CorruptFacts("two", 1, "{}"))

@@ -1,0 +1,53 @@
+"""What administrators changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from plugins.audit.reports.inputs import Inputs
+from tests.plugins.audit.reports.recount.counted import Event, Rows
+
+NEVER_TOLD = ("ElectLeaders",)
+TOLD = (
+    "CreateTopics",
+    "DeleteTopics",
+    "CreatePartitions",
+    "DeleteRecords",
+    "IncrementalAlterConfigs",
+    "CreateAcls",
+    "DeleteAcls",
+    "AlterClientQuotas",
+    "AlterUserScramCredentials",
+    "OffsetDelete",
+    "DeleteGroups",
+)
+
+
+def rows(events: list[Event], inputs: Inputs) -> Rows:
+    for event in events:
+        if event["kind"] == "request" and event["api"] in (*NEVER_TOLD, *TOLD):
+            yield from _of(event)
+
+
+def _of(event: Event) -> Iterator[tuple[Any, ...]]:
+    errors = event.get("errors") or []
+    changes = event.get("changes")
+    if changes is None and event["api"] in TOLD and event["schema"] >= 2 and not errors:
+        return  # it only asked
+    for change in changes or [{}]:
+        error = change.get("error")
+        if error is None and errors and (not change or change["type"].endswith("quota")):
+            error = errors[0]
+        outcome = "done" if event["outcome"] == "answered" else "not known"
+        if error is not None:
+            outcome = "refused" if error.endswith("_AUTHORIZATION_FAILED") else "failed"
+        acl = [change[part] for part in ("permission", "principal", "operation", "pattern", "host") if part in change]
+        yield (
+            *(event.get(name) for name in ("time", "principal", "client_host", "client_id", "api")),
+            *(change.get(name) for name in ("change", "type", "name", "key", "value", "partition")),
+            " ".join(acl) or None,
+            outcome,
+            error,
+            1,
+        )

@@ -1,0 +1,34 @@
+"""Which client programs there are, and which of them Kafka 4 would refuse."""
+
+from __future__ import annotations
+
+from plugins.audit.reports.inputs import Inputs
+from tests.plugins.audit.reports.recount.counted import Event, Rows, since, until
+
+# What brokers of Kafka 4.0 accept no longer, of what generated months have: from Kafka's message definitions.
+OLDEST = {
+    "Produce": 3,
+    "Fetch": 4,
+    "ListOffsets": 1,
+    "OffsetCommit": 2,
+    "JoinGroup": 2,
+    "CreateTopics": 2,
+    "DeleteTopics": 1,
+    "CreateAcls": 1,
+    "DeleteAcls": 1,
+    "DescribeAcls": 1,
+}
+
+
+def rows(events: list[Event], inputs: Inputs) -> Rows:
+    found: dict[tuple[str | None, ...], list[Event]] = {}
+    for event in events:
+        if event["kind"] in ("request", "summary"):
+            key = event.get("principal"), event.get("client_id"), event.get("client_software")
+            found.setdefault(key, []).append(event)
+    for key, asked in found.items():
+        hosts = {event["client_host"] for event in asked}
+        old = [event for event in asked if event["api_version"] < OLDEST.get(event["api"], 0)]
+        named = ", ".join(sorted({f"{event['api']} v{event['api_version']}" for event in old}))
+        many, too_old = (sum(event.get("requests", 1) for event in some) for some in (asked, old))
+        yield *key, len(hosts), many, too_old, named, min(map(since, asked)), max(map(until, asked))

@@ -1,0 +1,170 @@
+"""The page: whole without a network, the same each time, and true whatever strangers called themselves."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from plugins.audit.reports.catalogue import REPORTS
+from plugins.audit.reports.inputs import Inputs
+from tests.plugins.audit.reports.people import HARMFUL, LONG_TOPIC
+from tests.plugins.audit.reports.render.pages import FACTS, INPUTS, write
+
+VOID = {"meta", "link", "br", "rect", "line", "polyline"}
+
+
+class Outline(HTMLParser):
+    """Tags, ids, links and text of a page. Every tag that opens must close, in order."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.named: list[str] = []
+        self.text: list[str] = []
+        self.unclosed: list[str] = []
+        self.feed(page.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        said = dict(attrs)
+        assert not [name for name in said if name.startswith("on")]
+        self.ids += [said["id"]] if said.get("id") else []
+        self.links += [said["href"]] if said.get("href") else []
+        self.named += (said.get("aria-labelledby") or "").split()
+        if tag not in VOID:
+            self.unclosed.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.unclosed.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("out"))
+
+
+def test_it_needs_no_network_and_no_script(page: Path) -> None:
+    outline = Outline(page)
+    assert not outline.unclosed
+    assert not outline.tags.keys() & {"script", "img", "iframe", "object", "embed"}
+    assert not re.findall(r"(?:https?:)?//\w", page.read_text(encoding="utf-8").replace("data:,", ""))
+
+
+def test_every_link_leads_somewhere_and_every_id_is_its_own(page: Path) -> None:
+    outline = Outline(page)
+    assert not [one for one, times in Counter(outline.ids).items() if times > 1]
+    assert set(outline.named) <= set(outline.ids)
+    inside = {link.removeprefix("#") for link in outline.links if link.startswith("#")}
+    assert inside <= set(outline.ids)
+    files = {link for link in outline.links if not link.startswith(("#", "data:")) and not link.endswith(".parquet")}
+    assert files
+    assert not [name for name in files if not (page.parent / name).exists()]
+
+
+def test_a_figure_leads_to_a_row_that_has_its_name(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    linked = re.findall(r'<a href="#(access-row-\d+)"><title>([^:]+): [\d,]+</title>', text)
+    assert linked
+    for row, name in linked:
+        assert name in text[text.index(f'<tr id="{row}">') :].partition("</tr>")[0]
+
+
+def test_every_report_has_its_place_its_rows_and_its_controls(page: Path) -> None:
+    outline = Outline(page)
+    for report in REPORTS:
+        assert {report.name, f"{report.name}-rows"} <= set(outline.ids)
+        with open(page.parent / f"{report.name}.csv", encoding="utf-8", newline="") as opened:
+            assert tuple(next(csv.reader(opened, strict=True))) == report.names
+        for control in report.controls:
+            assert f"{control.framework} {control.row}" in outline.text
+
+
+def test_a_rerun_gives_the_same_bytes(page: Path, tmp_path: Path) -> None:
+    write(tmp_path)
+    for file in page.parent.iterdir():
+        assert (tmp_path / file.name).read_bytes() == file.read_bytes()
+
+
+def test_names_that_mean_harm_stand_there_as_text(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert "<script" not in text
+    assert "&lt;script&gt;alert(1)" in text
+    assert not [one for one in "\u202e\r\t" if one in text]
+    assert "\\u202e" in text
+    assert f"<bdi>{LONG_TOPIC[:60]} … 129 characters … {LONG_TOPIC[-60:]}</bdi>" in text
+    rows = (page.parent / "access.csv").read_text(encoding="utf-8")
+    assert HARMFUL[0] in rows
+    assert LONG_TOPIC in rows
+
+
+def test_what_is_wrong_with_the_record_is_said_before_any_figure(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    record = text[text.index('id="record"') : text.index('id="overview"')]
+    for said in ("Nothing was altered", "1 place<", "events are missing", "1 line<", "4,000 events are of version 2"):
+        assert said in record
+
+
+def test_a_journal_that_was_not_verified_or_was_altered_is_called_that(tmp_path: Path) -> None:
+    unverified = replace(FACTS, is_verified=False, remarks=())
+    text = write(tmp_path, [], Inputs(unverified)).read_text(encoding="utf-8")
+    assert "were not verified" in text
+    assert "No event is known to be missing" not in text
+    altered = replace(FACTS, remarks=(replace(FACTS.remarks[0], gap=False),))
+    text = write(tmp_path, [], Inputs(altered)).read_text(encoding="utf-8")
+    assert "something was done to the journal" in text
+    assert "Nothing was altered" not in text
+
+
+def test_what_events_do_not_tell_is_said_before_any_figure(tmp_path: Path) -> None:
+    text = write(tmp_path, [], replace(INPUTS, facts=replace(FACTS, unnamed=1, left_out=1_234))).read_text("utf-8")
+    record = text[text.index('id="record"') : text.index('id="overview"')]
+    assert "1 event of the period knows a topic by its id alone" in record
+    assert "1,234 more are in no figure" in record
+    assert "The journal has no event of this period." in record
+
+
+def test_a_report_about_everybody_says_so_where_somebody_was_asked_for(tmp_path: Path) -> None:
+    said = "This report is about everybody and about all topics, whatever was asked for."
+    assert said not in write(tmp_path, []).read_text("utf-8")
+    text = write(tmp_path, [], replace(INPUTS, principals=("User:alice",))).read_text("utf-8")
+    assert text.count(said) == sum(report.scope.is_of_all for report in REPORTS)
+
+
+def test_a_period_in_which_nothing_happened_is_a_page_too(tmp_path: Path) -> None:
+    outline = Outline(write(tmp_path, []))
+    assert not outline.unclosed
+    assert outline.tags["svg"] == 0
+    assert (
+        "".join(outline.text).count("There are no rows.") == len(REPORTS) - 2
+    )  # rules grant what nobody uses; files are there
+
+
+def test_a_report_that_lacks_what_it_needs_says_which_option_gives_it(tmp_path: Path) -> None:
+    text = write(tmp_path, [], replace(INPUTS, rules=None, tags=None)).read_text(encoding="utf-8")
+    assert text.count("give one with --rules FILE") == 2 * 2
+    assert text.count("give one with --tags FILE") == 2
+
+
+def test_a_journal_elsewhere_has_no_hashes_and_the_page_says_so(tmp_path: Path) -> None:
+    elsewhere = replace(FACTS, is_verified=False, segments=(replace(FACTS.segments[0], sha256=""),))
+    text = write(tmp_path, [], Inputs(elsewhere)).read_text(encoding="utf-8")
+    assert "its files were not hashed" in text
+    assert "sha256sum -c" not in text
+    assert not (tmp_path / "inputs.sha256").read_text()
+
+
+def test_the_hashes_are_as_sha256sum_reads_them(page: Path) -> None:
+    lines = (page.parent / "inputs.sha256").read_text(encoding="utf-8").splitlines()
+    assert lines == [f"{one.sha256}  {one.path}" for one in INPUTS.facts.segments]
