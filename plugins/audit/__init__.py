@@ -1,247 +1,236 @@
-"""Audit: every request and every connection is an event in a journal on disk.
+"""Audit: every request and every connection is told of in a journal on disk.
 
     - audit: {journal: /var/lib/doorkeeper/journal}
 
 Rules:
-* A request is told of once, when it has its answer or it is certain that it gets none.
-* What is read of requests and answers is names, error codes and how many records there are (`resources.py`).
-* Clients never wait for the journal: what it cannot take is counted, and told in the journal itself (`journal.py`).
-* Where a client names a topic by an id that this worker has not met, the broker is asked for its name first: that
-  request waits for the answer. Nothing else that a client does is changed or kept waiting.
+* A request is told of once, when it has its answer or it is certain that it gets none: in an event of its own, or
+  counted in a summary where the file of levels says so (`request_events.py`, `levels.py`, `windows.py`). Some need not
+  be read for that (`unread.py`).
+* What is read of requests and answers is names, error codes, how many records there are, and what administrators
+  change (`resources.py`, `traffic.py`, `changes.py`).
+* Policy `best_effort`: clients never wait for the journal. What it cannot take is counted, and told in the journal
+  itself (`journal.py`).
+* Policy `required`: no answer leaves before its event is on disk. What the event says of the answer was true when it
+  was ready to leave. Where the journal cannot be written for a while, or has no room for the event, the connection ends
+  without the answer; where it cannot be written, new connections are refused.
+* What is on disk goes to a topic too, where one is named (`sink.py`). Neither clients nor the journal wait for it,
+  whatever the policy.
+* What is known of a connection is this plugin's own: a request that began under an earlier configuration is told by the
+  plugin of that one, in its own chain. What waits when that plugin stops is told then.
+* Where a client names a topic by an id that this worker has not met, the broker is asked for its name (`learning.py`).
+  Nothing else that a client does is changed or kept waiting.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from pydantic import Field
-
-from plugins.audit.chain import Rotation
+from plugins.audit.chain import Rotation, no_copy
+from plugins.audit.connection_events import ConnectionEvent, record_connection
+from plugins.audit.events import RequestSubjects
 from plugins.audit.journal import Journal, JournalError
-from plugins.audit.party import KnownParty
-from plugins.audit.queue import PLAIN, text_bytes
+from plugins.audit.levels import FORM, LevelsFile
+from plugins.audit.not_served import NotServedWindows
+from plugins.audit.options import AuditOptions
+from plugins.audit.queue import QueuedEvent
+from plugins.audit.recorder import EventRecorder
+from plugins.audit.redacted import redactor
+from plugins.audit.request_events import RequestEvents
 from plugins.audit.resources import Subjects
-from plugins.audit.schema import Ended, NotAllowed, Parted, Reason
 from plugins.audit.shapes import wanted_fields
+from plugins.audit.sink import topic_sink
+from plugins.audit.traffic import TRAFFIC, TrafficSubjects
+from plugins.audit.unread import UnreadRequests
+from plugins.audit.waiting import WaitingAnswers
+from plugins.audit.windows import Windows
 from proxy.plugin import (
     APIS,
-    METADATA,
+    Api,
+    Arrival,
     Authenticated,
-    By,
     Closed,
     Connected,
     Connection,
     Context,
+    Decision,
     Denied,
-    FilePath,
+    Disconnect,
+    Finding,
     Handler,
-    Meaning,
+    Holder,
     Message,
     MetadataResponse,
+    NotServed,
     Outcome,
     Plugin,
     PluginError,
+    Problem,
     Refused,
     Request,
+    RequestCounting,
     Response,
     Services,
     Steps,
     Wish,
-    carrying,
     on_event,
     on_outcome,
-    turns,
 )
-from proxy.plugin.files import Seconds, Size
 
 WRITTEN_EVERY = 0.05  # seconds
-_INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-MOST_ASKED = 1_000  # ids of topics, of one connection
-LONGEST_NAME = 32_767  # characters of a name that was denied: brokers take no longer ones
+SOON = 0.0001  # seconds until the writer, where answers wait for it, is ready again
+REFUSED = "the audit journal cannot be written"
+NO_ROOM = "the audit journal has no room for the event, without which nothing is answered"
+
+
+class Told:
+    """Stands in the place of what was noted of a request, when its event is made."""
+
+
+TOLD = Told()
 
 
 class Audit(Plugin):
     """Keeps the journal of one cluster in one worker."""
 
-    class Options(Plugin.Options):
+    class Options(AuditOptions):
         """Where the journal lies, and how it is cut into segments."""
 
-        journal: FilePath = Field(
-            description="The folder of the journal, which is made. A path is relative to this file.",
-            examples=["/var/lib/doorkeeper/journal"],
-        )
-        key: FilePath | None = Field(
-            default=None,
-            description="The PEM file with the Ed25519 key that signs the journal; it is made where there is none. "
-            "Without it: the path of the journal, with `.key` behind it.",
-        )
-        segment: Size = Field(
-            default=16 << 20,
-            examples=["16 MiB"],
-            description="Bytes on disk after which a segment of the journal is followed by another.",
-        )
-        sealed: Seconds = Field(
-            default=900.0,
-            examples=["15m"],
-            description="How long a segment is written before it is sealed, if it is not full earlier.",
-        )
+    @staticmethod
+    def examine(options: AuditOptions) -> Iterator[Finding | Problem]:
+        """What is wrong with the file of levels."""
+        yield from options.problems()
 
-    def __init__(self, options: Options, services: Services) -> None:
+    @staticmethod
+    def clusters(options: AuditOptions) -> Iterator[tuple[tuple[str, ...], str]]:
+        """The cluster of the topic, where one is named."""
+        if options.topic is not None and options.topic.cluster is not None:
+            yield ("topic", "cluster"), options.topic.cluster
+
+    def __init__(self, options: AuditOptions, services: Services) -> None:
         super().__init__(options, services)
-        folder = Path(options.journal)
-        key = Path(options.key) if options.key else folder.with_name(f"{folder.name}.key")
-        about = f"{services.instance} {services.cluster} {services.name} {services.clock.wall()!r}"
+        clock = services.clock
+        about = f"{services.instance} {services.cluster} {services.name} {clock.wall()!r}"
         instance = sha256(about.encode()).hexdigest()[:16]  # of this plugin's life: a chain is written once
+        self._levels = None if options.levels is None else services.watch("levels", options.levels, FORM.load)
+        self._windows = Windows()
+        self._not_served = NotServedWindows()
         rotation = Rotation(options.segment, options.sealed)
-        self._journal = Journal(folder, key, instance, services.worker, services.tell, rotation, services.clock.wall)
-        self._connections = 0
-        self._lost = services.counter("lost_events", "Events that the journal could not take.")
-        services.every(WRITTEN_EVERY, self._journal.work)
+        self._sink = sink = topic_sink(options.topic, services, instance)
+        self._journal = Journal(
+            Path(options.journal),
+            options.key_path,
+            instance,
+            services.worker,
+            services.tell,
+            rotation,
+            clock.wall,
+            due=self._due,
+            window=lambda: max(self._file.longest_window, self._not_served.window),
+            copy=sink.offer if sink else no_copy,
+        )
+        self._is_required = options.policy == "required"
+        self._answers = WaitingAnswers(self._journal, clock, options.patience)
+        self._recorder = recorder = EventRecorder(self._journal, services, self._levels)
+        self._unread = UnreadRequests(services, recorder, self._windows)
+        has_levels, may_count = self._levels is not None, not self._is_required
+        self._requests = RequestEvents(services, recorder, self._windows, self._unread, has_levels, may_count)
+        if self._is_required:
+            services.every(SOON, partial(self._journal.work_when_wanted, WRITTEN_EVERY))
+        else:
+            services.every(WRITTEN_EVERY, self._journal.work)
+        if sink is not None:
+            services.every(WRITTEN_EVERY, sink.work)
+
+    def _due(self, now: float) -> Iterator[QueuedEvent]:
+        """What is to be told now, beside what happened to requests and connections."""
+        yield from self._windows.due(now, self._file.longest_window)
+        yield from self._not_served.due(now)
+        if self._sink is not None:
+            yield from self._sink.unsent(now)
+
+    @property
+    def _file(self) -> LevelsFile:
+        return LevelsFile() if self._levels is None else self._levels.value
 
     def start(self) -> None:
         try:
-            self._journal.open()
+            self._journal.open(partial(redactor, self.options.redact, self.options.pseudonyms_path))
         except JournalError as error:
             raise PluginError(str(error)) from None
 
     def stop(self) -> None:
+        self._recorder.forget_all()
         self._journal.close()
+        if self._sink is not None:
+            self._sink.close()
 
     # Connections.
 
     @on_event(Connected, Authenticated, Refused, Denied, Closed)
-    def happened(self, connection: Connection, event: Connected | Authenticated | Refused | Denied | Closed) -> None:
-        match event:
-            case Connected():
-                self._put("connection_opened", connection, {})
-            case Authenticated():
-                self._put("connection_authenticated", connection, {})
-            case Refused():
-                self._put("authentication_failed", connection, {"why": event.why})
-            case Denied():
-                fields = _denied(event)
-                self._put("denied", connection, fields, 1 + text_bytes(fields["resource_name"]) // PLAIN)
-            case Closed():
-                self._put("connection_closed", connection, _parted(event))
+    def happened(self, connection: Connection, event: ConnectionEvent) -> None:
+        record_connection(self._recorder, self._windows, connection, event)
+
+    def accepted(self, arrival: Arrival) -> Decision:
+        """Nobody is served of whom nothing could be told."""
+        return Disconnect(REFUSED) if self._is_required and self._journal.is_refused else None
+
+    def not_served(self, ended: NotServed) -> None:
+        """It has no connection, so no number either."""
+        event = self._not_served.count(ended, self.services.clock.wall())
+        if event is not None:
+            self._recorder.keep(event)
 
     # Requests.
+
+    def holders(self, api: Api) -> Iterable[Holder]:
+        return [self.before] if self._is_required else []
+
+    def before(self, ctx: Context, outcome: Outcome) -> Steps:
+        """An answer is about to leave: it does when its event is on disk."""
+        if ctx.notes.get(self.services.name) is not TOLD:
+            lost = self._journal.lost
+            self.ended(ctx, outcome._replace(left=self.services.clock.now))
+            ctx.notes[self.services.name] = TOLD
+            if self._journal.lost != lost:
+                raise JournalError(NO_ROOM)
+        yield from self._answers.until_on_disk(self._journal.events)
+        return None
+
+    def counting(self, api: Api, version: int) -> RequestCounting | None:
+        return None if self._is_required else self._unread.counting(api, version)
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         for api in APIS.values():
             if not api.inter_broker:
                 for cls in (api.request, api.response):
-                    if names := wanted_fields(cls):
+                    if names := TRAFFIC.get(cls) or wanted_fields(cls):
                         side = Request if issubclass(cls, Request) else Response
                         yield Handler(self._read, Wish(side, cls, names, observes=True), position)
-
-            if carrying(Meaning.TOPIC_ID).fields(api.request) and api is not METADATA:
-                yield Handler(self._learn, Wish(Request, api.request, wanted_fields(api.request)), position)
-
-    def _learn(self, ctx: Context, request: Request) -> Steps | None:
-        """Ask for the names of topics, once for each id of a connection."""
-        subjects: Subjects | None = ctx.notes.get(self.services.name)
-        if subjects is None or not subjects.unnamed:  # None: it could not be observed, which was told
-            return None
-        asked = self._known(ctx.connection).asked
-        unknown = self.services.topics.unknown(topic_id for topic_id, _ in subjects.unnamed)
-        new = [topic_id for topic_id in turns(unknown) if topic_id not in asked][: MOST_ASKED - len(asked)]
-        asked.update(new)
-        return self._ask(ctx, new) if new else None
-
-    def _ask(self, ctx: Context, ids: list[bytes]) -> Steps:
-        try:
-            yield from self.services.topics.ask(ids)
-        except Exception as error:  # their ids are in the journal
-            self.services.tell("names of topics not learnt", ctx.connection, level="warning", why=type(error).__name__)
-        return None
 
     def _read(self, ctx: Context, message: Message) -> None:
         """A request as it came, or an answer as it leaves."""
         if isinstance(message, MetadataResponse):
             self.services.topics.learn(message.topics)
-        subjects: Subjects | None = ctx.notes.get(self.services.name)
+        subjects: RequestSubjects | None = ctx.notes.get(self.services.name)
         if subjects is None:
-            subjects = ctx.notes[self.services.name] = Subjects(ctx.api, ctx.version)
+            kind = TrafficSubjects if type(message) in TRAFFIC else Subjects
+            subjects = ctx.notes[self.services.name] = kind(ctx.api, ctx.version)
         subjects.read(message)
+        if subjects.by_id:
+            self._recorder.known(ctx.connection).learner.learn(ctx.connection, subjects.ids)
 
     @on_outcome()
     def ended(self, ctx: Context, outcome: Outcome) -> None:
-        subjects: Subjects | None = ctx.notes.pop(self.services.name, None)
-        fields = _ended(ctx, outcome, subjects)
-        if subjects is not None:
-            fields["resources"] = subjects.resources(self.services.topics.get)
-        self._put("request", ctx.connection, fields, 1 if subjects is None else subjects.weight)
-
-    def _put(self, kind: str, connection: Connection, fields: Said, weight: int = 1) -> None:
-        party = self._known(connection).of(connection)
-        if not self._journal.put(kind, self.services.clock.wall(), fields, party, weight):
-            self._lost.add()
-
-    def _known(self, connection: Connection) -> KnownParty:
-        known: KnownParty | None = connection.notes.get(self.services.name)
-        if known is None or known.journal is not self._journal:  # or it began under another configuration
-            self._connections += 1
-            known = connection.notes[self.services.name] = KnownParty(self._journal, self._connections)
-        return known
-
-
-class Said(Ended, NotAllowed, Parted, Reason, total=False):
-    """All that an event of a request or a connection may say, beyond whose it is."""
-
-
-def _denied(event: Denied) -> Said:
-    fields: Said = {
-        "api": event.api.name,
-        "operation": event.operation,
-        "resource_type": _INNER_CAPITAL.sub("_", event.resource).lower(),  # as resources have it
-        "resource_name": event.name[:LONGEST_NAME],
-        "why": event.why,
-        "enforced": event.enforced,
-    }
-    if event.place:
-        fields["rule"] = event.place
-    return fields
-
-
-def _parted(event: Closed) -> Said:
-    fields: Said = {
-        "lasted_us": round((event.ended - event.began) * 1e6),
-        "bytes_from_client": event.from_client,
-        "bytes_from_broker": event.from_broker,
-    }
-    if event.reason is not None:
-        fields["why"] = event.reason
-    return fields
-
-
-def _ended(ctx: Context, outcome: Outcome, subjects: Subjects | None) -> Said:
-    by, sent, answered = outcome.by, outcome.sent, outcome.answered
-    fields: Said = {
-        "api": ctx.api.name,
-        "api_version": ctx.version,
-        "correlation_id": ctx.correlation_id,
-        "answered_by": by.value,
-        "outcome": "answered",
-        "request_bytes": outcome.request_bytes,
-    }
-    if by is By.NOBODY:
-        fields["outcome"] = "none" if subjects is None or subjects.wants_answer else "unknown"
-    else:
-        fields["response_bytes"] = outcome.response_bytes
-    if outcome.why is not None:
-        fields["why"] = outcome.why
-    if outcome.left is not None:
-        broker = answered - sent if sent is not None and answered is not None else 0.0
-        fields["broker_us"] = round(broker * 1e6)
-        fields["proxy_us"] = round((outcome.left - outcome.came - broker) * 1e6)
-    if outcome.decisions:
-        fields["decisions"] = [{"handler": handler, "decision": decision} for handler, decision in outcome.decisions]
-    if subjects is not None:
-        if subjects.errors is not None:
-            fields["errors"] = list(subjects.errors)
-        if subjects.left_out:
-            fields["resources_left_out"] = subjects.left_out
-    return fields
+        subjects: RequestSubjects | Told | None = ctx.notes.pop(self.services.name, None)
+        if isinstance(subjects, Told):
+            return
+        known = self._recorder.known(ctx.connection)
+        may_wait = not self._is_required
+        if may_wait and subjects is not None and subjects.by_id and known.learner.learn(ctx.connection, subjects.ids):
+            at = self.services.clock.wall()
+            known.learner.when_known(lambda: self._requests.record(ctx, outcome, subjects, known, at), subjects.weight)
+        else:
+            self._requests.record(ctx, outcome, subjects, known, self.services.clock.wall())

@@ -5,14 +5,18 @@ Rules:
   that was full leaves no gap.
 * A segment is followed by the next one before it is sealed. So the last one of a chain is where its writer stopped or
   was killed; if neither is so, what followed was cut off.
-* A segment ends when it is large or old enough, or its hour is over. One in which nothing happened goes on.
+* A segment ends when it is large or old enough, or its hour is over. One in which nothing happened goes on. It ends too
+  where summaries count for longer from now on than its first event says.
+* A segment that somebody deletes or moves while it is written is sealed as it was, so that it is missed. The next one
+  goes on behind its last event.
 * Whatever the disk refuses is raised as OSError and can be tried again.
+* `copy` is given all lines once they are on disk, in their order.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -20,11 +24,17 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from plugins.audit.lines import EventLines
-from plugins.audit.queue import Loss, QueuedEvent
+from plugins.audit.queue import LateEvent, Loss, QueuedEvent
+from plugins.audit.redacted import Redactor
 from plugins.audit.seals import Seal, SegmentEnd, seal
 from plugins.audit.segments import OpenSegment, SegmentName
 
 HOUR = 3600
+Copy = Callable[[Sequence[bytes]], object]
+
+
+def no_copy(lines: Sequence[bytes]) -> None:
+    """They are in the journal alone."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +50,11 @@ class _Current:
     file: OpenSegment
     first: int
     begun: float
+    window: float
 
 
 class Chain:
-    """The segments of one writer. `wall` gives seconds since 1970."""
+    """The segments of one writer. `wall` gives seconds since 1970, `window` for how many seconds summaries count."""
 
     def __init__(
         self,
@@ -54,6 +65,9 @@ class Chain:
         wall: Callable[[], float],
         rotation: Rotation,
         others: dict[str, str],
+        window: Callable[[], float] = lambda: 0.0,
+        redactor: Redactor | None = None,
+        copy: Copy = no_copy,
     ) -> None:
         self._journal = journal
         self._instance = instance
@@ -62,14 +76,17 @@ class Chain:
         self._wall = wall
         self._rotation = rotation
         self._others = others
-        self._lines = EventLines(instance, worker)
+        self._window = window
+        self._redactor = redactor
+        self._lines = EventLines(instance, worker, *([] if redactor is None else [redactor]))
+        self._copy = copy
         self._waiting: list[bytes] = []
         self._number = 0
         self._newest: str | None = None  # the hash of the newest seal
         self._unsealed: deque[_Current] = deque()
         self._current = self._opened()
 
-    def add(self, entry: QueuedEvent | Loss) -> int:
+    def add(self, entry: QueuedEvent | LateEvent | Loss) -> int:
         """Make an entry's line. Gives how many bytes it has; `flush` writes it."""
         line = self._lines.line(entry)
         self._waiting.append(line)
@@ -79,12 +96,41 @@ class Chain:
         """Write all lines. Raises OSError."""
         if self._waiting:
             self._current.file.write(self._waiting)
+            self._copy(self._waiting)
             self._waiting = []
 
     @property
     def waiting(self) -> int:
         """How many lines are not written."""
         return len(self._waiting)
+
+    @property
+    def segment(self) -> Path:
+        """Where the segment is that is written."""
+        return self._current.file.path
+
+    @property
+    def is_gone(self) -> bool:
+        """Is the segment that is written no longer where it was begun? Raises OSError."""
+        return not self._current.file.is_there
+
+    def replace(self, newest: int) -> int:
+        """Go on in another segment, since the one that is written is gone. Gives how many events are lost with it.
+
+        `newest`: so many entries were added last, which will be added again. They are not lost, and lines that wait are
+        forgotten. Raises OSError: then nothing has changed.
+        """
+        gone, sequence = self._current, self._lines.sequence
+        self._lines.sequence = gone.first + gone.file.events - 1
+        try:
+            self._current = self._opened()
+        except OSError:
+            self._lines.sequence = sequence
+            raise
+        self._unsealed.append(gone)
+        again = 0 if self._waiting else newest
+        self._waiting = []
+        return gone.file.events - again
 
     @property
     def _is_over(self) -> bool:
@@ -100,7 +146,8 @@ class Chain:
         """
         current = self._current
         another_hour = more and self._wall() // HOUR != current.begun // HOUR
-        if current.file.size >= self._rotation.size or self._is_over or another_hour:
+        is_too_short = self._window() > current.window
+        if current.file.size >= self._rotation.size or self._is_over or another_hour or is_too_short:
             self._current = self._opened()
             self._unsealed.append(current)
         self._seal(SegmentEnd.ROTATED)
@@ -120,8 +167,12 @@ class Chain:
 
     def _opened(self) -> _Current:
         """The next segment, with its first event. Nothing has changed where it cannot be written."""
-        now = self._wall()
-        begin = {"segment": self._number + 1, "software": version("doorkeeper")}
+        now, window = self._wall(), self._window()
+        begin: dict[str, object] = {"segment": self._number + 1, "software": version("doorkeeper")}
+        if window:
+            begin["window_us"] = round(window * 1e6)
+        if self._redactor is not None:
+            begin |= self._redactor.said
         line = self._lines.line(QueuedEvent("segment_opened", now, None, begin))
         try:
             file = OpenSegment(self._journal, SegmentName.at(now, self._instance, self._worker, self._number + 1))
@@ -135,7 +186,8 @@ class Chain:
             self._lines.sequence -= 1
             raise
         self._number += 1
-        return _Current(file, self._lines.sequence, now)
+        self._copy([line])
+        return _Current(file, self._lines.sequence, now, window)
 
     def _seal(self, end: SegmentEnd) -> None:
         while self._unsealed:

@@ -58,13 +58,21 @@ def _altered(data: bytes, name: SegmentName, seal: Seal) -> Iterator[Remark]:
 def _gaps(path: Path, name: SegmentName, seal: Seal, is_last: bool) -> Iterator[Remark]:
     if seal.end is SegmentEnd.KILLED and is_last:  # a writer may be killed before it has sealed the one before, too
         torn = f"; {seal.torn} bytes behind it were no whole frame" if seal.torn else ""
-        text = f"its writer was killed after it, and events of the last 100 ms before that may be missing{torn}"
+        lost = f"events of the last 100 ms before that{_counted(path)}"
+        text = f"its writer was killed after it, and {lost} may be missing{torn}"
         yield Remark(name.path, text, seal.last, seal.last, gap=True)
     for line in segment_lines(path):
         if line.startswith(LOST):
             lost = json.loads(line)
             text = f"{lost['lost']} events were lost here, from {lost['lost_from']} to {lost['lost_to']}"
             yield Remark(name.path, text, lost["sequence"], lost["sequence"], gap=True)
+
+
+def _counted(path: Path) -> str:
+    """What summaries had counted that were not written, for people."""
+    first = json.loads(next(segment_lines(path), b"{}"))
+    window = first.get("window_us", 0) / 1e6
+    return f", and what summaries counted in the last {window:g} s," if window else ""
 
 
 def unsealed(journal: Path, name: SegmentName, first: int | None) -> Iterator[Remark]:

@@ -6,26 +6,36 @@
     journal.work()              # again and again, in a thread
     journal.close()
 
-Rules (policy `best_effort`):
+Rules:
 * `put` costs a microsecond or two and never waits. What it is given must not change any more.
 * What was put is on disk after the next `work`, or as soon as the disk takes it.
 * While the disk is full or the folder cannot be written, events stay in the queue and the disk is tried once a second.
   What finds the queue full is lost, and told by an `events_lost` as soon as the journal is written again.
 * A journal that cannot be opened at all is an error at once.
-* All but `put` is called by one thread at a time.
+* Where somebody deletes or moves the segment that is written, the next one begins at once, and the log says how many
+  events are gone. What was being written at that moment is written again.
+* Who cannot go on before an event is on disk says so (`hurry`) and looks again (`on_disk`): one write is for all that
+  was put until it began.
+* What a large request is about takes tens of milliseconds to tell: the writer's thread does it (`DeferredEvent`).
+* `put` is called by one thread. All else may be called by any: one at a time writes.
 """
 
 from __future__ import annotations
 
+import math
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from plugins.audit.chain import Chain, Rotation
-from plugins.audit.queue import ROOM, EventQueue, QueuedEvent, SharedFields
+from plugins.audit.chain import Chain, Copy, Rotation, no_copy
+from plugins.audit.keyfile import KeyFileError
+from plugins.audit.queue import ROOM, DeferredEvent, EventQueue, LateEvent, Loss, QueuedEvent, SharedFields
 from plugins.audit.recovery import newest_seals, recover
-from plugins.audit.signing import KeyFileError, fingerprint, key_text, signing_key
+from plugins.audit.redacted import Redactor
+from plugins.audit.signing import fingerprint, key_text, signing_key
 from proxy.plugin import LineWriter
 
 AGAIN = 1.0  # seconds until a disk that refused is tried again
@@ -38,7 +48,11 @@ class JournalError(Exception):
 
 
 class Journal:
-    """A journal in `folder`, written by one process. `wall` gives seconds since 1970."""
+    """A journal in `folder`, written by one process. `wall` gives seconds since 1970.
+
+    `due` gives the summaries that are over at some moment, `window` for how long they count at most, in seconds. `copy`
+    is given lines that are on disk.
+    """
 
     def __init__(
         self,
@@ -50,6 +64,9 @@ class Journal:
         rotation: Rotation | None = None,
         wall: Callable[[], float] = time.time,
         room: int = ROOM,
+        due: Callable[[float], Iterable[QueuedEvent]] = lambda now: (),
+        window: Callable[[], float] = lambda: 0.0,
+        copy: Copy = no_copy,
     ) -> None:
         self._folder = folder
         self._key_file = key_file
@@ -59,18 +76,42 @@ class Journal:
         self._rotation = rotation or Rotation()
         self._wall = wall
         self._queue = EventQueue(room)
+        self._due = due
+        self._window = window
+        self._copy = copy
         self._refused_at: float | None = None  # when the disk refused something last
+        self._writing = threading.Lock()
+        self._wanted = threading.Event()
+        self._flushed = threading.Condition()
+        self._over: deque[QueuedEvent] = deque()  # summaries that are to be written
+        self._newest: list[QueuedEvent | LateEvent | Loss] = []  # what was made lines of last, until it is on disk
+        self.lost = 0  # how many events found no room
+        self._put = self._taken = self._on_disk = 0  # how many events were put, are lines, and are on disk
         self._chain: Chain
 
-    def open(self) -> None:
-        """Seal what a killed writer left, and begin a chain. Raises JournalError."""
+    def open(self, redactor: Callable[[], Redactor | None] = lambda: None) -> None:
+        """Seal what a killed writer left, and begin a chain. Raises JournalError.
+
+        `redactor` gives what redacts all events; it may raise KeyFileError and OSError.
+        """
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             key = signing_key(self._key_file)
             for left in recover(self._folder, key):
                 self._tell("audit segment of a killed writer sealed", level="warning", segment=str(left))
             others = newest_seals(self._folder)
-            self._chain = Chain(self._folder, self._instance, self._worker, key, self._wall, self._rotation, others)
+            self._chain = Chain(
+                self._folder,
+                self._instance,
+                self._worker,
+                key,
+                self._wall,
+                self._rotation,
+                others,
+                self._window,
+                redactor(),
+                self._copy,
+            )
         except KeyFileError as error:
             raise JournalError(str(error)) from None
         except OSError as error:
@@ -87,38 +128,133 @@ class Journal:
         """
         if shared is not None:
             weight += shared.weight
-        return self._queue.put(QueuedEvent(kind, at, shared, fields, weight))
+        return self.hand_over(QueuedEvent(kind, at, shared, fields, weight))
+
+    def hand_over(self, event: QueuedEvent | DeferredEvent | LateEvent) -> bool:
+        """The same with an event that is made already, or will be by the writer."""
+        kept = self._queue.put(event)
+        self._put += kept
+        self.lost += not kept
+        return kept
+
+    @property
+    def events(self) -> int:
+        """How many were put."""
+        return self._put
+
+    @property
+    def is_refused(self) -> bool:
+        """Did the disk not take what was to be written last?"""
+        return self._refused_at is not None
+
+    @property
+    def on_disk(self) -> int:
+        """How many of the events that were put are on disk, of those in their order that are."""
+        return self._on_disk
+
+    def hurry(self) -> None:
+        """Somebody waits for what was put."""
+        self._wanted.set()
+
+    def wait(self, events: int, seconds: float) -> None:
+        """Wait until so many of the events that were put are on disk, and no longer than so many seconds."""
+        with self._flushed:
+            self._flushed.wait_for(lambda: self._on_disk >= events, seconds)
+
+    def work_when_wanted(self, seconds: float) -> None:
+        """Work as soon as somebody waits for it, or else after so many seconds."""
+        self._wanted.wait(seconds)
+        self._wanted.clear()
+        self.work()
 
     def work(self) -> None:
         """Write what was put, and cut the journal into segments where it is time."""
-        if self._refused_at is None or time.monotonic() - self._refused_at >= AGAIN:
-            self._done(self._write)
+        with self._writing:
+            if self._refused_at is None or time.monotonic() - self._refused_at >= AGAIN:
+                self._done(lambda: self._write(self._wall()))
 
     def close(self) -> None:
         """Write what is there, and seal it."""
-        if not (self._done(self._write) and self._done(self._chain.end)):
-            lost = len(self._queue) + self._chain.waiting
+        with self._writing:
+            self._close()
+
+    def _close(self) -> None:
+        if not (self._done(lambda: self._write(math.inf)) and self._done(self._chain.end)):
+            lost = len(self._queue) + len(self._over) + self._chain.waiting
             self._tell("audit events lost at the end", level="error", events=lost)
             self._chain.abandon()
 
-    def _write(self) -> None:
-        """Write all that is in the queue. Raises OSError, also where only the next segment cannot be begun."""
-        self._chain.flush()
-        refused = self._rotate(bool(self._queue))
+    def _write(self, now: float) -> None:
+        """Write all that is in the queue, and the summaries that are over now.
+
+        Raises OSError, also where only the next segment cannot be begun.
+        """
+        self._flush()
+        self._take_due(now)
+        refused = self._rotate(bool(self._queue or self._over))
         while self._queue:
-            self._fill()
-            self._chain.flush()
+            self._fill(self._take)
+            self._flush()
+        self._take_due(now)  # also of what was only counted now
+        while self._over:
+            self._fill(self._take_summary)
+            self._flush()
         refused = refused or self._rotate(False)
         if refused:
             raise refused
 
-    def _fill(self) -> None:
-        size = count = 0
-        while size < FRAME and (entry := self._queue.take()) is not None:
+    def _take_due(self, now: float) -> None:
+        self._over += [event._replace(at=min(now, self._wall())) for event in self._due(now)]
+
+    def _flush(self) -> None:
+        if not self._chain.is_gone:
+            self._chain.flush()
+        while self._chain.is_gone:
+            self._replace()
+        self._newest = []
+        with self._flushed:
+            self._on_disk = self._taken
+            self._flushed.notify_all()
+
+    def _replace(self) -> None:
+        """The segment that was written is gone."""
+        gone = self._chain.segment
+        lost = self._chain.replace(len(self._newest))
+        self._tell("audit segment deleted or moved while it was written", level="error", segment=str(gone), events=lost)
+        for entry in self._newest:
+            self._chain.add(entry)
+        self._chain.flush()
+
+    def _fill(self, take: Callable[[], QueuedEvent | LateEvent | Loss | None]) -> None:
+        """Make lines of some entries, for one frame."""
+        size = 0
+        while size < FRAME and (entry := take()) is not None:
             size += self._chain.add(entry)
-            count += 1
-            if count % BREATH == 0:
+            self._newest.append(entry)
+            if len(self._newest) % BREATH == 0:
                 time.sleep(0)
+
+    def _take(self) -> QueuedEvent | LateEvent | Loss | None:
+        while True:
+            entry = self._queue.take()
+            self._taken += entry is not None and not isinstance(entry, Loss)
+            if not isinstance(entry, DeferredEvent):
+                return entry
+            if (made := self._made(entry)) is not None:
+                return made
+
+    def _made(self, entry: DeferredEvent) -> QueuedEvent | Loss | None:
+        """What becomes of it. One that cannot be made is lost, and keeps nothing else from being written."""
+        try:
+            return entry.make()
+        except Exception as error:
+            self._tell("audit event not made", level="error", error=type(error).__name__)
+            loss = Loss(entry.at)
+            loss.add(entry.at)
+            return loss
+
+    def _take_summary(self) -> QueuedEvent | None:
+        return self._over.popleft() if self._over else None
 
     def _rotate(self, more: bool) -> OSError | None:
         """A segment that cannot be followed by another one goes on."""

@@ -8,46 +8,66 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from plugins.audit.queue import Loss, QueuedEvent
+from plugins.audit.queue import LateEvent, Loss, QueuedEvent
 from plugins.audit.schema import VERSION
 from plugins.audit.segments import LARGEST
 
-LONGEST = LARGEST // 2  # bytes of a line
+LONGEST = LARGEST * 3 // 4  # bytes of a line: more than the names and changes of one request can make
+
+
+def timestamp(seconds: float) -> str:
+    """A moment as it stands in the journal; of seconds since 1970."""
+    second, rest = divmod(round(seconds * 1e6), 1_000_000)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(second))}.{rest:06}Z"
 
 
 class EventLines:
-    """Makes the lines of one chain. `sequence` is that of the last one."""
+    """Makes the lines of one chain. `sequence` is that of the last one; `redact` gives an event as it may be told."""
 
-    def __init__(self, instance: str, worker: int) -> None:
+    def __init__(self, instance: str, worker: int, redact: Callable[[QueuedEvent], QueuedEvent] | None = None) -> None:
+        self._redact = redact
         self.sequence = 0
         self._chain = f'","instance":"{instance}","worker":{worker},"sequence":'
         self._second = -1  # the one that `_text` is of
         self._text = ""
 
-    def line(self, entry: QueuedEvent | Loss) -> bytes:
+    def line(self, entry: QueuedEvent | LateEvent | Loss) -> bytes:
         """The line of an event, and its new line."""
         if isinstance(entry, Loss):
             return self._lost(entry.count, entry.since, entry.until)
         try:
+            if not isinstance(entry, QueuedEvent):
+                if self._redact is None:
+                    return self._late(entry)
+                entry = entry.made()
+            if self._redact is not None:
+                entry = self._redact(entry)
             said = to_json(entry.fields)[1:-1]
             shared = b"" if entry.shared is None else entry.shared.json
         except (PydanticSerializationError, ValueError):
             return self._lost(1, entry.at, entry.at)
         if len(shared) + len(said) > LONGEST:
             return self._lost(1, entry.at, entry.at)
-        return b",".join([self._stamp(entry.kind, entry.at), *filter(None, (shared, said))]) + b"}\n"
+        return b",".join([self._stamp(entry.kind, entry.at).encode(), *filter(None, (shared, said))]) + b"}\n"
+
+    def _late(self, entry: LateEvent) -> bytes:
+        """The same of an event that writes its own JSON."""
+        said = entry.said()
+        if len(entry.shared.text) + len(said) > LONGEST:
+            return self._lost(1, entry.at, entry.at)
+        return f"{self._stamp(entry.kind, entry.at)},{entry.shared.text},{said}}}\n".encode()
 
     def _lost(self, count: int, since: float, until: float) -> bytes:
         fields = {"lost": count, "lost_from": self._time(since), "lost_to": self._time(until)}
-        return self._stamp("events_lost", until) + b"," + json.dumps(fields).encode()[1:] + b"\n"
+        return self._stamp("events_lost", until).encode() + b"," + json.dumps(fields).encode()[1:] + b"\n"
 
-    def _stamp(self, kind: str, at: float) -> bytes:
+    def _stamp(self, kind: str, at: float) -> str:
         self.sequence += 1
-        stamp = f'{{"kind":"{kind}","schema":{VERSION},"time":"{self._time(at)}{self._chain}{self.sequence}'
-        return stamp.encode()
+        return f'{{"kind":"{kind}","schema":{VERSION},"time":"{self._time(at)}{self._chain}{self.sequence}'
 
     def _time(self, at: float) -> str:
         """The second is written once for all events in it."""

@@ -2,27 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from plugins.audit.journal import Journal
+from plugins.audit.learning import TopicLearner
+from plugins.audit.levels import ClientLevels, LevelsFile
 from plugins.audit.queue import SharedFields
 from plugins.audit.schema import Party
-from proxy.plugin import Connection
+from proxy.plugin import Connection, Services, Tls
+from proxy.plugin.files import WatchedFile
+from proxy.plugin.frames import CompiledTally
+from rules.noted import noted_rules
+
+ALL_IN_FULL = LevelsFile()
+MOST_TOLD = 1_000  # topics that are known of one client, API and version, to be told unread
+
+TallyKey = tuple[int, int]  # an API's key, and a version
+
+
+class OpenTally(NamedTuple):
+    """Of which partitions requests need not be read (`counted.py`).
+
+    `heads` is what is said of each topic in an event for each request, as JSON (`told.py`); None: they are counted.
+    """
+
+    tally: CompiledTally
+    heads: dict[bytes, str] | None = None
 
 
 class KnownParty:
     """What is known of one connection. `number` counts the connections that this journal tells of."""
 
-    def __init__(self, journal: Journal, number: int) -> None:
-        self.journal = journal
-        self.asked: set[bytes] = set()  # topics whose names were asked for by their ids
-        self._number = number
+    def __init__(self, number: int, services: Services, file: WatchedFile[LevelsFile] | None = None) -> None:
+        self.number = number
+        self.learner = TopicLearner(services)
+        self._clock = services.clock
+        self._file = file
+        self._levels: ClientLevels | None = None
+        self._levels_of: LevelsFile | None = None
         self._made_of: tuple[Any, ...] = ()
-        self._shared = SharedFields({})
+        self.shared = SharedFields({})
+        self.tallies: dict[TallyKey, OpenTally] = {}
 
     def of(self, connection: Connection) -> SharedFields:
         """The party as it is now."""
+        rules = noted_rules(connection)
+        edition = None if rules is None else rules.edition()
         made_of = (
+            edition,
             connection.principal,
             connection.client_id,
             connection.software_name,
@@ -31,12 +58,43 @@ class KnownParty:
             connection.delegation,
         )
         if made_of != self._made_of:
-            self._made_of = made_of
-            self._shared = SharedFields(_party(self._number, connection))
-        return self._shared
+            self._made_of, self._levels = made_of, None
+            self.tallies.clear()
+            self.shared = SharedFields(_party(self.number, connection, edition))
+        return self.shared
+
+    def tally(self, connection: Connection, key: TallyKey) -> OpenTally | None:
+        """What requests of this API and version are found in unread, while nothing of this client changed."""
+        self.levels(connection)
+        return self.tallies.get(key)
+
+    def told(self, key: TallyKey, make: Callable[[], CompiledTally]) -> OpenTally:
+        """The same for those that are told in full; with room for one more topic."""
+        found = self.tallies.get(key)
+        if found is None or found.heads is None or len(found.heads) >= MOST_TOLD:
+            found = self.tallies[key] = OpenTally(make(), {})
+        return found
+
+    def levels(self, connection: Connection) -> ClientLevels:
+        """The levels of its requests, as the file is now."""
+        file = ALL_IN_FULL if self._file is None else self._file.value
+        self.of(connection)
+        if self._levels is None or self._levels_of is not file:
+            self._levels, self._levels_of = ClientLevels(file, connection, self._clock), file
+            self.tallies.clear()
+        return self._levels
 
 
-def _party(number: int, connection: Connection) -> Party:
+def with_tls(party: Party, tls: Tls | None) -> Party:
+    """The same, with what its handshake found out, if there was one."""
+    if tls is not None:
+        party["tls"] = str(tls)
+        if tls.subject is not None:
+            party["tls_subject"] = tls.subject
+    return party
+
+
+def _party(number: int, connection: Connection, rules: str | None) -> Party:
     party: Party = {
         "connection": number,
         "cluster": connection.cluster,
@@ -52,12 +110,11 @@ def _party(number: int, connection: Connection) -> Party:
         party["mechanism"] = connection.mechanism
     if connection.delegation is not None:
         party["delegation"] = connection.delegation
-    if connection.tls is not None:
-        party["tls"] = str(connection.tls)
-        if connection.tls.subject is not None:
-            party["tls_subject"] = connection.tls.subject
+    with_tls(party, connection.tls)
     if connection.client_id is not None:
         party["client_id"] = connection.client_id
     if connection.software_name is not None:
         party["client_software"] = " ".join(filter(None, (connection.software_name, connection.software_version)))
+    if rules is not None:
+        party["rules"] = rules
     return party

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from sys import getsizeof
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from pydantic_core import to_json
 
@@ -40,6 +40,11 @@ class SharedFields:
         """The fields as they stand in a line, without the braces."""
         return to_json(self.fields)[1:-1]
 
+    @cached_property
+    def text(self) -> str:
+        """The same as a text."""
+        return self.json.decode()
+
 
 class QueuedEvent(NamedTuple):
     """One event on its way. `at` is in seconds since 1970, `weight` how much room it takes, in plain events."""
@@ -49,6 +54,29 @@ class QueuedEvent(NamedTuple):
     shared: SharedFields | None
     fields: Mapping[str, Any]
     weight: int = 1
+
+
+class DeferredEvent(NamedTuple):
+    """An event that takes long to make: the writer's thread makes it. None: it is counted elsewhere, or not told."""
+
+    at: float
+    weight: int
+    make: Callable[[], QueuedEvent | None]
+
+
+class LateEvent(Protocol):
+    """An event of which the JSON is made by who writes it: until then it costs who puts it next to nothing."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def at(self) -> float: ...
+    @property
+    def shared(self) -> SharedFields: ...
+    @property
+    def weight(self) -> int: ...
+    def said(self) -> str: ...
+    def made(self) -> QueuedEvent: ...
 
 
 class Loss:
@@ -80,7 +108,7 @@ class EventQueue:
 
     def __init__(self, room: int = ROOM) -> None:
         self._room = room
-        self._entries: deque[QueuedEvent | Loss] = deque()
+        self._entries: deque[QueuedEvent | DeferredEvent | LateEvent | Loss] = deque()
         self._came = 0  # of what was put, by weight; written by who puts
         self._went = 0  # the same of what was taken; written by who takes
         self._loss: Loss | None = None
@@ -88,7 +116,7 @@ class EventQueue:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def put(self, event: QueuedEvent) -> bool:
+    def put(self, event: QueuedEvent | DeferredEvent | LateEvent) -> bool:
         """Let this event be written. False: it is lost."""
         if self._came - self._went + event.weight > self._room and self._entries:
             self._lose(event.at)
@@ -103,7 +131,7 @@ class EventQueue:
             self._loss.add(at)
             self._entries.append(self._loss)
 
-    def take(self) -> QueuedEvent | Loss | None:
+    def take(self) -> QueuedEvent | DeferredEvent | LateEvent | Loss | None:
         """The oldest entry; None: there is none."""
         try:
             entry = self._entries.popleft()

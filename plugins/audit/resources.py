@@ -11,42 +11,32 @@ Rules:
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
+from plugins.audit.changes import CHANGING, RequestChanges
+from plugins.audit.measured import measured
+from plugins.audit.operations import needed_right
 from plugins.audit.queue import text_bytes
-from plugins.audit.schema import Resource
+from plugins.audit.schema import AdminChange, Resource
 from plugins.audit.shapes import MessageShape, shape
+from plugins.audit.traffic import Counted, Names, PartitionTraffic
+from plugins.audit.words import CONFIG_TYPES, TYPES_OF, id_text
 from proxy.plugin import (
-    CREATE_ACLS,
-    DELETE_ACLS,
-    DESCRIBE_ACLS,
-    FIND_COORDINATOR,
     Api,
     ErrorCode,
     Message,
-    ProtocolError,
-    RecordBatch,
     Request,
-    batches,
     turn,
 )
 from proxy.plugin.schema import NO_UUID
-from rules import ResourceType
+from rules.noted import NotedRules
 
 MOST = 10_000  # resources of one request
 MOST_TEXT = 2 << 20  # bytes of their names: in a line each may take six times as many
 SIZE = 400  # bytes that one takes in memory, beside the text of its name
-ACL_TYPES = {kind.value: kind.name.lower() for kind in ResourceType}
-CONFIG_TYPES = {2: "topic", 4: "broker", 8: "broker_logger", 16: "client_metrics", 32: "group"}
-COORDINATOR_TYPES = {0: "group", 1: "transactional_id", 2: "share_group"}
-TYPES_OF = {
-    CREATE_ACLS: ACL_TYPES,
-    DELETE_ACLS: ACL_TYPES,
-    DESCRIBE_ACLS: ACL_TYPES,
-    FIND_COORDINATOR: COORDINATOR_TYPES,
-}
+
+HEAD = ("type", "name", "id", "operation", "rule")
 
 Topic = tuple[str | None, bytes | None]  # the name and the id that the message says
 
@@ -64,24 +54,88 @@ class Subjects:
         self._found: dict[tuple[str, str, int | None], Resource] = {}
         self._named = 0  # bytes of names
         self._is_answer = False
+        self._changes: RequestChanges | None = RequestChanges() if api in CHANGING else None
 
     @property
     def held(self) -> int:
         """Bytes that are kept until the answer comes."""
-        return SIZE * (len(self._found) + 1) + self._named
+        changes = 0 if self._changes is None else self._changes.held
+        return SIZE * (len(self._found) + 1) + self._named + changes
+
+    @property
+    def ids(self) -> Iterator[bytes]:
+        """The topics that are named by their ids alone."""
+        return (topic_id for topic_id, _ in self.unnamed)
+
+    @property
+    def by_id(self) -> bool:
+        """Are there topics without names?"""
+        return bool(self.unnamed)
 
     @property
     def weight(self) -> int:
         """How much room an event takes that tells of them, in plain events."""
         return self.held // SIZE
 
-    def resources(self, name_of: Callable[[bytes], str | None]) -> list[Resource]:
+    def resources(self, name_of: Names, rules: NotedRules | None = None) -> list[Resource]:
         """All that was found. `name_of` gives the names of topics by their ids, as far as they are known."""
+        self._name(name_of)
+        for resource in self._found.values():
+            self._add_right(resource, rules)
+        return list(self._found.values())
+
+    def _name(self, name_of: Names) -> None:
         for topic_id, resource in self.unnamed:
             name = name_of(topic_id)
             if name is not None:
                 resource["name"] = name
-        return list(self._found.values())
+
+    def _add_right(self, resource: Resource, rules: NotedRules | None) -> None:
+        """Say which right it needs, and by which rule it has it."""
+        right = needed_right(self._api, resource["type"])
+        if right is None:
+            return
+        resource["operation"] = right.operation.word
+        named = resource.get("name")
+        place = None if rules is None or named is None else rules.place(*right[:2], right.asked(named))
+        if place is not None:
+            resource["rule"] = place
+
+    def moved(self, name_of: Names) -> Iterator[tuple[Counted, str | None, PartitionTraffic]]:
+        """What it is about, each with its name, if that is known, and with what came of it."""
+        self._name(name_of)
+        for key, resource in self._found.items():
+            moved = PartitionTraffic()
+            moved.size, moved.records = resource.get("bytes", -1), resource.get("records")
+            moved.first_offset, moved.last_offset = resource.get("first_offset", -1), resource.get("last_offset", -1)
+            moved.error = ErrorCode[resource["error"]] if "error" in resource else 0
+            yield key, resource.get("name"), moved
+
+    def head(self, key: Counted, name_of: Names, rules: NotedRules | None) -> Resource:
+        """What is said of something that `moved` gave, whatever the partition."""
+        kind, name, index = key
+        found = self._found[kind, str(name), index]
+        self._add_right(found, rules)
+        head: Any = {field: found[field] for field in HEAD if field in found}  # type: ignore[literal-required]
+        resource: Resource = head
+        return resource
+
+    def changes(self, name_of: Names) -> tuple[list[AdminChange], int]:
+        """What it changes, each with the error of the resource that it is about, and how many more there are."""
+        if self._changes is None:
+            return [], 0
+        self._name(name_of)
+        failed: dict[tuple[str, str | None, int | None], str] = {}
+        for resource in self._found.values():
+            if "error" in resource:
+                for name in (resource.get("name"), resource.get("id")):
+                    failed[resource["type"], name, resource.get("partition")] = resource["error"]
+        for change in self._changes.told(name_of):
+            of_all = failed.get((change["type"], change["name"], None))
+            error = failed.get((change["type"], change["name"], change.get("partition")), of_all)
+            if error is not None:
+                change.setdefault("error", error)
+        return self._changes.found, self._changes.left_out
 
     def read(self, message: Message) -> None:
         """Take in a request, or its answer as it leaves."""
@@ -95,6 +149,8 @@ class Subjects:
         if self._is_answer and top.error is not None and (error := getattr(message, top.error)):
             for resource in self._found.values():
                 resource.setdefault("error", ErrorCode(error).name)
+        if self._changes is not None:
+            self._changes.read(self._api, message, self._is_answer)
 
     def _struct(self, struct: Any, at: MessageShape, topic: Topic) -> int:
         """Take in a struct and what is below it. Gives how many partitions were found."""
@@ -161,7 +217,14 @@ class Subjects:
         if resource is None:
             return
         if data:
-            _measure(resource, data, self._is_answer)
+            resource["bytes"] = len(data)
+            count, first, last, earliest, latest = measured(data, self._is_answer)
+            if count is not None:
+                resource["records"] = count
+            if self._is_answer and count:
+                resource["first_offset"], resource["last_offset"] = first, last
+            elif not self._is_answer and latest >= 0:
+                resource["first_timestamp"], resource["last_timestamp"] = earliest, latest
         if at.base_offset and not error and struct.base_offset >= 0 and resource.get("records"):
             resource["first_offset"] = struct.base_offset
             resource["last_offset"] = struct.base_offset + resource["records"] - 1
@@ -177,9 +240,11 @@ class Subjects:
         has_records: bool = False,
     ) -> Resource | None:
         """The resource of this name; None: the answer speaks of one that is of no matter, or there are too many."""
-        id_text = None if topic_id is None else urlsafe_b64encode(topic_id).decode().rstrip("=")  # as Kafka prints ids
-        key = kind, name or id_text or "", partition
+        shown = None if topic_id is None else id_text(topic_id)
+        key = kind, name or shown or "", partition
         resource = self._found.get(key)
+        if resource is None and shown is not None:  # an answer may say the name too
+            resource = self._found.get((kind, shown, partition))
         if resource is None:
             if self._is_answer and not error and not has_records:
                 return None
@@ -191,8 +256,8 @@ class Subjects:
             resource = self._found[key] = {"type": kind}
             if name is not None:
                 resource["name"] = name
-            if topic_id is not None and id_text is not None:
-                resource["id"] = id_text
+            if topic_id is not None and shown is not None:
+                resource["id"] = shown
                 if name is None:
                     self.unnamed.append((topic_id, resource))
             if partition is not None:
@@ -200,26 +265,3 @@ class Subjects:
         if error:
             resource["error"] = ErrorCode(error).name
         return resource
-
-
-def _measure(resource: Resource, data: bytes | memoryview, is_answer: bool) -> None:
-    """How many records these are, and of an answer which; what old clients compress cannot be counted unread."""
-    resource["bytes"] = len(data)
-    records: int | None = 0
-    first = last = -1
-    try:
-        for batch in batches(data, partial=is_answer):
-            turn()
-            if not isinstance(batch, RecordBatch):
-                records = None
-                break
-            if records is not None and not batch.is_control:
-                records += batch.records_count
-                first, last = batch.base_offset if first < 0 else first, batch.last_offset
-    except ProtocolError:
-        records = None
-    if records is None:
-        return
-    resource["records"] = records
-    if is_answer and records:
-        resource["first_offset"], resource["last_offset"] = first, last

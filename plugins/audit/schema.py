@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
 
-VERSION = 1
+VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,22 @@ class Opened(TypedDict):
 
     segment: Annotated[Small, "The number of the segment in its chain, from 1."]
     software: Annotated[str, "The version of Doorkeeper."]
+    window_us: Annotated[
+        int, Since(2), "Microseconds for which a summary may count before it is written: what a killed writer may lose."
+    ]
+
+
+class Redacting(TypedDict, total=False):
+    """Of `segment_opened`, where events are redacted."""
+
+    redaction: Annotated[list[str], Since(3), "The rules of redaction in force, in their order; null: none."]
+    pseudonyms: Annotated[
+        str, Since(3), "An id of the key of the pseudonyms: the same names have the same ones where it is the same."
+    ]
 
 
 class Lost(TypedDict):
-    """Of `events_lost`."""
+    """Of `events_lost` and `events_unsent`."""
 
     lost: Annotated[int, "How many events could not be written."]
     lost_from: Annotated[Timestamp, "When the first of them happened."]
@@ -69,6 +81,13 @@ class Party(TypedDict, total=False):
     tls_subject: Annotated[str, "The subject of its certificate."]
     client_id: Annotated[str, "What the client calls itself."]
     client_software: Annotated[str, "Its library and that library's version, as it says."]
+    rules: Annotated[str, Since(2), "An id of the ACL rules in force for it, made of what they say; null without any."]
+    redacted: Annotated[
+        list[str],
+        Since(3),
+        "Which kinds of names are not told as they are, as the rules of redaction name them: `principal`, "
+        "`client_host`, `client_id`, `tls_subject`, `topic`, `group`, `transactional_id`; null: none.",
+    ]
 
 
 class Resource(TypedDict, total=False):
@@ -83,15 +102,58 @@ class Resource(TypedDict, total=False):
     bytes: Annotated[int, "The size of these records, as they were sent."]
     first_offset: Annotated[int, "The offset of the first of these records."]
     last_offset: Annotated[int, "The offset of the last of these records."]
+    first_timestamp: Annotated[int, Since(2), "The timestamp of the first record that was produced: ms since 1970."]
+    last_timestamp: Annotated[int, Since(2), "The highest timestamp of the records that were produced."]
+    operation: Annotated[str, Since(2), "The right that the request needs for it: `Read`, `Write`, ..."]
+    rule: Annotated[str, Since(2), "The ACL rule that decides on that, as file:line:column; null: none is about it."]
+    requests: Annotated[int, Since(2), "Of a summary: how many requests were about it."]
+    failures: Annotated[list[Failure], Since(2), "Of a summary: those that failed. All else counts those that did not."]
 
 
-class HandlerDecision(TypedDict):
+class Failure(TypedDict):
+    """Of a summary: requests about a resource that were answered with one error."""
+
+    error: Annotated[str, Since(2), "The name of the error."]
+    requests: Annotated[int, Since(2), "How many were answered with it."]
+    records: Annotated[int, Since(2), "How many records these would have written."]
+
+
+class AdminChange(TypedDict, total=False):
+    """One thing that an administrator's request changes."""
+
+    change: Annotated[
+        str,
+        Since(2),
+        "`create`, `delete`, `grow`; of configs, quotas and credentials `set`, `unset`, `append`, `subtract`, "
+        "`replace`; `reset offset`, `delete offset`, `delete records`; of transactions `commit`, `abort`.",
+    ]
+    type: Annotated[str, Since(2), "Of what: a type of resource, or `user quota`, `client-id quota`, `ip quota`."]
+    name: Annotated[str, Since(2), "Its name; of quotas `<default>` for those of everybody."]
+    key: Annotated[
+        str, Since(2), "What of it: a config, a quota, a SCRAM mechanism, `partitions`; of a group's offset the topic."
+    ]
+    value: Annotated[
+        str, Since(2), "To what: partitions, an offset, a quota. Never the value of a config or a credential."
+    ]
+    partition: Annotated[Small, Since(2), "The partition, where it is about one."]
+    principal: Annotated[str, Since(2), "Of an ACL: whom it is about."]
+    host: Annotated[str, Since(2), "Of an ACL: from where."]
+    operation: Annotated[str, Since(2), "Of an ACL: `Read`, `Write`, `All`, ..."]
+    permission: Annotated[str, Since(2), "Of an ACL: `Allow` or `Deny`."]
+    pattern: Annotated[str, Since(2), "Of an ACL: `Literal` or `Prefixed`."]
+    error: Annotated[str, Since(2), "Why it was not done; null: it was, if its request was answered."]
+
+
+class HandlerDecision(TypedDict, total=False):
     """One thing that the proxy did with a request or its answer."""
 
     handler: Annotated[str, "The plugin and its handler: `Acl.check_request`, `RequestFaults.request`."]
     decision: Annotated[
-        str, "`Forward` (something else was sent on), `Reply`, `Disconnect`, `Raw`, `Cut`, `failed`, ..."
+        str,
+        "`Forward` (something else was sent on), `Reply`, `Disconnect`, `Raw`, `Cut`, `failed`, ...; of a fault what "
+        "it does: `error`, `delay`, ...",
     ]
+    rule: Annotated[str, Since(2), "The name of the rule that it was done by, as of the fault; null: of none."]
 
 
 class NotAllowed(TypedDict, total=False):
@@ -112,28 +174,77 @@ class Parted(TypedDict, total=False):
     bytes_from_broker: Annotated[int, "Bytes that the broker sent."]
 
 
-class Ended(TypedDict, total=False):
-    """Of `request`: what was asked, and what became of it."""
+class Asked(TypedDict, total=False):
+    """Of requests, alone and together: what was asked, and what became of it."""
 
     api: Annotated[str, "Kafka's name of the API."]
     api_version: Annotated[Small, "Its version."]
+    errors: Annotated[
+        list[str], "The names of all errors in the answer, each once. Empty: it has none. Null: not read."
+    ]
+    request_bytes: Annotated[int, "The size of the request, in bytes of its frame; of a summary of all requests."]
+    response_bytes: Annotated[int, "The size of the answer, in bytes of its frame; of a summary of all answers."]
+    broker_us: Annotated[
+        int,
+        "Microseconds from when the request went to the broker until its answer began; of a summary of all of them.",
+    ]
+    proxy_us: Annotated[
+        int, "Microseconds that the proxy took for the request and for its answer; of a summary of all of them."
+    ]
+    resources: Annotated[list[Resource], "What it is about, and what came of each."]
+
+
+class Ended(Asked, total=False):
+    """Of `request`."""
+
     correlation_id: Annotated[Small, "The number that the client gave the request."]
     answered_by: Annotated[str, "Who answered: `broker`, `plugin`, `proxy` or `nobody`."]
     outcome: Annotated[
         str, "`answered`, `unknown` (the client wanted no answer), or `none`: it got none; `why` says why."
     ]
-    errors: Annotated[
-        list[str], "The names of all errors in the answer, each once. Empty: it has none. Null: not read."
-    ]
-    request_bytes: Annotated[int, "The size of the request, in bytes of its frame."]
-    response_bytes: Annotated[int, "The size of the answer, in bytes of its frame."]
-    broker_us: Annotated[int, "Microseconds from when the request went to the broker until its answer began."]
-    proxy_us: Annotated[int, "Microseconds that the proxy took for the request and for its answer."]
     decisions: Annotated[
         list[HandlerDecision], "What the proxy did with it and with its answer, in order; null: nothing."
     ]
-    resources: Annotated[list[Resource], "What it is about, and what came of each."]
     resources_left_out: Annotated[int, "How many more it is about, where these are too many to be kept."]
+    changes: Annotated[list[AdminChange], Since(2), "What it was to change, as an administrator does; null: nothing."]
+    changes_left_out: Annotated[int, Since(2), "How many more changes there are, where these are too many to be kept."]
+
+
+class Claimed(TypedDict, total=False):
+    """Of `authentication_failed`."""
+
+    claimed: Annotated[
+        str,
+        Since(2),
+        "The principal that it said it is. Null where the proxy knows no such user: it might be a mistyped password.",
+    ]
+
+
+class CountedWindow(TypedDict, total=False):
+    """Of what is told together."""
+
+    window_from: Annotated[Timestamp, Since(2), "When the first of the requests or connections ended that are counted."]
+    window_to: Annotated[Timestamp, Since(2), "When the last of them ended."]
+
+
+class Summary(Asked, CountedWindow, total=False):
+    """Of `summary`: what many requests of one API have in common, and what came of them."""
+
+    requests: Annotated[int, Since(2), "How many there were."]
+    without_answer: Annotated[int, Since(2), "How many of them wanted no answer."]
+    broker_us_most: Annotated[int, Since(2), "The largest `broker_us` of one of them."]
+    proxy_us_most: Annotated[int, Since(2), "The largest `proxy_us` of one of them."]
+
+
+class Unserved(TypedDict, total=False):
+    """Of `connection_failed`."""
+
+    connections: Annotated[
+        int,
+        Since(3),
+        "How many there were: one, or those that ended alike from `window_from` to `window_to`, beside the first. "
+        "Where they differ too much to be told apart, the client is null.",
+    ]
 
 
 class Reason(TypedDict, total=False):
@@ -143,18 +254,27 @@ class Reason(TypedDict, total=False):
 
 
 KINDS = {
-    "segment_opened": ("A segment of the journal begins.", (Opened,)),
+    "segment_opened": ("A segment of the journal begins.", (Opened, Redacting)),
     "events_lost": ("Events were lost here, since the journal could not take them.", (Lost,)),
+    "events_unsent": (
+        "Events that are in the journal are missing on the audit topic, which could not take them.",
+        (Lost,),
+    ),
     "journal_closed": ("The writer ended in order. It is the last event of its chain.", ()),
     "connection_opened": ("A client connected.", (Party,)),
     "connection_authenticated": ("A client proved who it is, or did so again.", (Party,)),
-    "authentication_failed": ("A client did not prove who it is.", (Party, Reason)),
+    "authentication_failed": ("A client did not prove who it is.", (Party, Claimed, Reason)),
     "denied": ("The rules do not allow something that a client asked for.", (Party, NotAllowed, Ended, Reason)),
+    "connection_failed": (
+        "A connection ended before it was served: refused, without TLS, or its broker could not be reached.",
+        (Party, Unserved, CountedWindow, Reason),
+    ),
     "connection_closed": ("A connection ended.", (Party, Parted, Reason)),
     "request": (
         "A request came to its end: it was answered, or it is certain that it will not be.",
         (Party, Ended, Reason),
     ),
+    "summary": ("Requests came to their end that are told together.", (Party, Summary)),
 }
 
 

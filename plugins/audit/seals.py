@@ -87,6 +87,7 @@ def seal(journal: Path, said: Seal, key: Ed25519PrivateKey) -> str:
     line = said.text(key.public_key()).encode()
     segment = journal / said.name.path
     hidden, file = beside(segment, "seal.tmp"), beside(segment, "seal")
+    file.parent.mkdir(parents=True, exist_ok=True)  # somebody may have taken the segment away, and its folder
     with open(hidden, "wb") as opened:
         opened.write(line + b64encode(key.sign(line)) + b"\n")
         opened.flush()

@@ -10,8 +10,10 @@ Rules:
 from __future__ import annotations
 
 import heapq
+import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -20,10 +22,15 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from plugins.audit.pseudonyms import Pseudonyms
+from plugins.audit.redaction import hashed
 from plugins.audit.segments import SegmentName, frames, segments
 
 JournalEvent = dict[str, Any]
 MARGIN = timedelta(hours=1)
+SEALED = sys.maxsize  # the end of a segment to which nothing comes any more
+OF_CLIENT = ("client_host", "client_id")  # kinds of names, as rules of redaction say them
+OF_RESOURCE = ("topic", "group", "transactional_id", "principal")
 
 
 @dataclass(frozen=True)
@@ -38,20 +45,27 @@ class EventFilter:
     api: str | None = None
     error: str | None = None
     client: str | None = None
+    pseudonyms: Pseudonyms | None = None  # those with which names may stand in the journal
 
     def includes(self, event: JournalEvent) -> bool:
         """Is it one of them?"""
-        resources = event.get("resources") or ()
+        resources = [event.get("resource_name"), *(one.get("name") for one in event.get("resources") or ())]
         return (
             (self.since is None or event["time"] >= _text(self.since))
             and (self.until is None or event["time"] < _text(self.until))
             and _is(self.kind, [event["kind"]])
-            and _is(self.principal, [event.get("principal")])
+            and self._is_named(self.principal, [event.get("principal")], "principal")
             and _is(self.api, [event.get("api")])
-            and _is(self.client, [event.get("client_host"), event.get("client_id")])
+            and self._is_named(self.client, [event.get("client_host"), event.get("client_id")], *OF_CLIENT)
             and _is(self.error, event.get("errors") or ())
-            and _is(self.resource, [resource.get("name") for resource in resources])
+            and self._is_named(self.resource, resources, *OF_RESOURCE)
         )
+
+    def _is_named(self, wanted: str | None, there: Sequence[str | None], *kinds: str) -> bool:
+        """The same, also of a name that is hashed, which may be of one of these kinds."""
+        if wanted is None or self.pseudonyms is None:
+            return _is(wanted, there)
+        return _is(wanted, there) or any(one in there for one in hashed(self.pseudonyms, wanted, kinds))
 
     def may_be_in(self, name: SegmentName) -> bool:
         """May a segment have such events?"""
@@ -84,24 +98,6 @@ def search(journal: Path, wanted: EventFilter) -> Iterator[JournalEvent]:
     return filter(wanted.includes, _merged(streams))
 
 
-def latest(journal: Path, many: int) -> list[JournalEvent]:
-    """The newest events, so many, by their time."""
-    chains: dict[str, list[SegmentName]] = {}
-    for path in segments(journal):
-        if name := SegmentName.of(path):
-            chains.setdefault(name.chain, []).append(name)
-    found: list[Iterable[JournalEvent]] = []
-    for names in chains.values():
-        last: deque[JournalEvent] = deque(maxlen=many)
-        for name in sorted(names, reverse=True):
-            here = deque(_of_chain(journal, [name]), maxlen=many - len(last))
-            last.extendleft(reversed(here))
-            if len(last) == many:
-                break
-        found.append(last)
-    return list(deque(_merged(found), maxlen=many))
-
-
 def _merged(streams: Iterable[Iterable[JournalEvent]]) -> Iterator[JournalEvent]:
     """By their time; what is of one chain stays in its order."""
     return heapq.merge(*streams, key=lambda event: str(event["time"]))
@@ -130,20 +126,44 @@ def _event(line: bytes) -> JournalEvent | None:
 
 
 class Follower:
-    """What comes into a journal from now on. It looks into the folders of the two latest hours."""
+    """The `newest` events of a journal, so many, and then what comes into it: each once.
 
-    def __init__(self, journal: Path) -> None:
+    After the first look only the folders of the two latest hours are looked into: what is written, is written there.
+    """
+
+    def __init__(self, journal: Path, many: int) -> None:
         self._journal = journal
-        self._ends = {path: path.stat().st_size for path in self._recent()}
+        self._ends: dict[Path, int] = {}  # how far each segment was read
+        self.newest: list[JournalEvent] = list(deque(_merged(list(self._latest(many))), maxlen=many))
+
+    def _latest(self, many: int) -> Iterator[Iterable[JournalEvent]]:
+        """Of each chain so many at the most."""
+        chains: dict[str, list[SegmentName]] = {}
+        for path in segments(self._journal):
+            if name := SegmentName.of(path):
+                chains.setdefault(name.chain, []).append(name)
+                self._ends[path] = SEALED
+        for names in chains.values():
+            last: deque[JournalEvent] = deque(maxlen=many)
+            for name in sorted(names, reverse=True):
+                here = deque(self._read(self._journal / name.path, 0), maxlen=many - len(last))
+                last.extendleft(reversed(here))
+                if len(last) == many:
+                    break  # those before it have no more to come
+            yield last
+
+    def _read(self, path: Path, start: int) -> Iterator[JournalEvent]:
+        self._ends[path], events = _events(path.read_bytes(), start)
+        return events
 
     def more(self) -> list[JournalEvent]:
         """The events that came since the last look."""
         found: list[Iterable[JournalEvent]] = []
         for path in self._recent():
-            start = self._ends.get(path, 0)
-            if path.stat().st_size > start:
-                self._ends[path], events = _events(path.read_bytes(), start)
-                found.append(events)
+            with suppress(FileNotFoundError):  # deleted since the folder was read
+                start = self._ends.get(path, 0)
+                if path.stat().st_size > start:
+                    found.append(self._read(path, start))
         return list(_merged(found))
 
     def _recent(self) -> list[Path]:

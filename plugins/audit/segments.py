@@ -10,6 +10,7 @@ Rules:
   the segment's number in it. Spark makes columns of the folders, and passes over names that begin with `_`.
 * The writer has its file locked. A segment that is neither locked nor sealed was left by a process that was killed.
 * A frame is on disk as a whole or not at all: what a full disk took of it is cut off again.
+* A file that was deleted or moved can still be written. Its writer asks whether it is there (`is_there`).
 """
 
 from __future__ import annotations
@@ -96,6 +97,7 @@ class OpenSegment:
             hidden.unlink(missing_ok=True)
             self.close()
             raise
+        self._identity = _identity(os.fstat(self._fd))
         self.size = 0
         self.checks = bytearray()
         self._sha256 = sha256()
@@ -104,6 +106,14 @@ class OpenSegment:
     def events(self) -> int:
         """How many are in it."""
         return len(self.checks) // CHECK
+
+    @property
+    def is_there(self) -> bool:
+        """Does its path still lead to the file that is written? Raises OSError."""
+        try:
+            return _identity(os.stat(self.path)) == self._identity
+        except (FileNotFoundError, NotADirectoryError):
+            return False
 
     @property
     def sha256(self) -> str:
@@ -128,6 +138,10 @@ class OpenSegment:
     def close(self) -> None:
         """Unlock it."""
         os.close(self._fd)
+
+
+def _identity(file: os.stat_result) -> tuple[int, int]:
+    return file.st_dev, file.st_ino
 
 
 def checks(lines: Iterable[bytes]) -> bytes:

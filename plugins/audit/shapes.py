@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from plugins.audit.changes import changing_fields
 from proxy.plugin import Meaning, Message, Struct, leading
 from proxy.plugin.schema import Field, StructType
 
@@ -77,4 +78,4 @@ def _below(field: Field, version: int) -> tuple[str, bool, MessageShape]:
 def wanted_fields(cls: type[Message]) -> frozenset[str]:
     """The top-level fields of a message that have to be read for all this."""
     found = {field.name for field in leading(cls, *WANTED)}
-    return frozenset(found | ({"acks", *KIND_FIELDS} & cls.field.keys() if found else set()))
+    return frozenset(found | ({"acks", *KIND_FIELDS} & cls.field.keys() if found else set()) | changing_fields(cls))

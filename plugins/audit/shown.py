@@ -18,15 +18,19 @@ def shown(event: JournalEvent) -> str:
 def _who(event: JournalEvent) -> str:
     if event.get("client_host") is None:
         return f"{event['instance']}-{event['worker']}"
-    client = f"{event['client_host']}:{event.get('client_port')}"
+    client = ":".join(str(event[name]) for name in ("client_host", "client_port") if event.get(name) is not None)
     return " ".join(filter(None, (event.get("principal"), client, event.get("client_id"))))
 
 
 def _what(event: JournalEvent) -> str:
+    if event["kind"] == "summary":
+        about = f"{event['requests']} requests of {event['api']} v{event['api_version']}"
+        return "  ".join(filter(None, (about, _resources(event), ", ".join(event.get("errors") or ()))))
     if event["kind"] != "request":
         asked = (event.get("api"), event.get("operation"), event.get("resource_type"), event.get("resource_name"))
         lost = f"{event['lost']} events" if event.get("lost") else None
-        facts = (" ".join(filter(None, asked)), event.get("why"), event.get("rule"), lost)
+        many = f"{event['connections']} connections" if event.get("connections", 1) > 1 else None
+        facts = (" ".join(filter(None, asked)), event.get("why"), event.get("rule"), lost, many)
         return ", ".join([event["kind"].replace("_", " "), *filter(None, facts)])
     return "  ".join(filter(None, (f"{event['api']} v{event['api_version']}", _resources(event), _outcome(event))))
 
@@ -38,7 +42,7 @@ def _resources(event: JournalEvent) -> str:
 
 
 def _resource(resource: dict[str, Any]) -> str:
-    name = resource.get("name") or resource.get("id")
+    name = resource.get("name") or resource.get("id") or "(no name)"
     where = "" if resource.get("partition") is None else f"-{resource['partition']}"
     return ", ".join([f"{resource.get('type')} {name}{where}", *_came_of(resource)])
 

@@ -8,7 +8,6 @@ Rules:
 
 from __future__ import annotations
 
-import os
 from base64 import b64decode, b64encode
 from hashlib import sha256
 from pathlib import Path
@@ -24,9 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
-
-class KeyFileError(Exception):
-    """A file with no key that can be used."""
+from plugins.audit.keyfile import KeyFileError, made_once
 
 
 def signing_key(file: Path) -> Ed25519PrivateKey:
@@ -48,32 +45,25 @@ _REMEDY = 'make one with "openssl genpkey -algorithm ed25519", or let the proxy 
 
 
 def _made(file: Path) -> bytes:
-    content = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    made = file.with_name(f".{file.name}.{os.getpid()}")
-    fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(fd, "wb") as opened:
-        opened.write(content)
-        opened.flush()
-        os.fsync(fd)
-    try:
-        os.link(made, file)  # unlike a rename it fails where another process was first
-    except FileExistsError:
-        return file.read_bytes()
-    finally:
-        made.unlink()
-    return content
+    key = Ed25519PrivateKey.generate()
+    return made_once(file, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
 
 
 def public_key(file: Path) -> Ed25519PublicKey:
     """The public key in the file, be it a public or a private one. Raises KeyFileError, OSError."""
     content = file.read_bytes()
     try:
-        key = load_pem_public_key(content) if b"PUBLIC" in content else signing_key(file).public_key()
-    except (ValueError, UnsupportedAlgorithm):
-        raise KeyFileError(f"{file}: no public key in PEM") from None
+        key = load_pem_public_key(content) if b"PUBLIC" in content else load_pem_private_key(content, None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise KeyFileError(f"{file}: no key in PEM without a passphrase; {_PUBLIC}") from None
+    if isinstance(key, Ed25519PrivateKey):
+        return key.public_key()
     if not isinstance(key, Ed25519PublicKey):
-        raise KeyFileError(f"{file}: the key is not an Ed25519 one")
+        raise KeyFileError(f"{file}: the key is not an Ed25519 one; {_PUBLIC}")
     return key
+
+
+_PUBLIC = 'give the public one of the proxy\'s, which "openssl pkey -in journal.key -pubout" prints'
 
 
 def key_text(key: Ed25519PublicKey) -> str:

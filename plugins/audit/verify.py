@@ -6,6 +6,7 @@ Rules:
   its last segment is being written. What a younger chain knew of an older one must still be there.
 * A segment that nobody writes and nobody has sealed proves nothing, and says so. So does a file that is no segment.
 * What the journal itself accounts for is no tampering: a writer that was killed, events that were lost. That is a gap.
+  Nor is a segment that was pruned, which the journal's key has signed.
 * What cannot be known from the journal alone: that its newest chains are gone as a whole.
 """
 
@@ -17,6 +18,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from plugins.audit.contents import Remark, sealed, unsealed
+from plugins.audit.pruning import is_pruned
 from plugins.audit.recovery import is_locked
 from plugins.audit.seals import BadSealError, ReadSeal, SegmentEnd, read_seal
 from plugins.audit.segments import SegmentName
@@ -30,6 +32,7 @@ class Verified:
     segments: int = 0
     events: int = 0
     open: int = 0
+    pruned: int = 0  # segments that their keeper deleted, and signed that
     keys: set[str] = field(default_factory=set)
 
     @property
@@ -75,7 +78,7 @@ class _Verifier:
             place = path.relative_to(self._journal)
             segment = place.with_name(f"{place.stem.removeprefix('_')}.jsonl.zst")
             name = SegmentName.of(place if place.name.endswith(".jsonl.zst") else segment)
-            if name is None or place.suffix not in (".zst", ".seal", ".torn"):
+            if name is None or place.suffix not in (".zst", ".seal", ".torn", ".pruned"):
                 self._say(place, "this file is not of the journal")
             elif name.path.parent != place.parent:
                 self._say(place, f"this file belongs into {name.path.parent.as_posix()}; it was moved or copied")
@@ -116,7 +119,9 @@ class _Verifier:
                 after = None
             elif seal and before:
                 self._linked(name, seal, before)
-            if name not in self._files:
+            if name not in self._files and seal is not None and is_pruned(self._journal, seal):
+                self._verified.pruned += 1
+            elif name not in self._files:
                 events = (seal.seal.first, seal.seal.last) if seal else (None, None)
                 self._say(name.path, "the segment was deleted", *events)
             elif seal is not None:

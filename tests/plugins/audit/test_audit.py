@@ -10,25 +10,31 @@ from typing import Any
 import pytest
 
 from plugins.acl import Acl
-from plugins.audit import LONGEST_NAME, Audit
+from plugins.audit import Audit
 from plugins.audit.contents import segment_lines
+from plugins.audit.events import LONGEST_NAME
 from plugins.audit.segments import LARGEST, segments
 from plugins.audit.verify import verify
+from plugins.faults import Faults
 from proxy.core.clock import Clock
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.plugin import (
     HEARTBEAT,
+    Arrival,
     Authenticated,
     Context,
     Decision,
     Denied,
     Disconnect,
+    EndTxnRequest,
+    EndTxnResponse,
     ErrorCode,
     FetchRequest,
     FetchResponse,
     HeartbeatRequest,
+    HeartbeatResponse,
     MetadataRequest,
     MetadataResponse,
     Plugin,
@@ -46,9 +52,11 @@ from proxy.plugin import (
 )
 from proxy.testing import (
     Command,
+    FakeClock,
     FakeWorker,
-    PauseClient,
+    Perform,
     ToBroker,
+    ToClient,
     Wake,
     build,
     connection,
@@ -58,8 +66,11 @@ from proxy.testing import (
     response_frame,
 )
 from tests.plugins.audit.declared import undeclared
+from tests.plugins.audit.written import full_disk
 
 TOPIC_ID = bytes(range(16))
+LONGEST_LOSS = 0.1  # seconds
+MANY = 2_000  # partitions
 RECORDS = write_batch([Record(b"k%d" % n, b"a secret payload") for n in range(3)])
 STAMP = ("kind", "schema", "time", "instance", "worker", "sequence")
 PARTY = ("connection", "cluster", "listener", "client_host", "client_port", "client_id")
@@ -152,6 +163,7 @@ def test_a_produce_request_says_what_was_written_and_where(audit: Audit, written
                 "bytes": len(RECORDS),
                 "first_offset": 100,
                 "last_offset": 102,
+                "operation": "Write",
             },
             {
                 "type": "topic",
@@ -160,6 +172,7 @@ def test_a_produce_request_says_what_was_written_and_where(audit: Audit, written
                 "records": 3,
                 "bytes": len(RECORDS),
                 "error": "NOT_LEADER_OR_FOLLOWER",
+                "operation": "Write",
             },
         ],
     }
@@ -216,23 +229,234 @@ def test_a_fetch_says_what_was_read_by_the_names_that_metadata_told(audit: Audit
             "bytes": len(batches) + 30,
             "first_offset": 40,
             "last_offset": 43,
+            "operation": "Read",
         }
     ]
 
 
-def test_a_topic_that_is_not_known_is_asked_for_before_its_request(audit: Audit, written: Written) -> None:
+def woken(talk: Conversation, commands: list[Command]) -> list[Command]:
+    """What follows once the others had their turn."""
+    tokens = [command.token for command in commands if isinstance(command, Wake)]
+    return [after for token in tokens for after in talk.link.wake(token)]
+
+
+def test_a_topic_that_is_not_known_is_asked_for_and_its_event_waits_for_the_name(
+    audit: Audit, written: Written
+) -> None:
     talk = Conversation(audit)
     talk.link.connection.broker_versions = {3: (0, 13)}
     topic = FetchRequest.Topic(topic_id=TOPIC_ID, partitions=[])
-    fetch = FetchRequest(max_wait_ms=1, min_bytes=1, topics=[topic])
-    commands = [type(command) for command in talk.ask(fetch, 1, 13)]
-    assert commands == [PauseClient, ToBroker]  # a question of ours
-    named = MetadataResponse.Topic(error_code=0, name="orders", topic_id=TOPIC_ID, partitions=[])
-    commands = [type(command) for command in talk.answer(MetadataResponse(brokers=[], topics=[named]), 0, 12)]
-    assert ToBroker in commands
+    first = talk.ask(FetchRequest(max_wait_ms=1, min_bytes=1, topics=[topic]), 1, 13)
+    assert ToBroker in map(type, first), "it does not wait for the name"
+    assert ToBroker in map(type, woken(talk, first)), "a question of ours"
     talk.answer(FetchResponse(responses=[]), 1, 13)
+    named = MetadataResponse.Topic(error_code=0, name="orders", topic_id=TOPIC_ID, partitions=[])
+    talk.answer(MetadataResponse(brokers=[], topics=[named]), 0, 12)
     (event,) = requests(written())
-    assert event["resources"] == [{"type": "topic", "name": "orders", "id": "AAECAwQFBgcICQoLDA0ODw"}]
+    assert event["resources"] == [
+        {"type": "topic", "name": "orders", "id": "AAECAwQFBgcICQoLDA0ODw", "operation": "Read"}
+    ]
+
+
+def test_an_event_whose_topic_has_no_name_is_told_when_the_connection_ends(audit: Audit, written: Written) -> None:
+    talk = Conversation(audit)
+    topic = FetchRequest.Topic(topic_id=TOPIC_ID, partitions=[])
+    talk.ask(FetchRequest(max_wait_ms=1, min_bytes=1, topics=[topic]), 1, 13)
+    talk.answer(FetchResponse(responses=[]), 1, 13)
+    talk.link.release("gone")
+    (event,) = requests(written())
+    assert event["resources"] == [{"type": "topic", "id": "AAECAwQFBgcICQoLDA0ODw", "operation": "Read"}]
+
+
+LEVELS = """\
+levels:
+  - {match: {topic: hidden*}, level: none}
+  - {match: {api: [Produce, Fetch]}, level: summary, window: 5s}
+  - {match: {api: Heartbeat}, level: none}
+"""
+
+
+@pytest.fixture
+def summing(tmp_path: Path) -> Audit:
+    """With levels."""
+    (tmp_path / "audit.yaml").write_text(LEVELS)
+    plugin = build(Audit, journal=str(tmp_path / "journal"), levels=str(tmp_path / "audit.yaml"))
+    plugin.start()
+    return plugin
+
+
+def events_of(audit: Audit, folder: Path) -> list[dict[str, Any]]:
+    audit.stop()
+    events = [json.loads(line) for path in segments(folder / "journal") for line in segment_lines(path)]
+    assert not [problem for event in events for problem in undeclared(event)]
+    return events
+
+
+def test_requests_are_counted_together_where_the_levels_say_so(summing: Audit, tmp_path: Path) -> None:
+    talk = Conversation(summing)
+    for number, base in ((1, 100), (2, 103), (3, 106)):
+        talk.ask(produce({0: RECORDS, 1: RECORDS}), number, 9)
+        talk.answer(produced({0: (0, base), 1: (6, -1)}), number, 9)
+    talk.link.release("gone")
+    events = events_of(summing, tmp_path)
+    assert [event["kind"] for event in events] == [
+        "segment_opened",
+        "connection_opened",
+        "summary",
+        "connection_closed",
+        "journal_closed",
+    ]
+    assert events[0]["window_us"] == 5_000_000
+    summary = events[2]
+    assert (summary["api"], summary["requests"], summary["errors"]) == ("Produce", 3, ["NOT_LEADER_OR_FOLLOWER"])
+    good, bad = summary["resources"]
+    expected = {"requests": 3, "records": 9, "bytes": 3 * len(RECORDS), "first_offset": 100, "last_offset": 108}
+    assert {name: good[name] for name in expected} == expected
+    assert (bad["requests"], "records" in bad) == (3, False)
+    assert bad["failures"] == [{"error": "NOT_LEADER_OR_FOLLOWER", "requests": 3, "records": 9}]
+
+
+def test_what_is_out_of_the_ordinary_is_told_in_full(summing: Audit, tmp_path: Path) -> None:
+    talk = Conversation(summing)
+    talk.ask(produce({0: RECORDS}), 1, 9)
+    talk.link.broker_closed()
+    talk.link.release("gone")
+    (event,) = requests(events_of(summing, tmp_path))
+    assert (event["api"], event["outcome"]) == ("Produce", "none")
+
+
+def test_an_error_that_is_of_no_resource_is_told_in_full(summing: Audit, tmp_path: Path) -> None:
+    talk = Conversation(summing)
+    for number, error in ((1, 0), (2, ErrorCode["INVALID_FETCH_SESSION_EPOCH"])):
+        talk.ask(FetchRequest(max_wait_ms=1, min_bytes=1, topics=[], session_id=5, session_epoch=number), number, 12)
+        talk.answer(FetchResponse(error_code=error, responses=[], session_id=5), number, 12)
+    talk.link.release("gone")
+    events = events_of(summing, tmp_path)
+    assert [event["correlation_id"] for event in requests(events)] == [2]
+    assert [event["requests"] for event in events if event["kind"] == "summary"] == [1]
+
+
+def test_what_has_no_level_is_not_told(summing: Audit, tmp_path: Path) -> None:
+    talk = Conversation(summing)
+    talk.ask(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), 1, 4)
+    talk.answer(HeartbeatResponse(error_code=0), 1, 4)
+    request = MetadataRequest(topics=[MetadataRequest.Topic(name=name) for name in ("hidden-1", "seen")])
+    talk.ask(request, 2, 9)
+    talk.answer(MetadataResponse(brokers=[], topics=[]), 2, 9)
+    (event,) = requests(events_of(summing, tmp_path))
+    assert [resource["name"] for resource in event["resources"]] == ["seen"]
+
+
+def test_another_file_of_levels_counts_from_the_next_request_on(tmp_path: Path) -> None:
+    file = tmp_path / "audit.yaml"
+    file.write_text("levels: [{level: none}]\n")
+    worker = FakeWorker()
+    audit = build(Audit, worker, journal=str(tmp_path / "journal"), levels=str(file))
+    audit.start()
+    talk = Conversation(audit)
+    for number, text in ((1, "levels: [{level: full}]\n"), (2, "levels: [{level: nothing}]\n"), (3, "")):
+        talk.ask(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), number, 4)
+        talk.answer(HeartbeatResponse(error_code=0), number, 4)
+        file.write_text(text)
+        worker.look()
+    told = requests(events_of(audit, tmp_path))
+    assert [event["correlation_id"] for event in told] == [2, 3], "a bad file changes nothing"
+
+
+@pytest.fixture
+def worker() -> FakeWorker:
+    return FakeWorker()
+
+
+@pytest.fixture
+def required(tmp_path: Path, worker: FakeWorker) -> Audit:
+    """With the policy that no answer leaves before its event is on disk."""
+    plugin = build(Audit, worker, journal=str(tmp_path / "journal"), policy="required", patience="100ms")
+    plugin.start()
+    return plugin
+
+
+def on_disk(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for path in segments(folder / "journal") for line in segment_lines(path)]
+
+
+def test_what_happened_is_on_disk_within_100_ms(tmp_path: Path, worker: FakeWorker) -> None:
+    """The writer works so often that two of its turns fit into that time, and one turn writes all there is."""
+    audit = build(Audit, worker, journal=str(tmp_path / "journal"))
+    audit.start()
+    ((pause, work),) = worker.works
+    assert pause <= LONGEST_LOSS / 2
+    for number in range(5_000):
+        audit.happened(connection(), Refused("PLAIN", str(number)))
+    work()
+    assert [event["why"] for event in on_disk(tmp_path) if "why" in event] == [str(n) for n in range(5_000)]
+    audit.stop()
+
+
+def test_no_answer_leaves_before_its_event_is_on_disk(required: Audit, worker: FakeWorker, tmp_path: Path) -> None:
+    talk = Conversation(required)
+    talk.ask(produce({0: RECORDS}), 1, 9)
+    (wait,) = [one for one in talk.answer(produced({0: (0, 7)}), 1, 9) if isinstance(one, Perform)]
+    (again,) = talk.link.performed(wait.token, None, None)
+    assert isinstance(again, Perform)
+    assert not requests(on_disk(tmp_path))
+    ((_, work),) = worker.works
+    work()
+    again.work()
+    (event,) = requests(on_disk(tmp_path))
+    assert event["resources"][0]["first_offset"] == 7
+    assert ToClient in map(type, talk.link.performed(again.token, None, None))
+    talk.link.release("gone")
+    assert len(requests(events_of(required, tmp_path))) == 1, "it is told once"
+
+
+def test_where_the_disk_is_full_the_connection_ends_and_none_is_accepted(
+    required: Audit, worker: FakeWorker, tmp_path: Path
+) -> None:
+    talk = Conversation(required)
+    talk.ask(produce({0: RECORDS}), 1, 9)
+    (wait,) = [one for one in talk.answer(produced({0: (0, 7)}), 1, 9) if isinstance(one, Perform)]
+    arrival = Arrival(("192.0.2.1", 50000), "clients", "main", None)
+    assert required.accepted(arrival) is None
+    with full_disk(tmp_path / "journal"):
+        ((_, work),) = worker.works
+        work()
+        (wait,) = [one for one in talk.link.performed(wait.token, None, None) if isinstance(one, Perform)]
+        assert isinstance(worker.clock, FakeClock)
+        worker.clock.now += 0.1
+        commands = talk.link.performed(wait.token, None, None)
+        assert ToClient not in map(type, commands)
+        assert talk.link.closed
+        assert isinstance(required.accepted(arrival), Disconnect)
+    events = events_of(required, tmp_path)
+    assert len(requests(events)) == 1, "it was not lost"
+    assert verify(tmp_path / "journal").is_intact
+
+
+def test_an_answer_whose_event_finds_no_room_does_not_leave(required: Audit, tmp_path: Path) -> None:
+    talk = Conversation(required)
+    talk.ask(produce({0: RECORDS}), 1, 9)
+    for long in (20_000, 0):
+        other = connection()
+        other.client_id = "c" * long
+        for _ in range(1_000):
+            required.happened(other, Refused("PLAIN", "wrong password"))
+    commands = talk.answer(produced({0: (0, 7)}), 1, 9)
+    assert ToClient not in map(type, commands)
+    assert talk.link.closed
+    events = events_of(required, tmp_path)
+    assert not requests(events)
+    assert events[-2]["kind"] == "events_lost"
+
+
+def test_what_is_required_is_never_a_summary(tmp_path: Path) -> None:
+    (tmp_path / "audit.yaml").write_text("levels: [{level: summary}]\n")
+    options = {"policy": "required", "levels": str(tmp_path / "audit.yaml")}
+    audit = build(Audit, journal=str(tmp_path / "journal"), **options)
+    audit.start()
+    talk = Conversation(audit)
+    talk.ask(produce({0: RECORDS}, acks=0), 1, 9)
+    assert [event["kind"] for event in events_of(audit, tmp_path)][2] == "request"
 
 
 class Refusing(Plugin):
@@ -257,7 +481,9 @@ def test_what_a_plugin_did_is_told_wherever_it_stands(audit: Audit, written: Wri
     assert refused["why"] == "Refusing.heartbeat"
     assert refused["decisions"] == [{"handler": "Refusing.heartbeat", "decision": "Reply"}]
     assert refused["errors"] == ["GROUP_AUTHORIZATION_FAILED"]
-    assert refused["resources"] == [{"type": "group", "name": "g", "error": "GROUP_AUTHORIZATION_FAILED"}]
+    assert refused["resources"] == [
+        {"type": "group", "name": "g", "error": "GROUP_AUTHORIZATION_FAILED", "operation": "Read"}
+    ]
     assert (ended["outcome"], ended["why"], "errors" in ended) == ("none", "enough", False)
 
 
@@ -324,6 +550,8 @@ def test_what_the_rules_do_not_allow_is_told_with_the_rule(
     denied = next(event for event in events if event["kind"] == "denied")
     assert {name: value for name, value in denied.items() if name not in (*STAMP, *PARTY)} == {
         "principal": "User:mallory",
+        "rules": acl.rules.value.id,
+        "correlation_id": 1,
         "api": "Heartbeat",
         "operation": "Read",
         "resource_type": "group",
@@ -334,6 +562,41 @@ def test_what_the_rules_do_not_allow_is_told_with_the_rule(
     }
     (request,) = requests(events)
     assert request.get("errors") == ([code.name] if code else None)
+    assert [resource["rule"] for resource in request["resources"]] == [f"{rules}:1:8"]
+
+
+def test_what_a_fault_did_is_told_by_its_name(audit: Audit, written: Written, tmp_path: Path) -> None:
+    file = tmp_path / "faults.yaml"
+    file.write_text("faults: [{name: rebalance, match: {api: Heartbeat}, do: {error: REBALANCE_IN_PROGRESS}}]\n")
+    faults = build(Faults, FakeWorker(name="faults"), rules=str(file))
+    talk = Conversation(audit, faults)
+    talk.ask(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), 1, 4)
+    talk.answer(HeartbeatResponse(error_code=0), 1, 4)
+    (request,) = requests(written())
+    assert {"handler": "faults", "decision": "error", "rule": "rebalance"} in request["decisions"]
+
+
+def test_a_failed_login_says_who_it_was_to_be(audit: Audit, written: Written) -> None:
+    audit.happened(connection(), Refused("PLAIN", "unknown user or wrong password", "User:alice"))
+    assert written()[1]["claimed"] == "User:alice"
+
+
+def test_what_an_administrator_changes_is_told(audit: Audit, written: Written) -> None:
+    talk = Conversation(audit)
+    talk.ask(EndTxnRequest(transactional_id="x", producer_id=1, producer_epoch=0, committed=False), 1, 3)
+    talk.answer(EndTxnResponse(throttle_time_ms=0, error_code=ErrorCode["INVALID_TXN_STATE"]), 1, 3)
+    (request,) = requests(written())
+    change = {"change": "abort", "type": "transactional_id", "name": "x", "error": "INVALID_TXN_STATE"}
+    assert request["changes"] == [change]
+
+
+def test_a_producers_clock_is_told_by_the_timestamps_of_its_batches(audit: Audit, written: Written) -> None:
+    talk = Conversation(audit)
+    records = [Record(None, b"", timestamp=at) for at in (1_700_000_000_500, 1_700_000_000_000)]
+    talk.ask(produce({0: write_batch(records)}, acks=0), 1, 9)
+    (request,) = requests(written())
+    (resource,) = request["resources"]
+    assert (resource["first_timestamp"], resource["last_timestamp"]) == (1_700_000_000_500, 1_700_000_000_500)
 
 
 def test_what_authenticates_is_never_told(audit: Audit, written: Written) -> None:
@@ -385,6 +648,38 @@ def test_a_connection_of_an_earlier_configuration_is_known_anew(tmp_path: Path) 
     assert events[1]["connection"] == 1
 
 
+def test_requests_of_two_configurations_are_each_told_by_their_own_as_one_connection(tmp_path: Path) -> None:
+    audits = [build(Audit, journal=str(tmp_path / name)) for name in ("first", "second")]
+    for audit in audits:
+        audit.start()
+    talk = Conversation(audits[0])
+    talk.ask(produce({0: RECORDS}), 1, 9)
+    talk.ask(produce({0: RECORDS}), 2, 9)
+    talk.link.apply(Filters([audits[1]]), Limits())
+    talk.ask(produce({0: RECORDS}), 3, 9)
+    for number in (1, 2, 3):
+        talk.answer(produced({0: (0, number)}), number, 9)
+    talk.link.release("gone")
+    assert not audits[1]._recorder.parties, "nothing is kept of it"
+    told = []
+    for audit, name in zip(audits, ("first", "second"), strict=True):
+        audit.stop()
+        lines = [json.loads(line) for path in segments(tmp_path / name) for line in segment_lines(path)]
+        told.append([(event["connection"], event.get("correlation_id")) for event in lines if "connection" in event])
+    assert told == [[(1, None), (1, 1), (1, 2)], [(1, 3), (1, None)]]
+
+
+def test_an_event_that_waits_for_a_name_is_told_when_its_configuration_ends(audit: Audit, written: Written) -> None:
+    """The connection goes on under another one."""
+    talk = Conversation(audit)
+    topic = FetchRequest.Topic(topic_id=TOPIC_ID, partitions=[])
+    talk.ask(FetchRequest(max_wait_ms=1, min_bytes=1, topics=[topic]), 1, 13)
+    talk.answer(FetchResponse(responses=[]), 1, 13)
+    talk.link.apply(Filters([]), Limits())
+    (event,) = requests(written())
+    assert event["resources"] == [{"type": "topic", "id": "AAECAwQFBgcICQoLDA0ODw", "operation": "Read"}]
+
+
 def test_a_journal_that_cannot_be_begun_keeps_the_proxy_from_starting(tmp_path: Path) -> None:
     (tmp_path / "journal").write_text("a file")
     with pytest.raises(PluginError, match="the journal cannot be written"):
@@ -416,3 +711,54 @@ def test_a_name_that_was_denied_is_kept_as_far_as_brokers_know_names(audit: Audi
     audit.happened(connection(), Denied(HEARTBEAT, "Read", "Group", "g" * LARGEST, "no rule allows it", "", True))
     denied = written()[1]
     assert (denied["kind"], denied["resource_name"]) == ("denied", "g" * LONGEST_NAME)
+
+
+def test_what_is_in_the_journal_goes_to_the_topic_too(tmp_path: Path) -> None:
+    worker, journal = FakeWorker(), tmp_path / "journal"
+    audit = build(Audit, worker, journal=str(journal), topic={"name": "audit", "cluster": "other"})
+    audit.start()
+    there = Conversation(audit)
+    for number in range(10):
+        there.ask(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), number, 4)
+        there.answer(HeartbeatResponse(error_code=0), number, 4)
+    for _, work in worker.works:
+        work()
+    audit.stop()
+    lines = [json.loads(line) for path in segments(journal) for line in segment_lines(path)]
+    sent = [json.loads(bytes(record.value or b"")) for record in worker.written["other audit"].records]
+    assert [event["data"] for event in sent] == lines
+    assert {event["source"] for event in sent} == {"/doorkeeper/main"}
+    assert lines[-1]["kind"] == "journal_closed"
+
+
+def test_what_the_topic_cannot_take_is_told_in_the_journal(tmp_path: Path) -> None:
+    worker, journal = FakeWorker(), tmp_path / "journal"
+    audit = build(Audit, worker, journal=str(journal), topic={"name": "audit"})
+    audit.start()
+    worker.written["main audit"].largest = 100  # bytes, which nothing is less than
+    for _, work in worker.works * 10:
+        work()
+    lines = [json.loads(line) for path in segments(journal) for line in segment_lines(path)]
+    assert [event["lost"] for event in lines if event["kind"] == "events_unsent"] == [1]  # and none of itself
+    audit.stop()
+    assert worker.counts["unsent_events"] == verify(journal).events
+    assert not verify(journal).remarks
+
+
+@pytest.mark.parametrize("level", ["full", "summary"])
+def test_what_a_large_request_is_about_is_told_by_the_writer_and_is_the_same(
+    tmp_path: Path, worker: FakeWorker, level: str
+) -> None:
+    (tmp_path / "audit.yaml").write_text(f"levels: [{{match: {{partition: 7}}, level: none}}, {{level: {level}}}]\n")
+    audit = build(Audit, worker, journal=str(tmp_path / "journal"), levels=str(tmp_path / "audit.yaml"))
+    audit.start()
+    talk = Conversation(audit)
+    for turn in (talk.ask(produce(dict.fromkeys(range(MANY), b"")), 1, 9), None):
+        commands = turn or talk.answer(produced(dict.fromkeys(range(MANY), (0, 4))), 1, 9)
+        while waiting := [one for one in commands if isinstance(one, Wake)]:
+            commands = talk.link.wake(waiting[0].token)
+    assert not [event for event in on_disk(tmp_path) if event["kind"] in ("request", "summary")]
+    audit.stop()
+    (event,) = [event for event in on_disk(tmp_path) if event["kind"] in ("request", "summary")]
+    assert event["kind"] == ("request" if level == "full" else "summary")
+    assert [one["partition"] for one in event["resources"]] == [index for index in range(MANY) if index != 7]

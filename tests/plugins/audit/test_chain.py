@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plugins.audit.chain import Rotation
+from plugins.audit.chain import Chain, Rotation
 from plugins.audit.contents import segment_lines
 from plugins.audit.segments import OpenSegment, beside, segments
 from plugins.audit.verify import verify
@@ -70,6 +70,16 @@ def test_a_segment_ends_with_its_hour(tmp_path: Path) -> None:
     writer.rotate(False)
     assert [path.parent.name for path in segments(tmp_path)] == ["hour=08", "hour=09"]
     writer.end()
+
+
+def test_a_segment_ends_where_summaries_count_for_longer_than_it_says(tmp_path: Path) -> None:
+    window = [10.0]
+    writer = Chain(tmp_path, "a", 0, KEY, Wall(), Rotation(), {}, lambda: window[0])
+    for seconds in (10.0, 60.0, 5.0):
+        window[0] = seconds
+        writer.rotate(False)
+    writer.end()
+    assert [json.loads(next(segment_lines(path)))["window_us"] for path in segments(tmp_path)] == [10**7, 6 * 10**7]
 
 
 def test_lines_that_a_full_disk_refused_are_written_later_without_a_gap(

@@ -18,6 +18,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer
 
 from plugins.audit.contents import segment_lines
+from plugins.audit.pseudonyms import pseudonyms
 from plugins.audit.segments import segments
 from plugins.audit.signing import public_key
 from plugins.audit.verify import verify
@@ -39,14 +40,14 @@ listeners:
     sasl: {{mechanisms: [SCRAM-SHA-512], credentials: users.yaml}}
 workers: 2
 plugins:
-  - audit: {{journal: journal, segment: 2 KiB}}
+  - audit: {{journal: journal, {options}}}
 """
 
 
 class Journaled:
     """A proxy with a journal, and the clients' settings for it."""
 
-    def __init__(self, folder: Path, cluster: Producer) -> None:
+    def __init__(self, folder: Path, cluster: Producer, options: str = "segment: 2 KiB") -> None:
         self.journal = folder / "journal"
         port = free_block(6, HOST)
         doorkeeper = [sys.executable, "-m", "proxy"]
@@ -54,7 +55,7 @@ class Journaled:
             [*doorkeeper, "users", "add", folder / "users.yaml", "alice"], input=PASSWORD, text=True, check=True
         )
         file = folder / "gateway.yaml"
-        file.write_text(FILE.format(bootstrap=addresses(cluster)[1], host=HOST, port=port))
+        file.write_text(FILE.format(bootstrap=addresses(cluster)[1], host=HOST, port=port, options=options))
         self.program = Program("doorkeeper", [*doorkeeper, "run", str(file)], folder / "log")
         self.program.expect('"ready"', within=SECONDS)
         self.settings = {
@@ -118,7 +119,9 @@ def produced(settings: dict[str, str], topic: str) -> Counter[tuple[int, int]]:
 
 
 def consumed(settings: dict[str, str], topic: str) -> Counter[tuple[int, int]]:
-    consumer = Consumer({**settings, "group.id": "readers", "auto.offset.reset": "earliest", "client.id": "ledger"})
+    """The same of what is read. Each topic has a group: a member that never said goodbye would keep others waiting."""
+    group = f"readers-of-{topic}"
+    consumer = Consumer({**settings, "group.id": group, "auto.offset.reset": "earliest", "client.id": "ledger"})
     consumer.subscribe([topic])
     ledger: Counter[tuple[int, int]] = Counter()
     while sum(ledger.values()) < RECORDS:
@@ -195,3 +198,26 @@ def test_a_worker_that_is_killed_leaves_a_gap_that_is_told(journaled: Journaled)
     assert len(sequences) > 2
     for each in sequences.values():
         assert each == list(range(1, len(each) + 1))
+
+
+def test_names_that_are_redacted_are_nowhere_in_the_journal(tmp_path: Path, cluster: Producer) -> None:
+    """Two workers, each with connections of its own, give the same names the same pseudonyms."""
+    rules = "[{fields: [principal, client_id, topic, group], how: hash}, {fields: client_host, how: mask}]"
+    there = Journaled(tmp_path, cluster, f"redact: {rules}")
+    try:
+        produced(there.settings, "patients")
+        consumed(there.settings, "patients")
+    finally:
+        there.program.stop()
+    text = b"".join(line for path in segments(there.journal) for line in segment_lines(path))
+    for name in (b"alice", b"patients", b"readers", b"ledger", HOST.encode()):
+        assert name not in text
+    secret = pseudonyms(tmp_path / "journal.pseudonyms")
+    events = there.events()
+    assert touched(events, "Produce", secret.of("topic", "patients")).total() == RECORDS
+    assert set(touched(events, "Fetch", secret.of("topic", "patients")))
+    moved = [event for event in events if event["kind"] == "request" and event["api"] in ("Produce", "Fetch")]
+    assert {event["principal"] for event in moved} == {f"User:{secret.of('principal', 'alice')}"}
+    assert all({"client_host", "client_id", "principal"} <= set(event["redacted"]) for event in moved)
+    assert {event["pseudonyms"] for event in events if event["kind"] == "segment_opened"} == {secret.id}
+    assert not verify(there.journal, public_key(tmp_path / "journal.key")).remarks

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,12 +18,12 @@ from plugins.audit import journal as journal_module
 from plugins.audit.chain import Rotation
 from plugins.audit.contents import segment_lines
 from plugins.audit.journal import Journal, JournalError
-from plugins.audit.queue import SharedFields
-from plugins.audit.segments import OpenSegment, segments
+from plugins.audit.queue import DeferredEvent, QueuedEvent, SharedFields
+from plugins.audit.segments import LARGEST, OpenSegment, segments
 from plugins.audit.signing import public_key
 from plugins.audit.verify import verify
 from proxy.testing import FakeWorker
-from tests.plugins.audit.written import START
+from tests.plugins.audit.written import START, Wall
 
 PARTY = SharedFields({"principal": "User:alice"})
 
@@ -148,6 +149,91 @@ def test_a_journal_that_cannot_be_begun_says_why(tmp_path: Path, begin: Begin) -
         begin()
 
 
+def test_a_segment_that_is_deleted_while_it_is_written_is_missed_and_followed(
+    tmp_path: Path, begin: Begin, worker: FakeWorker
+) -> None:
+    journal, folder = begin(), tmp_path / "journal"
+    journal.put("request", START, {"correlation_id": 1})
+    journal.work()
+    (gone,) = segments(folder)
+    gone.unlink()
+    journal.work()
+    assert worker.lines[-1] == (
+        "audit segment deleted or moved while it was written",
+        {"segment": str(gone), "events": 2},
+    )
+    journal.put("request", START, {"correlation_id": 2})
+    journal.close()
+    assert [event["kind"] for event in written(folder)] == ["segment_opened", "request", "journal_closed"]
+    assert [event["sequence"] for event in written(folder)] == [3, 4, 5]
+    deleted = [remark for remark in verify(folder).remarks if not remark.gap]
+    assert [str(remark) for remark in deleted] == [
+        f"{gone.relative_to(folder).as_posix()}: events 1 to 2: the segment was deleted"
+    ]
+
+
+def test_a_journal_that_is_moved_away_is_begun_again_in_its_place(
+    tmp_path: Path, begin: Begin, worker: FakeWorker
+) -> None:
+    journal, folder = begin(), tmp_path / "journal"
+    journal.put("request", START, {"correlation_id": 1})
+    journal.work()
+    folder.rename(tmp_path / "moved")
+    journal.put("request", START, {"correlation_id": 2})
+    journal.close()
+    assert [event.get("correlation_id") for event in written(folder)] == [None, 2, None]
+    assert not verify(folder).is_intact
+    assert [event.get("correlation_id") for event in written(tmp_path / "moved")] == [None, 1]
+
+
+def test_what_is_written_while_its_segment_is_deleted_is_written_again(
+    tmp_path: Path, begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal, folder = begin(), tmp_path / "journal"
+    write = OpenSegment.write
+
+    def deleted(self: OpenSegment, lines: list[bytes]) -> None:
+        monkeypatch.undo()
+        write(self, lines)
+        self.path.unlink()
+
+    monkeypatch.setattr(OpenSegment, "write", deleted)
+    journal.put("request", START, {"correlation_id": 1})
+    journal.work()
+    assert journal.on_disk == journal.events
+    assert [event.get("correlation_id") for event in written(folder)] == [None, 1]
+    journal.close()
+    assert [event["sequence"] for event in written(folder)] == [3, 4, 5]
+
+
+def test_a_segment_that_is_gone_while_the_disk_refuses_is_followed_when_it_does_not(
+    tmp_path: Path, begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "AGAIN", 0.0)
+    journal, folder = begin(), tmp_path / "journal"
+    with monkeypatch.context() as patched:
+        patched.setattr(OpenSegment, "write", full)
+        journal.put("request", START, {"correlation_id": 1})
+        journal.work()
+        segments(folder)[0].unlink()
+        journal.work()
+    journal.close()
+    assert [event.get("correlation_id") for event in written(folder)] == [None, 1, None]
+    assert [event["sequence"] for event in written(folder)] == [2, 3, 4]
+
+
+def test_summaries_that_are_over_at_once_are_in_frames_that_can_be_read(tmp_path: Path, worker: FakeWorker) -> None:
+    long = "x" * (LARGEST // 4)
+    over = [QueuedEvent("summary", START, None, {"errors": [long]}) for _ in range(6)]
+    due = iter([over])
+    key = tmp_path / "journal.key"
+    journal = Journal(tmp_path / "journal", key, "a", 0, worker.tell, due=lambda now: next(due, []))
+    journal.open()
+    journal.work()
+    journal.close()
+    assert [event["kind"] for event in written(tmp_path / "journal")].count("summary") == len(over)
+
+
 WRITER = """
 import sys, time
 from pathlib import Path
@@ -179,3 +265,57 @@ def test_a_killed_writer_loses_nothing_that_was_written_and_that_is_told(tmp_pat
     verified = verify(folder, public_key(tmp_path / "journal.key"))
     assert verified.is_intact
     assert ["its writer was killed after it" in remark.what for remark in verified.remarks] == [True]
+
+
+def test_a_summary_that_is_all_there_is_to_write_lies_in_the_folder_of_its_hour(
+    tmp_path: Path, worker: FakeWorker
+) -> None:
+    wall = Wall()
+    over = [QueuedEvent("summary", START, None, {})]
+    key = tmp_path / "journal.key"
+    journal = Journal(
+        tmp_path / "journal",
+        key,
+        "a",
+        0,
+        worker.tell,
+        wall=wall,
+        due=lambda now: [over.pop()] if over and now > START else [],
+        window=lambda: 1.0,
+    )
+    journal.open()
+    journal.work()
+    wall.now += 3 * 3600
+    journal.work()
+    journal.close()
+    last = [json.loads(line)["kind"] for line in segment_lines(segments(tmp_path / "journal")[-1])]
+    assert last == ["segment_opened", "summary", "journal_closed"]
+    assert segments(tmp_path / "journal")[-1].parent.name == "hour=11"
+
+
+def test_an_event_that_takes_long_to_make_is_made_by_the_writer(
+    tmp_path: Path, begin: Begin, worker: FakeWorker
+) -> None:
+    journal, made_by = begin(), []
+
+    def make() -> QueuedEvent:
+        made_by.append(threading.get_ident())
+        return QueuedEvent("request", START, None, {"correlation_id": 7})
+
+    def fail() -> QueuedEvent:
+        raise ValueError
+
+    journal.hand_over(DeferredEvent(START, 600, make))
+    journal.hand_over(DeferredEvent(START, 600, lambda: None))
+    journal.hand_over(DeferredEvent(START, 600, fail))
+    journal.put("request", START, {"correlation_id": 8})
+    assert not made_by
+    writer = threading.Thread(target=journal.work)
+    writer.start()
+    writer.join()
+    assert made_by == [writer.ident]
+    assert journal.on_disk == journal.events == 4
+    kinds = [(event["kind"], event.get("correlation_id")) for event in written(tmp_path / "journal")]
+    assert kinds == [("segment_opened", None), ("request", 7), ("events_lost", None), ("request", 8)]
+    assert worker.lines[-1][0] == "audit event not made"
+    journal.close()

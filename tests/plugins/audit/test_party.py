@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from plugins.audit.journal import Journal
 from plugins.audit.party import KnownParty
 from proxy.testing import FakeWorker, connection
 
 
-def test_it_is_made_once_for_all_events_that_say_the_same(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, tmp_path / "key", "a", 0, FakeWorker().tell)
-    known, client = KnownParty(journal, 4), connection()
+def test_it_is_made_once_for_all_events_that_say_the_same() -> None:
+    known, client = KnownParty(4, FakeWorker().services()), connection()
     before = known.of(client)
     assert known.of(client) is before
     client.principal, client.delegation = "User:alice", "token-id"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
 
+from plugins.audit.pseudonyms import Pseudonyms
 from plugins.audit.queue import QueuedEvent
-from plugins.audit.search import EventFilter, Follower, latest, search
+from plugins.audit.search import EventFilter, Follower, search
 from plugins.audit.segments import segments
 from plugins.audit.shown import shown
 from tests.plugins.audit.written import START, Wall, chain
@@ -50,6 +52,28 @@ def journal(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_a_denial_is_found_by_its_resource() -> None:
+    denied = {"kind": "denied", "time": "", "resource_type": "topic", "resource_name": "orders"}
+    assert EventFilter(resource="ord*").includes(denied)
+    assert not EventFilter(resource="payments").includes(denied)
+
+
+def test_names_that_are_hashed_are_found_with_the_key() -> None:
+    secret = Pseudonyms(bytes(32))
+    hashed = {
+        kind: secret.of(kind, name) for kind, name in (("principal", "alice"), ("topic", "t"), ("client_id", "c"))
+    }
+    resources = [{"type": "topic", "name": hashed["topic"]}]
+    principal = f"User:{hashed['principal']}"
+    event: dict[str, Any] = {"kind": "request", "time": "", "principal": principal, "client_id": hashed["client_id"]}
+    event |= {"resources": resources}
+    wanted = EventFilter(principal="User:alice", resource="t", client="c", pseudonyms=secret)
+    assert wanted.includes(event)
+    assert not EventFilter(principal="User:alice").includes(event)
+    assert not EventFilter(principal="User:bob", pseudonyms=secret).includes(event)
+    assert EventFilter(principal="User:alice", pseudonyms=secret).includes({**event, "principal": "User:alice"})
+
+
 def numbers(journal: Path, wanted: EventFilter) -> list[int]:
     return [event["correlation_id"] for event in search(journal, wanted) if event["kind"] == "request"]
 
@@ -82,15 +106,15 @@ def test_folders_that_cannot_have_them_are_not_read(journal: Path) -> None:
 
 
 def test_the_newest_come_last(journal: Path) -> None:
-    events = latest(journal, 4)
+    events = Follower(journal, 4).newest
     assert [event.get("correlation_id") for event in events] == [None, None, 9, None]
-    assert latest(journal, 0) == []
-    assert len(latest(journal, 1000)) == len(list(search(journal, EventFilter())))
+    assert Follower(journal, 0).newest == []
+    assert len(Follower(journal, 1000).newest) == len(list(search(journal, EventFilter())))
 
 
 def test_a_follower_sees_what_comes(tmp_path: Path) -> None:
     writer = chain(tmp_path)
-    follower = Follower(tmp_path)
+    follower = Follower(tmp_path, 0)
     assert follower.more() == []
     writer.add(QueuedEvent("request", START, None, PRODUCED))
     writer.flush()
@@ -100,6 +124,26 @@ def test_a_follower_sees_what_comes(tmp_path: Path) -> None:
     writer.end()
     assert [event["kind"] for event in follower.more()] == ["journal_closed", "segment_opened", "journal_closed"]
     assert follower.more() == []
+
+
+def test_whatever_comes_between_two_looks_is_followed_once(tmp_path: Path) -> None:
+    """A frame may be half written when it is looked at, and a segment may begin or be pruned."""
+    writer = chain(tmp_path)
+    writer.add(QueuedEvent("request", START, None, {**PRODUCED, "correlation_id": 1}))
+    writer.flush()
+    (path,) = segments(tmp_path)
+    whole = path.read_bytes()
+    frame = zstandard.compress(b'{"kind":"request","time":"2026-03-01T09","correlation_id":2}\n')
+    path.write_bytes(whole + frame[:-3])
+    follower = Follower(tmp_path, 5)
+    assert [event.get("correlation_id") for event in follower.newest] == [None, 1]
+    assert follower.more() == []
+    path.write_bytes(whole + frame)
+    assert [event["correlation_id"] for event in follower.more()] == [2]
+    assert follower.more() == []
+    chain(tmp_path, "other").end()
+    path.unlink()
+    assert [event["kind"] for event in follower.more()] == ["segment_opened", "journal_closed"]
 
 
 def test_what_is_no_event_is_passed_over(journal: Path) -> None:
@@ -122,3 +166,10 @@ def test_a_line_says_who_what_and_what_came_of_it(journal: Path) -> None:
     assert shown(lost).endswith("events lost, 3 events")
     many = {"resources": [{"type": "topic", "name": "t", "partition": n} for n in range(9)]}
     assert "topic t-4; and 4 more" in shown({**PRODUCED, **many, "kind": "request", "time": ""})
+
+
+def test_a_summary_says_how_many_requests_it_stands_for() -> None:
+    resource = {"type": "topic", "name": "orders", "partition": 3, "records": 50, "first_offset": 7, "last_offset": 56}
+    event = {"kind": "summary", "time": "", "instance": "a", "worker": 0, "api": "Produce", "api_version": 9}
+    told = shown({**event, "requests": 12, "errors": ["X"], "resources": [resource]})
+    assert told.endswith("12 requests of Produce v9  topic orders-3, 50 records, offsets 7 to 56  X")

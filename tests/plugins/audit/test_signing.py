@@ -10,7 +10,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from plugins.audit.signing import KeyFileError, fingerprint, is_signed, key_text, public_key, signing_key
+from plugins.audit.keyfile import KeyFileError
+from plugins.audit.signing import fingerprint, is_signed, key_text, public_key, signing_key
 
 
 def test_a_missing_key_is_made_and_stays(tmp_path: Path) -> None:
@@ -50,5 +51,5 @@ def test_other_files_are_refused_with_a_reason(tmp_path: Path) -> None:
     with pytest.raises(KeyFileError, match="not an Ed25519 one"):
         public_key(file)
     file.write_text("-----BEGIN PUBLIC KEY-----")
-    with pytest.raises(KeyFileError, match="no public key in PEM"):
+    with pytest.raises(KeyFileError, match="no key in PEM without a passphrase; give the public one"):
         public_key(file)

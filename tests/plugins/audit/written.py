@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import resource
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -10,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from plugins.audit.chain import Chain, Rotation
 from plugins.audit.queue import QueuedEvent
 from plugins.audit.recovery import newest_seals
+from plugins.audit.redacted import Redactor
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 START = 1772352000.0  # 2026-03-01T08:00:00Z
@@ -44,9 +47,10 @@ def chain(
     wall: Callable[[], float] | None = None,
     rotation: Rotation | None = None,
     key: Ed25519PrivateKey = KEY,
+    redactor: Redactor | None = None,
 ) -> Chain:
     others = newest_seals(journal)
-    return Chain(journal, instance, 0, key, wall or Wall(), rotation or Rotation(), others)
+    return Chain(journal, instance, 0, key, wall or Wall(), rotation or Rotation(), others, redactor=redactor)
 
 
 def write(writer: Chain, numbers: Iterable[int], to_a_frame: int = 10) -> None:
@@ -59,3 +63,15 @@ def write(writer: Chain, numbers: Iterable[int], to_a_frame: int = 10) -> None:
             writer.add(event(number))
         writer.flush()
     writer.rotate(False)
+
+
+@contextmanager
+def full_disk(folder: Path) -> Iterator[None]:
+    """No file may grow beyond the largest in this folder. Python ignores the signal: a write raises EFBIG."""
+    largest = max(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -1,0 +1,74 @@
+"""Changes: what an administrator's request changes, in words that a report can use.
+
+Rules:
+* What each API changes, `change_readers.py` says.
+* A request that only validates changes nothing.
+* What is kept is bounded: the first changes. The rest is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from plugins.audit.change_readers import ANSWERS, READERS
+from plugins.audit.queue import text_bytes
+from plugins.audit.schema import AdminChange
+from plugins.audit.words import id_text
+from proxy.plugin import Api, ErrorCode, Message, api, turn
+
+MOST = 1_000  # changes of one request
+MOST_TEXT = 1 << 20  # bytes of their names
+SIZE = 400  # bytes that one takes in memory, beside its texts
+CHANGING = READERS.keys() | ANSWERS.keys()
+IN_ORDER = {api.CREATE_ACLS: "results"}  # answers that say, element by element, what came of what was asked
+MORE_FIELDS = {
+    api.ALTER_CLIENT_QUOTAS: ("entries", "validate_only"),
+    api.END_TXN: ("committed",),
+    api.OFFSET_COMMIT: ("generation_id_or_member_epoch", "member_id"),
+}
+
+
+def changing_fields(cls: type[Message]) -> frozenset[str]:
+    """The top-level fields of a message that have to be read for its changes."""
+    if cls.api not in CHANGING:
+        return frozenset()
+    return frozenset((*MORE_FIELDS.get(cls.api, ()), "validate_only")) & cls.field.keys()
+
+
+class RequestChanges:
+    """What one request changes."""
+
+    def __init__(self) -> None:
+        self.found: list[AdminChange] = []
+        self.left_out = 0
+        self.held = 0  # bytes
+
+    def read(self, api: Api, message: Any, is_answer: bool) -> None:
+        """Take in a request of this API, or its answer."""
+        reader = (ANSWERS if is_answer else READERS).get(api)
+        if reader is not None and not getattr(message, "validate_only", False):
+            for change in reader(message):
+                turn()
+                self._keep(change)
+        if is_answer and api in IN_ORDER:
+            for change, result in zip(self.found, getattr(message, IN_ORDER[api]), strict=False):
+                if result.error_code:
+                    change["error"] = ErrorCode(result.error_code).name
+
+    def told(self, name_of: Callable[[bytes], str | None]) -> list[AdminChange]:
+        """All that was found. `name_of` gives the names of topics by their ids, as far as they are known."""
+        for change in self.found:
+            fields: Any = change
+            for field in ("name", "key"):
+                if isinstance(value := fields.get(field), bytes):
+                    fields[field] = name_of(value) or id_text(value)
+        return self.found
+
+    def _keep(self, change: AdminChange) -> None:
+        size = SIZE + sum(text_bytes(value) for value in change.values() if isinstance(value, str))
+        if self.left_out or len(self.found) >= MOST or self.held + size > MOST_TEXT:
+            self.left_out += 1
+            return
+        self.held += size
+        self.found.append(change)

@@ -1,0 +1,39 @@
+"""Events of connections: that they began, who the client is, what it was denied, and that they ended.
+
+Rules:
+* What is counted of a connection is told before its end is.
+* A name that was denied is as long as the client made it, so its event weighs more the longer it is.
+"""
+
+from __future__ import annotations
+
+from plugins.audit.events import closed_fields, denied_fields, refused_fields
+from plugins.audit.queue import PLAIN, text_bytes
+from plugins.audit.recorder import EventRecorder
+from plugins.audit.windows import Windows
+from proxy.plugin import Authenticated, Closed, Connected, Connection, Denied, Refused
+
+ConnectionEvent = Connected | Authenticated | Refused | Denied | Closed
+
+
+def record_connection(
+    recorder: EventRecorder, windows: Windows, connection: Connection, event: ConnectionEvent
+) -> None:
+    """Tell what happened to a connection."""
+    match event:
+        case Connected():
+            recorder.put("connection_opened", connection, {})
+        case Authenticated():
+            recorder.put("connection_authenticated", connection, {})
+        case Refused():
+            recorder.put("authentication_failed", connection, refused_fields(event))
+        case Denied():
+            fields = denied_fields(event)
+            recorder.put("denied", connection, fields, 1 + text_bytes(fields["resource_name"]) // PLAIN)
+        case Closed():
+            known = recorder.known(connection)
+            known.learner.give_up()
+            for window in windows.of(known.number):
+                recorder.keep(window)
+            recorder.put("connection_closed", connection, closed_fields(event))
+            recorder.forget(connection)

@@ -1,0 +1,102 @@
+"""Counted: requests of Produce and Fetch are counted, or told in full, while they pass (`core/counting.py`).
+
+Rules:
+* A window begins with a request that is read. From then on its tally knows the partitions of that request; one that is
+  about these alone is counted in it, unread.
+* What a tally counts is part of its window. A window that was taken to be written counts no more: the next request is
+  read, and begins another.
+* Where requests are told in full, one that is read makes known what it is about likewise, and others need not be read.
+* A client that turned out to be somebody else, and a file of levels that changed, end what is counted unread at once.
+* Where a level holds at some times only, everything is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from plugins.audit.told import ToldTraffic
+from plugins.audit.traffic import TrafficSubjects
+from proxy.plugin import FETCH, PRODUCE, Api, Connection, Context
+from proxy.plugin.frames import CompiledExchange, TrafficLayouts, traffic
+
+if TYPE_CHECKING:
+    from plugins.audit.party import KnownParty
+
+TRAFFIC_APIS = PRODUCE, FETCH
+
+
+class CountedTraffic:
+    """The requests of one API in one version that are counted unread; `name`: under which requests are noted."""
+
+    def __init__(
+        self,
+        api: Api,
+        version: int,
+        layouts: TrafficLayouts,
+        put: Callable[[ToldTraffic], None],
+        name: str,
+        parties: dict[Connection, KnownParty],
+        wall: Callable[[], float],
+    ) -> None:
+        self._api = api
+        self._version = version
+        self.key = api.key, version
+        self.tally = layouts.tally
+        self._layouts = layouts
+        self._put = put
+        self._begins = f'"api":"{api.name}","api_version":{version}'
+        self._name = name
+        self._parties = parties
+        self._wall = wall
+
+    def ask(
+        self, connection: Connection, frame: memoryview, body: int, size: int, came: float
+    ) -> CompiledExchange | None:
+        """What a request is about, if its window is open and knows all of it."""
+        known = self._parties.get(connection)
+        found = None if known is None else known.tallies.get(self.key)
+        return None if found is None else self._layouts.ask(found.tally, frame, body, size, came)
+
+    def answer(
+        self,
+        connection: Connection,
+        exchange: CompiledExchange,
+        data: memoryview,
+        begin: int,
+        end: int,
+        answered: float,
+        left: float,
+    ) -> bool:
+        """Count it with its answer, or tell of it, if nothing changed of this client and of the levels."""
+        known = self._parties.get(connection)
+        found = None if known is None else known.tally(connection, self.key)
+        if found is None or found.tally is not exchange.tally:
+            return False
+        if found.heads is None:
+            return self._layouts.answer(exchange, data, begin, end, answered, left, self._wall())
+        told = self._layouts.tell(exchange, data, begin, end, answered, left)
+        if told is None:
+            return False
+        assert known is not None
+        weight = 1 + len(told[-1]) + known.shared.weight
+        self._put(ToldTraffic(self._wall(), known.shared, weight, self._begins, found.heads, told))
+        return True
+
+    def resume(self, ctx: Context, exchange: CompiledExchange) -> None:
+        """Its answer is read, or there is none."""
+        subjects = ctx.notes[self._name] = TrafficSubjects(self._api, self._version)
+        subjects.asked(exchange.asked())
+
+
+def counted_traffic(
+    api: Api,
+    version: int,
+    put: Callable[[ToldTraffic], None],
+    name: str,
+    parties: dict[Connection, KnownParty],
+    wall: Callable[[], float],
+) -> CountedTraffic | None:
+    """How requests of this API are counted; None: they are all read, as where nothing could be compiled."""
+    layouts = traffic(api.request, api.response, version) if api in TRAFFIC_APIS else None
+    return None if layouts is None else CountedTraffic(api, version, layouts, put, name, parties, wall)

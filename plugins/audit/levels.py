@@ -1,0 +1,155 @@
+"""Levels: how much the journal says of which requests, declared once, with every problem told at its place.
+
+    levels:
+      - {match: {topic: __*}, level: none}
+      - {match: {api: [Produce, Fetch]}, level: summary, window: 10s}
+      - {level: full}
+
+Rules:
+* The first entry that a resource of a request matches says its level; what none matches is told in full.
+* A request has the highest level of its resources. What is `none` is left out of it.
+* `full`: an event for each request. `summary`: one for each window, connection and API, with exact counts.
+* A request to which anything out of the ordinary happened (the proxy decided something, it got no answer, it changes
+  something, its answer has an error that is of none of its resources) is told in full, unless its level is `none`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import IntEnum
+from functools import cached_property
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
+
+from proxy.plugin import Api, Connection, PluginClock, wrong
+from proxy.plugin.files import Form, Seconds, Section, nearest, shown
+from rules.clients import client_as, client_of
+from rules.match import Match, RequestFacts, Subject
+
+LONGEST_WINDOW = 3600.0
+MOST_REMEMBERED = 1_000  # of one client
+LONGEST_REMEMBERED = 250  # characters of a name: brokers take topics of 249
+SUBJECTS = {"topic", "group", "transactional_id"}  # what a match may name
+
+
+class Level(IntEnum):
+    """How much is told."""
+
+    NONE = 0
+    SUMMARY = 1
+    FULL = 2
+
+
+def _level(value: object) -> Level:
+    words = {level.name.lower(): level for level in Level}
+    if not isinstance(value, str) or value not in words:
+        raise wrong(f"unknown level {shown(value)}", nearest(str(value), words))
+    return words[value]
+
+
+def _window(value: float) -> float:
+    if not 1.0 <= value <= LONGEST_WINDOW:
+        raise wrong("a window is no shorter than a second, and no longer than an hour", 'write e.g. "10s"')
+    return value
+
+
+class FoundLevel(NamedTuple):
+    """The level of something, and for how long it is counted where that is a summary."""
+
+    level: Level
+    window: float = 0.0
+
+
+class LevelRule(Section):
+    """One entry: of which requests, and how much is told of them."""
+
+    match: Match = Field(default=Match(), description="Of which requests.", examples=["{api: [Produce, Fetch]}"])
+    level: Annotated[Level, PlainValidator(_level)] = Field(
+        description="How much is told: none, summary or full.", examples=["summary"]
+    )
+    window: Annotated[Seconds, AfterValidator(_window)] = Field(
+        default=10.0, description="For how long a summary counts.", examples=["10s"]
+    )
+
+    @cached_property
+    def found(self) -> FoundLevel:
+        """What is found where it matches."""
+        return FoundLevel(self.level, self.window)
+
+
+def _left_empty(value: Any) -> Any:
+    """`levels:` with nothing under it says that there are none."""
+    return () if value is None else value
+
+
+class LevelsFile(Section):
+    """One file of levels."""
+
+    levels: Annotated[tuple[LevelRule, ...], BeforeValidator(_left_empty)] = Field(
+        default=(), description="The levels, in the order in which they are tried.", examples=["[{level: full}]"]
+    )
+
+    @property
+    def longest_window(self) -> float:
+        """Seconds for which a summary may count before it is written."""
+        return max((one.window for one in self.levels if one.level is Level.SUMMARY), default=0.0)
+
+
+START = 'begin with "levels:" (plugins/audit/README.md shows a whole file)'
+FORM = Form(LevelsFile, "file of levels", START, largest=1 << 20)
+
+
+FULL = FoundLevel(Level.FULL)
+
+
+class ClientLevels:
+    """The levels of one client's requests, as long as nothing of the client or of the file changes."""
+
+    def __init__(self, file: LevelsFile, connection: Connection, clock: PluginClock) -> None:
+        self._client = client_of(connection) or client_as(connection, "")  # that only the broker knows: no principal
+        self._broker = connection.broker_id
+        self._levels = file.levels
+        self._clock = clock
+        self._asks_partition = any(one.match.partition is not None for one in file.levels)
+        self._known: dict[tuple[object, ...], tuple[LevelRule, ...]] = {}
+
+    @property
+    def is_timed(self) -> bool:
+        """Does a level hold at some times only?"""
+        return any(one.match.during is not None for one in self._levels)
+
+    def level(
+        self,
+        api: Api,
+        version: int,
+        kind: str | None = None,
+        name: str | None = None,
+        partition: int | None = None,
+    ) -> FoundLevel:
+        """Of one resource of a request; `kind` None: of a request that has none."""
+        key = api.key, version, kind, name, partition if self._asks_partition else None
+        found = self._known.get(key)
+        if found is None:
+            found = tuple(self._matching(api, version, kind, name, partition))
+            if len(self._known) >= MOST_REMEMBERED:
+                self._known.clear()
+            if name is None or len(name) <= LONGEST_REMEMBERED:
+                self._known[key] = found
+        for one in found:
+            if one.match.during is None or one.match.is_now(self._clock.wall()):
+                return one.found
+        return FULL
+
+    def _matching(
+        self, api: Api, version: int, kind: str | None, name: str | None, partition: int | None
+    ) -> Iterator[LevelRule]:
+        """The entries that match at some time, as far as to the first one that always does."""
+        facts = RequestFacts(api, version, self._client, self._broker)
+        named: dict[str, str | None] = {kind: name} if kind in SUBJECTS else {}
+        subject = Subject(**named, partition=partition)
+        for one in self._levels:
+            if one.match.of_request(facts) and one.match.of_subject(subject):
+                yield one
+                if one.match.during is None:
+                    return

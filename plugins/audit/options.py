@@ -1,0 +1,103 @@
+"""Options: what a configuration says of the plugin `audit`.
+
+Rules:
+* The two files with keys lie beside the journal, unless a path says otherwise.
+* The file of levels is checked with the configuration, and its problems have their own places in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from plugins.audit.levels import FORM
+from plugins.audit.redaction import RedactionRule
+from plugins.audit.topic import AuditTopic
+from proxy.plugin import FilePath, Finding, Plugin, Problem
+from proxy.plugin.files import Seconds, Size
+
+
+class AuditOptions(Plugin.Options):
+    """Where the journal lies, and how it is cut into segments."""
+
+    journal: FilePath = Field(
+        description="The folder of the journal, which is made. A path is relative to this file.",
+        examples=["/var/lib/doorkeeper/journal"],
+    )
+    key: FilePath | None = Field(
+        default=None,
+        description="The PEM file with the Ed25519 key that signs the journal; it is made where there is none. "
+        "Without it: the path of the journal, with `.key` behind it.",
+    )
+    levels: FilePath | None = Field(
+        default=None,
+        description="The file that says how much is told of which requests, read again when it changes. Without "
+        "it all is told in full.",
+        examples=["audit.yaml"],
+    )
+    policy: Literal["best_effort", "required"] = Field(
+        default="best_effort",
+        description="`best_effort`: clients never wait for the journal. `required`: no answer leaves before its "
+        "event is on disk, and there are no summaries.",
+        examples=["required"],
+    )
+    patience: Seconds = Field(
+        default=10.0,
+        examples=["10s"],
+        description="With the policy `required`: how long an answer waits for a journal that cannot be written, "
+        "before its connection ends.",
+    )
+    topic: AuditTopic | None = Field(
+        default=None,
+        description="A topic to which all that is in the journal is sent too, as CloudEvents. It is not made. "
+        "Clients never wait for it.",
+        examples=["{name: doorkeeper-audit}"],
+    )
+    segment: Size = Field(
+        default=16 << 20,
+        examples=["16 MiB"],
+        description="Bytes on disk after which a segment of the journal is followed by another.",
+    )
+    redact: tuple[RedactionRule, ...] = Field(
+        default=(),
+        description="Which names are not told as they are, and what stands in their place: the first rule that "
+        "holds decides.",
+        examples=["[{fields: principal, how: hash}]"],
+    )
+    pseudonyms: FilePath | None = Field(
+        default=None,
+        description="The file with the key of names that are hashed, 32 bytes or more; it is made where there is "
+        "none. Without it: the path of the journal, with `.pseudonyms` behind it.",
+        examples=["/etc/doorkeeper/pseudonyms"],
+    )
+    sealed: Seconds = Field(
+        default=900.0,
+        examples=["15m"],
+        description="How long a segment is written before it is sealed, if it is not full earlier.",
+    )
+
+    @property
+    def key_path(self) -> Path:
+        """Where the key lies that signs the journal."""
+        return self._beside("key") if self.key is None else Path(self.key)
+
+    @property
+    def pseudonyms_path(self) -> Path:
+        """Where the key lies of names that are hashed."""
+        return self._beside("pseudonyms") if self.pseudonyms is None else Path(self.pseudonyms)
+
+    def _beside(self, ending: str) -> Path:
+        folder = Path(self.journal)
+        return folder.with_name(f"{folder.name}.{ending}")
+
+    def problems(self) -> Iterator[Finding | Problem]:
+        """What is wrong with the file of levels."""
+        if self.levels is not None:
+            for problem in FORM.read(self.levels).result()[1]:
+                if problem.place is None:
+                    yield Finding(("levels",), f"{self.levels}: {problem.message}", problem.warning)
+                else:
+                    yield problem

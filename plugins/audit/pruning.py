@@ -1,0 +1,71 @@
+"""Pruning: old segments are deleted so that a journal stays verifiable.
+
+    JOURNAL/date=2026-03-01/hour=08/_20260301T080000Z-3f9c2a71-0-000001.pruned     in the place of the segment
+
+Rules:
+* A sealed segment whose hour was over before some moment is deleted. Its seal stays: what is left is chained as it was.
+* Beside it lies a statement, signed with the key of the journal: which seal's segment was deleted, and when. Who has no
+  key can delete, but not make it look like pruning.
+* The statement is on disk before the segment goes. A pruning that was interrupted is done again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from base64 import b64decode, b64encode
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from plugins.audit.seals import ReadSeal, read_seal
+from plugins.audit.segments import SegmentName, beside, segments, sync_folder
+from plugins.audit.signing import is_signed, key_text
+
+FORMAT = 1
+
+
+def prune(journal: Path, before: datetime, key: Ed25519PrivateKey, now: datetime) -> Iterator[tuple[Path, int]]:
+    """Delete the segments of before this moment. Gives each with its bytes. Raises OSError, BadSealError."""
+    for path in segments(journal):
+        name = SegmentName.of(path)
+        if name is None or not beside(path, "seal").exists():
+            continue
+        begun = datetime.strptime(name.begun[:11], "%Y%m%dT%H").replace(tzinfo=UTC)
+        if begun + timedelta(hours=1) <= before:
+            found = read_seal(beside(path, "seal"), key.public_key())
+            _state(path, found, key, now)
+            size = path.stat().st_size
+            path.unlink()
+            sync_folder(path.parent)
+            yield path, size
+
+
+def _state(segment: Path, found: ReadSeal, key: Ed25519PrivateKey, now: datetime) -> None:
+    said = {"format": FORMAT, "seal": found.hash, "pruned": now.isoformat(), "key": key_text(key.public_key())}
+    line = json.dumps(said).encode() + b"\n"
+    hidden = beside(segment, "pruned.tmp")
+    with open(hidden, "wb") as opened:
+        opened.write(line + b64encode(key.sign(line)) + b"\n")
+        opened.flush()
+        os.fsync(opened.fileno())
+    hidden.rename(beside(segment, "pruned"))
+    sync_folder(segment.parent)
+
+
+def is_pruned(journal: Path, found: ReadSeal) -> bool:
+    """Is there a statement, by the key of its seal, that the segment was deleted? Raises OSError."""
+    file = beside(journal / found.seal.name.path, "pruned")
+    if not file.exists():
+        return False
+    line, _, rest = file.read_bytes().partition(b"\n")
+    try:
+        said = json.loads(line)
+        signature = b64decode(rest.strip(), validate=True)
+        key = Ed25519PublicKey.from_public_bytes(b64decode(found.key))
+        is_about_it = said["format"] == FORMAT and said["seal"] == found.hash
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
+    return is_about_it and is_signed(key, signature, line + b"\n")

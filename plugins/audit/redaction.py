@@ -1,0 +1,150 @@
+"""Redaction: rules by which names of people and of what they use are not in the journal, or not as they are.
+
+    redact:
+      - {fields: principal, names: "User:svc-*", how: keep}
+      - {fields: [principal, client_id], how: hash}
+      - {fields: client_host, how: mask}
+
+Rules:
+* The first rule decides that names the field, holds for the name, and holds for whoever the event is of.
+* Where a rule cannot be decided, since a name or a principal is not known, it holds, unless it keeps.
+* A field of a rule is a kind of name, wherever it stands in an event: `principal` is also the user whose ACL, quota
+  or password an administrator changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from functools import lru_cache
+from ipaddress import ip_address, ip_network
+from typing import Annotated
+
+from pydantic import Field, PlainValidator
+
+from plugins.audit.pseudonyms import Pseudonyms
+from proxy.plugin import wrong
+from proxy.plugin.files import Section, nearest, shown
+from rules.values import OneOrMany, Pattern, Patterns, Said
+
+MASK = "***"
+NETWORKS = {4: 24, 6: 48}  # bits of an address that a mask leaves
+KEPT = ("*", "<default>")  # in the place of names they mean all of them
+LONGEST_REMEMBERED = 250  # characters
+MOST_REMEMBERED = 10_000
+FIELDS = {
+    "principal": "who somebody is: of clients, logins, ACLs, quotas, credentials",
+    "client_host": "addresses",
+    "client_id": "what clients call themselves",
+    "tls_subject": "subjects of certificates",
+    "topic": "topics, with their ids",
+    "group": "groups",
+    "transactional_id": "transactional ids",
+}
+
+
+class Method(Enum):
+    """What is done to a name."""
+
+    KEEP = "keep"
+    LEAVE_OUT = "leave_out"
+    MASK = "mask"
+    HASH = "hash"
+
+
+def _field(value: object) -> str:
+    if not isinstance(value, str) or value not in FIELDS:
+        raise wrong(f"unknown field {shown(value)}", nearest(str(value), FIELDS))
+    return value
+
+
+def _how(value: object) -> Method:
+    words = {how.value: how for how in Method}
+    if not isinstance(value, str) or value not in words:
+        raise wrong(f"{shown(value)} is no way to redact", nearest(str(value), words))
+    return words[value]
+
+
+class RedactionRule(Section):
+    """One rule: of which names, of whom, and what is done to them."""
+
+    fields: OneOrMany[Annotated[str, PlainValidator(_field)]] = Field(
+        description=f"Which kinds of names: {', '.join(FIELDS)}.", examples=["[principal, client_id]"]
+    )
+    how: Annotated[Method, PlainValidator(_how)] = Field(
+        description="`keep`; `leave_out`; `mask`: `***`, and of an address its network (/24, of IPv6 /48); `hash`: a "
+        "keyed hash (HMAC-SHA256), the same each time.",
+        examples=["hash"],
+    )
+    names: Said[Patterns] = Field(default=None, description="Only these names.", examples=["[patients-*]"])
+    principals: Said[Patterns] = Field(
+        default=None, description="Only in events of these principals.", examples=['["User:hr-*"]']
+    )
+
+    def __str__(self) -> str:
+        said = f"{', '.join(self.fields)}: {self.how.value}"
+        for word, patterns in (("names", self.names), ("principals", self.principals)):
+            if patterns is not None:
+                said += f" {word} {', '.join(str(one.written) for one in patterns)}"
+        return said
+
+    def holds(self, field: str, name: str | None, principal: str | None) -> bool:
+        """Is it about this name in an event of this principal? None: that is not known."""
+        return field in self.fields and self._is_one(self.names, name) and self._is_one(self.principals, principal)
+
+    def _is_one(self, patterns: Sequence[Pattern] | None, name: str | None) -> bool:
+        if patterns is None:
+            return True
+        return self.how is not Method.KEEP if name is None else any(one.holds(name) for one in patterns)
+
+
+class Redaction:
+    """The rules of one journal. `pseudonyms` None: no rule makes any."""
+
+    def __init__(self, rules: Sequence[RedactionRule], pseudonyms: Pseudonyms | None = None) -> None:
+        self.rules = rules
+        self.pseudonyms = pseudonyms
+        self._decided = lru_cache(MOST_REMEMBERED)(self._decide)
+        self._made = lru_cache(MOST_REMEMBERED)(self._make)
+
+    def how(self, field: str, name: str | None, principal: str | None) -> Method:
+        """What is done to this name in an event of this principal. None: that is not known."""
+        is_short = max(len(name or ""), len(principal or "")) <= LONGEST_REMEMBERED
+        return (self._decided if is_short else self._decide)(field, name, principal)
+
+    def _decide(self, field: str, name: str | None, principal: str | None) -> Method:
+        return next((rule.how for rule in self.rules if rule.holds(field, name, principal)), Method.KEEP)
+
+    def shown(self, how: Method, field: str, name: str) -> str | None:
+        """What stands in its place; None: nothing does."""
+        return (self._made if len(name) <= LONGEST_REMEMBERED else self._make)(how, field, name)
+
+    def _make(self, how: Method, field: str, name: str) -> str | None:
+        if how is Method.KEEP:
+            return name
+        kind, bare = name.split(":", 1) if field == "principal" and ":" in name else ("", name)
+        if bare in KEPT:
+            return name
+        if how is Method.LEAVE_OUT:
+            return None
+        before = f"{kind}:" if kind else ""
+        if how is Method.HASH:
+            assert self.pseudonyms is not None, "rules that hash come with a key"
+            return before + self.pseudonyms.of(field, bare)
+        return _network(name) if field == "client_host" else before + MASK
+
+
+@lru_cache(100)
+def hashed(pseudonyms: Pseudonyms, name: str, kinds: tuple[str, ...]) -> frozenset[str]:
+    """Method a name may stand in a journal in which names are hashed: once for each kind that it may be of."""
+    redaction = Redaction((), pseudonyms)
+    return frozenset(shown for kind in kinds if (shown := redaction.shown(Method.HASH, kind, name)) is not None)
+
+
+def _network(host: str) -> str:
+    """The first address of the network that a host is in."""
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        return MASK
+    return str(ip_network((address, NETWORKS[address.version]), strict=False).network_address)

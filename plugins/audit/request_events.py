@@ -1,0 +1,95 @@
+"""Events of requests: each that ended is told in an event of its own, counted in a summary, or not told at all.
+
+Rules:
+* The levels of a request's resources decide, and the highest of them for the request. Without a file of levels all is
+  told in full.
+* Only what is plain is counted (`ended.py`), and what changes nothing that an administrator set. With the policy
+  `required` nothing is counted.
+* What a large request is about is told by the writer's thread. It makes nothing known of what need not be read.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from plugins.audit.ended import EndedRequest
+from plugins.audit.events import RequestSubjects, request_fields, with_resources
+from plugins.audit.levels import Level
+from plugins.audit.party import KnownParty
+from plugins.audit.queue import DeferredEvent, QueuedEvent
+from plugins.audit.recorder import EventRecorder
+from plugins.audit.schema import Resource
+from plugins.audit.unread import UnreadRequests
+from plugins.audit.windows import WindowKey, Windows
+from proxy.plugin import Context, Outcome, Services
+from rules.noted import noted_rules
+
+LARGE = 500  # in plain events: what a request of more is about takes milliseconds to tell
+
+
+class RequestEvents:
+    """Those of one plugin. `has_levels`: there is a file of levels. `may_count`: there may be summaries."""
+
+    def __init__(
+        self,
+        services: Services,
+        recorder: EventRecorder,
+        windows: Windows,
+        unread: UnreadRequests,
+        has_levels: bool,
+        may_count: bool,
+    ) -> None:
+        self._services = services
+        self._recorder = recorder
+        self._windows = windows
+        self._unread = unread
+        self._has_levels = has_levels
+        self._may_count = may_count
+
+    def record(
+        self, ctx: Context, outcome: Outcome, subjects: RequestSubjects | None, known: KnownParty, at: float
+    ) -> None:
+        """Tell of a request that ended then, in seconds since 1970. `subjects` None: it is about nothing."""
+        levels = known.levels(ctx.connection) if self._has_levels else None
+        if subjects is None:
+            if levels is None or levels.level(ctx.api, ctx.version).level:
+                self._recorder.put("request", ctx.connection, request_fields(ctx, outcome, None), at=at)
+            return
+        party, rules = known.of(ctx.connection), noted_rules(ctx.connection)
+        one = EndedRequest(ctx, outcome, subjects, at, known, party, levels, rules)
+        weight = 1 + subjects.weight + one.party.weight
+        if weight > LARGE:
+            self._recorder.keep(DeferredEvent(at, weight, partial(self._event, one, weight)))
+        elif (event := self._event(one, weight)) is not None:
+            self._recorder.keep(event)
+            self._unread.know_told(one)
+
+    def _event(self, one: EndedRequest, weight: int) -> QueuedEvent | None:
+        """Its event; None: nothing is to be told of it, or it is counted."""
+        ctx, outcome, subjects, at, known, party, levels, rules = one
+        name_of, api, version = self._services.topics.get, ctx.api, ctx.version
+        if levels is None:
+            return self._told(one, subjects.resources(name_of, rules), weight)
+        found = one.found(levels, name_of)
+        level, window = max((one[0] for one in found), default=levels.level(api, version))
+        if level is Level.NONE:
+            return None
+        may_count = self._may_count and level is Level.SUMMARY and one.is_plain(found)
+        if may_count and not subjects.changes(name_of)[0]:
+            key = WindowKey(known.number, party, api, version)
+            moved = [(each.key, each.moved) for each in found if each.level.level is not Level.NONE]
+            if self._windows.count(key, at, window, outcome, moved, lambda key: subjects.head(key, name_of, rules)):
+                if weight <= LARGE:  # in the thread of the links
+                    self._unread.know_counted(one, key, found)
+                return None
+        resources = [
+            resource
+            for resource in subjects.resources(name_of, rules)
+            if levels.level(api, version, resource["type"], resource.get("name"), resource.get("partition")).level
+        ]
+        return self._told(one, resources, weight)
+
+    def _told(self, one: EndedRequest, resources: list[Resource], weight: int) -> QueuedEvent:
+        fields = request_fields(one.ctx, one.outcome, one.subjects)
+        fields = with_resources(fields, resources, one.subjects, self._services.topics.get)
+        return QueuedEvent("request", one.at, one.party, fields, weight)

@@ -1,0 +1,167 @@
+"""The sink: what the journal has on disk goes to an audit topic too.
+
+Rules:
+* The journal comes first: a line is offered when it is on disk, as it stands there. So what is left out or redacted
+  in the journal is so on the topic.
+* Nobody waits for the topic: no client, and not the journal. Lines wait in memory for it, up to `ROOM` bytes. Those
+  that find no room, or are too long for the topic, are missing there alone. They are counted, and the journal (and the
+  topic, as soon as it is written again) has an `events_unsent` that says how many.
+* A record that is not known to be there is sent again, so the topic may have it twice, with the same id. None overtakes
+  another.
+* What is wrong is one line in the log when it begins, another when it is something else, and one when it is over.
+* `offer` and `unsent` are called by who writes the journal, `work` by a thread of its own.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from math import inf
+
+from plugins.audit.cloudevents import chain_key, record, source
+from plugins.audit.lines import timestamp
+from plugins.audit.queue import QueuedEvent
+from plugins.audit.topic import AuditTopic
+from proxy.plugin import Count, LineWriter, Record, Services, TopicError, TopicWriter
+
+ROOM = 16 << 20  # bytes of lines
+BATCH = 512 << 10  # bytes of records that are sent at once, where there is more than one
+AGAIN = 1.0  # seconds until a topic that refused is tried again
+WITHIN = 30.0  # seconds for one batch
+AT_THE_END = 5.0  # seconds for what is left when the proxy stops
+SAID_EVERY = 60.0  # seconds between two `events_unsent`: it is an event that may be missing itself
+BREATH = 32  # records after which the relay's thread may go on, which waits for the same interpreter
+
+
+class TopicSink:
+    """Sends one chain's lines to a topic. `key` and `source` are those of its records."""
+
+    def __init__(
+        self,
+        writer: TopicWriter,
+        key: bytes,
+        source: str,
+        tell: LineWriter,
+        unsent: Count,
+        wall: Callable[[], float] = time.time,
+        room: int = ROOM,
+    ) -> None:
+        self._writer = writer
+        self._key = key
+        self._source = source
+        self._tell = tell
+        self._count = unsent
+        self._wall = wall
+        self._room = room
+        self._lines: deque[bytes] = deque()
+        self._came = 0  # bytes of lines; written by who offers
+        self._went = 0  # the same of those that were taken to be sent; written by who sends
+        self._batch: list[Record] = []  # what is being sent
+        self._lock = threading.Lock()  # of the next four
+        self._missing = 0  # how many are not on the topic, of which nothing was said yet
+        self._since = self._until = 0.0  # when the first and the last of them were given up
+        self._said = -inf  # when something was said last
+        self._why: str | None = None  # what is wrong with the topic
+        self._tried: float | None = None
+
+    def offer(self, lines: Sequence[bytes]) -> None:
+        """These are on disk."""
+        for number, line in enumerate(lines):
+            if self._came - self._went + len(line) > self._room and self._lines:
+                self._give_up(len(lines) - number)
+                return
+            self._came += len(line)
+            self._lines.append(line)
+
+    def unsent(self, now: float) -> Iterator[QueuedEvent]:
+        """What the journal is to say of events that the topic lacks. `now` is infinite when it is about to end."""
+        with self._lock:
+            is_due = now >= self._said + SAID_EVERY and (self._why is None or now >= self._since + SAID_EVERY)
+            if self._missing and is_due:
+                since, until = timestamp(self._since), timestamp(self._until)
+                fields = {"lost": self._missing, "lost_from": since, "lost_to": until}
+                self._missing, self._said = 0, now
+                yield QueuedEvent("events_unsent", self._until, None, fields)
+
+    def work(self) -> None:
+        """Send what waits, unless the topic refused just now."""
+        if self._tried is None or time.monotonic() - self._tried >= AGAIN:
+            self._send(lambda: WITHIN)
+
+    def close(self) -> None:
+        """Send what is left, for a few seconds."""
+        deadline = time.monotonic() + AT_THE_END
+        self._send(lambda: max(0.0, deadline - time.monotonic()))
+        left = len(self._batch) + len(self._lines)
+        if left:
+            self._count.add(left)
+            self._tell("audit events not sent at the end", level="error", events=left, why=self._why)
+
+    def _send(self, within: Callable[[], float]) -> None:
+        while self._batch or self._lines:
+            if not self._batch:
+                self._fill()
+            try:
+                self._write(self._batch, within)
+            except TopicError as error:
+                self._refused(str(error))
+                return
+            if self._why is not None:
+                self._why = self._tried = None
+                self._tell("audit topic is written again")
+
+    def _fill(self) -> None:
+        size = 0
+        while self._lines and (not size or size + len(self._lines[0]) < BATCH):
+            line = self._lines.popleft()
+            size += len(line)
+            self._batch.append(record(line, self._key, self._source))
+            if len(self._batch) % BREATH == 0:
+                time.sleep(0)
+        self._went += size
+
+    def _write(self, batch: list[Record], within: Callable[[], float]) -> None:
+        """Send these, the first of the batch, in less at once where that is too much. Raises TopicError.
+
+        What was sent or given up leaves the batch.
+        """
+        try:
+            self._writer.write(batch, within())
+        except TopicError as error:
+            if not error.is_too_large:
+                raise
+            if len(batch) > 1:
+                half = len(batch) // 2
+                for part in (batch[:half], batch[half:]):
+                    self._write(part, within)
+                return
+            self._give_up(1)
+            size = len(batch[0].value or b"")
+            self._tell("audit event too long for the topic", level="error", bytes=size, why=str(error))
+        del self._batch[: len(batch)]
+
+    def _refused(self, why: str) -> None:
+        self._tried = time.monotonic()
+        if why != self._why:
+            self._tell("audit topic cannot be written", level="error", why=why)
+        self._why = why
+
+    def _give_up(self, lines: int) -> None:
+        now = self._wall()
+        with self._lock:
+            self._count.add(lines)
+            if not self._missing:
+                self._since = now
+            self._missing += lines
+            self._until = now
+
+
+def topic_sink(topic: AuditTopic | None, services: Services, instance: str) -> TopicSink | None:
+    """What sends the chain of this instance to the topic, if one is named."""
+    if topic is None:
+        return None
+    unsent = services.counter("unsent_events", "Events in the journal that the audit topic could not take.")
+    writer, key = services.topic(topic.name, topic.cluster), chain_key(instance, services.worker)
+    return TopicSink(writer, key, source(services.cluster), services.tell, unsent, services.clock.wall)

@@ -1,0 +1,256 @@
+"""Traffic: what Produce and Fetch requests are about, and what came of it; the same as `resources.py` says, but faster.
+
+Nearly all requests of a cluster are these two, and they have few fields that matter. A test holds both readers against
+each other, on generated messages.
+
+Rules:
+* Each partition that a request names, or an answer has records or an error for, is told of.
+* What a consumer takes out of its fetch session is not told of: nothing comes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from plugins.audit.measured import measured
+from plugins.audit.operations import needed_right
+from plugins.audit.queue import text_bytes
+from plugins.audit.schema import AdminChange, Resource
+from plugins.audit.words import id_text
+from proxy.plugin import (
+    FETCH,
+    PRODUCE,
+    Api,
+    ErrorCode,
+    FetchRequest,
+    FetchResponse,
+    Message,
+    ProduceRequest,
+    ProduceResponse,
+    Request,
+    turn,
+)
+from proxy.plugin.schema import NO_UUID
+from rules.noted import NotedRules
+
+MOST = 10_000  # partitions of one request
+MOST_TEXT = 2 << 20  # bytes of the names of their topics
+SIZE = 400  # bytes that one takes in memory, beside the text of its name
+BY_ID = {PRODUCE: 13, FETCH: 13}  # the versions from which on topics are named by their ids
+
+Names = Callable[[bytes], str | None]
+TopicKey = str | bytes  # a name, or an id
+Counted = tuple[str, TopicKey, int | None]  # the type, name and partition of a resource
+# The top-level fields that are read of each message.
+TRAFFIC: dict[type[Message], frozenset[str]] = {
+    ProduceRequest: frozenset({"transactional_id", "acks", "topic_data"}),
+    ProduceResponse: frozenset({"responses"}),
+    FetchRequest: frozenset({"topics"}),
+    FetchResponse: frozenset({"error_code", "responses"}),
+}
+
+
+class PartitionTraffic:
+    """What was written to, or read from, one partition. -1: not known; `records` None: they cannot be counted."""
+
+    __slots__ = ("error", "first_offset", "first_timestamp", "last_offset", "last_timestamp", "records", "size")
+
+    def __init__(self) -> None:
+        self.size = -1  # in bytes; -1: there were no records
+        self.records: int | None = None
+        self.first_offset = self.last_offset = self.first_timestamp = self.last_timestamp = -1
+        self.error = 0
+
+
+class TrafficSubjects:
+    """What one Produce or Fetch request is about."""
+
+    def __init__(self, api: Api, version: int) -> None:
+        self.left_out = 0
+        self.wants_answer = True
+        self.errors: dict[str, None] | None = None  # None: no answer was read
+        self.transactional_id: str | None = None
+        self.partitions: dict[tuple[TopicKey, int | None], PartitionTraffic] = {}
+        self._api = api
+        self.by_id = version >= BY_ID[api]
+        self._named = 0  # bytes of names
+
+    @property
+    def held(self) -> int:
+        """Bytes that are kept until the answer comes."""
+        return SIZE * (len(self.partitions) + 1) + self._named
+
+    @property
+    def weight(self) -> int:
+        """How much room an event takes that tells of them, in plain events."""
+        return self.held // SIZE
+
+    @property
+    def ids(self) -> Iterator[bytes]:
+        """The topics that are named by their ids."""
+        return (topic for topic, _ in self.partitions if isinstance(topic, bytes))
+
+    def read(self, message: Any) -> None:
+        """Take in a request, or its answer as it leaves."""
+        if not isinstance(message, Request):
+            self.errors = {}
+            self._produced(message) if self._api is PRODUCE else self._fetched(message)
+        elif self._api is PRODUCE:
+            self._produce(message)
+        else:
+            self._fetch(message)
+
+    def asked(self, partitions: Iterable[tuple[bytes, int, int, int, int, int]]) -> None:
+        """Take in what was found in a request that nobody read: an answer is to come, and there is no transaction."""
+        for topic, index, size, records, earliest, latest in partitions:
+            moved = self._of(topic if self.by_id else topic.decode(), index)
+            if moved is not None and size >= 0:
+                moved.size, moved.records = size, records
+                moved.first_timestamp, moved.last_timestamp = earliest, latest
+
+    def _produce(self, request: Any) -> None:
+        self.wants_answer = request.acks != 0
+        self.transactional_id = request.transactional_id
+        for topic in request.topic_data:
+            key = topic.topic_id if self.by_id else topic.name
+            for partition in topic.partition_data:
+                turn()
+                moved = self._of(key, partition.index)
+                if moved is not None and partition.records:
+                    self._measure(moved, partition.records, False)
+            if not topic.partition_data:
+                self._of(key, None)
+
+    def _fetch(self, request: Any) -> None:
+        for topic in request.topics:
+            key = topic.topic_id if self.by_id else topic.topic
+            for partition in topic.partitions:
+                turn()
+                self._of(key, partition.partition)
+            if not topic.partitions:
+                self._of(key, None)
+
+    def _produced(self, response: Any) -> None:
+        for topic in response.responses:
+            key = topic.topic_id if self.by_id else topic.name
+            for partition in topic.partition_responses:
+                turn()
+                moved = self._answered(key, partition.index, partition.error_code, False)
+                if moved is not None and not partition.error_code and partition.base_offset >= 0 and moved.records:
+                    moved.first_offset = partition.base_offset
+                    moved.last_offset = partition.base_offset + moved.records - 1
+
+    def _fetched(self, response: Any) -> None:
+        for topic in response.responses:
+            key = topic.topic_id if self.by_id else topic.topic
+            for partition in topic.partitions:
+                turn()
+                records = partition.records
+                moved = self._answered(key, partition.partition_index, partition.error_code, bool(records))
+                if moved is not None and records:
+                    self._measure(moved, records, True)
+        if response.error_code:
+            self._fail(response.error_code)
+            for moved in self.partitions.values():
+                moved.error = moved.error or response.error_code
+
+    def _answered(self, key: TopicKey, index: int, error: int, has_records: bool) -> PartitionTraffic | None:
+        """The partition that an answer speaks of; None: it says nothing that matters."""
+        moved = self.partitions.get((key, index))
+        if moved is None and (error or has_records):
+            moved = self._of(key, index)
+        if error:
+            self._fail(error)
+            if moved is not None:
+                moved.error = error
+        return moved
+
+    def _fail(self, error: int) -> None:
+        if self.errors is not None:
+            self.errors[ErrorCode(error).name] = None
+
+    def _of(self, topic: TopicKey, index: int | None) -> PartitionTraffic | None:
+        """What is known of a partition; None: there are too many."""
+        key = topic, index
+        moved = self.partitions.get(key)
+        if moved is None:
+            size = text_bytes(topic) if isinstance(topic, str) else 0
+            if len(self.partitions) >= MOST or self._named + size > MOST_TEXT:
+                self.left_out += 1
+                return None
+            self._named += size
+            moved = self.partitions[key] = PartitionTraffic()
+        return moved
+
+    @staticmethod
+    def _measure(moved: PartitionTraffic, data: bytes | memoryview, is_answer: bool) -> None:
+        moved.size = len(data)
+        moved.records, first, last, earliest, latest = measured(data, is_answer)
+        if is_answer:
+            moved.first_offset, moved.last_offset = first, last
+        else:
+            moved.first_timestamp, moved.last_timestamp = earliest, latest
+
+    def resources(self, name_of: Names, rules: NotedRules | None = None) -> list[Resource]:
+        """All that was found. `name_of` gives the names of topics by their ids, as far as they are known."""
+        found: list[Resource] = []
+        if self.transactional_id is not None:
+            found.append(_head("transactional_id", self.transactional_id, self._api, rules))
+        heads: dict[TopicKey, Resource] = {}
+        for (topic, index), moved in self.partitions.items():
+            head = heads.get(topic)
+            if head is None:
+                head = heads[topic] = self.head(("topic", topic, None), name_of, rules)
+            resource = head.copy()
+            if index is not None:
+                resource["partition"] = index
+            if moved.error:
+                resource["error"] = ErrorCode(moved.error).name
+            if moved.size >= 0:
+                resource["bytes"] = moved.size
+                if moved.records is not None:
+                    resource["records"] = moved.records
+                    if moved.first_offset >= 0 and moved.records:
+                        resource["first_offset"], resource["last_offset"] = moved.first_offset, moved.last_offset
+                if moved.last_timestamp >= 0:
+                    resource["first_timestamp"], resource["last_timestamp"] = (
+                        moved.first_timestamp,
+                        moved.last_timestamp,
+                    )
+            found.append(resource)
+        return found
+
+    def moved(self, name_of: Names) -> Iterator[tuple[Counted, str | None, PartitionTraffic]]:
+        """What it is about, each with its name, if that is known, and with what came of it."""
+        if self.transactional_id is not None:
+            yield ("transactional_id", self.transactional_id, None), self.transactional_id, PartitionTraffic()
+        for (topic, index), moved in self.partitions.items():
+            yield ("topic", topic, index), topic if isinstance(topic, str) else name_of(topic), moved
+
+    def head(self, key: Counted, name_of: Names, rules: NotedRules | None) -> Resource:
+        """What is said of something that it is about, whatever the partition."""
+        kind, key_name, _ = key
+        name = key_name if isinstance(key_name, str) else name_of(key_name)
+        resource = _head(kind, name, self._api, rules)
+        if isinstance(key_name, bytes) and key_name != NO_UUID:
+            resource["id"] = id_text(key_name)
+        return resource
+
+    def changes(self, name_of: Names) -> tuple[list[AdminChange], int]:
+        """These requests change nothing of the cluster."""
+        return [], 0
+
+
+def _head(kind: str, name: str | None, api: Api, rules: NotedRules | None) -> Resource:
+    resource: Resource = {"type": kind}
+    right = needed_right(api, kind)
+    assert right is not None, "these APIs need rights for all that they are about"
+    resource["operation"] = right.operation.word
+    if name is None:
+        return resource
+    resource["name"] = name
+    place = None if rules is None else rules.place(right.operation, right.kind, name)
+    if place is not None:
+        resource["rule"] = place
+    return resource

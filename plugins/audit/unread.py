@@ -1,0 +1,83 @@
+"""Unread: a request that was read makes known which later ones need not be (`counted.py` finds those).
+
+Rules:
+* A request that was read makes known its partitions, for requests of the same client, API and version. One that is
+  about any other partition is read.
+* Requests that are counted are found in the tally of an open window. Of those that are told in full, the beginning of
+  what is said of their topic is kept: it is the same for all.
+* A request with an error, or one that a plugin decided, makes nothing known to be told in full. Where a level holds at
+  some times only, nothing is made known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plugins.audit.counted import CountedTraffic, counted_traffic
+from plugins.audit.ended import EndedRequest, FoundResource
+from plugins.audit.levels import LONGEST_REMEMBERED, Level
+from plugins.audit.party import OpenTally
+from plugins.audit.recorder import EventRecorder
+from plugins.audit.told import begins
+from plugins.audit.traffic import TrafficSubjects
+from plugins.audit.windows import WindowKey, Windows
+from proxy.plugin import Api, By, Services
+
+
+class UnreadRequests:
+    """Those of one plugin."""
+
+    def __init__(self, services: Services, recorder: EventRecorder, windows: Windows) -> None:
+        self._services = services
+        self._recorder = recorder
+        self._windows = windows
+        self._counted: dict[tuple[Api, int], CountedTraffic] = {}
+
+    def counting(self, api: Api, version: int) -> CountedTraffic | None:
+        """What counts the requests of this API in this version; None: they are all read."""
+        recorder, wall = self._recorder, self._services.clock.wall
+        counted = counted_traffic(api, version, recorder.keep, self._services.name, recorder.parties, wall)
+        if counted is not None:
+            self._counted[api, version] = counted
+        return counted
+
+    def know_counted(self, one: EndedRequest, key: WindowKey, found: Sequence[FoundResource]) -> None:
+        """Requests that are about these resources alone need not be read while this window is open."""
+        counted = self._counted.get((key.api, key.version))
+        if counted is None or one.known.levels(one.ctx.connection).is_timed:
+            return
+        names = [each.key for each in found if each.level.level is not Level.NONE]
+        tally = self._windows.tally(key, counted.tally, names)
+        if tally is None:
+            return
+        one.known.tallies[counted.key] = OpenTally(tally)
+        if not found:
+            tally.know_none()
+        for level, (kind, topic, index), name, _ in found:
+            if kind == "topic" and level.level is Level.SUMMARY and name is not None and index is not None:
+                tally.know(topic.encode() if isinstance(topic, str) else topic, index)
+
+    def know_told(self, one: EndedRequest) -> None:
+        """Requests that are about what this one is about need not be read to be told in full."""
+        ctx, outcome, subjects, known = one.ctx, one.outcome, one.subjects, one.known
+        counted = self._counted.get((ctx.api, ctx.version))
+        if counted is None or not isinstance(subjects, TrafficSubjects) or outcome.decisions:
+            return
+        levels = known.levels(ctx.connection)
+        if outcome.by is not By.BROKER or subjects.errors or levels.is_timed:
+            return
+        found, name_of = None, self._services.topics.get
+        for topic, index in subjects.partitions:
+            name = topic if isinstance(topic, str) else name_of(topic)
+            if name is None or index is None or len(name) > LONGEST_REMEMBERED:
+                continue
+            if levels.level(ctx.api, ctx.version, "topic", name, index).level is Level.FULL:
+                found = found or known.told(counted.key, counted.tally)
+                assert found.heads is not None
+                said = topic.encode() if isinstance(topic, str) else topic
+                if said not in found.heads:
+                    head = begins(subjects.head(("topic", topic, None), name_of, one.rules))
+                    if head is None:
+                        continue
+                    found.heads[said] = head
+                found.tally.know(said, index)

@@ -1,0 +1,134 @@
+"""A ledger of what clients really did, kept by a relay between them and the proxy. It shares no code with the journal.
+
+It reads the heads of frames: which request, with which number, on which connection, and whether its answer came. The
+port that it comes from is the client's port in the journal: so each event can be held against one entry.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.real.threaded_relay import Read, ThreadedRelay
+
+HEAD = struct.Struct(">ihhi")  # size, api key, version, correlation id
+NUMBER = struct.Struct(">ii")  # size, correlation id
+
+
+@dataclass
+class Entry:
+    """One request. `answered`: its answer passed."""
+
+    api: int
+    version: int
+    number: int
+    answered: bool = False
+
+
+@dataclass
+class LedgerPage:
+    """What was asked on one connection, and what came back. `whole`: no byte was lost at its end."""
+
+    entries: list[Entry] = field(default_factory=list)
+    waiting: dict[int, list[Entry]] = field(default_factory=dict)
+
+    def asked(self, head: bytes) -> None:
+        _, api, version, number = HEAD.unpack(head)
+        entry = Entry(api, version, number)
+        self.entries.append(entry)
+        self.waiting.setdefault(number, []).append(entry)
+
+    def answered(self, head: bytes) -> None:
+        waiting = self.waiting.get(NUMBER.unpack(head)[1])
+        if waiting:
+            waiting.pop(0).answered = True
+
+
+class FrameHeads:
+    """Finds the heads of frames in a stream, however it is cut. An answer counts when all of it passed."""
+
+    def __init__(self, size: int, tell: Any, *, whole: bool) -> None:
+        self._size, self._tell, self._whole = size, tell, whole
+        self._head = b""
+        self._left = 0
+
+    def read(self, data: bytes) -> None:
+        while data:
+            if self._left:
+                taken = min(self._left, len(data))
+                self._left, data = self._left - taken, data[taken:]
+            else:
+                missing = self._size - len(self._head)
+                self._head, data = self._head + data[:missing], data[missing:]
+                if len(self._head) < self._size:
+                    return
+                self._left = 4 + int.from_bytes(self._head[:4]) - self._size
+                if not self._whole:
+                    self._tell(self._head)
+            if not self._left and len(self._head) == self._size:
+                if self._whole:
+                    self._tell(self._head)
+                self._head = b""
+            elif not self._whole and len(self._head) == self._size:
+                self._head = b""
+
+
+class LedgerRelay(ThreadedRelay):
+    """Listens on `host`, and sends on to the same ports of `target`."""
+
+    def __init__(self, host: str, target: str, ports: Iterable[int]) -> None:
+        super().__init__(host, target, {port: port for port in ports})
+        self.pages: dict[int, LedgerPage] = {}  # by the port that the proxy sees
+
+    def readers(self, port: int) -> tuple[Read, Read]:
+        page = self.pages[port] = LedgerPage()
+        return FrameHeads(12, page.asked, whole=False).read, FrameHeads(8, page.answered, whole=True).read
+
+
+Done = tuple[int, int, int, int]  # the client's port, api, version and correlation id
+
+
+@dataclass
+class Comparison:
+    """What a ledger and a journal say of the same requests; each is in `both`, or in one of the others.
+
+    `holes` are those of the ledger alone that were answered, though the journal has a later one of their connection.
+    """
+
+    both: Counter[Done]
+    only_ledger: list[Entry]
+    only_journal: Counter[Done]
+    other_outcome: list[tuple[Done, str]]
+    holes: list[Entry]
+
+
+def compare(pages: dict[int, LedgerPage], events: Iterable[dict[str, Any]], keys: dict[str, int]) -> Comparison:
+    """Hold a journal's requests against a ledger. `keys`: the numbers of APIs by their names."""
+    told: Counter[Done] = Counter()
+    outcomes: dict[Done, list[str]] = {}
+    for event in events:
+        if event["kind"] == "request":
+            done = event["client_port"], keys[event["api"]], event["api_version"], event["correlation_id"]
+            told[done] += 1
+            outcomes.setdefault(done, []).append(event["outcome"])
+    both: Counter[Done] = Counter()
+    only_ledger, other, holes = [], [], []
+    for port, page in pages.items():
+        lost: list[Entry] = []
+        for entry in page.entries:
+            done = port, entry.api, entry.version, entry.number
+            if not told[done]:
+                only_ledger.append(entry)
+                lost += [entry] if entry.answered else []
+                continue
+            holes += lost
+            lost = []
+            told[done] -= 1
+            both[done] += 1
+            outcome = outcomes[done].pop(0)
+            if (outcome == "answered") is not entry.answered:
+                other.append((done, outcome))
+    return Comparison(both, only_ledger, +told, other, holes)

@@ -1,0 +1,103 @@
+"""Real clients, a journal and a ledger of what they did: each request is told of once, with the right outcome.
+
+A short run here; `DOORKEEPER_LEDGER=100000 pytest tests/plugins/audit/test_ledger.py` is the long one.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+
+from plugins.audit.verify import verify
+from proxy.cli.demo.stage import addresses
+from tests.plugins.audit.audited import FAULTS, KEYS, SECONDS, audited, work
+from tests.plugins.audit.ledger import Entry, FrameHeads, LedgerPage, compare
+
+REQUESTS = int(os.environ.get("DOORKEEPER_LEDGER", "1000"))
+FRAMES = ((1, 0), (2, 50), (3, 7))  # the number and the size of each
+
+
+@pytest.fixture(scope="module")
+def brokers() -> Iterator[dict[int, str]]:
+    """Those of librdkafka's mock cluster, which lives as long as this client."""
+    cluster = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 2, "log_level": 0})
+    yield addresses(cluster)
+    del cluster
+
+
+def test_each_request_is_told_once_with_its_outcome(tmp_path: Path, brokers: dict[int, str]) -> None:
+    with audited(tmp_path, brokers) as there:
+        work(there, REQUESTS)
+        came = there.compared()
+    assert sum(came.both.values()) > REQUESTS
+    assert not came.only_journal
+    assert not came.only_ledger
+    assert not came.other_outcome
+
+
+def test_faults_at_random_are_told_right_too(tmp_path: Path, brokers: dict[int, str]) -> None:
+    """What the proxy never read, since it ended the connection before, is in the ledger alone, and has no answer."""
+    (tmp_path / "faults.yaml").write_text(FAULTS)
+    with audited(tmp_path, brokers, more="  - faults: {rules: faults.yaml}\n") as there:
+        work(there, REQUESTS)
+        came = there.compared()
+    assert sum(came.both.values()) > REQUESTS
+    assert not came.only_journal
+    assert not any(entry.answered for entry in came.only_ledger)
+    assert not came.other_outcome
+    assert verify(there.journal).is_intact
+
+
+def test_a_killed_worker_loses_only_what_came_last_and_the_gap_is_told(tmp_path: Path, brokers: dict[int, str]) -> None:
+    """Nothing is lost before something that is not. How much comes last is a matter of `test_audit.py`: 100 ms."""
+    with audited(tmp_path, brokers, workers=2) as there:
+        work(there, REQUESTS // 2)
+        producer = Producer({**there.settings, "batch.num.messages": 1, "linger.ms": 0, "retry.backoff.ms": 20})
+        for number in range(REQUESTS):
+            producer.produce("orders", b"%d" % number)
+        producer.poll(0.2)
+        workers = children(there.program.pid)
+        for pid in workers:
+            os.kill(pid, signal.SIGKILL)
+        assert producer.flush(SECONDS) == 0
+        came = there.compared()
+    assert not came.only_journal
+    assert not came.holes
+    verified = verify(there.journal)
+    assert verified.is_intact
+    assert sum("its writer was killed after it" in remark.what for remark in verified.remarks) == len(workers)
+
+
+def children(pid: int) -> list[int]:
+    """The processes that this one began."""
+    return [
+        int(word) for task in Path(f"/proc/{pid}/task").iterdir() for word in (task / "children").read_text().split()
+    ]
+
+
+def test_the_ledger_finds_what_a_journal_lacks_or_has_twice() -> None:
+    page = LedgerPage([Entry(0, 9, 1, True), Entry(0, 9, 2, True), Entry(0, 9, 3), Entry(0, 9, 4, True)])
+    told = {"kind": "request", "client_port": 7, "api": "Produce", "api_version": 9, "outcome": "answered"}
+    events = [told | {"correlation_id": number} for number in (1, 1, 3)]
+    came = compare({7: page}, events, KEYS)
+    assert [entry.number for entry in came.only_ledger] == [2, 4]
+    assert [entry.number for entry in came.holes] == [2]
+    assert came.only_journal == {(7, 0, 9, 1): 1}
+    assert came.other_outcome == [((7, 0, 9, 3), "answered")]
+
+
+def test_frames_are_found_however_a_stream_is_cut() -> None:
+    frames = b"".join(
+        (8 + size).to_bytes(4) + b"\0\0\0\t" + number.to_bytes(4) + b"x" * size for number, size in FRAMES
+    )
+    for step in (1, 3, 1000):
+        heads: list[bytes] = []
+        reader = FrameHeads(12, heads.append, whole=False)
+        for start in range(0, len(frames), step):
+            reader.read(frames[start : start + step])
+        assert [int.from_bytes(head[8:]) for head in heads] == [1, 2, 3]

@@ -1,0 +1,36 @@
+"""Options: where the files lie, and what is wrong with the one of levels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from plugins.audit import Audit
+from plugins.audit.options import AuditOptions
+from proxy.plugin import Finding
+
+
+def test_the_keys_lie_beside_the_journal_unless_a_path_says_otherwise() -> None:
+    beside = AuditOptions(journal="/var/lib/journal")
+    assert beside.key_path == Path("/var/lib/journal.key")
+    assert beside.pseudonyms_path == Path("/var/lib/journal.pseudonyms")
+    elsewhere = AuditOptions(journal="/var/lib/journal", key="/etc/signing", pseudonyms="/etc/names")
+    assert (elsewhere.key_path, elsewhere.pseudonyms_path) == (Path("/etc/signing"), Path("/etc/names"))
+
+
+def test_a_bad_file_of_levels_is_told_with_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "audit.yaml"
+    file.write_text("levels:\n  - {match: {topc: x}, level: sumary}\n  - {level: summary, window: 10ms}\n")
+    options = AuditOptions(journal=str(tmp_path / "journal"), levels=str(file))
+    told = [str(problem) for problem in Audit.examine(options)]
+    assert len(told) == 3
+    assert told[1].startswith(f"{file}:2:")
+    assert "summary" in told[1]
+    assert told[2].startswith(f"{file}:3:")
+
+
+def test_a_file_of_levels_that_is_not_there_is_told_at_the_option(tmp_path: Path) -> None:
+    options = AuditOptions(journal=str(tmp_path / "journal"), levels=str(tmp_path / "none.yaml"))
+    (problem,) = options.problems()
+    assert isinstance(problem, Finding)
+    assert problem.path == ("levels",)
+    assert "none.yaml" in problem.message

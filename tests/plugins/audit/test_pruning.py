@@ -1,0 +1,69 @@
+"""Pruning: what is deleted with the key is known to be, and what is deleted without it is missed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from plugins.audit.chain import Rotation
+from plugins.audit.pruning import prune
+from plugins.audit.seals import BadSealError
+from plugins.audit.segments import beside, segments
+from plugins.audit.verify import verify
+from tests.plugins.audit.written import KEY, START, Wall, chain, event
+
+NOON = datetime.fromtimestamp(START, UTC) + timedelta(hours=4)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    """One segment an hour, for three hours."""
+    wall = Wall()
+    writer = chain(tmp_path / "journal", wall=wall, rotation=Rotation())
+    for hour in range(3):
+        wall.now = START + hour * 3600
+        writer.rotate(True)
+        writer.add(event(hour, wall.now))
+        writer.flush()
+    writer.end()
+    assert len(segments(tmp_path / "journal")) == 3
+    return tmp_path / "journal"
+
+
+def test_what_is_pruned_leaves_the_rest_verifiable(journal: Path) -> None:
+    first, second, _ = segments(journal)
+    pruned = list(prune(journal, datetime.fromtimestamp(START, UTC) + timedelta(hours=2), KEY, NOON))
+    assert [path for path, _ in pruned] == [first, second]
+    assert len(segments(journal)) == 1
+    verified = verify(journal, KEY.public_key())
+    assert (verified.remarks, verified.pruned, verified.segments) == ([], 2, 1)
+
+
+def test_an_hour_that_is_not_over_stays(journal: Path) -> None:
+    assert not list(prune(journal, datetime.fromtimestamp(START, UTC) + timedelta(minutes=59), KEY, NOON))
+
+
+def test_what_is_deleted_without_the_key_is_missed(journal: Path) -> None:
+    first, second, _ = segments(journal)
+    list(prune(journal, datetime.fromtimestamp(START, UTC) + timedelta(hours=1), KEY, NOON))
+    beside(second, "pruned").write_bytes(beside(first, "pruned").read_bytes())  # a statement about another one
+    second.unlink()
+    (remark,) = verify(journal, KEY.public_key()).remarks
+    assert str(remark).endswith("the segment was deleted")
+
+
+@pytest.mark.parametrize("content", [b"", b"{}\n\n", b"odd"])
+def test_what_is_no_statement_proves_nothing(journal: Path, content: bytes) -> None:
+    first = segments(journal)[0]
+    first.unlink()
+    beside(first, "pruned").write_bytes(content)
+    assert not verify(journal, KEY.public_key()).is_intact
+
+
+def test_another_key_prunes_nothing(journal: Path) -> None:
+    with pytest.raises(BadSealError):
+        list(prune(journal, NOON, Ed25519PrivateKey.generate(), NOON))
+    assert len(segments(journal)) == 3
