@@ -46,6 +46,10 @@ def greeting(mechanism: str, version: int = 1) -> Playbook:
     )
 
 
+def not_taken(mechanism: str, claimed: str) -> Emit:
+    return Emit(Refused(mechanism, "the broker did not take it", claimed))
+
+
 @pytest.mark.parametrize("version", [0, 1, 2])
 def test_who_came_with_plain_is_learnt_when_the_broker_says_yes(version: int) -> None:
     assert (
@@ -67,6 +71,7 @@ def test_nobody_is_learnt_when_the_broker_says_no() -> None:
         << ToBroker(authenticate(2))
         >> FromBroker(no(2))
         << ToClient(no(2))
+        << not_taken("PLAIN", "User:alice")
     )
     assert book
     assert book.connection.principal is None
@@ -129,6 +134,7 @@ def test_a_refused_token_is_no_principal() -> None:
         << ToBroker(authenticate(3, b"\x01"))
         >> FromBroker(no(3))
         << ToClient(no(3))
+        << not_taken("OAUTHBEARER", "User:svc")
     )
 
 
@@ -179,6 +185,7 @@ def test_a_client_that_sends_ahead_waits_for_the_answer_that_its_claim_gets() ->
         << ResumeClient()
         >> FromBroker(no(4))
         << ToClient(no(4))
+        << not_taken("PLAIN", "User:alice")
     )
 
 

@@ -50,7 +50,10 @@ from tests.proxy.core.sasl.test_observed import ODD
 USERS = {"alice": verifiers("alice-secret"), "bob": verifiers("bob-secret")}
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 WRONG = b"\0alice\0wrong"
-REFUSED = Emit(Refused("PLAIN", "unknown user or wrong password"))
+
+
+def refused(user: str | None) -> Emit:
+    return Emit(Refused("PLAIN", "unknown user or wrong password", user and f"User:{user}"))
 
 
 def authority(session: float | None = None, patience: float = 30.0) -> ListenerAuthority:
@@ -101,13 +104,13 @@ def test_who_has_the_right_password_may_pass() -> None:
     assert book.connection.taken_for == "", "nobody told the broker who the client is"
 
 
-@pytest.mark.parametrize("token", [WRONG, b"\0nobody\0alice-secret"])
-def test_a_wrong_password_and_an_unknown_user_look_the_same(token: bytes) -> None:
+@pytest.mark.parametrize(("token", "user"), [(WRONG, "alice"), (b"\0nobody\0alice-secret", None)])
+def test_a_wrong_password_and_an_unknown_user_look_the_same(token: bytes, user: str | None) -> None:
     book = (
         Playbook(Terminated(), byte_by_byte=False)
         >> FromClient(handshake(1) + authenticate(2, token))
         << ToClient(offered(1))
-        << REFUSED
+        << refused(user)
         << Wake(0, 0.1)
         << PauseClient()
         >> Time()
@@ -184,7 +187,7 @@ def test_a_bare_token_that_is_wrong_is_answered_by_silence() -> None:
         >> FromClient(handshake(1, version=0))
         << ToClient(offered(1, version=0))
         >> FromClient(raw(WRONG))
-        << REFUSED
+        << refused("alice")
         << Wake(0, 0.1)
         >> Time()
         << Close("authentication failed")
