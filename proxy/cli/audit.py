@@ -1,7 +1,7 @@
 """`doorkeeper audit`: is a journal as it was written, what is in it, and what comes into it.
 
 # Events go to standard output, one a line; what is wrong with a journal too: it is what `verify` was asked for.
-# The journal is only read. It may be that of a running proxy.
+# The journal is only read, but by `prune`. It may be that of a running proxy.
 """
 
 from __future__ import annotations
@@ -9,19 +9,32 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
+from zoneinfo import ZoneInfo
 
 import click
 
-from plugins.audit.search import EventFilter, Follower, JournalEvent, latest, search
+from plugins.audit.keyfile import KeyFileError
+from plugins.audit.profiles import PROFILES
+from plugins.audit.pruning import prune
+from plugins.audit.pseudonyms import pseudonyms
+from plugins.audit.reports.asked import moment
+from plugins.audit.schema import KINDS
+from plugins.audit.seals import BadSealError
+from plugins.audit.search import EventFilter, Follower, JournalEvent, search
 from plugins.audit.segments import segments
 from plugins.audit.shown import shown
-from plugins.audit.signing import KeyFileError, fingerprint, public_key
+from plugins.audit.signing import fingerprint, public_key, signing_key
 from plugins.audit.verify import verify
-from proxy.text.words import printable
+from proxy.cli.checked import checked
+from proxy.protocol.api import APIS
+from proxy.protocol.errors import ErrorCode
+from proxy.text.words import nearest, printable
 
 VERIFY_EPILOG = """\b
 Examples:
@@ -35,11 +48,36 @@ Examples:
   doorkeeper audit search JOURNAL --principal User:alice --resource 'payments-*' --from 2026-03-01 --to 2026-04-01
   doorkeeper audit search JOURNAL --error TOPIC_AUTHORIZATION_FAILED --json
   doorkeeper audit search JOURNAL --kind authentication_failed
+  doorkeeper audit search JOURNAL --principal User:alice --pseudonyms /etc/doorkeeper/pseudonyms
 \b
 Exit code: 0 if something was found; 1 if not.
 """
 LOOK = 0.2  # seconds between two looks for new events
-TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"])
+MOST = 1_000_000  # events that are shown as the newest
+
+
+def _name(value: str, known: Iterable[str] = ()) -> str:
+    """A name, or the beginning of names and a `*`; one of those that are known, if these are. Raises ValueError."""
+    names = set(known)
+    if not value or "*" in value[:-1]:
+        raise ValueError(f'"{value}" is no name; write one, or the beginning of names with a `*` behind it')
+    if names and value not in names and not (value[-1] == "*" and any(one.startswith(value[:-1]) for one in names)):
+        raise ValueError(f'there is no "{value}"; {nearest(value, names)}')
+    return value
+
+
+def _principal(value: str) -> str:
+    if ":" not in value and "*" not in value:
+        raise ValueError(f'"{value}" has no type; write "User:{value}"')
+    return _name(value)
+
+
+known_kind = checked(partial(_name, known=KINDS))
+known_api = checked(partial(_name, known=[api.name for api in APIS.values()]))
+known_error = checked(partial(_name, known=[error.name for error in ErrorCode]))
+moment_utc = checked(partial(moment, zone=ZoneInfo("UTC")))
+since_option = click.option("--from", "since", callback=moment_utc, help="Events at that time and later, in UTC.")
+until_option = click.option("--to", "until", callback=moment_utc, help="Events before that time.")
 as_json = click.option("--json", "raw", is_flag=True, help="Print events as they stand in the journal.")
 journal_folder = click.argument("journal", type=click.Path(path_type=Path))
 
@@ -57,15 +95,15 @@ def command() -> None:
 def verify_(journal: Path, key: Path | None) -> None:
     """Say whether JOURNAL is as it was written, and if not: which segment, which events, and what was done."""
     _must_be_journal(journal)
-    try:
-        trusted = None if key is None else public_key(key)
-        verified = verify(journal, trusted)
-    except KeyFileError as error:
-        _give_up(str(error))
-    except OSError as error:
-        _give_up(f"{error.filename}: cannot be read ({error.strerror}); check its permissions")
+    with _reading():
+        try:
+            verified = verify(journal, None if key is None else public_key(key))
+        except KeyFileError as error:
+            _give_up(str(error))
     for remark in verified.remarks:
         click.echo(f"{'gap: ' if remark.gap else ''}{remark}")
+    if verified.pruned:
+        click.echo(f"{verified.pruned} older segments were pruned by whoever has the key; their seals are there")
     being_written = f", and {verified.open} being written" if verified.open else ""
     click.echo(
         f"{verified.events} events in {verified.segments} sealed segments are as they were written{being_written}"
@@ -78,38 +116,112 @@ def verify_(journal: Path, key: Path | None) -> None:
 
 @command.command("search", epilog=SEARCH_EPILOG)
 @journal_folder
-@click.option("--from", "since", type=TIME, help="Events at that time and later, in UTC.")
-@click.option("--to", "until", type=TIME, help="Events before that time.")
-@click.option("--kind", help="Events of this kind: request, authentication_failed, ...")
-@click.option("--principal", help='Of this principal, as Kafka writes it: "User:alice".')
-@click.option("--resource", help="About the topic, group, ... of this name.")
-@click.option("--api", help="Requests of this API: Produce, Fetch, CreateAcls, ...")
-@click.option("--error", help="Requests that were answered with this error.")
-@click.option("--client", help="Of a client with this address or client id.")
+@since_option
+@until_option
+@click.option("--kind", callback=known_kind, help="Events of this kind: request, authentication_failed, ...")
+@click.option("--principal", callback=checked(_principal), help='Of this principal, as Kafka writes it: "User:alice".')
+@click.option("--resource", callback=checked(_name), help="About the topic, group, ... of this name.")
+@click.option("--api", callback=known_api, help="Requests of this API: Produce, Fetch, CreateAcls, ...")
+@click.option("--error", callback=known_error, help="Requests that were answered with this error.")
+@click.option("--client", callback=checked(_name), help="Of a client with this address or client id.")
+@click.option(
+    "--pseudonyms",
+    "secret",
+    type=click.Path(path_type=Path),
+    help="The file with the key of hashed names: whole names are found in their place too.",
+)
 @as_json
-def search_(journal: Path, raw: bool, since: datetime | None, until: datetime | None, **wanted: str | None) -> None:
+def search_(
+    journal: Path, raw: bool, since: datetime | None, until: datetime | None, secret: Path | None, **wanted: str | None
+) -> None:
     """Print the events of JOURNAL that fit all options. A `*` at the end of a name stands for any end."""
     _must_be_journal(journal)
-    since, until = (at and at.replace(tzinfo=UTC) for at in (since, until))
-    found = _print(search(journal, EventFilter(since, until, **wanted)), raw)
+    _must_be_period(since, until)
+    with _reading():
+        try:
+            known = None if secret is None else pseudonyms(secret)
+        except KeyFileError as error:
+            _give_up(str(error))
+        found = _print(search(journal, EventFilter(since, until, **wanted, pseudonyms=known)), raw)
     sys.exit(0 if found else 1)
+
+
+@command.command("export")
+@journal_folder
+@click.option("--profile", required=True, type=click.Choice(sorted(PROFILES)), help="Whose field names.")
+@since_option
+@until_option
+def export(journal: Path, profile: str, since: datetime | None, until: datetime | None) -> None:
+    """Print the events of JOURNAL as JSON lines in the field names of another tool: ECS or OCSF."""
+    _must_be_journal(journal)
+    _must_be_period(since, until)
+    with _reading():
+        for event in search(journal, EventFilter(since, until)):
+            click.echo(json.dumps(PROFILES[profile](event)))
 
 
 @command.command("tail")
 @journal_folder
 @click.option(
-    "-n", "many", type=click.IntRange(0), default=10, show_default=True, help="How many of the newest events."
+    "-n", "many", type=click.IntRange(0, MOST), default=10, show_default=True, help="How many of the newest events."
 )
 @click.option("-f", "--follow", is_flag=True, help="Go on with new ones as they come.")
 @as_json
 def tail(journal: Path, many: int, follow: bool, raw: bool) -> None:
     """Print the newest events of JOURNAL."""
     _must_be_journal(journal)
-    follower = Follower(journal)
-    _print(latest(journal, many), raw)
-    while follow:
-        time.sleep(LOOK)
-        _print(follower.more(), raw)
+    with _reading():
+        follower = Follower(journal, many)
+        _print(follower.newest, raw)
+        while follow:
+            time.sleep(LOOK)
+            _print(follower.more(), raw)
+
+
+@command.command("prune")
+@journal_folder
+@click.option(
+    "--before", required=True, callback=moment_utc, help="Segments whose hour was over at that time, in UTC, go."
+)
+@click.option("--key", type=click.Path(path_type=Path), help="The private key of the journal; without it JOURNAL.key.")
+def prune_(journal: Path, before: datetime, key: Path | None) -> None:
+    """Delete old segments of JOURNAL. Their seals stay, and a signed statement, so that `verify` knows of it."""
+    _must_be_journal(journal)
+    file = key or journal.with_name(f"{journal.name}.key")
+    try:
+        if not file.exists():
+            _give_up(f"{file}: there is no such key; name the journal's private key with --key")
+        pruned = list(prune(journal, before, signing_key(file), datetime.now(UTC)))
+    except KeyFileError as error:
+        _give_up(str(error))
+    except BadSealError as error:
+        _give_up(f"a seal cannot be trusted: {error}; see what `doorkeeper audit verify` says")
+    except OSError as error:
+        _give_up(f"{error.filename}: cannot be deleted ({error.strerror}); {_way_out(error)}")
+    freed = sum(size for _, size in pruned)
+    click.echo(f"{len(pruned)} segments deleted, {freed:,} bytes; their seals stay")
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """A file that cannot be read is named in one line."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # whoever reads what is printed has enough
+    except OSError as error:
+        _give_up(f"{error.filename}: cannot be read ({error.strerror}); {_way_out(error)}")
+
+
+def _way_out(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "name a file that is there"
+    return "name a file in it" if isinstance(error, IsADirectoryError) else "check its permissions"
+
+
+def _must_be_period(since: datetime | None, until: datetime | None) -> None:
+    if since is not None and until is not None and since >= until:
+        raise click.UsageError(f"--from {since:%Y-%m-%dT%H:%M:%SZ} is not before --to {until:%Y-%m-%dT%H:%M:%SZ}")
 
 
 def _print(events: Iterable[JournalEvent], raw: bool) -> int:
@@ -120,6 +232,8 @@ def _print(events: Iterable[JournalEvent], raw: bool) -> int:
 
 
 def _must_be_journal(journal: Path) -> None:
+    if journal.is_file():
+        _give_up(f"{journal}: this is a file; give the folder that stands at plugins: audit: journal")
     if not journal.is_dir():
         _give_up(f"{journal}: there is no such folder; give the one that stands at plugins: audit: journal")
     if not segments(journal):

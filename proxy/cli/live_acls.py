@@ -17,7 +17,7 @@ from proxy.config import Config
 from proxy.core.topology import Endpoint
 from proxy.net.asking import EndedError, ask
 from proxy.net.authorities import upstream_identity
-from proxy.net.dial import UnreachableError, dial
+from proxy.net.dial import DIRECTLY, UnreachableError, Via, dial
 from proxy.net.introductions import introduce_on
 from proxy.net.tls.brokers import BrokerTls
 from proxy.net.tls.sayings import TlsError
@@ -60,14 +60,14 @@ def live_cluster(config: Config, name: str) -> list[Binding]:
 async def _configured(config: Config, name: str) -> list[Binding]:
     cluster = config.clusters[name]
     speaks = None if cluster.sasl is None else upstream_identity(cluster.sasl)
-    tls = None if cluster.tls is None else BrokerTls(name, cluster.tls)
+    tls, via = None if cluster.tls is None else BrokerTls(name, cluster.tls), cluster.detours
     brokers = [Endpoint(*address) for address in cluster.bootstrap]
     async with trio.open_nursery() as nursery:
         if speaks is not None and speaks.token is not None:
             await nursery.start(speaks.token.watch)
         identities = None if speaks is None else speaks.identities
         try:
-            found: list[Binding] | LiveError = await _first(brokers, config.limits.dial, tls, identities)
+            found: list[Binding] | LiveError = await _first(brokers, config.limits.dial, tls, identities, via)
         except LiveError as error:
             found = error
         nursery.cancel_scope.cancel()
@@ -77,12 +77,16 @@ async def _configured(config: Config, name: str) -> list[Binding]:
 
 
 async def _first(
-    brokers: Sequence[Endpoint], seconds: float, tls: BrokerTls | None = None, identities: Identities | None = None
+    brokers: Sequence[Endpoint],
+    seconds: float,
+    tls: BrokerTls | None = None,
+    identities: Identities | None = None,
+    via: Via = DIRECTLY,
 ) -> list[Binding]:
     unreachable = []
     for broker in brokers:
         try:
-            answer = await _asked(broker, seconds, tls, identities)
+            answer = await _asked(broker, seconds, tls, identities, via)
         except UnreachableError as error:
             unreachable.append(str(error))
             continue
@@ -97,11 +101,11 @@ async def _first(
 
 
 async def _asked(
-    broker: Endpoint, seconds: float, tls: BrokerTls | None, identities: Identities | None
+    broker: Endpoint, seconds: float, tls: BrokerTls | None, identities: Identities | None, via: Via
 ) -> DescribeAclsResponse:
     """One broker's answer. Raises UnreachableError."""
     try:
-        async with await dial(broker, seconds, tls) as stream:
+        async with await dial(broker, seconds, tls, via=via) as stream:
             if identities is None:
                 with trio.fail_after(seconds):
                     known = await ask(stream, ApiVersionsRequest(), 0, ApiVersionsResponse, "api_keys")

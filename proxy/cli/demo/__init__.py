@@ -1,34 +1,47 @@
 """`doorkeeper demo`: brokers, the proxy and a real client on this machine, and what passed between them.
 
 # Nothing is claimed that was not seen in this run: each step looks, says what it saw, and raises `NotSeen` otherwise.
-# Everything is on loopback, in memory and in a temporary folder, and gone when the demo ends.
+# Everything is on loopback, in memory and in a temporary folder, and gone when the demo ends; but the page stays.
 """
 
 import sys
+import tempfile
+from pathlib import Path
 
 import click
 
 EPILOG = """\b
 It starts three brokers (librdkafka's mock cluster, inside this process), `doorkeeper run` in front of them on free
-ports, and confluent-kafka as the client. Nothing is left behind.
+ports, and confluent-kafka as the client. Nothing is left behind but the page of reports, which is made where Spark
+is installed, and opened where there is a browser.
 \b
 Exit code: 0 if every step was seen to work, 1 if not.
 """
 
 
 @click.command("demo", epilog=EPILOG)
-def command() -> None:
+@click.option(
+    "--report", type=click.Path(path_type=Path), help="The folder for the page of reports. [default: a new one]"
+)
+@click.option("--no-report", is_flag=True, help="Make no page: it takes Spark a minute.")
+def command(report: Path | None, no_report: bool) -> None:
     """See it work: brokers, the proxy and a client, all on this machine."""
     try:
         import confluent_kafka as _  # noqa: F401 - the extra [demo]
     except ImportError:
         click.echo("the demo needs a Kafka client; pip install confluent-kafka", err=True)
         sys.exit(1)
+    from proxy.cli.demo.account import has_spark
     from proxy.cli.demo.stage import NotSeen
     from proxy.cli.demo.steps import play
 
+    if report is not None and not has_spark():
+        click.echo("the page needs Spark; pip install 'doorkeeper[reports]'", err=True)
+        sys.exit(1)
+    is_wanted = not no_report and has_spark()
+    out = report or Path(tempfile.mkdtemp(prefix="doorkeeper-page-")) if is_wanted else None
     try:
-        play(click.echo)
+        play(click.echo, out)
     except NotSeen as missing:
         click.echo(f"\nNot seen: {missing}", err=True)
         sys.exit(1)

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from confluent_kafka import Producer
@@ -20,6 +19,7 @@ SECONDS_TO_START = 30.0
 SECONDS_TO_STOP = 15.0
 SECONDS_BETWEEN_LOOKS = 0.05
 
+JOURNAL = "journal"  # the folder of it, beside the configuration
 CONFIGURATION = """\
 clusters:
   main: {{bootstrap: [{bootstrap}]}}
@@ -31,6 +31,7 @@ listeners:
 plugins:
   - acl: {{rules: acl.yaml}}
   - faults: {{rules: faults.yaml}}
+  - audit: {{journal: journal}}
 """
 RULES = """\
 unmatched: allow
@@ -61,20 +62,19 @@ class Stage(NamedTuple):
 
 
 @contextmanager
-def stage() -> Iterator[Stage]:
-    """Brokers and proxy, up when this is entered and gone when it is left. Raises NotSeen."""
+def stage(folder: Path) -> Iterator[Stage]:
+    """Brokers and proxy, up when this is entered and gone when it is left; their files stay. Raises NotSeen."""
     # The producer is never used as one: as long as it lives, its mock cluster does.
     cluster = Producer({"test.mock.num.brokers": BROKERS, "log_level": 0})
     brokers = addresses(cluster)
     port = free_port(brokers)
     text = CONFIGURATION.format(bootstrap=next(iter(brokers.values())), host=HOST, port=port)
-    with TemporaryDirectory(prefix="doorkeeper-demo-") as folder:
-        file = Path(folder, "gateway.yaml")
-        file.write_text(text)
-        file.with_name("acl.yaml").write_text(RULES)
-        file.with_name("faults.yaml").write_text(FAULTS)
-        with _proxy(file, port):
-            yield Stage(brokers, f"{HOST}:{port}", text, RULES, FAULTS)
+    file = folder / "gateway.yaml"
+    file.write_text(text)
+    file.with_name("acl.yaml").write_text(RULES)
+    file.with_name("faults.yaml").write_text(FAULTS)
+    with _proxy(file, port):
+        yield Stage(brokers, f"{HOST}:{port}", text, RULES, FAULTS)
     del cluster
 
 

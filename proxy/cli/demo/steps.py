@@ -2,11 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from confluent_kafka import Producer
 
 from chaos.anomalies import AnomalyKind
 from chaos.history import History
+from proxy.cli.demo.account import account, has_spark, page, shown
 from proxy.cli.demo.client import (
     FAULTED,
     SECRET,
@@ -18,7 +21,7 @@ from proxy.cli.demo.client import (
     refused,
     write_once,
 )
-from proxy.cli.demo.stage import BROKERS, NotSeen, Stage, addresses, stage
+from proxy.cli.demo.stage import BROKERS, JOURNAL, NotSeen, Stage, addresses, stage
 
 MESSAGES = 1000
 REFUSAL = "TOPIC_AUTHORIZATION_FAILED"
@@ -26,18 +29,20 @@ REFUSAL = "TOPIC_AUTHORIZATION_FAILED"
 Say = Callable[[str], None]
 
 
-def play(say: Say) -> None:
-    """All steps. Raises NotSeen at the first that does not show what it should."""
+def play(say: Say, report: Path | None = None) -> None:
+    """All steps; `report`: where the page goes, if one is wanted. Raises NotSeen at the first that does not show it."""
     say("Doorkeeper stands between Kafka clients and Kafka brokers. Here are all three, on this machine.\n")
     traffic = Traffic()
-    with stage() as scene:
-        _introduce(scene, say)
-        producer = Producer(configuration(scene.proxy, traffic))
-        told = _addresses(scene, producer, say)
-        _messages(scene, producer, traffic, say)
-        _rule(scene, producer, say)
-        _fault(scene, traffic, say)
-        _nothing_went_around(scene, told, traffic, say)
+    with TemporaryDirectory(prefix="doorkeeper-demo-") as folder:
+        with stage(Path(folder)) as scene:
+            _introduce(scene, say)
+            producer = Producer(configuration(scene.proxy, traffic))
+            told = _addresses(scene, producer, say)
+            _messages(scene, producer, traffic, say)
+            _rule(scene, producer, say)
+            _fault(scene, traffic, say)
+            _nothing_went_around(scene, told, traffic, say)
+        _account(Path(folder, JOURNAL), report, say)
     say("\nEvery step was seen to work. Next: README.md, and doorkeeper run --help")
 
 
@@ -117,3 +122,20 @@ def _nothing_went_around(scene: Stage, told: dict[int, str], traffic: Traffic, s
         if api not in seen:
             raise NotSeen(f"a {api} request among what the clients counted")
     say("\n   None went to a broker's own address.")
+
+
+def _account(journal: Path, report: Path | None, say: Say) -> None:
+    say("\n8. The proxy kept an audit journal of all that, which was sealed and signed as it ended:\n")
+    told = account(journal)
+    say(f"      {told.events} events are as they were written\n")
+    say("      topic       records written     read   refused   faults")
+    for name, topic in sorted(told.topics.items()):
+        say(f"      {name:<10} {topic.written:>16} {topic.read:>8} {topic.refused:>9} {topic.faults:>8}")
+    if told.topics[TOPIC].written != MESSAGES or not told.topics[SECRET].refused or not told.topics[FAULTED].faults:
+        raise NotSeen("all of it in the journal")
+    if report is not None:
+        say("\n   Spark makes all reports on it, which takes a minute ...")
+        made = page(journal, report)
+        say(f"   The page{', which opens now' if shown(made) else ''}: {made.as_uri()}")
+    elif not has_spark():
+        say("\n   A page of all reports on it needs Spark: pip install '.[reports]', and run the demo again.")

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from plugins.audit.queue import QueuedEvent
+from plugins.audit.redacted import redactor
+from plugins.audit.redaction import RedactionRule
 from plugins.audit.segments import segments
 from proxy.cli import main
 from tests.plugins.audit.written import KEY, chain, write
@@ -85,12 +87,93 @@ def test_another_folder_is_none(tmp_path: Path, command: str) -> None:
 def test_what_is_no_key_is_refused(journal: Path, tmp_path: Path) -> None:
     (tmp_path / "key").write_text("mine")
     result = audit("verify", journal, "--key", tmp_path / "key")
-    assert "no private key in PEM" in result.output
+    assert "no key in PEM without a passphrase; give the public one of the proxy's" in result.output
     assert result.exit_code == 1
-    assert "cannot be read (No such file" in audit("verify", journal, "--key", tmp_path / "none").output
+    nowhere = audit("verify", journal, "--key", tmp_path / "none").output
+    assert nowhere.endswith("cannot be read (No such file or directory); name a file that is there\n")
 
 
 def test_what_is_no_date_is_a_mistake_of_the_command(journal: Path) -> None:
     result = audit("search", journal, "--from", "March")
-    assert "'March' does not match the formats" in result.output
+    assert '"March" is no time; write it as 2026-03-01' in result.output
     assert result.exit_code == 2
+
+
+def test_old_segments_are_pruned_with_the_key(journal: Path, tmp_path: Path) -> None:
+    file = tmp_path / "journal.key"
+    file.write_bytes(KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    result = audit("prune", journal, "--before", "2026-03-01T09:00")
+    assert result.output.startswith("1 segments deleted, ")
+    assert result.exit_code == 0
+    assert not segments(journal)
+
+
+def test_without_the_key_nothing_is_pruned(journal: Path) -> None:
+    result = audit("prune", journal, "--before", "2026-04-01")
+    assert (result.exit_code, "name the journal's private key with --key" in result.output) == (1, True)
+    assert segments(journal)
+
+
+@pytest.mark.parametrize(("profile", "field"), [("ecs", "@timestamp"), ("ocsf", "class_uid")])
+def test_events_are_exported_in_the_names_of_another_tool(journal: Path, profile: str, field: str) -> None:
+    result = audit("export", journal, "--profile", profile)
+    assert len([json.loads(line)[field] for line in result.output.splitlines()]) == 22
+    assert audit("export", journal, "--profile", "xyz").exit_code == 2
+
+
+@pytest.mark.parametrize("command", ["tail", "search", "export --profile ecs"])
+def test_a_segment_that_cannot_be_read_is_named(journal: Path, command: str) -> None:
+    (path,) = segments(journal)
+    path.unlink()
+    path.mkdir()
+    name, *options = command.split()
+    result = audit(name, journal, *options)
+    assert result.output == f"{path}: cannot be read (Is a directory); name a file in it\n"
+    assert result.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--kind requests", 'there is no "requests"; did you mean "request"?'),
+        ("--api Produse", 'there is no "Produse"; did you mean "Produce"?'),
+        ("--error TOPIC_AUTHORISATION_FAILED", 'did you mean "TOPIC_AUTHORIZATION_FAILED"?'),
+        ("--principal alice", '"alice" has no type; write "User:alice"'),
+        ("--resource or*rs", '"or*rs" is no name; write one, or the beginning of names with a `*` behind it'),
+        ("--client ", '"" is no name'),
+        ("--from 0001-01-01", "0001-01-01"),
+        ("--from 2026-03-02 --to 2026-03-01", "--from 2026-03-02T00:00:00Z is not before --to 2026-03-01T00:00:00Z"),
+    ],
+)
+def test_a_search_for_what_cannot_be_is_a_mistake_of_the_command(journal: Path, options: str, said: str) -> None:
+    result = audit("search", journal, *options.split(" "))
+    assert said in result.output
+    assert result.exit_code == 2
+
+
+def test_a_search_takes_the_beginnings_of_names(journal: Path) -> None:
+    result = audit("search", journal, "--api", "Prod*", "--kind", "req*", "--resource", "orders-3*", "--json")
+    assert len(result.output.splitlines()) == 3
+
+
+def test_more_events_than_can_be_held_are_not_shown(journal: Path) -> None:
+    assert audit("tail", journal, "-n", 10**30).exit_code == 2
+
+
+def test_a_file_is_no_journal(key: Path) -> None:
+    assert audit("verify", key).output == (
+        f"{key}: this is a file; give the folder that stands at plugins: audit: journal\n"
+    )
+
+
+def test_hashed_names_are_found_with_their_key(journal: Path, tmp_path: Path) -> None:
+    hashing = RedactionRule.model_validate({"fields": "topic", "how": "hash"})
+    writer = chain(tmp_path / "hashed", redactor=redactor([hashing], tmp_path / "secret"))
+    write(writer, range(20))
+    writer.end()
+    assert audit("search", tmp_path / "hashed", "--resource", "orders-3").exit_code == 1
+    found = audit("search", tmp_path / "hashed", "--resource", "orders-3", "--pseudonyms", tmp_path / "secret")
+    assert len(found.output.splitlines()) == 3
+    (tmp_path / "short").write_text("x")
+    assert "too short for pseudonyms" in audit("search", journal, "--pseudonyms", tmp_path / "short").output
+    assert "name a file that is there" in audit("search", journal, "--pseudonyms", tmp_path / "none").output

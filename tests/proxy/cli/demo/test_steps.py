@@ -3,13 +3,14 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 from proxy.cli.demo.steps import MESSAGES
 
 
-def test_the_demo_shows_every_step_and_ends_well() -> None:
-    command = [sys.executable, "-m", "proxy", "demo"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+def test_the_demo_shows_every_step_and_ends_with_a_page(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "proxy", "demo", "--report", str(tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stderr == ""
     rows = re.findall(r"^ +broker (\d) +(\S+:\d+) +(\S+:\d+)$", result.stdout, re.MULTILINE)
@@ -19,3 +20,8 @@ def test_the_demo_shows_every_step_and_ends_well() -> None:
     assert "The client is told TOPIC_AUTHORIZATION_FAILED" in result.stdout
     assert re.search(r"duplicate: payments-\d offset 1\n", result.stdout)
     assert "None went to a broker's own address." in result.stdout
+    assert re.search(rf"orders +{MESSAGES} +\d+ +0 +0\n", result.stdout)
+    assert re.search(r"secrets +0 +0 +[1-9]\d* +0\n", result.stdout)
+    assert f"The page: {(tmp_path / 'index.html').as_uri()}\n" in result.stdout
+    assert "payments" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert not (tmp_path / "work").exists()

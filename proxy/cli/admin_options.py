@@ -1,0 +1,61 @@
+"""The options of commands that speak to the admin side of a running proxy, and what goes wrong between them.
+
+# A token is never an argument, which every user of the machine can see: it comes from the environment, or from a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NoReturn, TextIO
+
+import click
+
+from chaos.client import AdminClient, AdminError
+from proxy.text.words import printable
+
+DEFAULT = "http://127.0.0.1:9190"
+
+
+def with_admin(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a command take `--url` and `--token-file`, and be called with an `AdminClient` first.
+
+    What the admin side refuses ends it, one line for each reason.
+    """
+
+    @click.option(
+        "--url",
+        default=DEFAULT,
+        show_default=True,
+        envvar="DOORKEEPER_ADMIN",
+        show_envvar=True,
+        help="Where the admin side of the proxy is (`admin: bind`).",
+    )
+    @click.option(
+        "--token-file",
+        type=click.File(),
+        help="A file with the token (`admin: token`), - for standard input; or say it in DOORKEEPER_TOKEN.",
+    )
+    @click.option("--token", envvar="DOORKEEPER_TOKEN", hidden=True, expose_value=True, callback=_from_environment)
+    @wraps(command)
+    def with_client(url: str, token_file: TextIO | None, token: str | None, *args: Any, **said: Any) -> Any:
+        try:
+            admin = AdminClient(url, token if token_file is None else token_file.read().strip())
+            return command(admin, *args, **said)
+        except AdminError as error:
+            give_up(str(error))
+
+    return with_client
+
+
+def _from_environment(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    if context.get_parameter_source("token") is click.core.ParameterSource.COMMANDLINE:
+        raise click.UsageError("a token on the command line is seen by all; set DOORKEEPER_TOKEN, or use --token-file")
+    return value
+
+
+def give_up(text: str) -> NoReturn:
+    """End the command, with these lines."""
+    for line in text.splitlines():
+        click.echo(printable(line), err=True)
+    raise SystemExit(1)

@@ -1,0 +1,152 @@
+"""`doorkeeper faults`: the faults of a running proxy, driven through its admin side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from chaos.client import AdminClient, AdminError, AdminLedgerEntry, FaultStatus
+from proxy.cli.admin_options import DEFAULT, give_up, with_admin
+from proxy.cli.played_faults import run, scenarios
+from proxy.cli.replayed_faults import replay, shrink
+from proxy.cli.sent_faults import sent_faults
+from proxy.text.problems import BadFileError
+from proxy.text.words import printable
+
+EPILOG = """\b
+Examples:
+  doorkeeper faults add '{name: slow, match: {api: Produce}, do: {delay: 1s}}'
+  doorkeeper faults add faults.yaml
+  doorkeeper faults list
+  doorkeeper faults ledger --follow
+  doorkeeper faults rm slow
+  doorkeeper faults scenarios
+  doorkeeper faults run leader-flap --set topic=orders
+  doorkeeper faults shrink -- pytest tests/test_orders.py
+\b
+The proxy needs `admin: {bind: 127.0.0.1:9190}` and `plugins: [faults: {}]` in its configuration.
+"""
+WAIT = 10.0  # seconds that the admin side waits for a first entry
+SHORT = 0.3  # seconds that a shell waits for names
+as_json = click.option("--json", "raw", is_flag=True, help="Print what the admin side answers, as JSON.")
+
+
+@click.group("faults", epilog=EPILOG)
+def command() -> None:
+    """Add faults to a running proxy, see what they did, and take them away."""
+
+
+@command.command("add")
+@click.argument("faults")
+@with_admin
+def add(admin: AdminClient, faults: str) -> None:
+    """Add FAULTS: a YAML file, one fault as text, or - for standard input. All of them are added, or none."""
+    try:
+        sent = sent_faults(faults)
+    except BadFileError as error:
+        give_up(str(error))
+    except OSError as error:
+        give_up(f"{faults}: cannot be read ({error.strerror})")
+    if sent.seed is not None:
+        click.echo(f"{sent.name}: its seed is left out; doorkeeper faults reset --seed sets one", err=True)
+    try:
+        names = admin.add(*sent.faults)
+    except AdminError as error:
+        give_up(sent.explained(error))
+    for name in names:
+        click.echo(printable(name))
+
+
+@command.command("list")
+@as_json
+@with_admin
+def list_(admin: AdminClient, raw: bool) -> None:
+    """Print the faults that are in force, and how often each matched and fired."""
+    found = admin.faults()
+    if raw:
+        click.echo(json.dumps(asdict(found)))
+        return
+    rows = [("NAME", "FROM", "MATCHED", "FIRED", "DOES"), *map(_row, found.faults)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    click.echo(f"seed {found.seed}", err=True)
+
+
+def _row(status: FaultStatus) -> tuple[str, ...]:
+    does = json.dumps(status.fault.get("do"), ensure_ascii=False)
+    return printable(status.name), status.source, str(status.matched), str(status.fired), printable(does[:80])
+
+
+def _names(context: click.Context, option: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The names of faults that can be taken away, for a shell."""
+    try:
+        found = AdminClient(context.params.get("url") or DEFAULT, context.params.get("token"), SHORT).faults()
+    except AdminError:
+        return []  # a shell has no place for a message
+    return [CompletionItem(it.name) for it in found.faults if it.source == "api" and it.name.startswith(begun)]
+
+
+@command.command("rm")
+@click.argument("names", nargs=-1, required=True, shell_complete=_names)
+@with_admin
+def remove(admin: AdminClient, names: tuple[str, ...]) -> None:
+    """Take the faults of these NAMES away. Those of the file stay."""
+    for name in names:
+        status = admin.remove(name)
+        click.echo(f"{printable(name)}: matched {status.matched}, fired {status.fired}")
+
+
+@command.command("release")
+@click.argument("names", nargs=-1, required=True, shell_complete=_names)
+@with_admin
+def release(admin: AdminClient, names: tuple[str, ...]) -> None:
+    """Let go on what the faults of these NAMES hold."""
+    for name in names:
+        admin.release(name)
+
+
+@command.command("reset")
+@click.option("--seed", type=int, help="What chance goes by from now on; without it, what the file says.")
+@with_admin
+def reset(admin: AdminClient, seed: int | None) -> None:
+    """Take all faults away but those of the file, and begin to count anew."""
+    admin.reset(seed)
+
+
+@command.command("ledger")
+@click.option("--since", type=click.IntRange(0), default=0, help="Entries after that number.")
+@click.option("-f", "--follow", is_flag=True, help="Go on with new ones as they come.")
+@as_json
+@with_admin
+def ledger(admin: AdminClient, since: int, follow: bool, raw: bool) -> None:
+    """Print what became of requests that matched a fault, or nearly."""
+    page = admin.ledger(since)
+    while page.entries or follow:
+        _print(page.entries, raw)
+        page = admin.ledger(page.next, WAIT if follow else 0.0)
+
+
+def _print(entries: Iterable[AdminLedgerEntry], raw: bool) -> None:
+    for entry in entries:
+        known = {name: value for name, value in asdict(entry).items() if value is not None}
+        click.echo(json.dumps(known) if raw else printable(_line(entry, known)))
+
+
+def _line(entry: AdminLedgerEntry, known: dict[str, Any]) -> str:
+    at = datetime.fromtimestamp(entry.time, UTC).strftime("%H:%M:%S.%f")[:-3]
+    about = f"{entry.api} v{entry.version}" if entry.api else "a connection"
+    who = " ".join(str(known[name]) for name in ("client_id", "client") if name in known)
+    broker = "" if entry.broker is None else f" to broker {entry.broker}"
+    result = f"fired ({entry.effect})" if entry.result == "fired" else f"{entry.result}: {entry.why}"
+    return f"{entry.number}  {at}  {entry.fault}  {about} of {who}{broker}  {result}"
+
+
+for more in (run, scenarios, replay, shrink):
+    command.add_command(more)

@@ -1,0 +1,128 @@
+"""`doorkeeper faults run` and `scenarios`: incidents, played against a running proxy or one of their own.
+
+# Exit codes of `run`: 0 all came as the scenario expects, 1 something did not, 2 it could not be played.
+# On a terminal the last line is live: how often each fault that is in force fired.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Mapping
+from typing import NoReturn
+
+import click
+
+from chaos.client import AdminClient, AdminError
+from proxy.cli.admin_options import with_admin
+from proxy.text.words import printable
+
+RUN_EPILOG = """\b
+Examples:
+  doorkeeper faults scenarios                              which are shipped
+  doorkeeper faults run leader-flap --seed 7 --set topic=orders
+  doorkeeper faults run mine.yaml --url http://127.0.0.1:9190
+  doorkeeper faults run broker-down --bootstrap kafka-1:9092   with a proxy of its own, for as long as it takes
+\b
+The proxy's counters begin anew, and faults that were added to it are gone.
+Exit code: 0 if all came as expected, 1 if not, 2 if it could not be played.
+"""
+CLEAR = "\r\x1b[K"
+NOT_PLAYED = 2
+
+
+class _Screen:
+    """What is shown while a scenario is played."""
+
+    def __init__(self) -> None:
+        self._is_live = sys.stdout.isatty()
+
+    def said(self, at: float, label: str, what: str) -> None:
+        """A line that stays."""
+        click.echo(f"{CLEAR if self._is_live else ''}{at:6.1f}s  {printable(label)}: {printable(what)}")
+
+    def ticked(self, at: float, fired: Mapping[str, int]) -> None:
+        """The line at the end, for as long as nothing else is said."""
+        if self._is_live:
+            now = ", ".join(f"{printable(name)} fired {many}" for name, many in fired.items())
+            click.echo(f"{CLEAR}{at:6.1f}s  {now[:100]}", nl=False)
+
+    def over(self) -> None:
+        if self._is_live:
+            click.echo(CLEAR, nl=False)
+
+
+def _settings(context: click.Context, option: click.Parameter, said: tuple[str, ...]) -> dict[str, str]:
+    wrong = next((setting for setting in said if "=" not in setting), None)
+    if wrong is not None:
+        raise click.UsageError(f'"{wrong}" sets nothing; write e.g. --set topic=orders')
+    return {name: value for name, _, value in (setting.partition("=") for setting in said)}
+
+
+@click.command("run", epilog=RUN_EPILOG)
+@click.argument("scenario")
+@click.option("--seed", type=int, help="What chance goes by, in place of the scenario's own.")
+@click.option(
+    "--set", "setting", multiple=True, metavar="NAME=VALUE", callback=_settings, help="A parameter of the scenario."
+)
+@click.option("--bootstrap", metavar="HOST:PORT", help="Start a proxy in front of the cluster of this broker, for it.")
+@with_admin
+def run(admin: AdminClient, scenario: str, seed: int | None, setting: dict[str, str], bootstrap: str | None) -> None:
+    """Play SCENARIO: a file, or the name of one that is shipped."""
+    from proxy.scenarios.own_gateway import OwnGatewayError, own_gateway
+    from proxy.scenarios.reading import find, read_scenario
+
+    try:
+        file = find(scenario)
+        read, problems = read_scenario(file, setting).result()
+    except (LookupError, OSError) as error:
+        _not_played(str(error.args[0] if isinstance(error, LookupError) else error))
+    for problem in problems:
+        click.echo(problem, err=True)
+    if read is None:
+        sys.exit(NOT_PLAYED)
+    try:
+        if bootstrap is None:
+            sys.exit(_play(admin, read, seed))
+        with own_gateway(bootstrap) as gateway:
+            click.echo(f"clients may connect to {gateway.bootstrap}")
+            sys.exit(_play(gateway.admin, read, seed))
+    except (AdminError, OwnGatewayError) as error:
+        _not_played(str(error))
+
+
+def _play(admin: AdminClient, scenario: object, seed: int | None) -> int:
+    """Play it. Gives the exit code."""
+    from proxy.scenarios.model import ScenarioFile
+    from proxy.scenarios.play import Progress, ScenarioPlay
+
+    assert isinstance(scenario, ScenarioFile)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whatever ends it, its faults are taken back
+    screen = _Screen()
+    play = ScenarioPlay(scenario, admin, Progress(screen.said, screen.ticked))
+    try:
+        play.play(seed)
+    except KeyboardInterrupt:
+        screen.over()
+        _not_played("interrupted; its faults are gone")
+    screen.over()
+    for line in play.unmet:
+        click.echo(f"not as expected: {printable(line)}", err=True)
+    return 1 if play.unmet else 0
+
+
+def _not_played(reason: str) -> NoReturn:
+    for line in reason.splitlines():
+        click.echo(printable(line), err=True)
+    sys.exit(NOT_PLAYED)
+
+
+@click.command("scenarios")
+def scenarios() -> None:
+    """Print the scenarios that are shipped: their names, what happens, and their parameters."""
+    from proxy.scenarios.reading import read_scenario, shipped
+
+    for name, file in shipped().items():
+        scenario = read_scenario(file).usable()
+        setting = ", ".join(f"{option}={value}" for option, value in scenario.parameters.items())
+        click.echo(f"{name:24} {scenario.about}{f' ({setting})' if setting else ''}")

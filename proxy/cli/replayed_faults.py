@@ -1,0 +1,141 @@
+"""`doorkeeper faults replay` and `shrink`: a run once more by what it recorded, and what of it is enough to fail."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NoReturn
+
+import click
+
+from plugins.faults.replay import (
+    RECORD,
+    REPLAY,
+    BadReplayError,
+    ReplayedFiring,
+    read_firings,
+    write_firings,
+)
+from proxy.text.words import printable
+
+TWICE = 2  # a run that fails by something else would mislead the search: what fails must do so again
+REPLAY_EPILOG = f"""\b
+Examples:
+  doorkeeper faults ledger --json > run.ledger
+  doorkeeper faults replay run.ledger --rules faults.yaml > again.yaml
+  {REPLAY}=run.ledger pytest tests/test_orders.py     the same, with the faults of the test itself
+"""
+SHRINK_EPILOG = f"""\b
+Examples:
+  doorkeeper faults shrink -- pytest tests/test_orders.py::test_no_order_is_lost
+\b
+The command is run again and again, with some of the firings that its first run recorded ({RECORD}) in
+{REPLAY}. It should be one test, and take no longer than it must. What fails must fail twice.
+Exit code: 0 if the least is found; 1 if the command does not fail, or not by faults.
+"""
+
+
+@click.command("replay", epilog=REPLAY_EPILOG)
+@click.argument("ledger", type=click.Path(path_type=Path))
+@click.option("--rules", type=click.Path(path_type=Path), required=True, help="The file of faults of that run.")
+def replay(ledger: Path, rules: Path) -> None:
+    """Print a file of faults that fire at exactly the matches at which they fired by LEDGER."""
+    import yaml
+
+    from plugins.faults.model import FORM
+
+    try:
+        firings = read_firings(ledger)
+        examined = FORM.read(rules)
+    except (BadReplayError, OSError) as error:
+        _give_up(str(error))
+    file, problems = examined.result()
+    for problem in problems:
+        click.echo(problem, err=True)
+    if file is None:
+        sys.exit(1)
+    unknown = {fault for fault, _ in firings} - file.named.keys()
+    if unknown:
+        _give_up(f'{ledger}: {rules} has no fault "{min(unknown)}"; give the file of the run that was recorded')
+    faults = []
+    for name, said in zip(file.named, examined.reading.value.get("faults") or (), strict=True):
+        matches = sorted({match for fault, match in firings if fault == name})
+        if matches:
+            faults.append(_plain({**said, "name": name, "when": _only_at(said.get("when") or {}, matches)}))
+    click.echo(yaml.safe_dump({"seed": file.seed, "faults": faults}, sort_keys=False), nl=False)
+
+
+def _only_at(when: dict[str, object], matches: list[int]) -> dict[str, object]:
+    """What a file says of `when`, but for the matches at which the fault fires."""
+    windows = {name: value for name, value in when.items() if name in ("from", "for", "after_rule", "while_rule")}
+    return {**windows, "nth": matches}
+
+
+def _plain(value: object) -> object:
+    """The same with lists for tuples, as YAML is written."""
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, tuple | list) else value
+
+
+@click.command("shrink", epilog=SHRINK_EPILOG, context_settings={"ignore_unknown_options": True})
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default="shrunk.ledger",
+    show_default=True,
+    help="Where what is left goes.",
+)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def shrink(out: Path, command: tuple[str, ...]) -> None:
+    """Run COMMAND, which must fail, and find the few firings of faults that are enough for it to fail."""
+    from proxy.scenarios.shrink import shrink as shrunk
+
+    with TemporaryDirectory(prefix="doorkeeper-") as folder:
+        recorded, tried = Path(folder, "recorded"), Path(folder, "tried")
+        if not _fails(command, RECORD, recorded):
+            _give_up("the command does not fail; there is nothing to shrink")
+        try:
+            firings = read_firings(recorded) if recorded.exists() else []
+        except BadReplayError as error:
+            _give_up(str(error))
+        if not firings:
+            _give_up("the command fails, and no fault fired in it; is its proxy started by it, and by nobody else?")
+
+        def fails(some: Sequence[ReplayedFiring]) -> bool:
+            write_firings(tried, some)
+            failed = all(_fails(command, REPLAY, tried) for _ in range(TWICE))
+            click.echo(f"{'fails' if failed else 'passes'} with {len(some)} of {len(firings)} firings", err=True)
+            return failed
+
+        if not fails(firings):
+            _give_up("the command does not fail with the same firings once more: it fails by something else, too")
+        if fails(()):
+            _give_up("the command fails without any fault, too")
+        left = shrunk(firings, fails)
+    write_firings(out, left)
+    click.echo(f"it fails with these {len(left)} of {len(firings)} firings:")
+    for firing in left:
+        click.echo(f"  {printable(str(firing))}")
+    click.echo(f"{REPLAY}={shlex.quote(str(out))} {shlex.join(command)}")
+
+
+def _fails(command: Sequence[str], variable: str, file: Path) -> bool:
+    environment = {name: value for name, value in os.environ.items() if name not in (RECORD, REPLAY)}
+    try:
+        done = subprocess.run(
+            command, env={**environment, variable: str(file)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+    except OSError as error:
+        _give_up(f"{command[0]}: cannot be run ({error.strerror}); check its name")
+    return done.returncode != 0
+
+
+def _give_up(reason: str) -> NoReturn:
+    click.echo(printable(reason), err=True)
+    sys.exit(1)

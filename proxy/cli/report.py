@@ -1,0 +1,196 @@
+"""`doorkeeper report`: what an audit journal says, as a page and as tables. `spark-submit` runs this file too.
+
+# Where the page lies goes to standard output; progress and complaints go to standard error.
+# Spark is imported when the job runs: a mistake in an option is told at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from zoneinfo import ZoneInfo
+
+import click
+
+from plugins.audit.keyfile import KeyFileError
+from plugins.audit.reports import asked, tags
+from plugins.audit.reports.catalogue import REPORTS
+from plugins.audit.reports.facts import JournalFacts
+from plugins.audit.reports.inputs import Inputs
+from plugins.audit.reports.pipeline.audit_topic import PACKAGE, PLAIN, AuditTopicPlace, TopicAccess, client_settings
+from plugins.audit.reports.pipeline.place import JournalPlace, PlaceError
+from plugins.audit.reports.report import AuditReport
+from plugins.audit.signing import public_key
+from proxy.cli.checked import checked
+from proxy.text.problems import BadFileError
+from proxy.text.words import nearest
+from rules import load
+
+if TYPE_CHECKING:
+    from plugins.audit.reports.job import Progressed
+
+T = TypeVar("T")
+THIS_MACHINE = "local[*]"
+SUBMITTED = "PYSPARK_GATEWAY_PORT"  # is set by spark-submit, which says the master itself
+MISSING = "reports need more; `pip install 'doorkeeper[reports]'`"
+EPILOG = """\b
+Examples:
+  doorkeeper report /var/lib/doorkeeper/journal --out march --from 2026-03-01 --to 2026-04-01 --zone Europe/Zurich
+  doorkeeper report JOURNAL --out page --only access --only denials --topic 'payments-*'
+  doorkeeper report JOURNAL --out page --only offsets --offsets orders-0:100-200      who read these records?
+  doorkeeper report kafka://kafka-1:9092/doorkeeper-audit --out page --kafka-config client.properties
+  doorkeeper report s3a://bucket/journal --out /shared/page --work s3a://bucket/work --master spark://host:7077
+\b
+Exit code: 0 if the page is there; 1 if not.
+"""
+
+
+def _report(name: str) -> AuditReport:
+    known = {report.name: report for report in REPORTS}
+    if name not in known:
+        raise ValueError(f'there is no report "{name}"; {nearest(name, known)}')
+    return known[name]
+
+
+def _folder(text: str) -> Path:
+    folder = JournalPlace.of(text).folder
+    if folder is None:
+        raise ValueError(f"{text}: the page is written on this machine; give --out a folder of it, and copy that there")
+    return folder
+
+
+file = click.Path(path_type=Path)
+
+
+@click.command("report", epilog=EPILOG)
+@click.argument("journal")
+@click.option("--out", callback=checked(_folder), required=True, help="The folder for the page and the tables.")
+@click.option("--from", "since", metavar="TIME", help="Events at that time and later: 2026-03-01, 2026-03-01T08:30.")
+@click.option("--to", "until", metavar="TIME", help="Events before that time.")
+@click.option("--zone", callback=checked(asked.zone), default="UTC", show_default=True, help="Whose days and hours.")
+@click.option("--hours", callback=checked(asked.work_hours), help="When people work. [default: Mon-Fri 08:00-18:00]")
+@click.option("--only", callback=checked(_report), multiple=True, help="This report; may be said again.")
+@click.option("--principal", "principals", multiple=True, help='Of this principal, "User:alice"; may be said again.')
+@click.option("--topic", "topics", multiple=True, help="About this topic. A * at the end stands for any end.")
+@click.option("--offsets", callback=checked(asked.offset_range), help="Records of a topic: orders-0:100-200.")
+@click.option("--rules", type=file, help="A file of ACL rules to compare with what was done.")
+@click.option("--tags", "tags_file", type=file, help="A file that says which topics hold sensitive data.")
+@click.option("--key", type=file, help="The key that signed the journal: the public one is enough.")
+@click.option("--work", help="Where events are kept for the next run, as Spark reads it. [default: OUT/work]")
+@click.option(
+    "--kafka-config", type=file, help="Of a topic: a file of settings of Kafka's clients, as for SASL and TLS."
+)
+@click.option(
+    "--packages", default=PACKAGE, show_default=True, help="Of a topic: Spark's Kafka source, which it fetches."
+)
+@click.option("--jars", help="Of a topic: jars of Spark's Kafka source instead, joined by commas; nothing is fetched.")
+@click.option("--master", help="spark://host:7077 is a cluster. [default: local[*], this machine]")
+def command(journal: str, out: Path, only: tuple[AuditReport, ...], **said: Any) -> None:
+    """Make reports on the JOURNAL of an audit: one HTML page, and each table as CSV and as Parquet.
+
+    JOURNAL is a folder, any URL that Spark reads, or an audit topic: kafka://HOST:PORT/TOPIC.
+    Needs `pip install 'doorkeeper[reports]'`.
+    """
+    inputs = _inputs(journal, said)
+    try:
+        key = said["key"] and public_key(said["key"])
+    except KeyFileError as error:
+        _give_up(str(error))
+    except OSError as error:
+        _give_up(f"{error.filename}: cannot be read ({error.strerror}); check its path and permissions")
+    master = said["master"] or (None if SUBMITTED in os.environ else THIS_MACHINE)
+    access = _access(journal, said, is_begun=master is None)
+    try:
+        from plugins.audit.reports.job import ReportError, ReportJob, run
+    except ModuleNotFoundError:
+        _give_up(MISSING)
+    try:
+        with _progress() as tell:
+            page = run(ReportJob(journal, out, only or REPORTS, inputs, master, said["work"], key, access), tell)
+    except ReportError as error:
+        _give_up(str(error))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    click.echo(page)
+
+
+def _access(journal: str, said: dict[str, Any], *, is_begun: bool) -> TopicAccess:
+    """How a topic is read. `is_begun`: Spark is, so that nothing is fetched."""
+    config, jars, package = said["kafka_config"], said["jars"], said["packages"]
+    try:
+        if AuditTopicPlace.of(journal) is None:
+            if config or jars:
+                raise click.UsageError(
+                    f"--kafka-config and --jars are for a topic, and {journal} is none; leave them out"
+                )
+            return PLAIN
+        settings = {} if config is None else client_settings(config)
+    except PlaceError as error:
+        _give_up(str(error))
+    if not jars and not is_begun:
+        click.echo(f"Spark fetches {package} and what it needs from Maven Central, unless it has them", err=True)
+    return TopicAccess(settings, tuple(map(Path, jars.split(","))) if jars else (), package)
+
+
+def _inputs(journal: str, said: dict[str, Any]) -> Inputs:
+    since = _moment(said["since"], said["zone"], "--from")
+    until = _moment(said["until"], said["zone"], "--to")
+    if since and until and since >= until:
+        raise click.UsageError(f"--from {said['since']} is not before --to {said['until']}; give the later one as --to")
+    return Inputs(
+        JournalFacts(journal, False),
+        since,
+        until,
+        zone=said["zone"].key,
+        principals=said["principals"],
+        topics=said["topics"],
+        offsets=said["offsets"],
+        rules=_file(said["rules"], load),
+        rules_file=str(said["rules"] or ""),
+        tags=_file(said["tags_file"], tags.load),
+        **({"hours": said["hours"]} if said["hours"] else {}),
+    )
+
+
+def _moment(text: str | None, zone: ZoneInfo, option: str) -> datetime | None:
+    try:
+        return None if text is None else asked.moment(text, zone)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=option) from None
+
+
+def _file(path: Path | None, load: Callable[[Path], T]) -> T | None:
+    try:
+        return None if path is None else load(path)
+    except BadFileError as error:
+        _give_up("\n".join(map(str, error.problems)))
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Progressed], None]]:
+    """A bar on a terminal, elsewhere a line for each step."""
+    if not sys.stderr.isatty():
+        yield lambda step: click.echo(f"{step.done} of {step.total}: {step.what}", err=True)
+        return
+    with click.progressbar(length=1, file=sys.stderr, item_show_func=str, show_eta=False) as bar:
+        bar.update(0, "Spark starts")
+
+        def tell(step: Progressed) -> None:
+            bar.length = step.total
+            bar.update(step.done - bar.pos, step.what)
+
+        yield tell
+
+
+def _give_up(message: str) -> NoReturn:
+    click.echo(message, err=True)
+    sys.exit(1)
+
+
+if __name__ == "__main__":
+    command()

