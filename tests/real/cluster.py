@@ -53,6 +53,9 @@ group.consumer.heartbeat.interval.ms=500
 group.consumer.min.heartbeat.interval.ms=500
 group.share.heartbeat.interval.ms=500
 group.share.min.heartbeat.interval.ms=500
+group.streams.heartbeat.interval.ms=500
+group.streams.min.heartbeat.interval.ms=500
+group.streams.initial.rebalance.delay.ms=0
 # A dead broker is noticed, and its partitions led by others, within seconds.
 broker.heartbeat.interval.ms=500
 broker.session.timeout.ms=3000

@@ -6,7 +6,9 @@ listens on the same ports.
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -24,7 +26,7 @@ START = 30.0
 
 CONFIGURATION = """\
 clusters:
-  main: {{bootstrap: [{bootstrap}]}}
+  main: {{bootstrap: [{bootstrap}], via: {via}}}
 listeners:
   clients:
     cluster: main
@@ -36,7 +38,8 @@ listeners:
 class Doorkeeper:
     """One run of `doorkeeper run`, with the recording relay in front of it."""
 
-    def __init__(self, folder: Path, cluster: Cluster, more: str = "") -> None:
+    def __init__(self, folder: Path, cluster: Cluster, more: str = "", via: Mapping[str, str] | None = None) -> None:
+        """`more` is added to its configuration; `via`: where it dials brokers, by their own addresses."""
         self.folder = folder
         self.cluster = cluster
         ids = cluster.brokers
@@ -52,6 +55,7 @@ class Doorkeeper:
                 bound=BOUND,
                 port=self.port,
                 advertised=ADVERTISED,
+                via=json.dumps(dict(via or {})),
                 more=more,
             )
         )

@@ -1,4 +1,4 @@
-"""Kafka's jars, from Maven Central, by the Ivy that PySpark's wheel carries.
+"""Jars of Kafka and of a remote file system, from Maven Central, by the Ivy that PySpark's wheel carries.
 
 A set of jars is one folder, complete or absent: it is fetched beside its place and renamed into it, so an
 interrupted fetch leaves nothing behind that looks whole. One run fetches, the others wait for it: Ivy's own
@@ -15,10 +15,12 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from plugins.audit.reports.pipeline.audit_topic import PACKAGE
 from tests.real.java import java
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
+KAFKA_SOURCE = f"spark-kafka-{PACKAGE.rpartition(':')[2]}"  # Spark's
 # name -> the coordinates that are fetched into one folder
 SETS = {
     "kafka-4.3.1": (
@@ -26,9 +28,14 @@ SETS = {
         "org.apache.kafka:kafka-tools:4.3.1",
         "org.slf4j:slf4j-simple:1.7.36",  # without a logger a broker is silent, and one cannot know when it is up
     ),
+    "hdfs-3.5.0": (
+        "org.apache.hadoop:hadoop-client-minicluster:3.5.0",  # a file system of several machines, and what it needs
+        "org.slf4j:slf4j-simple:1.7.36",
+    ),
     "clients-4.4.0": ("org.apache.kafka:kafka-clients:4.4.0",),
     "clients-4.3.1": ("org.apache.kafka:kafka-streams:4.3.1",),  # and the clients that it stands on
     "clients-3.9.1": ("org.apache.kafka:kafka-clients:3.9.1",),
+    KAFKA_SOURCE: (PACKAGE,),
     "clients-2.3.1": ("org.apache.kafka:kafka-clients:2.3.1",),
     # The oldest are from a time when Java had what jaxb-api has.
     "clients-1.0.2": ("org.apache.kafka:kafka-clients:1.0.2", "javax.xml.bind:jaxb-api:2.3.1"),
@@ -59,6 +66,12 @@ def jars(name: str) -> Path:
         if not folder.is_dir():
             fetch(SETS[name], folder)
     return folder
+
+
+def kafka_source() -> tuple[Path, ...]:
+    """The jars of Spark's Kafka source that Spark's wheel lacks."""
+    carried = pyspark_jar("spark-sql_*.jar").parent
+    return tuple(jar for jar in jars(KAFKA_SOURCE).glob("*.jar") if not (carried / jar.name).exists())
 
 
 def classpath(name: str) -> str:

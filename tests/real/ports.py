@@ -1,19 +1,33 @@
-"""Ports that nobody uses.
+"""Ports that nobody uses, and that nobody else is given.
 
 They are looked for below the range from which the kernel takes ports for outgoing connections: a port from that
 range may be gone again by the time a broker binds it. Nor is one given again soon: it may be about to be bound.
+
+A port is often given long before it is bound, and workers share theirs with whoever asks (SO_REUSEPORT): two runs on
+one machine would not notice that they have the same. So each port that is given is locked in a file of all runs
+(`fcntl`), as long as its process lives. The fixture `kafka_faults` looks elsewhere (`chaos/fixture/ports.py`).
+
+No port has a digit as its first byte: behind 127.0.0.1 in an answer it would look like the address of a broker.
 """
 
 from __future__ import annotations
 
+import fcntl
+import os
 import random
 import socket
+import tempfile
 from collections import deque
 from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 
-RANGE = range(15_000, 32_000)
+from chaos.fixture.ports import is_free
 
-_given: deque[int] = deque(maxlen=2_000)  # the ports that were given last
+RANGE = range(15_000, 24_000)
+KEPT = 2_000  # ports that a process has at a time; several runs at once must find room
+
+_given: deque[int] = deque()  # the ports that were given last
 
 
 def free_port(*hosts: str) -> int:
@@ -26,20 +40,15 @@ def free_block(length: int, *hosts: str) -> int:
     for _ in range(1000):
         first = random.randrange(RANGE.start, RANGE.stop - length)
         block = range(first, first + length)
-        if all(port not in _given and is_free(host, port) for port in block for host in hosts):
+        if any(port in _given for port in block) or not _lock(first, length):
+            continue
+        if all(is_free(host, port) for port in block for host in hosts):
             _given.extend(block)
+            while len(_given) > KEPT:
+                fcntl.lockf(_locks(), fcntl.LOCK_UN, 1, _given.popleft())
             return first
+        fcntl.lockf(_locks(), fcntl.LOCK_UN, length, first)
     raise OSError(f"no {length} free ports in a row on {list(hosts)}")
-
-
-def is_free(host: str, port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return False
-    return True
 
 
 def accepts(addresses: Iterable[tuple[str, int]]) -> bool:
@@ -50,3 +59,19 @@ def accepts(addresses: Iterable[tuple[str, int]]) -> bool:
         except OSError:
             return False
     return True
+
+
+def _lock(first: int, length: int) -> bool:
+    """Have these ports for this process alone; false where another has one of them."""
+    try:
+        fcntl.lockf(_locks(), fcntl.LOCK_EX | fcntl.LOCK_NB, length, first)
+    except OSError:
+        return False
+    return True
+
+
+@cache
+def _locks() -> int:
+    """The file whose byte at the number of a port is locked by the process that has it. It stays open."""
+    path = Path(tempfile.gettempdir(), f"doorkeeper-tests-{os.getuid()}.ports")
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -8,15 +8,11 @@ again with the next one.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
-from types import TracebackType
+from dataclasses import dataclass
 
-import trio
+from tests.real.threaded_relay import Read, ThreadedRelay
 
-CHUNK = 256 * 1024
 CONTEXT = 48  # bytes shown on either side of a leak
 
 
@@ -51,66 +47,24 @@ class Reader:
         self._rest = looked_at[-self.overlap :]
 
 
-@dataclass
-class Relay:
-    """Listens on `host`, and sends on to `target`: `ports` says from which port to which. Runs in its own thread."""
+class Relay(ThreadedRelay):
+    """Looks for the pattern in all that clients are sent."""
 
-    host: str
-    target: str
-    ports: Mapping[int, int]
-    pattern: re.Pattern[bytes]
-    leaks: list[bytes] = field(default_factory=list)
-    sent_to_clients: int = 0
-    connections: int = 0
+    def __init__(self, host: str, target: str, ports: Mapping[int, int], pattern: re.Pattern[bytes]) -> None:
+        super().__init__(host, target, ports)
+        self._pattern = pattern
+        self.leaks: list[bytes] = []
+        self.sent_to_clients = 0
 
-    def __enter__(self) -> Relay:
-        self._listening = threading.Event()
-        self._failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name="relay")
-        self._thread.start()
-        self._listening.wait()
-        if self._failure:
-            raise self._failure
-        return self
+    def readers(self, port: int) -> tuple[Read, Read]:
+        reader = Reader(self._pattern)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._token.run_sync_soon(self._scope.cancel)
-        self._thread.join()
+        def answered(data: bytes) -> None:
+            self.sent_to_clients += len(data)
+            self.leaks.extend(reader.read(data))
 
-    def _run(self) -> None:
-        try:
-            trio.run(self._serve)
-        except BaseException as failure:
-            self._failure = failure
-            self._listening.set()
+        return _unread, answered
 
-    async def _serve(self) -> None:
-        self._token = trio.lowlevel.current_trio_token()
-        with trio.CancelScope() as self._scope:
-            async with trio.open_nursery() as nursery:
-                for port, target in self.ports.items():
-                    listeners = await trio.open_tcp_listeners(port, host=self.host)
-                    nursery.start_soon(trio.serve_listeners, partial(self._relay, target), listeners)
-                self._listening.set()
 
-    async def _relay(self, port: int, client: trio.SocketStream) -> None:
-        self.connections += 1
-        try:
-            proxy = await trio.open_tcp_stream(self.target, port)
-        except OSError:
-            return  # the client sees a closed connection, as it would with nobody there
-        async with proxy, trio.open_nursery() as nursery:
-            nursery.start_soon(self._pump, client, proxy, None)
-            nursery.start_soon(self._pump, proxy, client, Reader(self.pattern))
-
-    async def _pump(self, source: trio.SocketStream, target: trio.SocketStream, reader: Reader | None) -> None:
-        try:
-            while data := await source.receive_some(CHUNK):
-                if reader:
-                    self.sent_to_clients += len(data)
-                    self.leaks.extend(reader.read(bytes(data)))
-                await target.send_all(data)
-            await target.send_eof()
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            await source.aclose()  # a reset on one side is the end of both
-            await target.aclose()
+def _unread(data: bytes) -> None:
+    """What clients send is not looked at."""

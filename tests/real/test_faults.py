@@ -16,6 +16,7 @@ from chaos.history import History
 from chaos.notes import ClientHistory, NotedRead
 from tests.real.cluster import Cluster
 from tests.real.doorkeeper import Doorkeeper
+from tests.real.faulted import begun
 from tests.real.records import PATIENCE
 from tests.real.topics import create, settings
 from tests.real.way import Way
@@ -143,16 +144,7 @@ def transact(way: Way, kind: str, topic: str, notes: ClientHistory) -> None:
         if producer is None:
             producer = Producer(settings(way, transactional_id=way.unique(kind)))
             producer.init_transactions(PATIENCE)
-        producer.begin_transaction()
-        transaction = notes.begin()
-        sent = transaction.send(topic, f"{number}")
-        producer.produce(
-            topic,
-            f"{number}".encode(),
-            partition=0,
-            on_delivery=lambda error, it, sent=sent: sent.acknowledged(it.partition(), it.offset()),
-        )
-        producer.flush(PATIENCE)
+        transaction = begun(producer, topic, number, notes)
         transaction.commits()
         try:
             producer.commit_transaction(PATIENCE)

@@ -1,0 +1,1 @@
+"""What real clients see of the incidents that are shipped (`chaos/scenarios`)."""

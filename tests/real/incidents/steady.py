@@ -1,0 +1,194 @@
+"""Steady: clients that do the same again and again, and note what they see, while incidents come and go.
+
+# What a client noted: "ok", the name of an error, "late" (it took more than LATE), "rebalanced".
+# A reader that does not go on by itself is replaced, as an application would be that is restarted: "made anew". One
+# that its library does not give back (kafka-python's poll goes round for ever after a broken batch) is interrupted.
+# Records for readers are produced past Doorkeeper, so that nothing but their own way is disturbed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import count
+
+from confluent_kafka import Producer
+
+from tests.real.incidents.sides import PARTITIONS, Library
+from tests.real.records import patiently
+from tests.real.topics import create, settings
+from tests.real.way import Way
+
+LATE = 1.0  # seconds
+STUCK = 12.0  # seconds without a record; more than SESSION
+PAUSE = 0.1  # seconds between two things that a client does
+
+
+class StuckError(Exception):
+    """Raised in the thread of an activity that does not come back."""
+
+
+class Activity(threading.Thread):
+    """One thing that one client does again and again."""
+
+    def __init__(self, kind: str, library: Library, way: Way, topic: str) -> None:
+        super().__init__(name=f"{library.name} {kind}", daemon=True)
+        self.kind, self.library = kind, library
+        self._way, self._topic = way, topic
+        self._notes: list[str] = []
+        self._ends = threading.Event()
+        self._went = time.monotonic()
+
+    @property
+    def moment(self) -> int:
+        """How much it has noted."""
+        return len(self._notes)
+
+    def since(self, moment: int) -> set[str]:
+        """What it noted since."""
+        return set(self._notes[moment:])
+
+    def goes_well(self, moment: int) -> bool:
+        """Whether it went well twice in a row since then, and still does."""
+        return self._notes[moment:][-2:] == ["ok", "ok"]
+
+    def interrupt(self) -> None:
+        """Have it give up what it does, if it has not gone well for a long time."""
+        if self.ident is not None and time.monotonic() - self._went > 2 * STUCK:
+            self._went = time.monotonic()
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.ident), ctypes.py_object(StuckError))
+
+    def end(self) -> None:
+        self._ends.set()
+
+    def run(self) -> None:
+        while not self._ends.is_set():
+            try:
+                if self.kind == "reads":
+                    self._read()
+                else:
+                    self._send()
+            except Exception as error:
+                self._notes.append(self.library.seen(error))
+                self._ends.wait(PAUSE)
+
+    def _send(self) -> None:
+        library, number = self.library, 0
+        made = (
+            library.sender(self._way, self._topic)
+            if self.kind == "sends"
+            else library.transactor(self._way, self._topic, f"incident-{library.name}")
+        )
+        with made as sender:
+            self._went = time.monotonic()
+            while not self._ends.wait(PAUSE):
+                number += 1
+                try:
+                    sender.send(b"%d" % number, number % PARTITIONS)
+                except Exception as error:
+                    if self.kind == "transacts":
+                        raise  # it ends, and another takes its place
+                    self._notes.append(library.seen(error))
+                else:
+                    self._went_well()
+
+    def _read(self) -> None:
+        library = self.library
+        with library.reader(self._way, self._topic, f"incident-{library.name}") as reader:
+            told, self._went = 0, time.monotonic()
+            while not self._ends.is_set():
+                if time.monotonic() - self._went > STUCK:
+                    self._notes.append("made anew")
+                    return
+                try:
+                    if reader.poll():
+                        reader.commit()
+                        self._went_well()
+                except StuckError:
+                    self._notes.append("made anew")
+                    return
+                except Exception as error:
+                    self._notes.append(library.seen(error))
+                    self._ends.wait(PAUSE)
+                if reader.rebalances > told:
+                    told = reader.rebalances
+                    self._notes.append("rebalanced")
+
+    def _went_well(self) -> None:
+        now = time.monotonic()
+        if now - self._went > LATE:
+            self._notes.append("late")
+        self._went = now
+        self._notes.append("ok")
+
+
+class Activities:
+    """All that all clients do."""
+
+    def __init__(self, all_of_them: Sequence[Activity]) -> None:
+        self._all = all_of_them
+
+    def moments(self) -> dict[Activity, int]:
+        return {activity: activity.moment for activity in self._all}
+
+    def see(self, kind: str, wanted: Mapping[str, set[str]], moments: Mapping[Activity, int]) -> None:
+        """Wait until each client that does this has seen one of these since then."""
+        for activity in self._all:
+            if activity.kind == kind:
+                for _ in patiently(f"{activity.name} sees {wanted[activity.library.name]}"):
+                    if activity.since(moments[activity]) & wanted[activity.library.name]:
+                        break
+                    time.sleep(PAUSE)
+
+    def settle(self) -> None:
+        """Wait until each of them goes well."""
+        moments = self.moments()
+        for activity in self._all:
+            for _ in patiently(f"{activity.name} goes on"):
+                if activity.goes_well(moments[activity]):
+                    break
+                if activity.kind == "reads":
+                    activity.interrupt()
+                time.sleep(PAUSE)
+
+
+_numbers = count()  # tests of one run share a cluster: each has topics of its own
+
+
+@contextmanager
+def steady(libraries: Sequence[Library], direct: Way, way: Way) -> Iterator[Activities]:
+    """Have all clients do all that they do; wait until it goes well."""
+    ends = threading.Event()
+    activities = []
+    number = next(_numbers)
+    for library in libraries:
+        for kind in ("sends", "reads", "transacts"):
+            topic = create(way, f"incident-{number}-{library.name}-{kind}", PARTITIONS)
+            activities.append(Activity(kind, library, way, topic))
+    read = [activity._topic for activity in activities if activity.kind == "reads"]
+    feeding = threading.Thread(target=_feed, args=(direct, read, ends), daemon=True)
+    with ExitStack() as stack:
+        stack.callback(ends.set)
+        feeding.start()
+        for activity in activities:
+            activity.start()
+            stack.callback(activity.end)
+        found = Activities(activities)
+        found.settle()
+        yield found
+    for activity in activities:
+        activity.join(30)
+    feeding.join(30)
+
+
+def _feed(direct: Way, topics: Sequence[str], ends: threading.Event) -> None:
+    producer, number = Producer(settings(direct, linger_ms=0)), 0
+    while not ends.wait(PAUSE):
+        number += 1
+        for topic in topics:
+            producer.produce(topic, b"%d" % number, partition=number % PARTITIONS)
+        producer.poll(0)
+    producer.flush(10)

@@ -1,0 +1,93 @@
+"""The fixture kafka_faults in front of brokers that speak TLS and want to know who their clients are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from chaos.fixture.child import LaunchError
+from chaos.fixture.faults import KafkaFaults
+from chaos.fixture.launch import FaultProxy
+from chaos.fixture.settings import ClusterSettings, TlsSettings
+from tests.real.faulted import write
+from tests.real.secured.clients import As, confluent
+from tests.real.secured.cluster import PASSWORDS, SecuredCluster
+from tests.real.way import Way
+
+pytest_plugins = ["pytester"]
+pytestmark = pytest.mark.real
+
+TEST = """
+from confluent_kafka import Producer
+
+def test_a_lost_acknowledgement_over_tls_and_sasl(kafka_faults):
+    producer = Producer({
+        "bootstrap.servers": kafka_faults.bootstrap,
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "SCRAM-SHA-512",
+        "sasl.username": "alice",
+        "sasl.password": "alice-secret",
+        "enable.idempotence": True,
+        "log_level": 0,
+    })
+    with kafka_faults.on("Produce", topic="alice-lost", principal="User:alice").after_broker().disconnect().times(1):
+        producer.produce("alice-lost", b"order-1")
+        assert producer.flush(30) == 0
+"""
+
+
+def test_a_test_of_a_project_goes_through_tls_with_sasl_of_its_clients(
+    secured: SecuredCluster, pytester: pytest.Pytester
+) -> None:
+    (pytester.path / "ca.pem").write_text(secured.authority.file.read_text())
+    pytester.makeini(f"[pytest]\nkafka_bootstrap = {secured.at('SEALED')}\nkafka_tls_ca = ca.pem\n")
+    pytester.makepyfile(TEST)
+    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
+
+
+@contextmanager
+def before(secured: SecuredCluster, listener: str, folder: Path, tls: TlsSettings | None) -> Iterator[FaultProxy]:
+    """The proxy of the fixture, in front of a listener of the brokers."""
+    proxy = FaultProxy(ClusterSettings(secured.at(listener), brokers=3, workers=1, tls=tls), folder)
+    try:
+        yield proxy
+    finally:
+        proxy.end()
+
+
+def test_sasl_of_clients_passes_without_tls(secured: SecuredCluster, tmp_path: Path) -> None:
+    with before(secured, "SASL", tmp_path, None) as proxy:
+        alice = As(proxy.bootstrap, "PLAIN", "alice", PASSWORDS["alice"])
+        faults = KafkaFaults(proxy, seed=7)
+        with faults.on("Produce", topic="alice-fixture").reply("NOT_LEADER_OR_FOLLOWER").times(1) as moved:
+            assert confluent(alice, "alice-fixture", [b"one"]) == [b"one"]
+        assert moved.fired == 1
+
+
+def test_to_the_brokers_clients_are_the_certificate_that_the_fixture_shows(
+    secured: SecuredCluster, tmp_path: Path
+) -> None:
+    certificate, key = map(str, secured.authority.issue("alice", organization="Clients"))
+    tls = TlsSettings(str(secured.authority.file), certificate, key)
+    with before(secured, "CERTIFIED", tmp_path, tls) as proxy:
+        faults, way = KafkaFaults(proxy, seed=7), Way("proxy", proxy.bootstrap, {})
+        with faults.on("Produce", topic="alice-certified").reply("NOT_LEADER_OR_FOLLOWER").times(1) as moved:
+            assert write(way, "alice-certified", 1) == [None]
+        assert moved.fired == 1
+        assert write(way, "bob-certified", 1, message_timeout_ms=5_000) == ["TOPIC_AUTHORIZATION_FAILED"]
+
+
+@pytest.mark.parametrize(
+    ("ca", "said"),
+    [("", "TLS"), ("system", "certificate")],
+    ids=["without TLS", "an authority that did not sign"],
+)
+def test_what_keeps_the_brokers_from_being_reached_is_told(
+    secured: SecuredCluster, tmp_path: Path, ca: str, said: str
+) -> None:
+    tls = TlsSettings(ca, "", "") if ca else None
+    with pytest.raises(LaunchError, match=rf"(?s)found no brokers within .*{said}"):
+        FaultProxy(ClusterSettings(secured.at("SEALED"), brokers=3, workers=1, tls=tls), tmp_path)

@@ -1,0 +1,80 @@
+"""A relay in a thread of its own, between clients and a proxy. Each connection has readers of what passes.
+
+Where the proxy cannot be reached the client's connection is closed. A reset on one side is the end of both.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import TracebackType
+from typing import Self
+
+import trio
+
+CHUNK = 256 * 1024
+
+Read = Callable[[bytes], None]
+
+
+class ThreadedRelay:
+    """Listens on `host`, and sends on to `target`: `ports` says from which port to which."""
+
+    def __init__(self, host: str, target: str, ports: Mapping[int, int]) -> None:
+        self._host, self._target, self._ports = host, target, ports
+        self._listening = threading.Event()
+        self._failure: BaseException | None = None
+
+    def readers(self, port: int) -> tuple[Read, Read]:
+        """What reads the bytes of a connection that has this port at the proxy: from the client, and to it."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=self._run, name="relay")
+        self._thread.start()
+        self._listening.wait()
+        if self._failure:
+            raise self._failure
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._token.run_sync_soon(self._scope.cancel)
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            trio.run(self._serve)
+        except BaseException as failure:
+            self._failure = failure
+            self._listening.set()
+
+    async def _serve(self) -> None:
+        self._token = trio.lowlevel.current_trio_token()
+        with trio.CancelScope() as self._scope:
+            async with trio.open_nursery() as nursery:
+                for port, target in self._ports.items():
+                    listeners = await trio.open_tcp_listeners(port, host=self._host)
+                    nursery.start_soon(trio.serve_listeners, partial(self._relay, target), listeners)
+                self._listening.set()
+
+    async def _relay(self, port: int, client: trio.SocketStream) -> None:
+        try:
+            proxy = await trio.open_tcp_stream(self._target, port)
+        except OSError:
+            return  # the client sees a closed connection, as it would with nobody there
+        asked, answered = self.readers(proxy.socket.getsockname()[1])
+        async with proxy, trio.open_nursery() as nursery:
+            nursery.start_soon(_pump, client, proxy, asked)
+            nursery.start_soon(_pump, proxy, client, answered)
+
+
+async def _pump(source: trio.SocketStream, target: trio.SocketStream, read: Read) -> None:
+    try:
+        while data := await source.receive_some(CHUNK):
+            read(bytes(data))
+            await target.send_all(data)
+        await target.send_eof()
+    except (trio.BrokenResourceError, trio.ClosedResourceError):
+        await source.aclose()
+        await target.aclose()
