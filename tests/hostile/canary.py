@@ -8,6 +8,7 @@ Rules:
   still, every request that should have been asked meanwhile is late; it is counted, and not asked afterwards.
 * Two clients fly: one keeps its connection, one comes anew each time. A connection that is cut, refused or silent for
   `PATIENCE` is a fault, told with what happened.
+* A third one goes straight to the broker, as often as the first. How late it is tells what the machine is to blame for.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class Canary:
 
     def __init__(self, told: Told) -> None:
         self._told = dict(told)
-        self._stay, self._anew = Flight(EVERY), Flight(ANEW)
+        self._stay, self._anew, self._straight = Flight(EVERY), Flight(ANEW), Flight(EVERY)
         self._way: dict[str, Any] = {}
 
     async def run(self) -> None:
@@ -101,6 +102,7 @@ class Canary:
                     self._way = order["fly"]
                     nursery.start_soon(self._keep, self._stay)
                     nursery.start_soon(self._keep, self._anew)
+                    nursery.start_soon(self._keep, self._straight)
                     say()
                 else:
                     await self._read(order["pairs"])
@@ -123,7 +125,7 @@ class Canary:
             for flight, enough in ((self._stay, pairs), (self._anew, 1)):
                 while len(flight.late) < enough:
                     await flight.answered.wait()
-        say(stay=self._stay.look(), anew=self._anew.look())
+        say(stay=self._stay.look(), anew=self._anew.look(), straight=self._straight.look())
 
     async def _keep(self, flight: Flight) -> None:
         while True:
@@ -144,13 +146,16 @@ class Canary:
                     if stream is None or flight is self._anew:
                         if stream is not None:
                             await trio.aclose_forcefully(stream)
-                        stream = await self._connect()
+                        stream = await (self._connect_straight() if flight is self._straight else self._connect())
                     for request in (produced(number), fetch(number)):
                         await ask(stream, request)
                 flight.saw(due)
         finally:
             if stream is not None:
                 await trio.aclose_forcefully(stream)
+
+    async def _connect_straight(self) -> Any:
+        return await trio.open_tcp_stream(*self._told[NODE])
 
     async def _connect(self) -> Any:
         way = self._way

@@ -52,7 +52,7 @@ SOME = ("garbage", "a directory", "a pipe", "no file at all", "/dev/zero")
 LOOKED_AT = 0.7  # seconds
 
 
-def _replaced(ground: Ground, name: str, put: Put, holds: Callable[[], object], anew: Callable[[], bool]) -> None:
+def replaced(ground: Ground, name: str, put: Put, holds: Callable[[], object], anew: Callable[[], bool]) -> None:
     """`holds` while it is replaced and afterwards; then what is good is taken: `anew` comes true."""
     file = ground.folder / name
     good, before = file.with_suffix(".good"), ground.watch.log_size()
@@ -98,7 +98,7 @@ def rules(ground: Ground, put: Put) -> str:
         file.write_text(f"{good}  - {{allow: User:ANONYMOUS, to: Describe, topics: {name}}}\n")
         return any(anew() for _ in patiently("they are in force"))
 
-    _replaced(ground, "acl.yaml", put, holds, taken)
+    replaced(ground, "acl.yaml", put, holds, taken)
     file.write_text(good)
     assert not any(b"secrets" in frame for frame in ground.stage.asked), "what is denied reached the broker"
     return "the old ones stay in force"
@@ -119,7 +119,7 @@ def users(ground: Ground, put: Put) -> str:
         save(ground.folder / "users.yaml", KNOWN | {name: KNOWN["alice"]})
         return any(enters(name) for _ in patiently("they are in force"))
 
-    _replaced(ground, "users.yaml", put, holds, taken)
+    replaced(ground, "users.yaml", put, holds, taken)
     return "the old ones stay in force"
 
 
@@ -140,7 +140,7 @@ def _read_again(ground: Ground) -> Callable[[], bool]:
 
 @cases({f"the key replaced by {what}": INSTEAD[what] for what in SOME}, on=TLS)
 def keys(ground: Ground, put: Put) -> str:
-    _replaced(ground, "server.key", put, _sealed_still(ground), _read_again(ground))
+    replaced(ground, "server.key", put, _sealed_still(ground), _read_again(ground))
     return "the old one stays in force"
 
 
@@ -149,7 +149,7 @@ def mismatched(ground: Ground) -> str:
     ground.kept["authority"].issue("other", "127.0.0.1")
     other = (ground.folder / "other.pem").read_bytes()
     put: Put = lambda file: file.write_bytes(other)  # noqa: E731
-    _replaced(ground, "server.pem", put, _sealed_still(ground), _read_again(ground))
+    replaced(ground, "server.pem", put, _sealed_still(ground), _read_again(ground))
     return "the old one stays in force"
 
 

@@ -151,9 +151,9 @@ class Ground:
         """The port of a broker, or (None) of the bootstrap."""
         return self.ports[listener] + (0 if node is None else 1 + node)
 
-    def listener(self, name: str, cluster: str = "main", port: int = 0, **options: Any) -> dict[str, Any]:
+    def listener(self, name: str, cluster: str = "main", **options: Any) -> dict[str, Any]:
         """One more listener, for a configuration."""
-        self.ports[name] = port or free_block(BLOCK, HOST)
+        self.ports[name] = free_block(BLOCK, HOST)
         return {name: {"cluster": cluster, "bind": f"{HOST}:{self.ports[name]}", **options}}
 
     def client(self, listener: str = "clients", node: int | None = NODE, receive: int = 0, source: str = "") -> Client:

@@ -6,7 +6,7 @@ import struct
 
 from tests.hostile.ground import Ground
 from tests.hostile.requests import produce, resized
-from tests.hostile.settings import OPEN, RULED
+from tests.hostile.settings import AUDITED, FAULTY, OPEN, RULED
 from tests.hostile.trial import cases
 
 NAME = b"secrets"
@@ -55,6 +55,8 @@ LIES = {
 
 
 @cases(LIES, on=RULED)
+@cases(LIES, on=AUDITED)
+@cases(LIES, on=FAULTY)
 def lies(ground: Ground, frame: bytes) -> str:
     """Where the rules must know what is said, nothing passes that cannot be read, or that is denied."""
     return _lied(ground, frame, denied=True)

@@ -17,7 +17,7 @@ from tests.hostile.logins import handshake, token
 from tests.hostile.requests import beat, fetch, metadata, produce
 from tests.hostile.settings import OPEN, RULED, SASL, TWO
 from tests.hostile.stage import NODE, Peer, Play, brief, silent
-from tests.hostile.trial import ARENAS, case, cases
+from tests.hostile.trial import KEPT, MARGIN, case, cases
 
 MIB = 1 << 20
 PIPES = 24  # descriptors: pipes are kept for the next large frames
@@ -79,7 +79,9 @@ def whole_frames(ground: Ground) -> str:
     return "40 answers"
 
 
-@case("requests under way that are refused in part: 600 short names in each", on=RULED, peak=2 * PEAK, kept=PEAK)
+@case(
+    "requests under way that are refused in part: 600 short names in each", on=RULED, peak=2 * PEAK, kept=KEPT + MARGIN
+)
 def under_way(ground: Ground) -> str:
     """What is refused is kept until the broker answers the rest, and it never does. Each is too small to be large."""
     names = ["orders", *("".join(letters) for letters in islice(product(ascii_lowercase, repeat=3), 600))]
@@ -108,7 +110,6 @@ def _large(topics: int, partitions: int, told: Told) -> Play:
     {f"large answers that {who}": read for who, read in (("are read", True), ("nobody reads", False))},
     on=RULED,
     peak=PEAK,
-    kept=ARENAS,
 )
 def answers(ground: Ground, read: bool) -> str:
     """Metadata with many topics and many partitions: each answer must be held to be filtered."""

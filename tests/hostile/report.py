@@ -24,8 +24,8 @@ def line(row: Row) -> str:
         row.case.on.name,
         held,
         row.seen,
-        _later(row.later),
-        "refused" if row.case.crowded else _later(row.later_anew),
+        "halted" if row.case.halted else _later(row.later),
+        "refused" if row.case.crowded else "halted" if row.case.halted else _later(row.later_anew),
         f"{row.peak / MIB:+.0f} MiB",
         f"{row.kept / MIB:+.0f} MiB" + (" NOT MET" if row.kept > KEPT * MIB else ""),
         f"{row.descriptors:+d}",
@@ -42,7 +42,7 @@ def _later(seconds: float) -> str:
 def total(rows: Sequence[Row]) -> str:
     """How many held, and how many kept the canary's goal."""
     held = sum(not row.wrong for row in rows)
-    met = sum(row.later <= LATER for row in rows)
+    met = sum(row.later <= LATER or row.case.halted for row in rows)
     took = sum(row.seconds for row in rows)
     return (
         f"{held} of {len(rows)} attacks held, in {took:.0f} s. The canary's p99 grew by at most {LATER * 1000:.0f} ms "

@@ -7,11 +7,10 @@ from typing import Any
 from proxy.auth.users import save
 from tests.certificates import Authority
 from tests.hostile.canary import HOST, REAL
-from tests.hostile.ground import BLOCK, Ground, Setting
+from tests.hostile.ground import Ground, Setting
 from tests.hostile.logins import KNOWN, PASSWORDS
 from tests.hostile.stage import Play, Stage, brief, silent
 from tests.proxy.auth.issuer import Issuer
-from tests.real.ports import free_block
 
 RULES = """\
 super_users: [User:admin]
@@ -32,12 +31,11 @@ def _clusters(ground: Ground, many: int = CLUSTERS) -> dict[str, Any]:
     """A cluster of one scripted broker for each case, so that none sees what another has done to it."""
     clusters: dict[str, Any] = {}
     listeners: dict[str, Any] = {}
-    first = free_block(BLOCK * many, HOST)
     for n in range(many):
         name, stage = f"cluster-{n}", Stage()
         ground.unused.append((name, stage))
         clusters[name] = {"bootstrap": [f"{REAL}:{stage.port}"]}
-        listeners |= ground.listener(name, name, port=first + BLOCK * n)
+        listeners |= ground.listener(name, name)
     return {"clusters": clusters, "listeners": listeners, **_rules(ground)}
 
 
@@ -90,9 +88,43 @@ def _sealed(ground: Ground) -> dict[str, Any]:
     return {"listeners": {"clients": {"tls": server}, **mutual, **named}, **_rules(ground)}
 
 
+JOURNAL, FAULTS = "journal", "faults.yaml"
+
+
+def _audited(ground: Ground) -> dict[str, Any]:
+    return {"plugins": [*_rules(ground)["plugins"], {"audit": {"journal": JOURNAL}}]}
+
+
+# What they are about is what attacks ask for; the canary's topic is none of it.
+SOME_FAULTS = """\
+seed: 7
+faults:
+  - {match: {api: [Metadata, Produce, Fetch], topic: open-*}, when: {probability: 0.5}, do: {error: REQUEST_TIMED_OUT}}
+  - {match: {group: open-*}, do: {error: {code: COORDINATOR_NOT_AVAILABLE, side: after_broker}}}
+  - {match: {topic: orders, partition: 7}, do: {disconnect: after_broker}}
+  - {match: {api: Metadata, topic: held-*}, do: hold}
+  - {match: {api: Metadata, topic: late-*}, do: {delay: {time: 1h, side: after_broker}}}
+  - {match: {api: Metadata, topic: lost-*}, do: drop}
+  - {match: {api: Metadata, topic: slow-*}, do: {drip: {bytes: 1, every: 1s}}}
+"""
+
+
+def _faulty(ground: Ground) -> dict[str, Any]:
+    (ground.folder / FAULTS).write_text(SOME_FAULTS)
+    return {"plugins": [{"faults": {"rules": FAULTS}}, *_rules(ground)["plugins"]]}
+
+
+def _guarded(ground: Ground) -> dict[str, Any]:
+    ground.kept["token"] = token = "a-token-that-nobody-guesses"
+    return {**_faulty(ground), "admin": {"token": token}}
+
+
 OPEN = Setting("open")
 TWO = Setting("two workers", workers=2)
 RULED = Setting("rules", _rules)
+AUDITED = Setting("rules and an audit journal", _audited)
+FAULTY = Setting("faults and rules", _faulty)
+GUARDED = Setting("faults, and an admin side with a token", _guarded)
 BROKERS = Setting("hostile brokers", _clusters)
 STARTS = Setting("brokers that lie from the start", _starts, waits=True)
 SASL = Setting("SASL", _users, _as_canary)

@@ -154,7 +154,7 @@ def ends_unread(ground: Ground) -> str:
     return f"ended with {code}"
 
 
-@case("stopped, and going on (SIGSTOP, SIGCONT)", on=OPEN)
+@case("stopped, and going on (SIGSTOP, SIGCONT)", on=OPEN, halted=True)
 def stopped(ground: Ground) -> str:
     """As when a machine sleeps: all connections are there afterwards."""
     client = ground.client()
@@ -188,7 +188,7 @@ def killed(ground: Ground) -> str:
     return "another took its place"
 
 
-@case("a worker is stopped for good", on=KILLED, crowded=True, cut=True, kept=60)
+@case("a worker is stopped for good", on=KILLED, crowded=True, cut=True, halted=True, kept=60)
 def stalled(ground: Ground) -> str:
     """A worker that hangs: those of the other are served."""
     worker = ground.watch.pids()[1]

@@ -2,7 +2,8 @@
 
 Rules:
 * The process lives, and says nothing of a bug; every line of its log is one line of JSON.
-* The canary is served: no connection of it is cut or starved. How late it was is told, never judged here.
+* The canary is served: no connection of it is cut or starved. How late it was is told, never judged here: how much
+  later than without the attack, less how much later its fellow was that goes straight to the broker.
 * Within `BACK` seconds memory and descriptors are back to what they were; log and peak stay under the case's bounds.
 * No client was told where a broker really is.
 * What the attack itself must come to, the case's own function says: by NotHeldError, or any AssertionError.
@@ -10,6 +11,7 @@ Rules:
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,9 +24,8 @@ BACK = 5.0  # seconds
 PAIRS = 10  # that the canary must see with each attack, or behind it
 UNREADABLE = "ProtocolError"  # what was sent, when the proxy needed to read it
 LATER = 0.1  # seconds by which the canary's p99 may grow; a goal
-KEPT = 20  # MiB that may stay; a goal too, where a case says why more does
-# Python gives memory back by whole arenas, and what lives on keeps some of them: that stays, and is used the next time.
-ARENAS = 60  # MiB that may stay after large messages
+KEPT = 20  # MiB that may stay; the report says where more does
+MARGIN = 10  # MiB more that may stay after 30,000 names: from 16 to 21 do, as what else lives on happens to lie
 BUGS = ("a bug of the proxy", "handler failed")
 
 T = TypeVar("T")
@@ -44,6 +45,7 @@ class Case:
     log: int = 64  # KiB
     descriptors: int = 8  # that may stay: the canary comes and goes
     crowded: bool = False  # new clients are refused meanwhile, by a limit
+    halted: bool = False  # the process itself stands still: that the canary is late then is no fault of it
     cut: bool = False  # those that are there may be cut once, and come again
 
 
@@ -74,13 +76,16 @@ def case(name: str, on: Setting, **bounds: Any) -> Callable[[Callable[[Ground], 
     return declare
 
 
-def cases(variants: Mapping[str, T], on: Setting, **bounds: Any) -> Callable[[Callable[[Ground, T], str]], None]:
+def cases(
+    variants: Mapping[str, T], on: Setting, **bounds: Any
+) -> Callable[[Callable[[Ground, T], str]], Callable[[Ground, T], str]]:
     """Declare one attack in several variants."""
 
-    def declare(run: Callable[[Ground, T], str]) -> None:
+    def declare(run: Callable[[Ground, T], str]) -> Callable[[Ground, T], str]:
         for name, value in variants.items():
             group = run.__module__.rpartition(".")[2]
             CASES.append(Case(group, name, on, lambda ground, value=value: run(ground, value), **bounds))  # type: ignore[misc]
+        return run
 
     return declare
 
@@ -118,8 +123,8 @@ def attempt(ground: Ground, case: Case) -> Row:
         seen,
         tuple(wrong),
         seconds,
-        max(0.0, flown["stay"]["p99"] - calm["stay"]["p99"]) if flown else float("inf"),
-        max(0.0, flown["anew"]["p99"] - calm["anew"]["p99"]) if flown else float("inf"),
+        _later(flown, calm, "stay"),
+        _later(flown, calm, "anew"),
         max(0, after.peak - before.memory),
         after.memory - before.memory,
         after.descriptors - before.descriptors,
@@ -128,11 +133,20 @@ def attempt(ground: Ground, case: Case) -> Row:
     )
 
 
+def _later(flown: dict[str, Any], calm: dict[str, Any], name: str) -> float:
+    """By how many seconds the p99 of this canary grew more than that of its fellow that does not meet the proxy."""
+    if not flown:
+        return math.inf
+    grown, straight = (float(flown[each]["p99"] - calm[each]["p99"]) for each in (name, "straight"))
+    return max(0.0, grown - max(0.0, straight))
+
+
 def _canary(flown: dict[str, Any], case: Case) -> Iterator[str]:
     if not flown:
         yield "the canary died"
         return
-    for name, flight in flown.items():
+    for name in ("stay", "anew"):
+        flight = flown[name]
         if case.crowded and name == "anew":
             continue
         if case.cut and flight["pairs"]:

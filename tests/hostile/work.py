@@ -15,9 +15,9 @@ from tests.hostile.client import Client, NotHeldError
 from tests.hostile.ground import Ground
 from tests.hostile.logins import agree, show
 from tests.hostile.requests import CLIENT_APIS, fetch, metadata, produce, swollen
-from tests.hostile.settings import OPEN, RULED, SASL, TWO
+from tests.hostile.settings import AUDITED, FAULTY, OPEN, RULED, SASL, TWO
 from tests.hostile.stage import brief
-from tests.hostile.trial import ARENAS, case, cases
+from tests.hostile.trial import KEPT, MARGIN, case, cases
 
 PEAK = 400  # MiB: names that were read take many times their bytes
 MANY = 30_000, 300_000  # names: in the short form, and in the long one
@@ -63,7 +63,9 @@ NAMING: dict[str, Callable[[int], bytes]] = {
 }
 
 
-@cases({f"very many {what}": of for what, of in NAMING.items()}, on=RULED, peak=PEAK, kept=ARENAS)
+@cases({f"very many {what}": of for what, of in NAMING.items()}, on=RULED, peak=PEAK, kept=KEPT + MARGIN)
+@cases({f"very many {what}": of for what, of in NAMING.items()}, on=AUDITED, peak=PEAK, kept=KEPT + MARGIN)
+@cases({f"very many {what}": of for what, of in NAMING.items()}, on=FAULTY, peak=PEAK, kept=KEPT + MARGIN)
 def names(ground: Ground, of: Callable[[int], bytes]) -> str:
     """One client, one request: of 300,000 names in the long form."""
     return _asks(ground, of(ground.times(*MANY)))
@@ -80,8 +82,8 @@ def _offsets(count: int) -> bytes:
     return request_frame(asked, 5, 1, "hostile")
 
 
-@case("very many topics in Metadata, from five clients at once", on=RULED, peak=800, kept=ARENAS)
-@case("very many topics in Metadata, from five clients at once", on=TWO, peak=800, kept=ARENAS)
+@case("very many topics in Metadata, from five clients at once", on=RULED, peak=800, kept=KEPT + MARGIN)
+@case("very many topics in Metadata, from five clients at once", on=TWO, peak=800, kept=KEPT + MARGIN)
 @case("very many topics in Metadata, from five clients at once", on=OPEN, peak=800)
 def names_from_five(ground: Ground) -> str:
     return _asks(ground, metadata(_names(ground.times(*MANY), "other-")), 5)
@@ -107,6 +109,8 @@ GROUPS["all others"] = tuple(each for each in CLIENT_APIS if each not in NAMED)
 
 
 @cases({f"huge arrays in APIs of {name}": apis for name, apis in GROUPS.items()}, on=RULED, peak=PEAK)
+@cases({f"huge arrays in APIs of {name}": apis for name, apis in GROUPS.items()}, on=AUDITED, peak=PEAK)
+@cases({f"huge arrays in APIs of {name}": apis for name, apis in GROUPS.items()}, on=FAULTY, peak=PEAK)
 def arrays(ground: Ground, apis: tuple[Api, ...]) -> str:
     """In their oldest and their newest versions, one after the other."""
     count, came = ground.times(1_000, 50_000), 0

@@ -1,0 +1,67 @@
+"""Faults: those that keep what strangers send, and files of faults that are replaced by what is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from proxy.protocol.errors import ErrorCode
+from tests.hostile.client import patiently
+from tests.hostile.files import INSTEAD, Put, replaced
+from tests.hostile.ground import Ground
+from tests.hostile.requests import BEAT, metadata
+from tests.hostile.settings import FAULTS, FAULTY
+from tests.hostile.trial import case, cases
+
+KEEPING = {"holds": "held", "makes late": "late", "drops the answers of": "lost", "lets drip": "slow"}
+
+
+@cases({f"requests without end that a fault {what}": of for what, of in KEEPING.items()}, on=FAULTY, peak=100)
+def kept(ground: Ground, of: str) -> str:
+    """A connection is not read further than its requests in flight, and what is kept goes with it."""
+    frame = metadata([f"{of}-{'x' * 200}"])
+    many = [ground.client() for _ in range(ground.times(10, 50))]
+    taken = sum(client.push(frame * 10_000, 0.3) for client in many)
+    for client in many:
+        client.reset()  # who only says that nothing more will come is still owed the answers
+    return f"{taken >> 10} KiB were taken"
+
+
+@case("a different topic, group and client in each request", on=FAULTY)
+def different(ground: Ground) -> str:
+    """What is noted of requests that were nearly meant is bounded."""
+    asked, client = ground.times(2_000, 50_000), ground.client()
+    for number in range(asked):
+        client.send(metadata([f"almost-{number}"], number, client_id=f"client-{number}"))
+        client.frame()
+    return f"{asked:,} requests"
+
+
+@cases({f"faults replaced by {what}": put for what, put in INSTEAD.items()}, on=FAULTY)
+def files(ground: Ground, put: Put) -> str:
+    """Those that were in force stay in force."""
+    file = ground.folder / FAULTS
+    good = file.read_text()
+
+    def happens(name: str) -> Callable[[], bool]:
+        def look() -> bool:
+            with ground.client() as client:
+                answered: int = client.ask(BEAT, 4).error_code
+            return answered == ErrorCode[name]
+
+        return look
+
+    before, anew = happens("COORDINATOR_NOT_AVAILABLE"), happens("NOT_COORDINATOR")
+
+    def holds() -> None:
+        assert before(), "the fault was in force, and is not"
+
+    def taken() -> bool:
+        file.write_text(good.replace("COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR"))
+        return any(anew() for _ in patiently("it is in force"))
+
+    replaced(ground, FAULTS, put, holds, taken)
+    file.write_text(good)
+    for _ in patiently("the old ones are in force"):
+        if before():
+            break
+    return "the old ones stay in force"
