@@ -14,8 +14,10 @@ import click
 
 from tests.bench import codec, perf_tools
 from tests.bench.acl import ACL_CONTENDERS, ACL_WORKLOADS
+from tests.bench.audited import AUDITED_CONTENDERS, AUDITED_WORKLOADS
 from tests.bench.compare import Line, compare
 from tests.bench.contenders import CONTENDERS, Contender
+from tests.bench.faults import FAULTS_CONTENDERS, FAULTS_WORKLOADS
 from tests.bench.lane import Lane
 from tests.bench.observed import OBSERVED_CONTENDERS, OBSERVED_WORKLOADS
 from tests.bench.processes import Machine
@@ -32,6 +34,8 @@ COMPARED = (
     (SEALED_WORKLOADS, SEALED_CONTENDERS),
     (ACL_WORKLOADS, ACL_CONTENDERS),
     (OBSERVED_WORKLOADS, OBSERVED_CONTENDERS),
+    (AUDITED_WORKLOADS, AUDITED_CONTENDERS),
+    (FAULTS_WORKLOADS, FAULTS_CONTENDERS),
 )
 PARTS = (*(workload.name for workloads, _ in COMPARED for workload in workloads), CODEC, PERF_TOOLS)
 

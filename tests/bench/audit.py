@@ -16,19 +16,17 @@ from pathlib import Path
 from plugins.audit import Audit
 from plugins.audit.journal import Journal
 from plugins.audit.queue import SharedFields
-from proxy.core.commands import Command, Wake
-from proxy.core.filters import Filters
-from proxy.core.link import Link
-from proxy.core.plugin import Plugin
 from proxy.plugin import ProduceRequest, ProduceResponse, Record, write_batch
-from proxy.testing import FakeWorker, build, connection, request_frame, response_frame
+from proxy.testing import FakeWorker, build, request_frame, response_frame
+from tests.bench.exchanges import Exchange, relayed
 
 REQUESTS = 20_000  # fewer than find room in the queue, each with its topic
+ALICE = "User:alice"
 VERSION = 9
 REPEATS = 5
 
 
-def frames() -> list[tuple[memoryview, memoryview]]:
+def frames() -> list[Exchange]:
     """Requests of a few small records each, and their answers; no two are alike."""
     dice, made = random.Random(1), []
     for number in range(REQUESTS):
@@ -44,29 +42,11 @@ def frames() -> list[tuple[memoryview, memoryview]]:
     return made
 
 
-def relayed(exchanges: list[tuple[memoryview, memoryview]], *plugins: Plugin) -> float:
-    """Microseconds for a request and its answer."""
-    link = Link(connection(), Filters(plugins))
-    link.begin()
-    link.connection.principal, link.connection.mechanism = "User:alice", "SCRAM-SHA-512"
-    begun = time.thread_time()
-    for asked, answered in exchanges:
-        go_on(link, link.receive_client(asked))
-        go_on(link, link.receive_broker(answered))
-    return (time.thread_time() - begun) / REQUESTS * 1e6
-
-
-def go_on(link: Link, commands: list[Command] | None) -> None:
-    """The other connections had their turn."""
-    for token in [command.token for command in commands or () if isinstance(command, Wake)]:
-        link.wake(token)
-
-
-def journaled(exchanges: list[tuple[memoryview, memoryview]], folder: Path) -> tuple[float, float, float]:
+def journaled(exchanges: list[Exchange], folder: Path) -> tuple[float, float, float]:
     """Microseconds for the relay, microseconds for the writer, bytes on disk, all for one request."""
     audit = build(Audit, journal=str(folder / "journal"))
     audit.start()
-    relay = relayed(exchanges, audit)
+    relay = relayed(exchanges, audit, principal=ALICE)
     begun = time.thread_time()
     audit.stop()
     writer = (time.thread_time() - begun) / REQUESTS * 1e6
@@ -78,7 +58,7 @@ def put(folder: Path) -> float:
     """Microseconds to hand an event over."""
     journal = Journal(folder / "journal", folder / "key", "a", 0, FakeWorker().tell)
     journal.open()
-    party, fields = SharedFields({"principal": "User:alice"}), {"api": "Produce"}
+    party, fields = SharedFields({"principal": ALICE}), {"api": "Produce"}
     begun = time.thread_time()
     for number in range(REQUESTS):
         journal.put("request", number, fields, party)
@@ -89,7 +69,7 @@ def put(folder: Path) -> float:
 
 def main() -> None:
     exchanges = frames()
-    passed = min(relayed(exchanges) for _ in range(REPEATS))
+    passed = min(relayed(exchanges, principal=ALICE) for _ in range(REPEATS))
     measured, handed = [], []
     for _ in range(REPEATS):
         with tempfile.TemporaryDirectory() as folder:

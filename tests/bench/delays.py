@@ -2,62 +2,128 @@
 
     python -m tests.bench.delays [--requests 300]
 
-A client asks a broker through the proxy, all in one process on loopback, one request at a time. Each line tells of one
-delay: by how much the time until the answer was longer than it, and than the time without any (the median of these).
+A client asks a dummy broker through `doorkeeper run`, one request at a time; all three are processes of their own. Each
+line tells of one delay: by how much the time until the answer was longer than the delay and the time without any (the
+median of these). The requests of all lines take turns, so that whatever else the machine does meets all of them alike.
 """
 
 from __future__ import annotations
 
+import json
+import socket
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 
-import structlog
 import trio
 
-from plugins.faults import Faults
-from proxy.config import PluginUse
-from tests.proxy.net.scripted import LOOPBACK, Broker, configuration, connected, serving
+from proxy.protocol.frame import SIZE
+from proxy.protocol.header import request_frame
+from tests.bench.contenders import Doorkeeper, Upstream
+from tests.bench.rig import HOST, Brokers
+from tests.plugins.faults.talking import produce
+from tests.real.ports import free_block
+from tests.real.process import Program
 
 DELAYS = (0.005, 0.02, 0.1)  # seconds
 SIDES = ("before_broker", "after_broker")
+WITHOUT = "without a delay"
+START = 20.0  # seconds for the proxy to be ready
+VERSION = 9  # of Produce
 
 
-async def times(faults: str, requests: int) -> list[float]:
-    """How long each of so many requests took, in order of length."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "faults.yaml")
-        file.write_text(faults)
-        use = PluginUse("faults", Faults, Faults.Options(rules=str(file)))
-        async with trio.open_nursery() as nursery:
-            broker = Broker()
-            await nursery.start(broker.serve)
-            config = configuration(broker.endpoint).model_copy(update={"plugins": (use,)})
-            taken = []
-            async with serving(config), connected(LOOPBACK, config.listeners["clients"].bind.port) as client:
-                await client.beat()
-                for _ in range(requests):
-                    began = time.perf_counter()
-                    await client.beat()
-                    taken.append(time.perf_counter() - began)
-            nursery.cancel_scope.cancel()
-    return sorted(taken)
+class Delaying(Doorkeeper):
+    """With a fault for each client: its delay is in its name."""
+
+    def command(self, folder: Path, upstream: Upstream, port: int) -> list[str]:
+        command = list(super().command(folder, upstream, port))
+        with (folder / "gateway.yaml").open("a") as file:
+            file.write("plugins: [faults: {rules: faults.yaml}]\n")
+        rules = [
+            {"match": {"client_id": name(delay, side)}, "do": {"delay": {"time": f"{1000 * delay:g}ms", "side": side}}}
+            for delay in DELAYS
+            for side in SIDES
+        ]
+        (folder / "faults.yaml").write_text(json.dumps({"faults": rules}))
+        return command
+
+
+class Client:
+    """One connection of a client of this name."""
+
+    def __init__(self, client_id: str, port: int) -> None:
+        self._frame = request_frame(produce("orders"), VERSION, 1, client_id)
+        self._socket = socket.create_connection((HOST, port))
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.close = self._socket.close
+
+    def ask(self) -> float:
+        """How many seconds until the answer is there."""
+        began = time.perf_counter()
+        self._socket.sendall(self._frame)
+        size = self._socket.recv(SIZE.size, socket.MSG_WAITALL)
+        self._socket.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL)
+        return time.perf_counter() - began
+
+
+def name(delay: float, side: str) -> str:
+    """What the client is called that is delayed so."""
+    return f"{side}-{1000 * delay:g}ms"
+
+
+def taken(requests: int) -> Mapping[str, list[float]]:
+    """How many seconds each request took, by the name of its client."""
+    names = [WITHOUT, *(name(delay, side) for delay in DELAYS for side in SIDES)]
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        brokers = Brokers(Path(folder, "brokers.log"))
+        stack.callback(brokers.stop)
+        port = free_block(2, HOST)
+        command = Delaying().command(Path(folder), dict(enumerate(brokers.addresses)), port)
+        doorkeeper = Program("doorkeeper", command, Path(folder, "doorkeeper.log"))
+        stack.callback(doorkeeper.kill)
+        doorkeeper.expect("ready", within=START)
+        clients = {each: Client(each, port) for each in names}
+        for client in clients.values():
+            stack.callback(client.close)
+            client.ask()
+        found: dict[str, list[float]] = {each: [] for each in names}
+        for _ in range(requests):
+            for each, client in clients.items():
+                found[each].append(client.ask())
+    return found
+
+
+async def oversleeping(seconds: float, sleeps: int) -> list[float]:
+    """By how many milliseconds trio alone sleeps too long."""
+    wrong = []
+    for _ in range(sleeps):
+        began = time.perf_counter()
+        await trio.sleep(seconds)
+        wrong.append(1000 * (time.perf_counter() - began - seconds))
+    return wrong
 
 
 def main(requests: int) -> None:
     """Print a line for each delay."""
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))  # nothing below an error
-    without = median(trio.run(times, "faults: []", requests))
-    print(f"without a delay: median {1000 * without:.2f} ms")
+    found = taken(requests)
+    without = median(found[WITHOUT])
+    print(f"{WITHOUT}: median {1000 * without:.2f} ms, p99 {1000 * _p99(found[WITHOUT]):.2f} ms")
     for delay in DELAYS:
+        _tell(delay, "trio alone", trio.run(oversleeping, delay, requests))
         for side in SIDES:
-            do = f"{{delay: {{time: {1000 * delay:g}ms, side: {side}}}}}"
-            taken = trio.run(times, f"faults: [{{match: {{api: Heartbeat}}, do: {do}}}]", requests)
-            wrong = [1000 * (each - delay - without) for each in taken]
-            late = wrong[int(0.99 * len(wrong))]
-            print(f"{1000 * delay:>4g} ms {side:<13}: median error {median(wrong):.2f} ms, p99 {late:.2f} ms")
+            _tell(delay, side, [1000 * (each - delay - without) for each in found[name(delay, side)]])
+
+
+def _tell(delay: float, what: str, wrong: list[float]) -> None:
+    print(f"{1000 * delay:>4g} ms {what:<13}: median error {median(wrong):5.2f} ms, p99 {_p99(wrong):5.2f} ms")
+
+
+def _p99(values: list[float]) -> float:
+    return sorted(values)[int(0.99 * len(values))]
 
 
 if __name__ == "__main__":

@@ -1,0 +1,56 @@
+"""What the audit journal costs beside ACLs: at each level, beside the same proxy without a journal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.bench.acl import Checked
+from tests.bench.contenders import Upstream
+from tests.bench.workloads import KIB, Workload, rate
+
+FEW = 200
+
+
+class Unaudited(Checked):
+    """With rules, and without a journal."""
+
+    name = "without audit"
+    rules = FEW
+
+
+class Audited(Checked):
+    """With rules, and a journal in which Produce and Fetch are told as `level` says."""
+
+    rules = FEW
+    level = "summary"
+    plugins = "[acl: {rules: acl.yaml}, audit: {journal: journal, levels: audit.yaml}]"
+
+    def command(self, folder: Path, upstream: Upstream, port: int) -> Sequence[str]:
+        (folder / "audit.yaml").write_text(f"levels: [{{level: {self.level}}}]\n")
+        return super().command(folder, upstream, port)
+
+
+class AuditedInFull(Audited):
+    """With an event for each request."""
+
+    name = "doorkeeper, full"
+    level = "full"
+
+
+AUDITED_CONTENDERS = (Audited(), AuditedInFull(), Unaudited())
+
+
+def audited(name: str, title: str, share: float, figure: str = "requests_per_s", **options: str | float) -> Workload:
+    """A workload whose clients send other records each time."""
+    targets = (rate(share, Unaudited.name, figure),)
+    return Workload(
+        f"audited-{name}", f"audit: {title}", {"vary": 32, **options}, figure, targets, beside=Unaudited.name
+    )
+
+
+AUDITED_WORKLOADS = (
+    audited("produce", "50 connections, produce, 100 B", 0.85, connections=50),
+    audited("fetch", "50 connections, fetch, 100 B", 0.85, connections=50, api="fetch"),
+    audited("16k", "8 connections, produce, 16 KiB", 0.95, "mb_per_s", connections=8, inflight=5, size=16 * KIB),
+)

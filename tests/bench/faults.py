@@ -1,0 +1,60 @@
+"""What faults cost that are done to nobody: Doorkeeper with the plugin `faults` beside Doorkeeper without.
+
+The rules are about other topics, clients and listeners than those of the load: each request has to be compared with
+all of them, and none matches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.bench.contenders import Doorkeeper, Upstream
+from tests.bench.workloads import Workload, rate
+
+KINDS = ("topic: other-{}*", "client_id: other-{}", "topic: other-{}, partition: 0", "principal: User:other-{}")
+
+
+def faults_file(rules: int) -> str:
+    """A file of so many rules, none of which matches."""
+    matches = (KINDS[number % len(KINDS)].format(number) for number in range(rules))
+    return "faults:\n" + "".join(f"  - {{match: {{{match}}}, do: {{delay: 1s}}}}\n" for match in matches)
+
+
+class Unharmed(Doorkeeper):
+    """Without the plugin."""
+
+    name = "without faults"
+
+
+class Unmatched(Doorkeeper):
+    """With so many rules, none of which matches."""
+
+    def __init__(self, rules: int) -> None:
+        self.rules = rules
+        self.name = f"{rules} rules"
+
+    def command(self, folder: Path, upstream: Upstream, port: int) -> Sequence[str]:
+        command = super().command(folder, upstream, port)
+        with (folder / "gateway.yaml").open("a") as file:
+            file.write("plugins: [faults: {rules: faults.yaml}]\n")
+        (folder / "faults.yaml").write_text(faults_file(self.rules))
+        return command
+
+
+FAULTS_CONTENDERS = (Unmatched(0), Unmatched(1), Unmatched(20), Unmatched(100), Unharmed())
+
+
+def unmatched(name: str, title: str, **options: str | float) -> Workload:
+    """A workload whose clients send other records, or offsets, each time."""
+    varied = {"vary": 32, **options}
+    targets = (rate(0.95, Unharmed.name),)
+    return Workload(f"faults-{name}", f"Faults: {title}", varied, targets=targets, beside=Unharmed.name)
+
+
+FAULTS_WORKLOADS = (
+    unmatched("produce-50", "50 connections, produce, 100 B", connections=50),
+    unmatched("produce-10x5", "10 connections, produce, 100 B, 5 in flight", connections=10, inflight=5),
+    unmatched("fetch-50", "50 connections, fetch, 100 B", connections=50, api="fetch"),
+    unmatched("fetch-10x5", "10 connections, fetch, 100 B, 5 in flight", connections=10, inflight=5, api="fetch"),
+)
