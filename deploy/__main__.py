@@ -13,7 +13,7 @@ OLDEST = (3, 11)
 USAGE = """\
 usage: python3 -m deploy COMMAND
 
-  demo            see it work: brokers, the proxy, and a client, all on this machine
+  demo            see it work: brokers, the proxy, a client and an audit report, all on this machine
   test [ARGS...]  run all checks and tests; ARGS go to pytest (e.g. -k config)
 
 The first run makes .venv and installs what is needed; later runs only do so when pyproject.toml changed.
@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
     command, *rest = arguments or [""]
     try:
         if command == "demo":
-            return environment.ready("demo").run("-m", "proxy", "demo", *rest)
+            return _demo(rest)
         if command == "test":
             return checks.run(environment.ready("test"), rest)
     except environment.CannotError as problem:
@@ -44,6 +44,18 @@ def main(arguments: list[str]) -> int:
         return 130
     print(USAGE, end="", file=sys.stdout if command in ("-h", "--help", "help") else sys.stderr)
     return 0 if command in ("-h", "--help", "help") else 2
+
+
+def _demo(arguments: list[str]) -> int:
+    from deploy import environment
+
+    ready = environment.ready("demo")
+    if "--no-report" not in arguments:
+        try:
+            environment.ready("reports")
+        except environment.CannotError as problem:  # the demo says what it lacks
+            print(problem, file=sys.stderr)
+    return ready.run("-m", "proxy", "demo", *arguments)
 
 
 if __name__ == "__main__":

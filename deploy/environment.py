@@ -16,7 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # What an extra brings along: who has the one needs not install the other.
-INCLUDES = {"demo": ("demo", "test"), "test": ("test",)}
+INCLUDES = {"demo": ("demo", "test"), "reports": ("reports", "test"), "test": ("test",)}
+COSTS = {"reports": "half a GB; --no-report does without"}
 OLDEST_PIP = (22, 3)  # the first that can install into another environment (--python)
 PIP_IS_MISSING = "pip is missing; install it and run this again: apt-get install python3-pip"
 
@@ -51,7 +52,7 @@ class Environment:
         if not self.python.exists():
             say(f"making {self.folder.relative_to(ROOT)}")
             venv.create(self.folder, with_pip=False, symlinks=True, clear=self.folder.exists())
-        say(f"installing what the {extra} needs (once; takes a while)")
+        say(f"installing what is needed for: {extra} (once; {COSTS.get(extra, 'takes a while')})")
         install = ["install", "--quiet", "--disable-pip-version-check", "--no-input", "--editable", f".[{extra}]"]
         if subprocess.run([*self._pip(), *install], cwd=ROOT, check=False).returncode:
             raise CannotError("pip could not install everything; its lines above say why (is the network there?)")

@@ -25,10 +25,10 @@ def test_an_environment_is_filled_once_for_each_pyproject(environment: Environme
     assert not environment.is_filled("test", "one")
 
 
-def test_who_has_what_the_tests_need_has_what_the_demo_needs(environment: Environment) -> None:
+def test_who_has_what_the_tests_need_has_what_the_demo_and_its_report_need(environment: Environment) -> None:
     (environment.folder / ".filled-for-test").write_text("one")
-    assert environment.is_filled("demo", "one")
-    assert set(INCLUDES) == {"demo", "test"}
+    assert all(environment.is_filled(extra, "one") for extra in INCLUDES)
+    assert set(INCLUDES) == {"demo", "reports", "test"}
 
 
 def test_an_environment_that_is_gone_is_not_filled(tmp_path: Path) -> None:
