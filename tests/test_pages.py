@@ -9,7 +9,7 @@ from proxy.cli import COMMANDS
 from proxy.config import examine_text
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("proxy", "rules", "plugins", "deploy", "tests")
+FOLDERS = ("proxy", "rules", "plugins", "chaos", "deploy", "tests")
 PAGES = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
     for path in (*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md")))

@@ -86,8 +86,8 @@ listeners:
   tokens: {{cluster: token, bind: "127.0.0.1:{ports[2]}"}}
   passed: {{cluster: bare, bind: "127.0.0.1:{ports[3]}"}}
   falling: {{cluster: bare, bind: "127.0.0.1:{ports[4]}"}}
-plugins: [spy]
-admin: {{bind: "127.0.0.1:{admin}"}}
+plugins: [spy, faults: {{}}]
+admin: {{bind: "127.0.0.1:{admin}", token: "${{ADMIN_TOKEN}}"}}
 workers: {workers}
 """
 LISTENERS = ("judged", "stored", "tokens", "passed", "falling")
@@ -103,6 +103,7 @@ class Stage:
         self.hmac = plant.data("HMAC of a delegation token")
         self.alice, self.spied = plant.text("password of alice"), plant.text("password of spied")
         self.doorkeeper = plant.text("password of the proxy")
+        self.admin_token = plant.text("token of the admin side")
         self.known = {
             "alice": verifiers(self.alice),
             "spied": verifiers(self.spied),
@@ -121,6 +122,7 @@ class Stage:
         self.trusting = ssl.create_default_context(cafile=str(authority.file))
         self.broker = SecretBroker(self.known, self.hmac)
         self.environment = {
+            "ADMIN_TOKEN": self.admin_token,
             "BROKER_PASSWORD": self.doorkeeper,
             "CLIENT_SECRET": plant.text("client secret"),
             "KEY_PASSWORD": self.key_password,
@@ -349,6 +351,7 @@ async def test_nothing_secret_is_written_while_it_serves(
                 for path in ("health", "metrics", "nothing"):
                     answer = await asking.get(f"http://{LOOPBACK}:{stage.admin}/{path}?key={stage.alice}")
                     written.append(answer.content)
+                written += [content async for content in admin_answers(asking, stage)]
             spoil(stage)
             await says(program, "credentials not reloaded")
             await says(program, "certificates not reloaded")
@@ -361,6 +364,16 @@ async def test_nothing_secret_is_written_while_it_serves(
     assert b"Traceback" not in log
     written += [path.read_bytes() for path in files(tmp_path) - before]
     assert stage.planted.found(b"\n".join(written)) == set()
+
+
+async def admin_answers(asking: httpx.AsyncClient, stage: Stage) -> AsyncIterator[bytes]:
+    """What the admin side says to those who have its token, and to those who have another."""
+    for token, status in ((stage.admin_token, 200), (stage.planted.text("a wrong token of the admin side"), 401)):
+        headers = {"authorization": f"Bearer {token}"}
+        for path in ("faults", "ledger", "connections"):
+            answer = await asking.get(f"http://{LOOPBACK}:{stage.admin}/{path}", headers=headers)
+            assert answer.status_code == status
+            yield answer.content + str(answer.headers).encode()
 
 
 def spoil(stage: Stage) -> None:

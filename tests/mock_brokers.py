@@ -1,0 +1,18 @@
+"""Mock brokers: librdkafka's own cluster to test with, in the process of the test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from confluent_kafka import Producer
+
+from proxy.cli.demo.stage import addresses
+
+
+@contextmanager
+def mock_brokers(brokers: int) -> Iterator[str]:
+    """So many brokers; gives the address of one. They live as long as the client that made them, which does no more."""
+    cluster = Producer({"test.mock.num.brokers": brokers, "log_level": 0})
+    yield next(iter(addresses(cluster).values()))
+    del cluster
