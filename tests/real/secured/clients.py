@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -139,10 +140,10 @@ def kafka_python(who: As, topic: str, values: Sequence[bytes]) -> Values | str:
 
     settings = for_kafka_python(who)
     try:
-        producer = KafkaProducer(**settings, max_block_ms=15000)
-        for future in [producer.send(topic, value) for value in values]:
-            future.get(20)
-        producer.close()
+        # Closed also where it is refused: else its thread goes on in whatever test comes next.
+        with closing(KafkaProducer(**settings, max_block_ms=15000)) as producer:
+            for future in [producer.send(topic, value) for value in values]:
+                future.get(20)
     except KafkaError as error:
         return f"{type(error).__name__}: {error}"
     consumer = KafkaConsumer(topic, **settings, group_id=f"{topic}-kp", auto_offset_reset="earliest")

@@ -40,7 +40,7 @@ def create(secured: SecuredCluster, topic: str) -> None:
 
 
 def read(secured: SecuredCluster, topic: str) -> list[dict[str, Any]]:
-    """All events on it, up to the end of the one chain. One that was sent again, which has the same id, is there once."""
+    """All events on it, up to the end of the one chain, each once: one that was sent again has the same id."""
     settings = {"bootstrap.servers": secured.bootstrap, "group.id": topic, "auto.offset.reset": "earliest"}
     found: dict[str, dict[str, Any]] = {}
     with closing(Consumer(settings)) as consumer:
