@@ -7,7 +7,7 @@ Rules:
   that find no room, or are too long for the topic, are missing there alone. They are counted, and the journal (and the
   topic, as soon as it is written again) has an `events_unsent` that says how many.
 * A record that is not known to be there is sent again, so the topic may have it twice, with the same id. None overtakes
-  another.
+  another. When the proxy stops, what is under way comes to its end first, and the rest is sent then.
 * What is wrong is one line in the log when it begins, another when it is something else, and one when it is over.
 * `offer` and `unsent` are called by who writes the journal, `work` by a thread of its own.
 """
@@ -30,7 +30,6 @@ ROOM = 16 << 20  # bytes of lines
 BATCH = 512 << 10  # bytes of records that are sent at once, where there is more than one
 AGAIN = 1.0  # seconds until a topic that refused is tried again
 WITHIN = 30.0  # seconds for one batch
-AT_THE_END = 5.0  # seconds for what is left when the proxy stops
 SAID_EVERY = 60.0  # seconds between two `events_unsent`: it is an event that may be missing itself
 BREATH = 32  # records after which the relay's thread may go on, which waits for the same interpreter
 
@@ -88,23 +87,22 @@ class TopicSink:
     def work(self) -> None:
         """Send what waits, unless the topic refused just now."""
         if self._tried is None or time.monotonic() - self._tried >= AGAIN:
-            self._send(lambda: WITHIN)
+            self._send()
 
     def close(self) -> None:
-        """Send what is left, for a few seconds."""
-        deadline = time.monotonic() + AT_THE_END
-        self._send(lambda: max(0.0, deadline - time.monotonic()))
+        """Send what is left, for as long as a plugin that stops may."""
+        self._send()
         left = len(self._batch) + len(self._lines)
         if left:
             self._count.add(left)
             self._tell("audit events not sent at the end", level="error", events=left, why=self._why)
 
-    def _send(self, within: Callable[[], float]) -> None:
+    def _send(self) -> None:
         while self._batch or self._lines:
             if not self._batch:
                 self._fill()
             try:
-                self._write(self._batch, within)
+                self._write(self._batch)
             except TopicError as error:
                 self._refused(str(error))
                 return
@@ -122,20 +120,20 @@ class TopicSink:
                 time.sleep(0)
         self._went += size
 
-    def _write(self, batch: list[Record], within: Callable[[], float]) -> None:
+    def _write(self, batch: list[Record]) -> None:
         """Send these, the first of the batch, in less at once where that is too much. Raises TopicError.
 
         What was sent or given up leaves the batch.
         """
         try:
-            self._writer.write(batch, within())
+            self._writer.write(batch, WITHIN)
         except TopicError as error:
             if not error.is_too_large:
                 raise
             if len(batch) > 1:
                 half = len(batch) // 2
                 for part in (batch[:half], batch[half:]):
-                    self._write(part, within)
+                    self._write(part)
                 return
             self._give_up(1)
             size = len(batch[0].value or b"")

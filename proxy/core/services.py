@@ -178,6 +178,9 @@ class TopicWriter(Protocol):
 
         Raises TopicError where that is not known to be so within that time: then they may be there all the same. They
         stay in one partition, in the order in which they are written. In a thread of the plugin's, one call at a time.
+
+        A call that is under way when the plugin is to stop comes to its end, and `stop` may write what is left: for 4
+        seconds in all. A call that would begin in between raises what ends the thread, and has written nothing.
         """
 
 

@@ -138,7 +138,11 @@ class HostedPlugin:
             async with trio.open_nursery() as nursery:
                 for seconds, work in self._works:
                     nursery.start_soon(self._repeat, seconds, work)
-                await trio.sleep_forever()
+                try:
+                    await trio.sleep_forever()
+                finally:
+                    for writer in self._topics:
+                        writer.end()
         finally:
             with trio.CancelScope(shield=True), contained("stopping a plugin", plugin=self.name):
                 await trio.to_thread.run_sync(plugin.stop)

@@ -7,13 +7,17 @@ Rules:
 * What was not answered may be on the topic all the same. Who writes it again has it there twice.
 * After anything went wrong the connection is given up, and the leader is asked for anew. One that moved is followed at
   once, a few times.
+* When the plugin stops, what is under way goes on to its end: nobody could know whether it was written. That, and
+  all that is written from then on, takes no longer than AT_THE_END.
 * Every error is a TopicError: which topic, why, and a way out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
+from math import inf
 from zlib import crc32
 
 import trio
@@ -36,6 +40,7 @@ ZSTD = 7  # the first one whose records may be compressed so: Kafka 2.1
 NAMED = 12  # the newest one that has the topic's name
 TRIES = 3  # to follow a leader that moved
 PAUSE = 0.2  # seconds between them
+AT_THE_END = 4.0  # seconds for all that is written while the plugin stops: a worker is killed after 5
 
 MOVED = frozenset(
     ErrorCode[name]
@@ -64,25 +69,35 @@ class ClusterTopicWriter:
         self._upstream = upstream
         self._leader: OwnConnection | None = None
         self._partition: int | None = None
+        self._under_way = trio.CancelScope()
+        self._ends = inf  # by trio's clock
 
     def write(self, records: Sequence[Record], seconds: float) -> None:
         """See `TopicWriter`."""
         trio.from_thread.run(self._append, records, seconds)
 
+    def end(self) -> None:
+        """Its plugin stops."""
+        self._ends = trio.current_time() + AT_THE_END
+        self._under_way.deadline = min(self._under_way.deadline, self._ends)
+
     async def _append(self, records: Sequence[Record], seconds: float) -> None:
-        try:
-            with trio.fail_after(seconds):
-                for left in reversed(range(TRIES)):
-                    try:
-                        return await self._try(records, seconds)
-                    except _MovedError:
-                        if not left:
-                            raise
-                    await trio.sleep(PAUSE)
-        except trio.TooSlowError:
-            raise TopicError(f"{self._place}: not written within {seconds:g} s") from None
-        except UnreachableError as error:
-            raise TopicError(f"{self._place}: {error}") from None
+        await trio.lowlevel.checkpoint_if_cancelled()  # what did not begin is left to who stops
+        began = trio.current_time()
+        with trio.CancelScope(deadline=min(began + seconds, max(began, self._ends)), shield=True) as self._under_way:
+            try:
+                return await self._follow(records, seconds)
+            except UnreachableError as error:
+                raise TopicError(f"{self._place}: {error}") from None
+        raise TopicError(f"{self._place}: not written within {self._under_way.deadline - began:.3g} s")
+
+    async def _follow(self, records: Sequence[Record], seconds: float) -> None:
+        """Write to the leader, also where it moves."""
+        for _ in range(TRIES - 1):
+            with suppress(_MovedError):
+                return await self._try(records, seconds)
+            await trio.sleep(PAUSE)
+        return await self._try(records, seconds)
 
     async def close(self) -> None:
         """Give up the connection: what is written next goes on another one."""

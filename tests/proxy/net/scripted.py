@@ -65,13 +65,14 @@ class Broker:
                 if api.name in self.mute:
                     self.heard.set()
                     await self.speak.wait()
-                await stream.send_all(response_frame(self._answer(api.key), version, header.correlation_id))
+                answer = self._answer(api.key, frame)
+                await stream.send_all(response_frame(answer, version, header.correlation_id))
         except trio.BrokenResourceError:
             pass
         finally:
             await trio.aclose_forcefully(stream)
 
-    def _answer(self, key: int) -> Response:
+    def _answer(self, key: int, frame: bytes) -> Response:
         if key == API_VERSIONS.key:
             known = [
                 ApiVersionsResponse.ApiVersion(api_key=api.key, min_version=0, max_version=api.newest)

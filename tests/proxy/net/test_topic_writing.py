@@ -17,6 +17,7 @@ from proxy.protocol.errors import ErrorCode
 from proxy.protocol.records import Header, Record
 from proxy.telemetry.counters import NetworkCounters
 from tests.proxy.net.scripted import Broker
+from tests.proxy.net.topic_broker import TopicBroker
 
 SECONDS = 10.0
 
@@ -128,6 +129,40 @@ async def test_a_topic_without_a_leader_is_tried_a_few_times(broker: Broker, mon
     said = await refused(ClusterTopicWriter("main", "audit", lambda: there))
     assert said.endswith("partition None has no leader now; bring back its brokers")
     assert [api for api, _ in broker.asked].count("Metadata") == topic_writing.TRIES
+
+
+@pytest.fixture
+async def topic_broker(nursery) -> TopicBroker:  # type: ignore[no-untyped-def]  # pytest-trio has no types
+    """One broker with the topic, listening."""
+    broker = TopicBroker("audit")
+    await nursery.start(broker.serve)
+    return broker
+
+
+async def test_what_has_not_begun_when_its_plugin_stops_is_not_begun(topic_broker: TopicBroker) -> None:
+    there = upstream(topic_broker.endpoint)
+    writer = ClusterTopicWriter("main", "audit", lambda: there)
+
+    def stopped_and_then_written() -> None:
+        trio.from_thread.run_sync(scope.cancel)
+        writer.write(records(0, 1), SECONDS)
+
+    with trio.CancelScope() as scope:
+        await trio.to_thread.run_sync(stopped_and_then_written)
+    assert scope.cancelled_caught
+    assert not topic_broker.asked
+
+
+async def test_what_its_plugin_writes_while_it_stops_shares_a_few_seconds(
+    topic_broker: TopicBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(topic_writing, "AT_THE_END", 0.1)
+    topic_broker.mute = {"Produce"}
+    there = upstream(topic_broker.endpoint)
+    writer = ClusterTopicWriter("main", "audit", lambda: there)
+    writer.end()
+    assert await refused(writer, 3600.0)
+    assert (await refused(writer, 3600.0)).endswith(": not written within 0 s")
 
 
 async def test_a_cluster_that_is_not_served_is_told() -> None:
