@@ -30,9 +30,13 @@ GOOD_FOR = 0.8  # of the time for which the broker knows us
 
 
 class OwnConnection:
-    """A connection to one broker. It is over at `until`, by trio's clock: the broker wants to know us anew then."""
+    """A connection to one broker. It is over at `until`, by trio's clock: the broker wants to know us anew then.
 
-    def __init__(self, stream: trio.abc.Stream, endpoint: Endpoint, until: float) -> None:
+    `upstream`: the cluster as it was when the connection began.
+    """
+
+    def __init__(self, stream: trio.abc.Stream, upstream: Upstream, endpoint: Endpoint, until: float) -> None:
+        self.upstream = upstream
         self.endpoint = endpoint
         self.until = until
         self._stream = stream
@@ -43,7 +47,7 @@ class OwnConnection:
         """To this broker of a cluster. Raises UnreachableError."""
         stream, lifetime = await upstream.dial_ourselves(endpoint)
         until = math.inf if lifetime is None else trio.current_time() + lifetime * GOOD_FOR
-        begun = OwnConnection(stream, endpoint, until)
+        begun = OwnConnection(stream, upstream, endpoint, until)
         try:
             answer = await begun.ask(ApiVersionsRequest(), 0, ApiVersionsResponse, client_id=upstream.mark)
             if answer.error_code == LOOP:

@@ -6,7 +6,9 @@ Rules:
   one key stays in order, also when the topic gets more partitions.
 * What was not answered may be on the topic all the same. Who writes it again has it there twice.
 * After anything went wrong the connection is given up, and the leader is asked for anew. One that moved is followed at
-  once, a few times.
+  once, a few times. A connection that breaks after it was of use, as one that the broker closes as idle, is no error:
+  another one takes its place at once.
+* The connection is of the cluster as the configuration in force has it; another one takes another connection.
 * When the plugin stops, what is under way goes on to its end: nobody could know whether it was written. That, and
   all that is written from then on, takes no longer than AT_THE_END.
 * Every error is a TopicError: which topic, why, and a way out.
@@ -106,17 +108,25 @@ class ClusterTopicWriter:
             await leader.close()
 
     async def _try(self, records: Sequence[Record], seconds: float) -> None:
-        if self._leader is not None and trio.current_time() >= self._leader.until:
+        upstream, leader = self._upstream(), self._leader
+        if leader is not None:
+            if trio.current_time() < leader.until and upstream in (leader.upstream, None):
+                with suppress(UnreachableError):
+                    return await self._produce(leader, records, seconds)
             await self.close()
+        if upstream is None:
+            raise TopicError(f"{self._place}: the proxy does not serve this cluster now")
+        self._leader = leader = await self._found(upstream, records[0].key or b"")
+        return await self._produce(leader, records, seconds)
+
+    async def _produce(self, leader: OwnConnection, records: Sequence[Record], seconds: float) -> None:
         try:
-            if self._leader is None:
-                self._leader = await self._found(records[0].key or b"")
-            await self._produce(self._leader, records, seconds)
+            await self._ask(leader, records, seconds)
         except BaseException:
             await self.close()
             raise
 
-    async def _produce(self, leader: OwnConnection, records: Sequence[Record], seconds: float) -> None:
+    async def _ask(self, leader: OwnConnection, records: Sequence[Record], seconds: float) -> None:
         version = leader.version(PRODUCE, BATCHES, NAMED)
         codec = CompressionType.ZSTD if version >= ZSTD else CompressionType.LZ4
         data = await trio.to_thread.run_sync(partial(write_batch, records, compression=codec))  # keeps no link waiting
@@ -130,11 +140,8 @@ class ClusterTopicWriter:
             raise UnreachableError(leader.endpoint, "answered Produce for other partitions")
         self._check(ErrorCode(found[0]))
 
-    async def _found(self, key: bytes | memoryview) -> OwnConnection:
+    async def _found(self, upstream: Upstream, key: bytes | memoryview) -> OwnConnection:
         """A connection to the leader of the key's partition. Raises UnreachableError, TopicError."""
-        upstream = self._upstream()
-        if upstream is None:
-            raise TopicError(f"{self._place}: the proxy does not serve this cluster now")
         failed: list[UnreachableError] = []
         for _, endpoint in zip(range(CANDIDATES), upstream.anybody(), strict=False):
             try:

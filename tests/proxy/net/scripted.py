@@ -39,6 +39,7 @@ class Broker:
         self.asked: list[tuple[str, int]] = []  # api and version of each request
         self.mute: Collection[str] = ()  # names of apis that get no answer until `speak`
         self.closes_on: Collection[str] = ()
+        self.closes_after: Collection[str] = ()  # the same, with the answer
         self.speak = trio.Event()
         self.heard = trio.Event()  # set when a request came that gets no answer yet
         self.endpoint = Endpoint(LOOPBACK, 0)
@@ -67,6 +68,8 @@ class Broker:
                     await self.speak.wait()
                 answer = self._answer(api.key, frame)
                 await stream.send_all(response_frame(answer, version, header.correlation_id))
+                if api.name in self.closes_after:
+                    return
         except trio.BrokenResourceError:
             pass
         finally:

@@ -139,6 +139,45 @@ async def topic_broker(nursery) -> TopicBroker:  # type: ignore[no-untyped-def] 
     return broker
 
 
+def connections(broker: Broker) -> int:
+    return [api for api, _ in broker.asked].count("ApiVersions")
+
+
+async def test_a_connection_that_the_broker_closed_meanwhile_is_no_error(topic_broker: TopicBroker) -> None:
+    there = upstream(topic_broker.endpoint)
+    writer = ClusterTopicWriter("main", "audit", lambda: there)
+    topic_broker.closes_after = {"Produce"}
+    for number in range(5):
+        await write(writer, records(number, number + 1))
+    await writer.close()
+    assert [int(record.value or b"") for record in topic_broker.records] == list(range(5))
+
+
+async def test_a_broker_that_is_gone_when_it_is_written_to_again_is_told(topic_broker: TopicBroker) -> None:
+    there = upstream(topic_broker.endpoint)
+    writer = ClusterTopicWriter("main", "audit", lambda: there)
+    await write(writer, records(0, 1))
+    topic_broker.die()
+    assert (await refused(writer)).endswith(f"{topic_broker.endpoint}: connection refused")
+
+
+async def test_another_configuration_of_the_cluster_takes_another_connection(topic_broker: TopicBroker) -> None:
+    there: Upstream | None = upstream(topic_broker.endpoint)
+    writer = ClusterTopicWriter("main", "audit", lambda: there)
+    await write(writer, records(0, 1))
+    begun = connections(topic_broker)
+    await write(writer, records(1, 2))
+    assert connections(topic_broker) == begun
+    there = None  # the cluster is left out: what waits goes where the rest went
+    await write(writer, records(2, 3))
+    assert connections(topic_broker) == begun
+    there = upstream(topic_broker.endpoint)
+    await write(writer, records(3, 4))
+    assert connections(topic_broker) == 2 * begun
+    await writer.close()
+    assert [int(record.value or b"") for record in topic_broker.records] == list(range(4))
+
+
 async def test_what_has_not_begun_when_its_plugin_stops_is_not_begun(topic_broker: TopicBroker) -> None:
     there = upstream(topic_broker.endpoint)
     writer = ClusterTopicWriter("main", "audit", lambda: there)
