@@ -4,8 +4,8 @@ Rules:
 * The journal comes first: a line is offered when it is on disk, as it stands there. So what is left out or redacted
   in the journal is so on the topic.
 * Nobody waits for the topic: no client, and not the journal. Lines wait in memory for it, up to `ROOM` bytes. Those
-  that find no room, or are too long for the topic, are missing there alone. They are counted, and the journal (and the
-  topic, as soon as it is written again) has an `events_unsent` that says how many.
+  that find no room, or that the topic takes in no case, are missing there alone. They are counted, and the journal (and
+  the topic, as soon as it is written again) has an `events_unsent` that says how many.
 * A record that is not known to be there is sent again, so the topic may have it twice, with the same id. None overtakes
   another. When the proxy stops, what is under way comes to its end first, and the rest is sent then.
 * What is wrong is one line in the log when it begins, another when it is something else, and one when it is over.
@@ -121,14 +121,14 @@ class TopicSink:
         self._went += size
 
     def _write(self, batch: list[Record]) -> None:
-        """Send these, the first of the batch, in less at once where that is too much. Raises TopicError.
+        """Send these, the first of the batch; in less at once where the topic does not take all. Raises TopicError.
 
         What was sent or given up leaves the batch.
         """
         try:
             self._writer.write(batch, WITHIN)
         except TopicError as error:
-            if not error.is_too_large:
+            if not (error.is_too_large or error.is_invalid):
                 raise
             if len(batch) > 1:
                 half = len(batch) // 2
@@ -137,7 +137,8 @@ class TopicSink:
                 return
             self._give_up(1)
             size = len(batch[0].value or b"")
-            self._tell("audit event too long for the topic", level="error", bytes=size, why=str(error))
+            what = "audit event too long for the topic" if error.is_too_large else "audit event refused by the topic"
+            self._tell(what, level="error", bytes=size, why=str(error))
         del self._batch[: len(batch)]
 
     def _refused(self, why: str) -> None:

@@ -162,12 +162,14 @@ class Watching(Protocol):
 class TopicError(Exception):
     """Records that are not known to be on a topic: why, with a way out.
 
-    `is_too_large`: the broker does not take so much at once; sent in less it may.
+    `is_too_large`: the broker does not take so much at once; sent in less it may. `is_invalid`: the topic takes one of
+    them in no case, and none with it; without it, it takes the others.
     """
 
-    def __init__(self, why: str, *, is_too_large: bool = False) -> None:
+    def __init__(self, why: str, *, is_too_large: bool = False, is_invalid: bool = False) -> None:
         super().__init__(why)
         self.is_too_large = is_too_large
+        self.is_invalid = is_invalid
 
 
 class TopicWriter(Protocol):

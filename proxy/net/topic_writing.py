@@ -49,11 +49,14 @@ MOVED = frozenset(
     for name in ("NOT_LEADER_OR_FOLLOWER", "LEADER_NOT_AVAILABLE", "FENCED_LEADER_EPOCH", "KAFKA_STORAGE_ERROR")
 )
 TOO_LARGE = frozenset({ErrorCode["MESSAGE_TOO_LARGE"], ErrorCode["RECORD_LIST_TOO_LARGE"]})
+INVALID = frozenset({ErrorCode["INVALID_TIMESTAMP"], ErrorCode["INVALID_RECORD"]})
 WAYS_OUT = {
     ErrorCode["UNKNOWN_TOPIC_OR_PARTITION"]: "create it, and let the proxy's user describe it",
     ErrorCode["TOPIC_AUTHORIZATION_FAILED"]: "give the proxy's user the right to write it and to describe it",
     ErrorCode["MESSAGE_TOO_LARGE"]: "raise its max.message.bytes",
     ErrorCode["RECORD_LIST_TOO_LARGE"]: "raise its max.message.bytes",
+    ErrorCode["INVALID_TIMESTAMP"]: "set the clocks, or raise its message.timestamp.before.max.ms and after.max.ms",
+    ErrorCode["INVALID_RECORD"]: "the broker's log says why",
     ErrorCode["NOT_ENOUGH_REPLICAS"]: "bring back brokers, until its min.insync.replicas are in sync",
 }
 
@@ -174,4 +177,5 @@ class ClusterTopicWriter:
         if error:
             way_out = f"; {WAYS_OUT[error]}" if error in WAYS_OUT else ""
             made = _MovedError if error in MOVED else TopicError
-            raise made(f"{self._place}: {error.name}{way_out}", is_too_large=error in TOO_LARGE)
+            is_too_large, is_invalid = error in TOO_LARGE, error in INVALID
+            raise made(f"{self._place}: {error.name}{way_out}", is_too_large=is_too_large, is_invalid=is_invalid)

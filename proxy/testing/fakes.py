@@ -70,12 +70,16 @@ class FakeRows:
 
 
 class FakeTopic:
-    """A topic to write to: `records` are on it. `refusal` is raised while it is set; `largest`: bytes at once."""
+    """A topic to write to: `records` are on it.
+
+    `refusal` is raised while it is set; `largest`: bytes at once; `invalid`: what no value may have in it.
+    """
 
     def __init__(self) -> None:
         self.records: list[Record] = []
         self.refusal: TopicError | None = None
         self.largest = 1 << 20
+        self.invalid: bytes | None = None
 
     def write(self, records: Sequence[Record], seconds: float) -> None:
         """See `TopicWriter`."""
@@ -83,6 +87,8 @@ class FakeTopic:
             raise self.refusal
         if sum(len(record.value or b"") for record in records) > self.largest:
             raise TopicError("MESSAGE_TOO_LARGE", is_too_large=True)
+        if self.invalid is not None and any(self.invalid in bytes(record.value or b"") for record in records):
+            raise TopicError("INVALID_RECORD", is_invalid=True)
         self.records += records
 
 

@@ -154,6 +154,18 @@ def test_an_event_that_is_too_long_is_left_out_and_the_others_are_sent() -> None
     assert [told.fields["lost"] for told in there.unsent()] == [1]
 
 
+def test_an_event_that_the_topic_refuses_is_left_out_and_the_others_are_sent() -> None:
+    there = There()
+    there.topic.invalid = b'"sequence":7,'
+    there.offer(20)
+    there.sink.work()
+    assert there.sequences() == [*range(1, 7), *range(8, 21)]
+    ((told, facts),) = there.worker.lines
+    assert (told, facts["why"]) == ("audit event refused by the topic", "INVALID_RECORD")
+    assert there.worker.counts["unsent_events"] == 1
+    assert [told.fields["lost"] for told in there.unsent()] == [1]
+
+
 def test_what_is_left_at_the_end_is_sent_or_counted_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sink_module, "AGAIN", 3600.0)
     there = There()

@@ -209,5 +209,19 @@ async def test_a_cluster_that_is_not_served_is_told() -> None:
     assert said == "topic audit of cluster other: the proxy does not serve this cluster now"
 
 
+@pytest.mark.parametrize("error", sorted(topic_writing.INVALID | topic_writing.TOO_LARGE))
+async def test_errors_of_a_record_are_told_from_those_of_a_topic(topic_broker: TopicBroker, error: ErrorCode) -> None:
+    there = upstream(topic_broker.endpoint)
+    writer = ClusterTopicWriter("main", "audit", lambda: there)
+    topic_broker.invalid = {b"1": error}
+    with pytest.raises(TopicError, match=f"^topic audit of cluster main: {error.name}; ") as raised:
+        await write(writer, records(0, 3))
+    is_too_large = error in topic_writing.TOO_LARGE
+    assert (raised.value.is_too_large, raised.value.is_invalid) == (is_too_large, not is_too_large)
+    await write(writer, records(2, 3))
+    await writer.close()
+    assert [int(record.value or b"") for record in topic_broker.records] == [2]
+
+
 def test_every_way_out_is_of_an_error_that_kafka_has() -> None:
     assert all(error.name in ErrorCode.__members__ for error in {*topic_writing.WAYS_OUT, *topic_writing.MOVED})

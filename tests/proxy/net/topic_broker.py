@@ -45,7 +45,7 @@ class TopicBroker(Broker):
         data = request.topic_data[0].partition_data[0].records
         assert data is not None
         new = [record for batch in batches(data) if isinstance(batch, RecordBatch) for record in batch.records()]
-        found = [error for value, error in self.invalid.items() if any(value in (one.value or b"") for one in new)]
+        found = [error for value, error in self.invalid.items() if any(value in bytes(one.value or b"") for one in new)]
         if not found:
             self.records += new
         error = found[0] if found else 0
