@@ -13,6 +13,7 @@ from plugins.faults.model import FORM
 from tests.chaos.strangers import ROOT, Stranger
 
 EXAMPLE = ROOT / "chaos" / "examples" / "orders"
+PAGES = ("README.md", "chaos/README.md")
 OF_ITS_OWN = ("proxy", "rules", "plugins")
 LAST = '''
 """What this project's tests had in their process."""
@@ -58,35 +59,35 @@ def test_its_tests_pass_whatever_its_own_packages_are_called(project: Path, stra
     assert " passed" in result.stdout
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_shows_is_one_of_its_tests(page: str) -> None:
+    (shown,) = re.findall(r"^```python\n(def .*?)^```$", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
+    name = re.match(r"def (\w+)", shown)
+    assert name
+    (file,) = (file for file in (EXAMPLE / "tests").glob("test_*.py") if name[0] in file.read_text())
+    assert file.read_text().endswith("\n" + shown)
+
+
 def test_it_is_typed(project: Path, stranger: Stranger) -> None:
     result = stranger.run(project, "-m", "mypy", "--strict", "--cache-dir", str(project / ".mypy"))
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-TOLD = """\
----- kafka_faults ----
-seed 7, 3 embedded brokers, bootstrap HOST:PORT
-faults:
-    lost-ack: matched 2, fired 1, in force from N s to N s
-time line:
-    +N s  lost-ack  fired: Produce vN #N of shop to broker N: disconnect
-    +N s  lost-ack  matched, not now: Produce vN #N of shop to broker N: it fired 1 times already
-to repeat it, faults.yaml:
-    seed: 7
-    faults:
-      - name: lost-ack
-        match: {api: Produce, topic: doubled-orders}
-        when: {times: 1}
-        do: {disconnect: {side: after_broker}}
-"""
-
-
-def test_a_failure_tells_what_happened(project: Path, stranger: Stranger) -> None:
+def test_a_failure_tells_what_the_pages_show(project: Path, stranger: Stranger) -> None:
     result = stranger.tests(project, "failing")
     assert "2 failed" in result.stdout, result.stdout + result.stderr
-    assert TOLD in anonymous(result.stdout)
+    told = anonymous(result.stdout)
+    assert anonymous(failure("chaos/README.md")) in told
+    for line in anonymous(failure("README.md")).splitlines():
+        assert line in told
     (file,) = re.findall(r"^to repeat it, faults.yaml:\n((?:    .*\n)+)", result.stdout, re.MULTILINE)
     assert not FORM.examine(textwrap.dedent(file), "faults.yaml").problems
+
+
+def failure(page: str) -> str:
+    """What a page shows of a test that fails."""
+    (shown,) = re.findall(r"^    -+ kafka_faults -+\n(?:    .*\n)+", (ROOT / page).read_text(), re.MULTILINE)
+    return textwrap.dedent(shown)
 
 
 def anonymous(text: str) -> str:

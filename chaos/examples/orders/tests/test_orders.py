@@ -16,13 +16,6 @@ def topic(request: pytest.FixtureRequest) -> str:
     return str(request.node.name)
 
 
-def test_no_order_is_doubled_when_an_ack_is_lost(kafka_faults: KafkaFaults, topic: str) -> None:
-    with kafka_faults.on("Produce", topic=topic).after_broker().disconnect().times(1) as lost:
-        place_order(kafka_faults.bootstrap, "order-1", topic)
-    assert lost.fired == 1
-    assert count_orders(kafka_faults.bootstrap, topic) == 1
-
-
 def test_an_order_is_placed_though_nobody_leads_for_a_while(kafka_faults: KafkaFaults, topic: str) -> None:
     with kafka_faults.on("Produce", topic=topic).reply("NOT_LEADER_OR_FOLLOWER").times(2) as moved:
         place_order(kafka_faults.bootstrap, "order-1", topic)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 from confluent_kafka import Producer
@@ -13,11 +14,12 @@ class NotPlacedError(Exception):
     """Nobody knows whether the order was taken; or the broker said no."""
 
 
-def place_order(bootstrap: str, number: str, topic: str = "orders", partition: int = -1) -> tuple[int, int]:
+def place_order(bootstrap: str, number: str = "", topic: str = "orders", partition: int = -1) -> tuple[int, int]:
     """Write one order, and wait until Kafka has it. Gives its partition and offset.
 
-    Partition -1 is any. Raises NotPlacedError.
+    Without a number it gets one of its own. Partition -1 is any. Raises NotPlacedError.
     """
+    number = number or str(uuid.uuid4())
     producer = Producer(
         {
             "bootstrap.servers": bootstrap,
