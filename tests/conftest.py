@@ -12,7 +12,11 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("any machine")
 
-REAL = Path(__file__).parent / "real"
+TESTS = Path(__file__).parent
+# What waits for brokers runs beside what computes, in two processes (`--dist loadgroup`), and then what looks how late a
+# canary is, which is best alone.
+COMPUTING, REAL, HOSTILE = range(3)
+GROUPS = {TESTS / "real": REAL, TESTS / "hostile": HOSTILE}
 collect_ignore = ["plugins/package"]  # has tests of its own, for an environment of its own
 
 
@@ -21,12 +25,19 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
 
 
+@pytest.hookimpl(tryfirst=True)  # before groups are looked at
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    # Clients of other people leave threads that draw from `random`, which generated tests do not bear.
-    items.sort(key=lambda item: REAL in item.path.parents)
+    # What other people's clients leave behind, a thread that draws from `random` for one, meets no generated test.
+    items.sort(key=_group)
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(str(_group(item))))
     if "long" in config.option.markexpr:
         return
     left_out = [item for item in items if item.get_closest_marker("long")]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+
+
+def _group(item: pytest.Item) -> int:
+    return next((group for folder, group in GROUPS.items() if folder in item.path.parents), COMPUTING)

@@ -12,7 +12,7 @@ COLUMNS = (
     "log", "s",
 )  # fmt: skip
 HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
-written: list[str] = []  # the rows of this run
+ROW = "attack"  # the property of a test that is its row
 
 
 def line(row: Row) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.real.cluster import Cluster
 from tests.real.doorkeeper import Doorkeeper
+from tests.real.faulted import faulty
 from tests.real.process import Program
 from tests.real.way import Way
 
@@ -47,6 +48,15 @@ def doorkeeper(
     """Doorkeeper in front of them, started once."""
     with Doorkeeper(tmp_path_factory.mktemp("doorkeeper"), cluster) as doorkeeper:
         pytestconfig.stash[PROGRAMS] = lambda: [*cluster.programs, doorkeeper.program]
+        yield doorkeeper
+
+
+@pytest.fixture(scope="module")
+def faulted(
+    request: pytest.FixtureRequest, cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Doorkeeper]:
+    """Doorkeeper with the `FAULTS` of the module."""
+    with faulty(tmp_path_factory.mktemp("faults"), cluster, request.module.FAULTS) as doorkeeper:
         yield doorkeeper
 
 

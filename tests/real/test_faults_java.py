@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import pytest
 from py4j.protocol import Py4JJavaError
 
-from tests.real.cluster import Cluster
 from tests.real.doorkeeper import Doorkeeper
-from tests.real.faulted import faulty, write
+from tests.real.faulted import write
 from tests.real.java_clients import JavaClients
 from tests.real.records import PATIENCE, patiently
 from tests.real.topics import create
@@ -37,15 +36,8 @@ def java() -> Iterator[JavaClients]:
 
 
 @pytest.fixture(scope="module")
-def doorkeeper(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doorkeeper]:
-    """Doorkeeper with these faults."""
-    with faulty(tmp_path_factory.mktemp("faults"), cluster, FAULTS) as doorkeeper:
-        yield doorkeeper
-
-
-@pytest.fixture(scope="module")
-def way(doorkeeper: Doorkeeper) -> Way:
-    return doorkeeper.way
+def way(faulted: Doorkeeper) -> Way:
+    return faulted.way
 
 
 @pytest.mark.parametrize("kind", ["fenced", "expelled"])
@@ -91,13 +83,13 @@ def test_a_consumer_reads_each_record_once(way: Way, java: JavaClients, kind: st
 
 
 def test_a_consumer_that_was_told_a_false_id_of_a_topic_learns_the_true_one(
-    doorkeeper: Doorkeeper, java: JavaClients
+    faulted: Doorkeeper, java: JavaClients
 ) -> None:
-    topic = create(doorkeeper.way, "recreated-java", 1)
-    write(doorkeeper.way, topic, MESSAGES)
-    with java.consumer(doorkeeper.way, "recreated-java", topic, client_id="recreated") as consumer:
+    topic = create(faulted.way, "recreated-java", 1)
+    write(faulted.way, topic, MESSAGES)
+    with java.consumer(faulted.way, "recreated-java", topic, client_id="recreated") as consumer:
         assert [record.offset() for record in java.take(consumer, MESSAGES)] == list(range(MESSAGES))
-    doorkeeper.program.expect("fault fired", "fault=other-id", within=PATIENCE)
+    faulted.program.expect("fault fired", "fault=other-id", within=PATIENCE)
 
 
 def test_a_producer_ignores_a_hint_that_is_over(way: Way, java: JavaClients) -> None:

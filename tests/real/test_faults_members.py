@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener
@@ -14,9 +14,8 @@ from confluent_kafka.admin import AdminClient, NewPartitions
 
 from chaos.history import History
 from chaos.notes import ClientHistory, NotedRead
-from tests.real.cluster import Cluster
 from tests.real.doorkeeper import Doorkeeper
-from tests.real.faulted import begun, faulty, messages, read, write
+from tests.real.faulted import begun, messages, read, write
 from tests.real.records import PATIENCE, patiently
 from tests.real.topics import create, settings
 from tests.real.way import Way
@@ -54,15 +53,8 @@ FAULTS = [
 
 
 @pytest.fixture(scope="module")
-def doorkeeper(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doorkeeper]:
-    """Doorkeeper with these faults."""
-    with faulty(tmp_path_factory.mktemp("faults"), cluster, FAULTS) as doorkeeper:
-        yield doorkeeper
-
-
-@pytest.fixture(scope="module")
-def way(doorkeeper: Doorkeeper) -> Way:
-    return doorkeeper.way
+def way(faulted: Doorkeeper) -> Way:
+    return faulted.way
 
 
 def librdkafka(way: Way, group: str, topic: str, joins: int, protocol: str = "classic") -> int:
@@ -123,11 +115,9 @@ MEMBERS: list[Callable[..., int]] = [librdkafka, aiokafka]
 
 @pytest.mark.parametrize("member", MEMBERS)
 @pytest.mark.parametrize("kind", ["rebalance", "expel", "starved"])
-def test_a_member_joins_again_and_the_group_goes_on(
-    doorkeeper: Doorkeeper, kind: str, member: Callable[..., int]
-) -> None:
-    topic = create(doorkeeper.way, f"{kind}-{member.__name__}", 1)
-    assert member(doorkeeper.way, f"{kind}-{member.__name__}", topic, 2) >= 2
+def test_a_member_joins_again_and_the_group_goes_on(faulted: Doorkeeper, kind: str, member: Callable[..., int]) -> None:
+    topic = create(faulted.way, f"{kind}-{member.__name__}", 1)
+    assert member(faulted.way, f"{kind}-{member.__name__}", topic, 2) >= 2
 
 
 @pytest.mark.parametrize("kind", ["rebalance", "expel"])
@@ -175,15 +165,15 @@ def test_a_write_that_was_lost_was_acknowledged(way: Way) -> None:
 
 
 @pytest.mark.parametrize("kind", ["hole", "half", "hint", "old-hint"])
-def test_a_producer_asks_again_and_nothing_is_lost_or_doubled(doorkeeper: Doorkeeper, kind: str) -> None:
+def test_a_producer_asks_again_and_nothing_is_lost_or_doubled(faulted: Doorkeeper, kind: str) -> None:
     """A connection on which nothing is answered any more, half an end, and hints at leaders that are none."""
-    topic = create(doorkeeper.way, f"{kind}-producer", 1)
+    topic = create(faulted.way, f"{kind}-producer", 1)
     history = History()
-    told = write(doorkeeper.way, topic, 3, history.client("producer"), enable_idempotence=True, socket_timeout_ms=2000)
+    told = write(faulted.way, topic, 3, history.client("producer"), enable_idempotence=True, socket_timeout_ms=2000)
     assert told == [None, None, None]
-    read(doorkeeper.way, topic, history.client("consumer"))
+    read(faulted.way, topic, history.client("consumer"))
     history.assert_clean()
-    doorkeeper.program.expect("fault fired", f"fault={kind}", within=PATIENCE)
+    faulted.program.expect("fault fired", f"fault={kind}", within=PATIENCE)
 
 
 def test_one_client_is_cut_off_and_another_is_not(way: Way) -> None:
@@ -192,8 +182,8 @@ def test_one_client_is_cut_off_and_another_is_not(way: Way) -> None:
     assert write(way, topic, 1, client_id="fine") == [None]
 
 
-def test_what_changed_is_not_told_to_a_client_with_stale_metadata_for_a_while(doorkeeper: Doorkeeper) -> None:
-    way = doorkeeper.way
+def test_what_changed_is_not_told_to_a_client_with_stale_metadata_for_a_while(faulted: Doorkeeper) -> None:
+    way = faulted.way
     topic = create(way, "stale-metadata", 1)
     clients = {name: AdminClient(settings(way, client_id=name)) for name in ("stale", "fresh")}
 

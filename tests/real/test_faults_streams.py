@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.real.cluster import Cluster
 from tests.real.doorkeeper import Doorkeeper
-from tests.real.faulted import faulty, messages, write
+from tests.real.faulted import messages, write
 from tests.real.java_clients import JavaClients
 from tests.real.records import PATIENCE, patiently
 from tests.real.topics import create
@@ -30,13 +29,6 @@ def java() -> Iterator[JavaClients]:
     clients = JavaClients("4.3.1")
     yield clients
     clients.close()
-
-
-@pytest.fixture(scope="module")
-def doorkeeper(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doorkeeper]:
-    """Doorkeeper with these faults."""
-    with faulty(tmp_path_factory.mktemp("faults"), cluster, FAULTS) as doorkeeper:
-        yield doorkeeper
 
 
 @contextmanager
@@ -65,13 +57,13 @@ def copying(java: JavaClients, way: Way, group: str, source: str, sink: str, fol
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_member_that_is_told_it_is_none_joins_again_and_goes_on(
-    doorkeeper: Doorkeeper, java: JavaClients, kind: str, tmp_path: Path
+    faulted: Doorkeeper, java: JavaClients, kind: str, tmp_path: Path
 ) -> None:
-    way = doorkeeper.way
+    way = faulted.way
     source, sink = create(way, f"{kind}-source", 1), create(way, f"{kind}-sink", 1)
     write(way, source, 1)
     with copying(java, way, way.unique(kind), source, sink, tmp_path):
-        doorkeeper.program.expect("fault fired", f"fault={kind}", within=PATIENCE)
+        faulted.program.expect("fault fired", f"fault={kind}", within=PATIENCE)
         write(way, source, 2)
         for _ in patiently("what was written since is copied, too"):
             if [message.value() for message in messages(way, sink)] == [b"0", b"0", b"1"]:
