@@ -13,8 +13,8 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("any machine")
 
 TESTS = Path(__file__).parent
-# What waits for brokers runs beside what computes, in two processes (`--dist loadgroup`), and then what looks how late a
-# canary is, which is best alone.
+# What waits for brokers runs beside what computes, in two processes (`--dist loadgroup`), and after them what looks how
+# late a canary is, which is best alone.
 COMPUTING, REAL, HOSTILE = range(3)
 GROUPS = {TESTS / "real": REAL, TESTS / "hostile": HOSTILE}
 collect_ignore = ["plugins/package"]  # has tests of its own, for an environment of its own

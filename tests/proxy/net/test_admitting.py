@@ -109,7 +109,7 @@ async def test_a_client_that_gets_no_answer_is_kept_until_it_leaves(
                 client.recv(1)
         assert not ended.is_set()
         client.close()
-        with trio.fail_after(5):
+        with trio.fail_after(60):
             await ended.wait()
 
 
@@ -127,7 +127,7 @@ async def test_a_client_that_sends_nothing_is_not_kept_for_ever(
 async def test_a_client_that_leaves_is_not_waited_for(pair: tuple[socket.socket, socket.socket]) -> None:
     client, ours = pair
     client.close()
-    with trio.fail_after(5):
+    with trio.fail_after(60):
         decision = await admit(ours, deciding(None, Wait(Signal())), 1000)
     assert isinstance(decision, Disconnect)
 

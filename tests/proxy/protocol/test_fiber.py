@@ -138,7 +138,7 @@ def test_it_sees_the_context_variables_of_whoever_resumes_it():
 def test_what_runs_in_another_thread_meanwhile_does_not_stop():
     def hand_over():
         with ThreadPoolExecutor(1) as pool:
-            return pool.submit(work, 3 * ELEMENTS, []).result(timeout=10)
+            return pool.submit(work, 3 * ELEMENTS, []).result(timeout=60)
 
     assert list(in_slices(hand_over)) == []
 
