@@ -27,6 +27,7 @@ from plugins.audit.reports.pipeline.place import JournalPlace, PlaceError
 from plugins.audit.reports.report import AuditReport
 from plugins.audit.signing import public_key
 from proxy.cli.checked import checked
+from proxy.cli.reached import NotReachedError, check_reached
 from proxy.text.problems import BadFileError
 from proxy.text.words import nearest
 from rules import load
@@ -123,18 +124,24 @@ def _access(journal: str, said: dict[str, Any], *, is_begun: bool) -> TopicAcces
     """How a topic is read. `is_begun`: Spark is, so that nothing is fetched."""
     config, jars, package = said["kafka_config"], said["jars"], said["packages"]
     try:
-        if AuditTopicPlace.of(journal) is None:
+        topic = AuditTopicPlace.of(journal)
+        if topic is None:
             if config or jars:
                 raise click.UsageError(
                     f"--kafka-config and --jars are for a topic, and {journal} is none; leave them out"
                 )
             return PLAIN
         settings = {} if config is None else client_settings(config)
+        access = TopicAccess(settings, tuple(map(Path, jars.split(","))) if jars else (), package)
+        access.check()
+        check_reached(topic.brokers)
     except PlaceError as error:
         _give_up(str(error))
+    except NotReachedError as error:
+        _give_up(f"{topic}: {error}")
     if not jars and not is_begun:
         click.echo(f"Spark fetches {package} and what it needs from Maven Central, unless it has them", err=True)
-    return TopicAccess(settings, tuple(map(Path, jars.split(","))) if jars else (), package)
+    return access
 
 
 def _inputs(journal: str, said: dict[str, Any]) -> Inputs:

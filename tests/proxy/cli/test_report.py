@@ -51,6 +51,11 @@ def test_a_mistake_in_an_option_is_told_at_once(arguments: list[str], line: str)
             1,
             "a.jar: there is no such file; give --jars those of org.apache.spark:",
         ),
+        (
+            ["kafka://127.0.0.1:1,127.0.0.2:1/t"],
+            1,
+            "/t: no broker is reached (127.0.0.1:1: Connection refused; 127.0.0.2:1: Connection refused); ",
+        ),
         (["journal", "--jars", "a.jar"], 2, "--kafka-config and --jars are for a topic, and journal is none"),
     ],
 )

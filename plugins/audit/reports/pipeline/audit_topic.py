@@ -52,12 +52,15 @@ class TopicAccess(NamedTuple):
     jars: tuple[Path, ...] = ()
     package: str = PACKAGE
 
-    @property
-    def of_spark(self) -> dict[str, str]:
-        """What a session is begun with. Raises PlaceError."""
+    def check(self) -> None:
+        """Raises PlaceError where a jar is missing."""
         for jar in self.jars:
             if not jar.is_file():
                 raise PlaceError(f"{jar}: there is no such file; give --jars those of {self.package} and what it needs")
+
+    @property
+    def of_spark(self) -> dict[str, str]:
+        """What a session is begun with."""
         if self.jars:
             return {"spark.jars": ",".join(str(jar.absolute()) for jar in self.jars)}
         return {"spark.jars.packages": self.package}

@@ -68,6 +68,7 @@ def test_jars_that_are_given_are_taken_and_else_a_package_is_fetched(tmp_path: P
     assert TopicAccess().of_spark == {"spark.jars.packages": PACKAGE}
     jar = tmp_path / "source.jar"
     with pytest.raises(PlaceError, match=r"source\.jar: there is no such file; give --jars those of"):
-        assert TopicAccess(jars=(jar,)).of_spark
+        TopicAccess(jars=(jar,)).check()
     jar.touch()
+    TopicAccess(jars=(jar,)).check()
     assert TopicAccess(jars=(jar,)).of_spark == {"spark.jars": str(jar)}

@@ -1,0 +1,31 @@
+"""Reached: does one of some brokers take a connection from this machine?
+
+It is asked before Spark is: Spark tries for minutes, each of its machines apart, and says it in many lines.
+"""
+
+from __future__ import annotations
+
+import socket
+
+WITHIN = 6.0  # seconds for all of them; at least one for each
+
+
+class NotReachedError(Exception):
+    """No broker takes a connection: each, and why, with a way out."""
+
+
+def check_reached(brokers: str) -> None:
+    """Raises NotReachedError. `brokers`: host:port, joined by commas."""
+    tried: list[str] = []
+    addresses = brokers.split(",")
+    for address in addresses:
+        host, _, port = address.rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), max(1.0, WITHIN / len(addresses))).close()
+        except OSError as error:
+            tried.append(f"{address}: {error.strerror or error}")
+        except (OverflowError, UnicodeError):  # of the port, and of the name
+            tried.append(f"{address}: there is no such address")
+        else:
+            return
+    raise NotReachedError(f"no broker is reached ({'; '.join(tried)}); check the address, and that it is up")
