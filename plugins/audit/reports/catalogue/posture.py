@@ -1,4 +1,4 @@
-"""How connections were protected: by TLS, and by proof of who is there."""
+"""How connections were protected: by TLS, and by proof of who is there. And those that were not served at all."""
 
 from __future__ import annotations
 
@@ -12,33 +12,48 @@ from plugins.audit.reports.report import AuditReport, Chart, ChartKind, ReportCo
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-KINDS = ("connection_opened", "connection_authenticated", "authentication_failed", "connection_closed")
+KINDS = (
+    "connection_opened",
+    "connection_authenticated",
+    "authentication_failed",
+    "connection_closed",
+    "connection_failed",  # has no number, and may stand for several: its event stands for itself
+)
+NOT_SERVED = "ended before they were served"
 KNOWN = ("listener", "tls", "mechanism", "principal", "tls_subject", "client_host")
 
 
 def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
-    """A row for each listener, TLS, mechanism and cause for concern."""
+    """A row for each listener, TLS, mechanism, cause for concern and reason not to be served."""
     from pyspark.sql import functions as F
 
+    not_served = F.col("kind") == "connection_failed"
     outdated = F.col("tls").rlike(r"^(SSL|TLSv1(\.1)? )")
     concern = (
-        F.when(F.col("tls").isNull() & (F.col("mechanism") == "PLAIN"), "passwords can be read on the way")
+        F.when(F.col("why").isNotNull(), NOT_SERVED)
+        .when(F.col("tls").isNull() & (F.col("mechanism") == "PLAIN"), "passwords can be read on the way")
         .when(F.col("tls").isNull(), "data can be read on the way")
         .when(outdated, "an old version of TLS")
         .when(F.col("mechanism").isNull() & F.col("tls_subject").isNull(), "nobody proved who he is")
     )
     return (
         events.where(F.col("kind").isin(*KINDS))
-        .groupBy("instance", "worker", "connection")
-        .agg(*(F.max(name).alias(name) for name in KNOWN), F.min("time").alias("begun"))
-        .groupBy("listener", "tls", "mechanism", concern.alias("concern"))
+        .groupBy("instance", "worker", "connection", F.when(not_served, F.col("sequence")))
         .agg(
-            F.count("*").alias("connections"),
+            *(F.max(name).alias(name) for name in KNOWN),
+            F.min(F.coalesce("window_from", "time")).alias("begun"),
+            F.max(F.when(not_served, F.coalesce("window_to", "time"))).alias("ended"),
+            F.max(F.when(not_served, F.col("why"))).alias("why"),
+            F.coalesce(F.max("connections"), F.lit(1)).alias("many"),
+        )
+        .groupBy("listener", "tls", "mechanism", concern.alias("concern"), "why")
+        .agg(
+            F.sum("many").alias("connections"),
             F.count_distinct("principal").alias("users"),
             F.count_distinct("client_host").alias("hosts"),
             F.count_distinct("tls_subject").alias("certificates"),
             F.min("begun").alias("first"),
-            F.max("begun").alias("last"),
+            F.max(F.coalesce("ended", "begun")).alias("last"),
         )
     )
 
@@ -47,9 +62,12 @@ def summary(rows: Sequence[Row], total: int) -> str:
     """In a sentence or two."""
     if not total:
         return "There were no connections."
-    every = sum(row["connections"] for row in rows)
-    weak = sum(row["connections"] for row in rows if row["concern"])
-    return f"Cause for concern: {weak:,} of {some(every, 'connection')}; the table says why."
+    served = [row for row in rows if row["concern"] != NOT_SERVED]
+    every = sum(row["connections"] for row in served)
+    weak = sum(row["connections"] for row in served if row["concern"])
+    others = sum(row["connections"] for row in rows) - every
+    text = f"Cause for concern: {weak:,} of {some(every, 'connection')}; the table says why."
+    return text + (f" Ended before they were served: {others:,} more." if others else "")
 
 
 REPORT = AuditReport(
@@ -57,7 +75,8 @@ REPORT = AuditReport(
     title="Protection of connections",
     question="Was everything that users sent encrypted, and did all of them prove who they are?",
     explanation="This is about the way from clients to the proxy; the way on to the brokers is not in the journal. "
-    "A row of connections without a mechanism includes those that ended before anybody said who he is.",
+    "A row of connections without a mechanism includes those that ended before anybody said who he is. Connections "
+    "may also end before they are served: without TLS where it is wanted, refused by a limit, or for want of a broker.",
     columns=(
         ReportColumn("listener", "STRING", "The listener, as the configuration of the proxy names it."),
         ReportColumn("tls", "STRING", "The version and cipher of TLS; none: without TLS."),
@@ -69,6 +88,7 @@ REPORT = AuditReport(
         ReportColumn("first", "TIMESTAMP", "When the first of them began.", "UTC"),
         ReportColumn("last", "TIMESTAMP", "When the last of them began.", "UTC"),
         ReportColumn("concern", "STRING", "What should not be so; none where nothing is wrong."),
+        ReportColumn("why", "STRING", "Why they were not served; none where they were."),
     ),
     order=("-connections", "listener", "tls", "mechanism"),
     controls=(

@@ -103,6 +103,10 @@ class _Month:
         self._told("connection_failed", refused, {**host, "client_port": 40_000, "why": "no TLS", "connections": 1})
         more = {"connections": 7, "window_from": timestamp(refused + 1), "window_to": timestamp(refused + 8)}
         self._told("connection_failed", refused + 10, {**host, "why": "no TLS", **more})
+        known = {"principal": "User:alice", "tls": "TLSv1.3 TLS_AES_128_GCM_SHA256", "broker": 2}
+        self._told(
+            "connection_failed", refused + 20, {**host, **known, "why": "kafka-2:9092: no answer", "connections": 1}
+        )
         lost = {"lost": 3, "lost_from": timestamp(refused), "lost_to": timestamp(refused + 60)}
         self._told("events_unsent", refused + 90, lost)
 

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from plugins.audit.reports.inputs import Inputs
-from tests.plugins.audit.reports.recount.counted import Event, Rows, grouped
+from tests.plugins.audit.reports.recount.counted import Event, Rows, grouped, since, until
 
 
 def rows(events: list[Event], inputs: Inputs) -> Rows:
     about = ("connection_", "authentication_")
     told = (event for event in events if event["kind"].startswith(about) and "connection" in event)
-    connections = []
+    connections = [_refused(event) for event in events if event["kind"] == "connection_failed"]
     for some in grouped(told, "instance", "worker", "connection").values():
-        known = {name: value for event in some for name, value in event.items()}
-        concern = _concern(known.get("tls"), known.get("mechanism"), "tls_subject" in known)
-        connections.append({**known, "begun": min(event["time"] for event in some), "concern": concern})
-    for (*how, concern), some in grouped(connections, "listener", "tls", "mechanism", "concern").items():
+        known = {name: value for event in some for name, value in event.items() if name != "why"}
+        known["concern"] = _concern(known.get("tls"), known.get("mechanism"), "tls_subject" in known)
+        known["first"] = known["last"] = min(event["time"] for event in some)
+        connections.append(known)
+    for (*how, concern, why), some in grouped(connections, "listener", "tls", "mechanism", "concern", "why").items():
+        many = sum(one.get("connections", 1) for one in some)
         users, hosts, subjects = (
             len({one[name] for one in some if name in one}) for name in ("principal", "client_host", "tls_subject")
         )
-        begun = [one["begun"] for one in some]
-        yield *how, len(some), users, hosts, subjects, min(begun), max(begun), concern
+        first, last = min(one["first"] for one in some), max(one["last"] for one in some)
+        yield *how, many, users, hosts, subjects, first, last, concern, why
+
+
+def _refused(event: Event) -> Event:
+    return {**event, "first": since(event), "last": until(event), "concern": "ended before they were served"}
 
 
 def _concern(tls: str | None, mechanism: str | None, has_certificate: bool) -> str | None:
