@@ -24,10 +24,11 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from plugins.audit.lines import EventLines
-from plugins.audit.queue import LateEvent, Loss, QueuedEvent
+from plugins.audit.queue import Loss, QueuedEvent
 from plugins.audit.redacted import Redactor
 from plugins.audit.seals import Seal, SegmentEnd, seal
 from plugins.audit.segments import OpenSegment, SegmentName
+from plugins.audit.told import ToldEvents
 
 HOUR = 3600
 Copy = Callable[[Sequence[bytes]], object]
@@ -86,11 +87,11 @@ class Chain:
         self._unsealed: deque[_Current] = deque()
         self._current = self._opened()
 
-    def add(self, entry: QueuedEvent | LateEvent | Loss) -> int:
-        """Make an entry's line. Gives how many bytes it has; `flush` writes it."""
-        line = self._lines.line(entry)
-        self._waiting.append(line)
-        return len(line)
+    def add(self, entry: QueuedEvent | ToldEvents | Loss) -> int:
+        """Make an entry's lines. Gives how many bytes they have; `flush` writes them."""
+        lines = self._lines.lines(entry)
+        self._waiting += lines
+        return sum(map(len, lines))
 
     def flush(self) -> None:
         """Write all lines. Raises OSError."""

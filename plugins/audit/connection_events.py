@@ -8,8 +8,8 @@ Rules:
 from __future__ import annotations
 
 from plugins.audit.events import closed_fields, denied_fields, refused_fields
-from plugins.audit.queue import PLAIN, text_bytes
 from plugins.audit.recorder import EventRecorder
+from plugins.audit.shared import PLAIN, text_bytes
 from plugins.audit.windows import Windows
 from proxy.plugin import Authenticated, Closed, Connected, Connection, Denied, Refused
 

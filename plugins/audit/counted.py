@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from plugins.audit.party import KnownParty
 
 TRAFFIC_APIS = PRODUCE, FETCH
+Tell = Callable[[float, ToldTraffic, bytes], None]  # of a request that ended then, by what was found in it
 
 
 class CountedTraffic:
@@ -34,7 +35,7 @@ class CountedTraffic:
         api: Api,
         version: int,
         layouts: TrafficLayouts,
-        put: Callable[[ToldTraffic], None],
+        tell: Tell,
         name: str,
         parties: dict[Connection, KnownParty],
         wall: Callable[[], float],
@@ -44,8 +45,7 @@ class CountedTraffic:
         self.key = api.key, version
         self.tally = layouts.tally
         self._layouts = layouts
-        self._put = put
-        self._begins = f'"api":"{api.name}","api_version":{version}'
+        self._tell = tell
         self._name = name
         self._parties = parties
         self._wall = wall
@@ -73,14 +73,12 @@ class CountedTraffic:
         found = None if known is None else known.tally(connection, self.key)
         if found is None or found.tally is not exchange.tally:
             return False
-        if found.heads is None:
+        if found.told is None:
             return self._layouts.answer(exchange, data, begin, end, answered, left, self._wall())
-        told = self._layouts.tell(exchange, data, begin, end, answered, left)
-        if told is None:
+        numbers = self._layouts.tell(exchange, data, begin, end, answered, left)
+        if numbers is None:
             return False
-        assert known is not None
-        weight = 1 + len(told[-1]) + known.shared.weight
-        self._put(ToldTraffic(self._wall(), known.shared, weight, self._begins, found.heads, told))
+        self._tell(self._wall(), found.told, numbers)
         return True
 
     def resume(self, ctx: Context, exchange: CompiledExchange) -> None:
@@ -92,11 +90,11 @@ class CountedTraffic:
 def counted_traffic(
     api: Api,
     version: int,
-    put: Callable[[ToldTraffic], None],
+    tell: Tell,
     name: str,
     parties: dict[Connection, KnownParty],
     wall: Callable[[], float],
 ) -> CountedTraffic | None:
     """How requests of this API are counted; None: they are all read, as where nothing could be compiled."""
     layouts = traffic(api.request, api.response, version) if api in TRAFFIC_APIS else None
-    return None if layouts is None else CountedTraffic(api, version, layouts, put, name, parties, wall)
+    return None if layouts is None else CountedTraffic(api, version, layouts, tell, name, parties, wall)

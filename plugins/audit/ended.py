@@ -15,7 +15,7 @@ from typing import NamedTuple
 from plugins.audit.events import RequestSubjects
 from plugins.audit.levels import ClientLevels, FoundLevel
 from plugins.audit.party import KnownParty
-from plugins.audit.queue import SharedFields
+from plugins.audit.shared import SharedFields
 from plugins.audit.traffic import Counted, Names, PartitionTraffic
 from proxy.plugin import By, Context, ErrorCode, Outcome
 from rules.noted import NotedRules

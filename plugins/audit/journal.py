@@ -12,12 +12,9 @@ Rules:
 * While the disk is full or the folder cannot be written, events stay in the queue and the disk is tried once a second.
   What finds the queue full is lost, and told by an `events_lost` as soon as the journal is written again.
 * A journal that cannot be opened at all is an error at once.
-* Where somebody deletes or moves the segment that is written, the next one begins at once, and the log says how many
-  events are gone. What was being written at that moment is written again.
 * Who cannot go on before an event is on disk says so (`hurry`) and looks again (`on_disk`): one write is for all that
   was put until it began.
-* What a large request is about takes tens of milliseconds to tell: the writer's thread does it (`DeferredEvent`).
-* `put` is called by one thread. All else may be called by any: one at a time writes.
+* `put` is called by one thread. All else may be called by any: one at a time writes (`writing.py`).
 """
 
 from __future__ import annotations
@@ -25,22 +22,22 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from plugins.audit.chain import Chain, Copy, Rotation, no_copy
 from plugins.audit.keyfile import KeyFileError
-from plugins.audit.queue import ROOM, DeferredEvent, EventQueue, LateEvent, Loss, QueuedEvent, SharedFields
+from plugins.audit.queue import ROOM, DeferredEvent, EventQueue, QueuedEvent
 from plugins.audit.recovery import newest_seals, recover
 from plugins.audit.redacted import Redactor
+from plugins.audit.shared import SharedFields
 from plugins.audit.signing import fingerprint, key_text, signing_key
+from plugins.audit.told import ToldTraffic
+from plugins.audit.writing import JournalWriting
 from proxy.plugin import LineWriter
 
 AGAIN = 1.0  # seconds until a disk that refused is tried again
-FRAME = 1 << 20  # bytes of lines in one frame, or little more
-BREATH = 32  # events after which the writer lets the relay's thread go on, which waits for the same interpreter
 
 
 class JournalError(Exception):
@@ -80,14 +77,11 @@ class Journal:
         self._window = window
         self._copy = copy
         self._refused_at: float | None = None  # when the disk refused something last
-        self._writing = threading.Lock()
+        self._one_writes = threading.Lock()
         self._wanted = threading.Event()
-        self._flushed = threading.Condition()
-        self._over: deque[QueuedEvent] = deque()  # summaries that are to be written
-        self._newest: list[QueuedEvent | LateEvent | Loss] = []  # what was made lines of last, until it is on disk
         self.lost = 0  # how many events found no room
-        self._put = self._taken = self._on_disk = 0  # how many events were put, are lines, and are on disk
-        self._chain: Chain
+        self._put = 0  # how many found some
+        self._writing: JournalWriting
 
     def open(self, redactor: Callable[[], Redactor | None] = lambda: None) -> None:
         """Seal what a killed writer left, and begin a chain. Raises JournalError.
@@ -100,7 +94,7 @@ class Journal:
             for left in recover(self._folder, key):
                 self._tell("audit segment of a killed writer sealed", level="warning", segment=str(left))
             others = newest_seals(self._folder)
-            self._chain = Chain(
+            chain = Chain(
                 self._folder,
                 self._instance,
                 self._worker,
@@ -117,6 +111,7 @@ class Journal:
         except OSError as error:
             place = error.filename or self._folder
             raise JournalError(f"{place}: the journal cannot be written ({error.strerror}); {_REMEDY}") from None
+        self._writing = JournalWriting(chain, self._queue, self._tell, self._wall, self._due)
         self._tell("audit journal begun", folder=str(self._folder), key=fingerprint(key_text(key.public_key())))
 
     def put(
@@ -130,9 +125,15 @@ class Journal:
             weight += shared.weight
         return self.hand_over(QueuedEvent(kind, at, shared, fields, weight))
 
-    def hand_over(self, event: QueuedEvent | DeferredEvent | LateEvent) -> bool:
+    def hand_over(self, event: QueuedEvent | DeferredEvent) -> bool:
         """The same with an event that is made already, or will be by the writer."""
-        kept = self._queue.put(event)
+        return self._count(self._queue.put(event))
+
+    def tell(self, at: float, traffic: ToldTraffic, numbers: bytes) -> bool:
+        """The same with an event of a request that nobody read."""
+        return self._count(self._queue.tell(at, traffic, numbers))
+
+    def _count(self, kept: bool) -> bool:
         self._put += kept
         self.lost += not kept
         return kept
@@ -150,7 +151,7 @@ class Journal:
     @property
     def on_disk(self) -> int:
         """How many of the events that were put are on disk, of those in their order that are."""
-        return self._on_disk
+        return self._writing.on_disk
 
     def hurry(self) -> None:
         """Somebody waits for what was put."""
@@ -158,8 +159,7 @@ class Journal:
 
     def wait(self, events: int, seconds: float) -> None:
         """Wait until so many of the events that were put are on disk, and no longer than so many seconds."""
-        with self._flushed:
-            self._flushed.wait_for(lambda: self._on_disk >= events, seconds)
+        self._writing.wait(events, seconds)
 
     def work_when_wanted(self, seconds: float) -> None:
         """Work as soon as somebody waits for it, or else after so many seconds."""
@@ -169,100 +169,16 @@ class Journal:
 
     def work(self) -> None:
         """Write what was put, and cut the journal into segments where it is time."""
-        with self._writing:
+        with self._one_writes:
             if self._refused_at is None or time.monotonic() - self._refused_at >= AGAIN:
-                self._done(lambda: self._write(self._wall()))
+                self._done(lambda: self._writing.write(self._wall()))
 
     def close(self) -> None:
         """Write what is there, and seal it."""
-        with self._writing:
-            self._close()
-
-    def _close(self) -> None:
-        if not (self._done(lambda: self._write(math.inf)) and self._done(self._chain.end)):
-            lost = len(self._queue) + len(self._over) + self._chain.waiting
-            self._tell("audit events lost at the end", level="error", events=lost)
-            self._chain.abandon()
-
-    def _write(self, now: float) -> None:
-        """Write all that is in the queue, and the summaries that are over now.
-
-        Raises OSError, also where only the next segment cannot be begun.
-        """
-        self._flush()
-        self._take_due(now)
-        refused = self._rotate(bool(self._queue or self._over))
-        while self._queue:
-            self._fill(self._take)
-            self._flush()
-        self._take_due(now)  # also of what was only counted now
-        while self._over:
-            self._fill(self._take_summary)
-            self._flush()
-        refused = refused or self._rotate(False)
-        if refused:
-            raise refused
-
-    def _take_due(self, now: float) -> None:
-        self._over += [event._replace(at=min(now, self._wall())) for event in self._due(now)]
-
-    def _flush(self) -> None:
-        if not self._chain.is_gone:
-            self._chain.flush()
-        while self._chain.is_gone:
-            self._replace()
-        self._newest = []
-        with self._flushed:
-            self._on_disk = self._taken
-            self._flushed.notify_all()
-
-    def _replace(self) -> None:
-        """The segment that was written is gone."""
-        gone = self._chain.segment
-        lost = self._chain.replace(len(self._newest))
-        self._tell("audit segment deleted or moved while it was written", level="error", segment=str(gone), events=lost)
-        for entry in self._newest:
-            self._chain.add(entry)
-        self._chain.flush()
-
-    def _fill(self, take: Callable[[], QueuedEvent | LateEvent | Loss | None]) -> None:
-        """Make lines of some entries, for one frame."""
-        size = 0
-        while size < FRAME and (entry := take()) is not None:
-            size += self._chain.add(entry)
-            self._newest.append(entry)
-            if len(self._newest) % BREATH == 0:
-                time.sleep(0)
-
-    def _take(self) -> QueuedEvent | LateEvent | Loss | None:
-        while True:
-            entry = self._queue.take()
-            self._taken += entry is not None and not isinstance(entry, Loss)
-            if not isinstance(entry, DeferredEvent):
-                return entry
-            if (made := self._made(entry)) is not None:
-                return made
-
-    def _made(self, entry: DeferredEvent) -> QueuedEvent | Loss | None:
-        """What becomes of it. One that cannot be made is lost, and keeps nothing else from being written."""
-        try:
-            return entry.make()
-        except Exception as error:
-            self._tell("audit event not made", level="error", error=type(error).__name__)
-            loss = Loss(entry.at)
-            loss.add(entry.at)
-            return loss
-
-    def _take_summary(self) -> QueuedEvent | None:
-        return self._over.popleft() if self._over else None
-
-    def _rotate(self, more: bool) -> OSError | None:
-        """A segment that cannot be followed by another one goes on."""
-        try:
-            self._chain.rotate(more)
-        except OSError as error:
-            return error
-        return None
+        with self._one_writes:
+            writing = self._writing
+            if not (self._done(lambda: writing.write(math.inf)) and self._done(writing.end)):
+                self._tell("audit events lost at the end", level="error", events=writing.abandon())
 
     def _done(self, work: Callable[[], None]) -> bool:
         try:

@@ -10,13 +10,21 @@ import json
 import time
 from collections.abc import Callable
 
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import PydanticSerializationError
 
-from plugins.audit.queue import LateEvent, Loss, QueuedEvent
+from plugins.audit.queue import Loss, QueuedEvent
 from plugins.audit.schema import VERSION
 from plugins.audit.segments import LARGEST
+from plugins.audit.shared import fields_json
+from plugins.audit.told import ToldEvents, told_fields
 
 LONGEST = LARGEST * 3 // 4  # bytes of a line: more than the names and changes of one request can make
+
+TOLD = "request"  # what events are called that `told.py` keeps
+
+
+def _begin(kind: str) -> str:
+    return f'{{"kind":"{kind}","schema":{VERSION},"time":"'
 
 
 def timestamp(seconds: float) -> str:
@@ -35,18 +43,24 @@ class EventLines:
         self._second = -1  # the one that `_text` is of
         self._text = ""
 
-    def line(self, entry: QueuedEvent | LateEvent | Loss) -> bytes:
+    def lines(self, entry: QueuedEvent | ToldEvents | Loss) -> list[bytes]:
+        """The lines of all events in it, each with its new line."""
+        if isinstance(entry, QueuedEvent | Loss):
+            return [self.line(entry)]
+        if self._redact is not None:
+            return [self.line(QueuedEvent(TOLD, at, shared, said)) for at, shared, said in told_fields(entry)]
+        made = entry.lines(_begin(TOLD).encode(), self._chain.encode(), self.sequence)
+        self.sequence += len(entry)
+        return made.splitlines(keepends=True)
+
+    def line(self, entry: QueuedEvent | Loss) -> bytes:
         """The line of an event, and its new line."""
         if isinstance(entry, Loss):
             return self._lost(entry.count, entry.since, entry.until)
         try:
-            if not isinstance(entry, QueuedEvent):
-                if self._redact is None:
-                    return self._late(entry)
-                entry = entry.made()
             if self._redact is not None:
                 entry = self._redact(entry)
-            said = to_json(entry.fields)[1:-1]
+            said = fields_json(entry.fields)
             shared = b"" if entry.shared is None else entry.shared.json
         except (PydanticSerializationError, ValueError):
             return self._lost(1, entry.at, entry.at)
@@ -54,20 +68,13 @@ class EventLines:
             return self._lost(1, entry.at, entry.at)
         return b",".join([self._stamp(entry.kind, entry.at).encode(), *filter(None, (shared, said))]) + b"}\n"
 
-    def _late(self, entry: LateEvent) -> bytes:
-        """The same of an event that writes its own JSON."""
-        said = entry.said()
-        if len(entry.shared.text) + len(said) > LONGEST:
-            return self._lost(1, entry.at, entry.at)
-        return f"{self._stamp(entry.kind, entry.at)},{entry.shared.text},{said}}}\n".encode()
-
     def _lost(self, count: int, since: float, until: float) -> bytes:
         fields = {"lost": count, "lost_from": self._time(since), "lost_to": self._time(until)}
         return self._stamp("events_lost", until).encode() + b"," + json.dumps(fields).encode()[1:] + b"\n"
 
     def _stamp(self, kind: str, at: float) -> str:
         self.sequence += 1
-        return f'{{"kind":"{kind}","schema":{VERSION},"time":"{self._time(at)}{self._chain}{self.sequence}'
+        return f"{_begin(kind)}{self._time(at)}{self._chain}{self.sequence}"
 
     def _time(self, at: float) -> str:
         """The second is written once for all events in it."""

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from plugins.audit.lines import timestamp
 from plugins.audit.party import with_tls
-from plugins.audit.queue import QueuedEvent, SharedFields
+from plugins.audit.queue import QueuedEvent
 from plugins.audit.schema import Party
+from plugins.audit.shared import SharedFields
 from proxy.plugin import NotServed
 
 WINDOW = 10.0  # seconds

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from plugins.audit.learning import TopicLearner
 from plugins.audit.levels import ClientLevels, LevelsFile
-from plugins.audit.queue import SharedFields
 from plugins.audit.schema import Party
-from proxy.plugin import Connection, Services, Tls
+from plugins.audit.shared import SharedFields
+from plugins.audit.told import ToldTraffic, told_traffic
+from proxy.plugin import Api, Connection, Services, Tls
 from proxy.plugin.files import WatchedFile
 from proxy.plugin.frames import CompiledTally
 from rules.noted import noted_rules
@@ -23,11 +24,11 @@ TallyKey = tuple[int, int]  # an API's key, and a version
 class OpenTally(NamedTuple):
     """Of which partitions requests need not be read (`counted.py`).
 
-    `heads` is what is said of each topic in an event for each request, as JSON (`told.py`); None: they are counted.
+    `told` is what is said in an event for each request (`told.py`); None: they are counted.
     """
 
     tally: CompiledTally
-    heads: dict[bytes, str] | None = None
+    told: ToldTraffic | None = None
 
 
 class KnownParty:
@@ -68,11 +69,14 @@ class KnownParty:
         self.levels(connection)
         return self.tallies.get(key)
 
-    def told(self, key: TallyKey, make: Callable[[], CompiledTally]) -> OpenTally:
-        """The same for those that are told in full; with room for one more topic."""
-        found = self.tallies.get(key)
-        if found is None or found.heads is None or len(found.heads) >= MOST_TOLD:
-            found = self.tallies[key] = OpenTally(make(), {})
+    def told(self, api: Api, version: int, make: Callable[[], CompiledTally]) -> OpenTally | None:
+        """The same for those that are told in full, with room for one more topic. None: they cannot be told so."""
+        found = self.tallies.get((api.key, version))
+        if found is None or found.told is None or len(found.told.topics) >= MOST_TOLD:
+            traffic = told_traffic(self.shared, api.name, version)
+            found = None if traffic is None else OpenTally(make(), traffic)
+            if found is not None:
+                self.tallies[api.key, version] = found
         return found
 
     def levels(self, connection: Connection) -> ClientLevels:

@@ -5,7 +5,7 @@ Rules:
 * The queue is bounded, by events, the resources in them and how long their texts are, which clients choose. An event
   that finds it full is lost: it is counted, and an `events_lost` stands in the queue, and so in the journal, where it
   and those lost after it would have stood.
-* What many events say alike is kept once (`SharedFields`), and its JSON is made once, by the thread that writes.
+* Events of requests that nobody read (`told.py`) are kept together while nothing else is put between them.
 """
 
 from __future__ import annotations
@@ -13,37 +13,13 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from functools import cached_property
-from sys import getsizeof
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, TypeAlias
 
-from pydantic_core import to_json
+from plugins.audit.shared import SharedFields
+from plugins.audit.told import ToldEvents, ToldTraffic, told_events
 
 ROOM = 50_000  # events, and resources in them: about 30 MB
-PLAIN = 400  # bytes of text that count as one more
-
-
-def text_bytes(text: str | None) -> int:
-    """Bytes that the characters of a text take."""
-    return getsizeof(text) - getsizeof("") if text else 0
-
-
-class SharedFields:
-    """Fields that many events have: who a client is. They do not change any more."""
-
-    def __init__(self, fields: Mapping[str, Any]) -> None:
-        self.fields = fields
-        self.weight = sum(text_bytes(value) for value in fields.values() if isinstance(value, str)) // PLAIN
-
-    @cached_property
-    def json(self) -> bytes:
-        """The fields as they stand in a line, without the braces."""
-        return to_json(self.fields)[1:-1]
-
-    @cached_property
-    def text(self) -> str:
-        """The same as a text."""
-        return self.json.decode()
+NUMBERS = 64  # bytes of numbers that tell of one resource
 
 
 class QueuedEvent(NamedTuple):
@@ -62,21 +38,6 @@ class DeferredEvent(NamedTuple):
     at: float
     weight: int
     make: Callable[[], QueuedEvent | None]
-
-
-class LateEvent(Protocol):
-    """An event of which the JSON is made by who writes it: until then it costs who puts it next to nothing."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def at(self) -> float: ...
-    @property
-    def shared(self) -> SharedFields: ...
-    @property
-    def weight(self) -> int: ...
-    def said(self) -> str: ...
-    def made(self) -> QueuedEvent: ...
 
 
 class Loss:
@@ -103,35 +64,69 @@ class Loss:
             self._taken = True
 
 
+Entry: TypeAlias = QueuedEvent | DeferredEvent | ToldEvents | Loss
+
+
+def events_in(entry: Entry) -> int:
+    """How many lines are made of it."""
+    return 1 if isinstance(entry, QueuedEvent | DeferredEvent | Loss) else len(entry)
+
+
 class EventQueue:
     """Events in the order in which they were put."""
 
     def __init__(self, room: int = ROOM) -> None:
         self._room = room
-        self._entries: deque[QueuedEvent | DeferredEvent | LateEvent | Loss] = deque()
+        self._entries: deque[Entry] = deque()
         self._came = 0  # of what was put, by weight; written by who puts
         self._went = 0  # the same of what was taken; written by who takes
         self._loss: Loss | None = None
+        self._told: ToldEvents | None = None  # the newest entry, where it may take one more
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def put(self, event: QueuedEvent | DeferredEvent | LateEvent) -> bool:
+    @property
+    def events(self) -> int:
+        """How many wait."""
+        return sum(map(events_in, tuple(self._entries)))
+
+    def put(self, event: QueuedEvent | DeferredEvent) -> bool:
         """Let this event be written. False: it is lost."""
-        if self._came - self._went + event.weight > self._room and self._entries:
+        if not self._has_room(event.weight):
             self._lose(event.at)
             return False
         self._came += event.weight
         self._entries.append(event)
+        self._told = None
         return True
+
+    def tell(self, at: float, traffic: ToldTraffic, numbers: bytes) -> bool:
+        """The same with an event of a request that nobody read, of which these numbers were found."""
+        weight = 1 + traffic.shared.weight + len(numbers) // NUMBERS
+        if not self._has_room(weight):
+            self._lose(at)
+            return False
+        shared, begins, heads = traffic.shared, traffic.begins, traffic.heads
+        if self._told is None or not self._told.add(at, weight, shared, begins, heads, numbers):
+            events = told_events()
+            events.add(at, weight, shared, begins, heads, numbers)
+            self._entries.append(events)
+            self._told = events
+        self._came += weight
+        return True
+
+    def _has_room(self, weight: int) -> bool:
+        return self._came - self._went + weight <= self._room or not self._entries
 
     def _lose(self, at: float) -> None:
         if self._loss is None or self._loss is not self._entries[-1] or not self._loss.add(at):
             self._loss = Loss(at)
             self._loss.add(at)
             self._entries.append(self._loss)
+            self._told = None
 
-    def take(self) -> QueuedEvent | DeferredEvent | LateEvent | Loss | None:
+    def take(self) -> Entry | None:
         """The oldest entry; None: there is none."""
         try:
             entry = self._entries.popleft()
@@ -139,6 +134,8 @@ class EventQueue:
             return None
         if isinstance(entry, Loss):
             entry.take()
-        else:
-            self._went += entry.weight
+            return entry
+        if not isinstance(entry, QueuedEvent | DeferredEvent):
+            entry.close()
+        self._went += entry.weight
         return entry

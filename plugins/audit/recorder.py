@@ -13,7 +13,8 @@ from plugins.audit.events import Said
 from plugins.audit.journal import Journal
 from plugins.audit.levels import LevelsFile
 from plugins.audit.party import KnownParty
-from plugins.audit.queue import DeferredEvent, LateEvent, QueuedEvent
+from plugins.audit.queue import DeferredEvent, QueuedEvent
+from plugins.audit.told import ToldTraffic
 from proxy.plugin import Connection, Services
 from proxy.plugin.files import WatchedFile
 
@@ -54,7 +55,12 @@ class EventRecorder:
         if not self._journal.put(kind, at, fields, party, weight):
             self._lost.add()
 
-    def keep(self, event: QueuedEvent | DeferredEvent | LateEvent) -> None:
+    def keep(self, event: QueuedEvent | DeferredEvent) -> None:
         """Tell what this event says."""
         if not self._journal.hand_over(event):
+            self._lost.add()
+
+    def tell(self, at: float, traffic: ToldTraffic, numbers: bytes) -> None:
+        """Tell of a request that nobody read."""
+        if not self._journal.tell(at, traffic, numbers):
             self._lost.add()

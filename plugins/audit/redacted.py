@@ -17,9 +17,10 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from plugins.audit.pseudonyms import pseudonyms
-from plugins.audit.queue import QueuedEvent, SharedFields
+from plugins.audit.queue import QueuedEvent
 from plugins.audit.redaction import MASK, Method, Redaction, RedactionRule
 from plugins.audit.schema import Redacting
+from plugins.audit.shared import SharedFields
 
 OF_PARTY = ("principal", "client_host", "client_id", "tls_subject")
 WITH = {"client_host": ("client_port",), "principal": ("delegation",)}  # go where this one is redacted

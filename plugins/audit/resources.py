@@ -17,9 +17,9 @@ from typing import Any
 from plugins.audit.changes import CHANGING, RequestChanges
 from plugins.audit.measured import measured
 from plugins.audit.operations import needed_right
-from plugins.audit.queue import text_bytes
 from plugins.audit.schema import AdminChange, Resource
 from plugins.audit.shapes import MessageShape, shape
+from plugins.audit.shared import text_bytes
 from plugins.audit.traffic import Counted, Names, PartitionTraffic
 from plugins.audit.words import CONFIG_TYPES, TYPES_OF, id_text
 from proxy.plugin import (

@@ -15,8 +15,8 @@ from typing import Any
 
 from plugins.audit.measured import measured
 from plugins.audit.operations import needed_right
-from plugins.audit.queue import text_bytes
 from plugins.audit.schema import AdminChange, Resource
+from plugins.audit.shared import text_bytes
 from plugins.audit.words import id_text
 from proxy.plugin import (
     FETCH,

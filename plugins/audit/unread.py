@@ -18,7 +18,7 @@ from plugins.audit.ended import EndedRequest, FoundResource
 from plugins.audit.levels import LONGEST_REMEMBERED, Level
 from plugins.audit.party import OpenTally
 from plugins.audit.recorder import EventRecorder
-from plugins.audit.told import begins
+from plugins.audit.told import head
 from plugins.audit.traffic import TrafficSubjects
 from plugins.audit.windows import WindowKey, Windows
 from proxy.plugin import Api, By, Services
@@ -36,7 +36,7 @@ class UnreadRequests:
     def counting(self, api: Api, version: int) -> CountedTraffic | None:
         """What counts the requests of this API in this version; None: they are all read."""
         recorder, wall = self._recorder, self._services.clock.wall
-        counted = counted_traffic(api, version, recorder.keep, self._services.name, recorder.parties, wall)
+        counted = counted_traffic(api, version, recorder.tell, self._services.name, recorder.parties, wall)
         if counted is not None:
             self._counted[api, version] = counted
         return counted
@@ -72,12 +72,10 @@ class UnreadRequests:
             if name is None or index is None or len(name) > LONGEST_REMEMBERED:
                 continue
             if levels.level(ctx.api, ctx.version, "topic", name, index).level is Level.FULL:
-                found = found or known.told(counted.key, counted.tally)
-                assert found.heads is not None
-                said = topic.encode() if isinstance(topic, str) else topic
-                if said not in found.heads:
-                    head = begins(subjects.head(("topic", topic, None), name_of, one.rules))
-                    if head is None:
-                        continue
-                    found.heads[said] = head
-                found.tally.know(said, index)
+                found = found or known.told(ctx.api, ctx.version, counted.tally)
+                if found is None or found.told is None:
+                    return
+                said, told = topic.encode() if isinstance(topic, str) else topic, found.told
+                begins = told.topics.get(said) or head(subjects.head(("topic", topic, None), name_of, one.rules))
+                if begins is not None:
+                    told.know(found.tally.know(said, index), said, begins)

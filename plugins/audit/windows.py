@@ -16,8 +16,9 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from plugins.audit.queue import PLAIN, QueuedEvent, SharedFields, text_bytes
+from plugins.audit.queue import QueuedEvent
 from plugins.audit.schema import Resource
+from plugins.audit.shared import PLAIN, SharedFields, text_bytes
 from plugins.audit.traffic import Counted, PartitionTraffic
 from plugins.audit.window_counts import ResourceCount, Window
 from proxy.plugin import Api, Outcome

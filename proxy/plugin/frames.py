@@ -46,7 +46,6 @@ from proxy.protocol.slices import (
 from proxy.protocol.tally import (
     CompiledExchange as CompiledExchange,
     CompiledTally as CompiledTally,
-    ToldExchange as ToldExchange,
     TrafficLayouts as TrafficLayouts,
     traffic as traffic,
 )

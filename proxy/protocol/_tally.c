@@ -129,7 +129,7 @@ static PyObject *tally_know(PyObject *self, PyObject *const *arguments, Py_ssize
         tally->cells[tally->count].sum.size = 0, tally->cells[tally->count].sum.records = -1;
         *place = (uint32_t)++tally->count;
     }
-    Py_RETURN_NONE;
+    return PyLong_FromUnsignedLong(*place - 1);
 }
 
 static PyObject *tally_know_none(PyObject *self, PyObject *Py_UNUSED(nothing)) {
@@ -167,7 +167,7 @@ static void tally_free(PyObject *self) {
 }
 
 static PyMethodDef tally_methods[] = {
-    {"know", (PyCFunction)(void (*)(void))tally_know, METH_FASTCALL, "Count this partition of this topic from now on."},
+    {"know", (PyCFunction)(void (*)(void))tally_know, METH_FASTCALL, "Count this partition of this topic from now on. Gives the number of its cell."},
     {"know_none", tally_know_none, METH_NOARGS, "Count from now on what is about no partition, too."},
     {"take", tally_take, METH_NOARGS, "All that was counted. Nothing is counted any more."},
     {0},
@@ -504,6 +504,8 @@ static outcome look(const Program *layout, Exchange *exchange, const Py_buffer *
     return then;
 }
 
+enum { TOLD = 5, TOLD_ROW = 8 };                /* numbers, of an exchange and of each partition; tally.py says which */
+
 static PyObject *layout_tell(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
     if (count != 6 || !Py_IS_TYPE(arguments[0], &exchange_type))
         return PyErr_SetString(PyExc_TypeError, "tell(Exchange, bytes, where the frame begins and ends, answered, left)"), NULL;
@@ -513,20 +515,18 @@ static PyObject *layout_tell(PyObject *self, PyObject *const *arguments, Py_ssiz
     if (PyErr_Occurred()) return NULL;
     Py_buffer bytes;
     if (PyObject_GetBuffer(arguments[1], &bytes, PyBUF_SIMPLE)) return NULL;
-    PyObject *rows = NULL, *result = NULL;
-    if (look((Program *)self, exchange, &bytes, start, stop) == GOES_ON && (rows = PyTuple_New(exchange->count))) {
-        for (uint32_t i = 0; rows && i < exchange->count; i++) {
-            const sums *s = &exchange->rows[i].sum;
-            const cell *c = &exchange->tally->cells[exchange->rows[i].cell];
-            PyObject *one = Py_BuildValue("(OiLLLLLL)", c->topic, c->partition, s->size, s->records, s->first, s->last, s->earliest, s->latest);
-            if (!one) Py_CLEAR(rows);
-            else PyTuple_SET_ITEM(rows, i, one);
+    PyObject *result = NULL;
+    if (look((Program *)self, exchange, &bytes, start, stop) == GOES_ON
+        && (result = PyBytes_FromStringAndSize(NULL, sizeof(int64_t) * (TOLD + (Py_ssize_t)exchange->count * TOLD_ROW)))) {
+        int64_t number = number_at((const uint8_t *)bytes.buf + start + NUMBER_AT, 4), size = stop - start;
+        int64_t head[TOLD] = {number, exchange->size, size, (int64_t)rint(broker * 1e6), (int64_t)rint((gone - exchange->came - broker) * 1e6)};
+        char *to = (char *)memcpy(PyBytes_AS_STRING(result), head, sizeof head) + sizeof head;
+        for (uint32_t i = 0; i < exchange->count; i++) {
+            const row *each = &exchange->rows[i];
+            const sums *s = &each->sum;
+            int64_t told[TOLD_ROW] = {each->cell, exchange->tally->cells[each->cell].partition, s->size, s->records, s->first, s->last, s->earliest, s->latest};
+            to = (char *)memcpy(to, told, sizeof told) + sizeof told;
         }
-    }
-    if (rows) {
-        int number = (int32_t)number_at((const uint8_t *)bytes.buf + start + NUMBER_AT, 4);
-        long long sent = (long long)rint(broker * 1e6), kept = (long long)rint((gone - exchange->came - broker) * 1e6);
-        result = Py_BuildValue("(iLnLLN)", number, (long long)exchange->size, stop - start, sent, kept, rows);
     }
     PyBuffer_Release(&bytes);
     return result ? result : not_counted();

@@ -33,9 +33,9 @@ from proxy.protocol.schema import Message, Request, Response
 from proxy.protocol.wire import Meaning
 
 if TYPE_CHECKING:
-    from proxy.protocol._tally import Exchange, Tally, Told
+    from proxy.protocol._tally import Exchange, Tally
 else:
-    Exchange = Tally = Told = Any
+    Exchange = Tally = Any
 
 try:
     from proxy.protocol import _tally as compiled
@@ -44,9 +44,6 @@ except ImportError:
 
 CompiledExchange: TypeAlias = Exchange
 CompiledTally: TypeAlias = Tally
-# Correlation id, bytes of request and answer, microseconds of broker and proxy; and of each partition: topic, index,
-# bytes (-1: no records), records, first and last offset and timestamp.
-ToldExchange: TypeAlias = Told
 ElementCount = Callable[[Buffer, int, int], int | None]
 
 
@@ -78,12 +75,17 @@ BY_NAME = {"acks": TallyOpcode.ACKS, "base_offset": TallyOpcode.BASE_OFFSET}
 
 
 class TrafficLayouts(NamedTuple):
-    """How requests of an API in a version, and their answers, are counted."""
+    """How requests of an API in a version, and their answers, are counted.
+
+    `tell` gives numbers of eight bytes, in the machine's order: correlation id, bytes of request and answer,
+    microseconds of broker and proxy; and of each partition the number of its cell (as `Tally.know` gave it), its own
+    number, bytes (-1: no records), records, first and last offset and timestamp.
+    """
 
     tally: Callable[[], Tally]
     ask: Callable[[Tally, Buffer, int, int, float], Exchange | None]
     answer: Callable[[Exchange, Buffer, int, int, float, float, float], bool]
-    tell: Callable[[Exchange, Buffer, int, int, float, float], Told | None]
+    tell: Callable[[Exchange, Buffer, int, int, float, float], bytes | None]
 
 
 @cache

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from plugins.audit import Audit
 from plugins.audit.journal import Journal
-from plugins.audit.queue import SharedFields
+from plugins.audit.shared import SharedFields
 from proxy.plugin import ProduceRequest, ProduceResponse, Record, write_batch
 from proxy.testing import FakeWorker, build, request_frame, response_frame
 from tests.bench.exchanges import Exchange, relayed

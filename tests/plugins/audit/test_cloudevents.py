@@ -6,8 +6,9 @@ import json
 
 from plugins.audit.cloudevents import chain_key, record, source
 from plugins.audit.lines import EventLines
-from plugins.audit.queue import QueuedEvent, SharedFields
+from plugins.audit.queue import QueuedEvent
 from plugins.audit.schema import VERSION
+from plugins.audit.shared import SharedFields
 from tests.plugins.audit.written import START
 
 PARTY = SharedFields({"principal": 'User:"alice"', "client_id": "café"})

@@ -18,8 +18,9 @@ from plugins.audit import journal as journal_module
 from plugins.audit.chain import Rotation
 from plugins.audit.contents import segment_lines
 from plugins.audit.journal import Journal, JournalError
-from plugins.audit.queue import DeferredEvent, QueuedEvent, SharedFields
+from plugins.audit.queue import DeferredEvent, QueuedEvent
 from plugins.audit.segments import LARGEST, OpenSegment, segments
+from plugins.audit.shared import SharedFields
 from plugins.audit.signing import public_key
 from plugins.audit.verify import verify
 from proxy.testing import FakeWorker

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from plugins.audit.lines import LONGEST, EventLines
-from plugins.audit.queue import Loss, QueuedEvent, SharedFields
+from plugins.audit.queue import Loss, QueuedEvent
+from plugins.audit.shared import SharedFields
 from tests.plugins.audit.declared import undeclared
 from tests.plugins.audit.written import START
 

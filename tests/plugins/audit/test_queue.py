@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from plugins.audit.queue import EventQueue, Loss, QueuedEvent, SharedFields
+from plugins.audit.queue import EventQueue, Loss, QueuedEvent, events_in
+from plugins.audit.shared import SharedFields
+from plugins.audit.told import ToldTraffic
+
+TOLD = ToldTraffic(SharedFields({}), "Produce", 9)
+TOLD.know(0, b"t", b'"type":"topic"')
 
 
 def event(at: float, weight: int = 1) -> QueuedEvent:
@@ -56,7 +61,36 @@ def test_one_that_is_larger_than_all_room_is_taken_where_nothing_else_waits() ->
     assert taken(queue) == [1.0]
 
 
-def test_what_events_share_is_written_as_json_once() -> None:
-    shared = SharedFields({"principal": "User:alice", "client_port": 9})
-    assert shared.json == b'"principal":"User:alice","client_port":9'
-    assert shared.json is shared.json
+def tell(queue: EventQueue, at: float) -> bool:
+    return queue.tell(at, TOLD, bytes(8 * 13))
+
+
+def test_events_that_nobody_read_are_kept_together_while_nothing_comes_between_them() -> None:
+    queue = EventQueue()
+    tell(queue, 1.0)
+    tell(queue, 2.0)
+    queue.put(event(3.0))
+    tell(queue, 4.0)
+    assert (len(queue), queue.events) == (3, 4)
+    first, other, last = (queue.take() for _ in range(3))
+    assert other == event(3.0)
+    assert [[at for at, _ in each.whose()] for each in (first, last)] == [[1.0, 2.0], [4.0]]
+
+
+def test_nothing_is_added_to_what_was_taken() -> None:
+    queue = EventQueue()
+    tell(queue, 1.0)
+    taken = queue.take()
+    tell(queue, 2.0)
+    assert (events_in(taken), queue.events) == (1, 1)
+
+
+def test_those_that_find_no_room_are_counted_where_they_would_have_stood() -> None:
+    queue = EventQueue(room=5)
+    assert [tell(queue, at) for at in (1.0, 2.0, 3.0)] == [True, True, False]
+    queue.take()
+    assert tell(queue, 4.0)
+    loss, last = queue.take(), queue.take()
+    assert isinstance(loss, Loss)
+    assert (loss.count, loss.since, events_in(last)) == (1, 3.0, 1)
+    assert [tell(queue, at) for at in (5.0, 6.0, 7.0)] == [True, True, False], "each weighs two"

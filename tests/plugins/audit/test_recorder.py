@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from plugins.audit.journal import Journal
-from plugins.audit.queue import QueuedEvent, SharedFields
+from plugins.audit.queue import QueuedEvent
 from plugins.audit.recorder import EventRecorder
+from plugins.audit.shared import SharedFields
 from proxy.testing import FakeWorker, connection
 
 

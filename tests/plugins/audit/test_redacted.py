@@ -13,10 +13,11 @@ from plugins.audit.contents import segment_lines
 from plugins.audit.keyfile import KeyFileError
 from plugins.audit.lines import EventLines
 from plugins.audit.pseudonyms import Pseudonyms, pseudonyms
-from plugins.audit.queue import QueuedEvent, SharedFields
+from plugins.audit.queue import QueuedEvent
 from plugins.audit.redacted import Redactor, redactor
 from plugins.audit.redaction import FIELDS, Redaction, RedactionRule
 from plugins.audit.segments import segments
+from plugins.audit.shared import SharedFields
 from tests.plugins.audit.declared import undeclared
 from tests.plugins.audit.written import KEY, START, Wall
 

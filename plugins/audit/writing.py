@@ -1,0 +1,145 @@
+"""Writing: from the queue to the disk: what the writer's thread does for a journal.
+
+Rules:
+* What was put is made lines of, in its order, and then what is due: summaries that are over. A frame has one MiB of
+  lines, or little more.
+* Where somebody deletes or moves the segment that is written, the next one begins at once, and the log says how many
+  events are gone. What was being written at that moment is written again.
+* What a large request is about takes tens of milliseconds to tell: it is made here (`DeferredEvent`).
+* Whatever the disk refuses is raised as OSError, and can be tried again.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+
+from plugins.audit.chain import Chain
+from plugins.audit.queue import DeferredEvent, EventQueue, Loss, QueuedEvent, events_in
+from plugins.audit.told import ToldEvents
+from proxy.plugin import LineWriter
+
+FRAME = 1 << 20  # bytes of lines in one frame, or little more
+BREATH = 32  # entries after which the writer lets the relay's thread go on, which waits for the same interpreter
+
+
+class JournalWriting:
+    """Writes what is in `queue`, and what is `due` at some moment, to `chain`. One thread at a time calls it."""
+
+    def __init__(
+        self,
+        chain: Chain,
+        queue: EventQueue,
+        tell: LineWriter,
+        wall: Callable[[], float],
+        due: Callable[[float], Iterable[QueuedEvent]],
+    ) -> None:
+        self._chain = chain
+        self._queue = queue
+        self._tell = tell
+        self._wall = wall
+        self._due = due
+        self._flushed = threading.Condition()
+        self._over: deque[QueuedEvent] = deque()  # summaries that are to be written
+        self._newest: list[QueuedEvent | ToldEvents | Loss] = []  # what was made lines of last, until it is on disk
+        self._taken = 0  # how many events of the queue are lines
+        self.on_disk = 0  # and how many are on disk
+
+    def wait(self, events: int, seconds: float) -> None:
+        """Wait until so many events of the queue are on disk, for so many seconds at most. Called by any thread."""
+        with self._flushed:
+            self._flushed.wait_for(lambda: self.on_disk >= events, seconds)
+
+    def write(self, now: float) -> None:
+        """Write all that is in the queue, and the summaries that are over now.
+
+        Raises OSError, also where only the next segment cannot be begun.
+        """
+        self._flush()
+        self._take_due(now)
+        refused = self._rotate(bool(self._queue or self._over))
+        while self._queue:
+            self._fill(self._take)
+            self._flush()
+        self._take_due(now)  # also of what was only counted now
+        while self._over:
+            self._fill(self._take_summary)
+            self._flush()
+        refused = refused or self._rotate(False)
+        if refused:
+            raise refused
+
+    def end(self) -> None:
+        """Say that this is the end, and seal it. Raises OSError."""
+        self._chain.end()
+
+    def abandon(self) -> int:
+        """Nothing more is written. Gives how many events are not."""
+        lost = self._queue.events + len(self._over) + self._chain.waiting
+        self._chain.abandon()
+        return lost
+
+    def _take_due(self, now: float) -> None:
+        self._over += [event._replace(at=min(now, self._wall())) for event in self._due(now)]
+
+    def _flush(self) -> None:
+        if not self._chain.is_gone:
+            self._chain.flush()
+        while self._chain.is_gone:
+            self._replace()
+        self._newest = []
+        with self._flushed:
+            self.on_disk = self._taken
+            self._flushed.notify_all()
+
+    def _replace(self) -> None:
+        """The segment that was written is gone."""
+        gone = self._chain.segment
+        lost = self._chain.replace(sum(map(events_in, self._newest)))
+        self._tell("audit segment deleted or moved while it was written", level="error", segment=str(gone), events=lost)
+        for entry in self._newest:
+            self._chain.add(entry)
+        self._chain.flush()
+
+    def _fill(self, take: Callable[[], QueuedEvent | ToldEvents | Loss | None]) -> None:
+        """Make lines of some entries, for one frame."""
+        size = 0
+        while size < FRAME and (entry := take()) is not None:
+            size += self._chain.add(entry)
+            self._newest.append(entry)
+            if len(self._newest) % BREATH == 0:
+                time.sleep(0)
+
+    def _take(self) -> QueuedEvent | ToldEvents | Loss | None:
+        while True:
+            entry = self._queue.take()
+            if entry is None or isinstance(entry, Loss):
+                return entry
+            self._taken += events_in(entry)
+            if not isinstance(entry, DeferredEvent):
+                return entry
+            if (made := self._made(entry)) is not None:
+                return made
+
+    def _made(self, entry: DeferredEvent) -> QueuedEvent | Loss | None:
+        """What becomes of it. One that cannot be made is lost, and keeps nothing else from being written."""
+        try:
+            return entry.make()
+        except Exception as error:
+            self._tell("audit event not made", level="error", error=type(error).__name__)
+            loss = Loss(entry.at)
+            loss.add(entry.at)
+            return loss
+
+    def _take_summary(self) -> QueuedEvent | None:
+        return self._over.popleft() if self._over else None
+
+    def _rotate(self, more: bool) -> OSError | None:
+        """A segment that cannot be followed by another one goes on."""
+        try:
+            self._chain.rotate(more)
+        except OSError as error:
+            return error
+        return None
