@@ -92,6 +92,7 @@ def report(journal: str, out: str, *more: str) -> subprocess.CompletedProcess[st
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.long  # two minutes, with nothing else on the machine
 def test_a_journal_on_a_remote_file_system_is_listed_read_and_kept_there_for_the_next_run(
     hdfs: Hdfs, tmp_path: Path
 ) -> None:
