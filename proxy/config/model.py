@@ -164,8 +164,9 @@ class LimitOptions(Section):
         default=300_000,
         description="Elements of all arrays in one request that the proxy has to read; one with more closes its"
         " connection. A sixth of them, and always 50,000, may be something else than partitions, such as topics."
+        " Eight numbers that a request does not ask about, such as replicas, count as one."
         " A response may have twice as many of both kinds together:"
-        " Metadata of 10,000 topics with 200,000 partitions has 350,000.",
+        " Metadata of 10,000 topics with 200,000 partitions has 360,000.",
         examples=[300000],
     )
     memory: Size | None = Field(

@@ -113,7 +113,7 @@ static outcome go(walk *w, const int32_t *step, const int32_t *end, int last) {
             if (length(s, its[0], its[1], &n)) return FAILED;
             if (n >= 0) then = step[0] == NAME ? call(w, n) : skip(s, n);
             break;
-        case NUMBERS:                           /* width, nullable, size of each */
+        case NUMBERS:                           /* width, nullable, size of each; nothing is counted */
             if (length(s, its[0], its[1], &n)) return FAILED;
             if (n > 0) then = skip(s, n * its[2]);
             break;

@@ -11,7 +11,7 @@
 
 enum { PLACES = 16 };                           /* of a new tally; always a power of two, and at most half of them taken */
 enum { MOST_ROWS = 1000, MOST_ELEMENTS = 100000 };  /* of one exchange: what has more is read */
-enum { NUMBER = 8, NUMBERS_TO_AN_ELEMENT = 8 }; /* bytes of the longest number; as in slices.py */
+enum { ELEMENT = 8 };                           /* units; as in slices.py */
 enum { NUMBER_AT = 4, HEAD = 8 };               /* of an answer: its size and the correlation id */
 
 /* ---- sums, and what a batch of records says of itself ---- */
@@ -258,7 +258,7 @@ enum { SKIP, BYTES, NUMBERS, STRUCTS, MAYBE, BARE, ROWS, ROW, TOPIC, TOPIC_ID, P
 
 typedef struct {
     span s;
-    int64_t room;                               /* for elements */
+    int64_t room;                               /* units, for elements */
     int64_t to_come;                            /* bytes of the frame behind these: of records, and of how many tags there are */
     Exchange *exchange;                         /* NULL: elements are counted, and nothing else */
     uint64_t mark;
@@ -355,10 +355,10 @@ static outcome go(walk *w, const int32_t *step, const int32_t *end) {
             if (step[0] == PARTITION) w->partition = n;
             if (step[0] == BASE_OFFSET) w->base_offset = n;
             break;
-        case NUMBERS:                           /* width, nullable, size of each */
+        case NUMBERS:                           /* width, nullable, size of each, units of each */
             if (length(s, its[0], its[1], &n)) return FAILED;
             if (n <= 0) break;
-            if ((w->room -= its[2] > NUMBER ? n : n / NUMBERS_TO_AN_ELEMENT) < 0) return OTHERWISE;
+            if ((w->room -= n * its[3]) < 0) return OTHERWISE;
             then = skip(s, n * its[2]);
             break;
         case ROWS:                              /* as STRUCTS, but none are odd */
@@ -369,7 +369,7 @@ static outcome go(walk *w, const int32_t *step, const int32_t *end) {
             if (length(s, its[0], its[1], &n)) return FAILED;
             if (n <= 0) { if (is_odd) return OTHERWISE; break; }
             if (n * its[2] > left(s) + w->to_come) return short_of_bytes();
-            if ((w->room -= n) < 0) return OTHERWISE;
+            if ((w->room -= n * ELEMENT) < 0) return OTHERWISE;
             for (int64_t i = 0; i < n && then == GOES_ON; i++) then = go(w, body, step + STEP);
             break;
         }
@@ -393,14 +393,14 @@ static PyObject *layout_elements(PyObject *self, PyObject *const *arguments, Py_
     if (PyObject_GetBuffer(arguments[0], &bytes, PyBUF_SIMPLE)) return NULL;
     const uint8_t *all = bytes.buf;
     outcome then = OTHERWISE;
-    walk w = {.room = most};
+    walk w = {.room = most * ELEMENT};
     if (start >= 0 && start <= bytes.len) {
         w.s = (span){all + start, all + bytes.len};
         then = over((Program *)self, &w);
     }
     PyBuffer_Release(&bytes);
     if (then == FAILED) return NULL;
-    return then == OTHERWISE ? Py_NewRef(Py_None) : PyLong_FromSsize_t(most - w.room);
+    return then == OTHERWISE ? Py_NewRef(Py_None) : PyLong_FromSsize_t(most - w.room / ELEMENT);
 }
 
 /* None, whether bytes are lacking or something is odd; NULL only where there is no memory. */
@@ -430,7 +430,7 @@ static PyObject *layout_ask(PyObject *self, PyObject *const *arguments, Py_ssize
         exchange->rows = exchange->few, exchange->count = 0, exchange->room = FEW_ROWS;
         exchange->size = size, exchange->came = came, exchange->answered = -1;
         const uint8_t *all = bytes.buf;
-        walk w = {.s = {all + start, all + bytes.len}, .room = MOST_ELEMENTS, .to_come = size - bytes.len, .exchange = exchange, .mark = ++marks, .base_offset = -1, .sum = NOTHING};
+        walk w = {.s = {all + start, all + bytes.len}, .room = MOST_ELEMENTS * ELEMENT, .to_come = size - bytes.len, .exchange = exchange, .mark = ++marks, .base_offset = -1, .sum = NOTHING};
         if (over((Program *)self, &w) == GOES_ON && !left(&w.s) && !w.to_come) result = (PyObject *)exchange;
         else Py_DECREF(exchange);
     }
@@ -492,7 +492,7 @@ static outcome look(const Program *layout, Exchange *exchange, const Py_buffer *
     Tally *tally = exchange->tally;
     if (tally->is_closed || start < 0 || start + HEAD > stop || stop > bytes->len) return OTHERWISE;
     const uint8_t *all = bytes->buf;
-    walk w = {.s = {all + start + HEAD, all + stop}, .room = MOST_ELEMENTS, .exchange = exchange, .mark = ++marks, .base_offset = -1, .sum = NOTHING, .is_answer = 1};
+    walk w = {.s = {all + start + HEAD, all + stop}, .room = MOST_ELEMENTS * ELEMENT, .exchange = exchange, .mark = ++marks, .base_offset = -1, .sum = NOTHING, .is_answer = 1};
     uint32_t asked = exchange->count;
     for (uint32_t i = 0; i < asked; i++) {
         cell *c = &tally->cells[exchange->rows[i].cell];

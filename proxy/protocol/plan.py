@@ -10,7 +10,8 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple, cast
 
-from proxy.protocol.schema import Field, Message, Struct
+from proxy.protocol.schema import Field, Message, Request, Struct
+from proxy.protocol.slices import ELEMENT, NUMBER
 from proxy.protocol.wire import LEGACY_STRING, NAMES, STRING, UUID, Meaning, Primitive
 
 
@@ -43,11 +44,12 @@ class Nested(NamedTuple):
 
 
 class Many(NamedTuple):
-    """An array: a count and that many elements."""
+    """An array: a count and that many elements. `units`: what each counts of the limit of elements (`slices.py`)."""
 
     element: Fixed | Varying | Nested
     compact: bool
     nullable: bool
+    units: int
     least: int = 1
 
     @property
@@ -86,13 +88,15 @@ class Plan(NamedTuple):
 @cache
 def plan(message: type[Message], version: int) -> Plan:
     """How `message` is laid out in `version`."""
-    return _struct(message, version, message.is_flexible(version))
+    return _struct(message, version, message.is_flexible(version), issubclass(message, Request))
 
 
 @cache
-def _struct(struct: type[Struct], version: int, flexible: bool) -> Plan:
+def _struct(struct: type[Struct], version: int, flexible: bool, is_request: bool) -> Plan:
     present = [
-        Step(struct, field, _move(field, version, flexible)) for field in struct.fields if field.present(version)
+        Step(struct, field, _move(field, version, flexible, is_request))
+        for field in struct.fields
+        if field.present(version)
     ]
     steps = tuple(step for step in present if step.field.tag is None)
     tags = sorted((step for step in present if step.field.tag is not None), key=lambda step: cast(int, step.field.tag))
@@ -100,16 +104,19 @@ def _struct(struct: type[Struct], version: int, flexible: bool) -> Plan:
     return Plan(struct, flexible, steps, tuple(tags), least)
 
 
-def _move(field: Field, version: int, flexible: bool) -> Move:
+def _move(field: Field, version: int, flexible: bool, is_request: bool) -> Move:
     nullable = field.may_be_null(version)
     if not field.is_array:
-        return _one(field, version, flexible, nullable)
-    return Many(_one(field, version, flexible, nullable=False), flexible, nullable)
+        return _one(field, version, flexible, is_request, nullable)
+    element = _one(field, version, flexible, is_request, nullable=False)
+    is_number = isinstance(element, Fixed) and element.primitive is not UUID
+    is_asked_partition = is_request and field.meaning is Meaning.PARTITION
+    return Many(element, flexible, nullable, NUMBER if is_number and not is_asked_partition else ELEMENT)
 
 
-def _one(field: Field, version: int, flexible: bool, nullable: bool) -> Fixed | Varying | Nested:
+def _one(field: Field, version: int, flexible: bool, is_request: bool, nullable: bool) -> Fixed | Varying | Nested:
     if not isinstance(field.kind, Primitive):
-        return Nested(_struct(field.kind, version, flexible), nullable)
+        return Nested(_struct(field.kind, version, flexible, is_request), nullable)
     if field.kind.fmt is not None:
         return Fixed(field.kind, field.kind.size)
     is_name = field.kind is STRING and field.meaning in NAMES

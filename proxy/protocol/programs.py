@@ -20,7 +20,7 @@ class Over(IntEnum):
 
     SKIP = 0  # so many bytes
     BYTES = 1  # of a length; operands: its width, nullable
-    NUMBERS = 2  # an array; operands: the width of its count, nullable, size of each
+    NUMBERS = 2  # an array; operands: the width of its count, nullable, size of each, units of each (`slices.py`)
     STRUCTS = 3  # an array; operands: the width of its count, nullable, least size of each, steps over each
     MAYBE = 4  # a struct that may be null; operand: steps over it
 
@@ -62,6 +62,6 @@ def over(
         return [(Over.MAYBE, (len(body),)), *body] if move.nullable else body
     count = (COMPACT if move.compact else WIDTH["i"], move.nullable)
     if isinstance(move.element, Fixed):
-        return [(Over.NUMBERS, (*count, move.element.least))]
+        return [(Over.NUMBERS, (*count, move.element.least, move.units))]
     body = over(move.element, struct, array)
     return [(array(move.element), (*count, move.element.least, len(body))), *body]

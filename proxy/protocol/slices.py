@@ -3,7 +3,9 @@
 Rules:
 * Such work is a generator, and a bare `yield` of it says: the others may have their turn.
 * A slice takes up to 1 or 2 ms: so many bytes where a message is read, so many elements where it is judged or written.
-* What is read so has a limit of elements, and is counted before any of it is made. Eight numbers count as one element.
+* What is read so has a limit of elements, and is counted before any of it is made, in units: a struct, a text, an
+  id or a tagged field counts `ELEMENT`, a number `NUMBER`, which is an eighth. In a request a partition counts as an
+  element also where it is a number, since it has an answer of its own.
 * Most elements of a large request are partitions. The others, such as topics, have texts and arrays of their own, and
   the answer repeats them: of these there may be a sixth as many, and always `OTHERS`.
 * What is small (`LARGE`) is read in one go: that is quicker, and nearly all messages are. So is what is longer
@@ -21,7 +23,7 @@ BYTES = 16 << 10  # of a message that are read in one slice, unless one of its v
 ELEMENTS = 50  # that are judged in one slice, at up to 15 us each
 WRITTEN = 1_000  # that are written in one slice
 NUMBERS = 8 << 10  # that are read or written at a time
-NUMBERS_TO_AN_ELEMENT = 8
+ELEMENT, NUMBER = 8, 1  # units
 OTHERS = 50_000  # elements of a request that are no partitions; the largest clusters have fewer topics
 PARTITIONS_TO_ANOTHER = 6
 

@@ -105,8 +105,8 @@ def traffic(request: type[Request], response: type[Response], version: int) -> T
 def element_counter(cls: type[Message], version: int) -> ElementCount:
     """A function from bytes, where in them a message begins, and a number: to how many elements its arrays have.
 
-    None: more than that, or it is not known (tagged fields were found, or nothing is compiled). Eight numbers count as
-    one element. What the function raises for bytes that end too early is codec.BAD_BYTES.
+    What counts as one, `slices.py` says. None: more than that, or it is not known (tagged fields were found, or nothing
+    is compiled). What the function raises for bytes that end too early is codec.BAD_BYTES.
     """
     if compiled is None:
         return _not_counted

@@ -12,7 +12,7 @@ from proxy.protocol.emit.walk import walk_steps
 from proxy.protocol.emit.write import write_steps, write_struct, write_tags
 from proxy.protocol.plan import Plan, Step
 from proxy.protocol.schema import Request
-from proxy.protocol.slices import BYTES, WRITTEN
+from proxy.protocol.slices import BYTES, ELEMENT, WRITTEN
 
 CALLED = 50_000  # elements that are gone over at once, in 25 ms
 SLICED = ("", " in slices")  # of a title
@@ -27,7 +27,7 @@ def decoder(plan: Plan, title: str, *, sliced: bool = False) -> Any:
     src = _reader("decode", plan, sliced)
     read_struct(src, plan, "o")
     if sliced:
-        src.add("o.elements = room")
+        src.add(f"o.elements = room // {ELEMENT}")
     src.add("return o, p")
     return src.compile(f"decode {title}{SLICED[sliced]}")
 
@@ -39,7 +39,7 @@ def _reader(function: str, plan: Plan, sliced: bool) -> Source:
         src.counts_others = True
         src.add("others = others_of(room)")
     if sliced:
-        src.add(f"turn = p + {BYTES}", "yield")
+        src.add(f"room *= {ELEMENT}", f"turn = p + {BYTES}", "yield")
     return src
 
 
@@ -94,7 +94,7 @@ def caller(plan: Plan, names: frozenset[str], title: str, *, whole: bool) -> Any
     """
     src = Source("strangers", "buf, p, begins, known")
     src.counts = True
-    src.add("end, begun = len(buf), p + len(begins)", "strangers = []", f"room = {CALLED}")
+    src.add("end, begun = len(buf), p + len(begins)", "strangers = []", f"room = {CALLED * ELEMENT}")
     with src.block("if buf[p:begun] != begins:"):
         src.add("return None")
     src.add("p = begun")
@@ -197,7 +197,7 @@ def pick_reader(plan: Plan, picked: frozenset[str], title: str, *, sliced: bool 
         src.add("raise Short")
     src.add(f"o.opaque = ({', '.join(spans)},)" if spans else "o.opaque = ()")
     if sliced:
-        src.add("o.elements = room")
+        src.add(f"o.elements = room // {ELEMENT}")
     src.add("return o")
     return src.compile(f"pick {title}{SLICED[sliced]}")
 

@@ -4,9 +4,9 @@ Rules:
 * What is printed has no decisions about versions left in it, and makes no objects but those asked for.
 * Bounds are checked before a span is cut; a count is checked against the least that its elements take.
 * Bad bytes raise `Short`, IndexError or struct.error; `codec.py` turns these into a ProtocolError.
-* In a sliced reader `room` is how many more elements there may be, and `turn` as far as the others may wait. Its bytes
-  may be a view, of which only what is asked for is copied. In that of a request `others` is how many more there may be
-  that are no partitions.
+* In a sliced reader `room` is how many more units of elements there may be (`slices.py`), and `turn` as far as the
+  others may wait. Its bytes may be a view, of which only what is asked for is copied. In that of a request `others` is
+  how many more elements there may be that are no partitions.
 * `end` is where the bytes end, `p` how far they are read. Skipping may leave `p` behind `end`: whoever cuts checks.
 * What is read must mean the same to Kafka, which reads a known tagged field by its content, whatever size its tag says.
   So sizes must be true, also where a field is only skipped; and no tag may come twice (KIP-482). Names must be UTF-8:
@@ -23,6 +23,7 @@ from proxy.protocol.emit.shared import FEW
 from proxy.protocol.emit.source import Source, length_letter, letters, runs, width
 from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying
 from proxy.protocol.slices import BYTES as BYTES_OF_A_SLICE
+from proxy.protocol.slices import ELEMENT
 from proxy.protocol.wire import BYTES, RECORDS, UUID
 
 WIDTH = {"h": 2, "i": 4}
@@ -151,14 +152,14 @@ def counted(src: Source, move: Many, target: str | None) -> Iterator[str]:
         with src.block(f"if {n} * {move.element.least} > end - p:"):
             src.add("raise Short")
         if target or not isinstance(move.element, Fixed):
-            _charge(src, n, partitions=move.is_of_partitions)
+            _charge(src, n, move.units, partitions=move.is_of_partitions)
         yield n
 
 
-def _charge(src: Source, n: str, *, partitions: bool) -> None:
-    """So many elements are about to be read."""
+def _charge(src: Source, n: str, units: int, *, partitions: bool) -> None:
+    """So many elements are about to be read, each of so many units."""
     if src.counts:
-        src.add(f"room -= {n}")
+        src.add(f"room -= {n}" if units == 1 else f"room -= {n} * {units}")
         with src.block("if room < 0:"):
             src.add("raise TooMany")
     if src.counts_others and not partitions:
@@ -184,7 +185,7 @@ def read_numbers(src: Source, move: Many, element: Fixed, target: str) -> None:
     fmt = element.primitive.fmt
     long_way = f'{target}, p = read_numbers(buf, p, "{fmt}", {move.compact}, {move.nullable})'
     if src.sliced:
-        sliced = f'slice_numbers(buf, p, "{fmt}", {move.compact}, {move.nullable}, room)'
+        sliced = f'slice_numbers(buf, p, "{fmt}", {move.compact}, {move.nullable}, room, {move.units})'
         long_way = f"{target}, p, room = yield from {sliced}"
     if not move.compact:
         src.add(long_way)
@@ -192,6 +193,7 @@ def read_numbers(src: Source, move: Many, element: Fixed, target: str) -> None:
     n = src.fresh("n")
     src.add(f"{n} = buf[p]")
     with src.block(f"if 0 < {n} < {FEW}:"):
+        _charge(src, f"({n} - 1)", move.units, partitions=True)
         src.add(f"{target} = [*READ_FEW_{fmt}[{n}](buf, p)]", f"p += {n} * {element.least} - {element.least - 1}")
     with src.block("else:"):
         src.add(long_way)
@@ -253,7 +255,7 @@ def each_tag(src: Source, n: str) -> Iterator[tuple[str, str]]:
     tag, stop, seen = src.fresh("tag"), src.fresh("stop"), src.fresh("seen")
     with src.block(f"if {n} > 127:"):
         src.add(f"{n}, p = rest_of_uvarint(buf, p, {n})")
-    _charge(src, n, partitions=False)
+    _charge(src, n, ELEMENT, partitions=False)
     src.add(f"{seen} = set()")
     with src.block(f"for _ in range({n}):"):
         _slice(src)

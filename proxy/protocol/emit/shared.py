@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from proxy.protocol.slices import NUMBERS, NUMBERS_TO_AN_ELEMENT, Sliced, TooMany, TooManyOthers, others
+from proxy.protocol.slices import NUMBERS, Sliced, TooMany, TooManyOthers, others
 from proxy.protocol.varint import UVARINT, Short, read_uvarint, rest_of_uvarint, uvarint
 
 FEW = 32  # a compact count is the number of elements plus one: this and above go the long way
@@ -42,26 +42,27 @@ def read_numbers(buf: bytes | memoryview, p: int, fmt: str, compact: bool, nulla
 
 
 def slice_numbers(
-    buf: bytes | memoryview, p: int, fmt: str, compact: bool, nullable: bool, room: int
+    buf: bytes | memoryview, p: int, fmt: str, compact: bool, nullable: bool, room: int, units: int
 ) -> Sliced[tuple[Any, int, int]]:
-    """The same in slices, and for how many more elements there is room after these."""
+    """The same in slices, each for so many units, and for how many more there is room after these."""
     n, start = read_count(buf, p, compact)
+    size = struct.calcsize(f">{fmt}")
+    if n * size > len(buf) - start:
+        raise Short
+    room -= max(n, 0) * units
+    if room < 0:
+        raise TooMany
     if n <= NUMBERS:
         numbers, p = read_numbers(buf, p, fmt, compact, nullable)
-    else:
-        p, numbers = start, []
-        size = struct.calcsize(f">{fmt}")
-        if n * size > len(buf) - p:
-            raise Short
-        if n > room * NUMBERS_TO_AN_ELEMENT:
-            raise TooMany
-        stop = p + n * size
-        while p < stop:
-            some = min(NUMBERS, (stop - p) // size)
-            numbers += struct.unpack_from(f">{some}{fmt}", buf, p)
-            p += some * size
-            yield
-    return numbers, p, room - max(n, 0) // NUMBERS_TO_AN_ELEMENT
+        return numbers, p, room
+    p, numbers = start, []
+    stop = p + n * size
+    while p < stop:
+        some = min(NUMBERS, (stop - p) // size)
+        numbers += struct.unpack_from(f">{some}{fmt}", buf, p)
+        p += some * size
+        yield
+    return numbers, p, room
 
 
 def write_numbers(numbers: list[Any], fmt: str, compact: bool) -> bytes:

@@ -19,7 +19,7 @@ class Source:
     def __init__(self, function: str, parameters: str, *, sliced: bool = False) -> None:
         self.function = function
         self.sliced = sliced  # the function is a generator: see `slices.py`
-        self.counts = sliced  # it has `room` for so many elements
+        self.counts = sliced  # it has `room` for so many units of elements
         self.counts_others = False  # and for so many `others`, which are no partitions
         self.names: dict[str, Any] = dict(ENVIRONMENT)
         self.lines = [f"def {function}({parameters}):"]

@@ -17,6 +17,7 @@ from proxy.protocol.fiber import at_once
 from proxy.protocol.header import response_frame
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
+from proxy.protocol.problem import TooManyElementsError
 from proxy.protocol.records import Record, write_batch
 from proxy.protocol.records.batch import HEADER, HEADER_FIELDS, RecordBatch, batches
 from proxy.protocol.tally import element_counter, traffic
@@ -34,6 +35,11 @@ def test_the_elements_of_every_message_are_counted_as_they_are_when_it_is_read()
             read = at_once(slice_decode(cls, version, body, 4, PLENTY))
             assert counted == read.elements, (cls, version)
             told += counted > 0
+            if counted:
+                assert element_counter(cls, version)(body, 4, counted) == counted, (cls, version)
+                assert element_counter(cls, version)(body, 4, counted - 1) is None, (cls, version)
+                with pytest.raises(TooManyElementsError):
+                    at_once(slice_decode(cls, version, body, 4, counted - 1))
     assert told > 150
 
 

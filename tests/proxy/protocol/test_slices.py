@@ -7,7 +7,11 @@ import pytest
 from proxy.core.limits import Limits
 from proxy.protocol.codec import decode, encode, picker, slice_decode, slice_encode
 from proxy.protocol.fiber import at_once
+from proxy.protocol.messages.alter_partition_reassignments import AlterPartitionReassignmentsRequest
+from proxy.protocol.messages.create_topics import CreateTopicsRequest
+from proxy.protocol.messages.describe_producers import DescribeProducersRequest
 from proxy.protocol.messages.fetch import FetchRequest
+from proxy.protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.messages.offset_commit import OffsetCommitRequest
 from proxy.protocol.problem import ProtocolError, TooManyElementsError
@@ -126,17 +130,44 @@ def test_ten_thousand_topics_with_two_hundred_thousand_partitions_are_read():
     assert len(at_once(slice_decode(FetchRequest, 11, encode(asked, 11), 0, Limits().elements)).topics) == 10_000
 
 
-@pytest.mark.parametrize("version", [11, 12])
+def assigned(arrays: list[int]) -> CreateTopicsRequest:
+    """A request with arrays of so many numbers that are no partitions."""
+    topic = CreateTopicsRequest.Topic
+    assignments = [topic.Assignment(partition_index=0, broker_ids=list(range(size))) for size in arrays]
+    asked = topic(name="t", num_partitions=-1, replication_factor=-1, assignments=assignments, configs=[])
+    return CreateTopicsRequest(topics=[asked], timeout_ms=1)
+
+
+@pytest.mark.parametrize("version", [4, 5])
 def test_numbers_are_read_in_slices_and_eight_count_as_one(version):
-    count = 10 * NUMBERS
-    forgotten = FetchRequest.ForgottenTopic(topic="t", partitions=list(range(count)))
-    request = FetchRequest(max_wait_ms=0, min_bytes=0, topics=[], forgotten_topics_data=[forgotten])
+    request, count = assigned([10 * NUMBERS]), 10 * NUMBERS
     body = encode(request, version)
-    assert at_once(slice_decode(FetchRequest, version, body, 0, 1 + count // 8)) == decode(FetchRequest, version, body)
-    assert slices_of(slice_decode(FetchRequest, version, body, 0, PLENTY)) > 10
+    read = at_once(slice_decode(CreateTopicsRequest, version, body, 0, 2 + count // 8))
+    assert read == decode(CreateTopicsRequest, version, body)
+    assert slices_of(slice_decode(CreateTopicsRequest, version, body, 0, PLENTY)) > 10
     assert slices_of(slice_encode(request, version)) > 10
     with pytest.raises(TooManyElementsError):
-        at_once(slice_decode(FetchRequest, version, body, 0, count // 8))
+        at_once(slice_decode(CreateTopicsRequest, version, body, 0, 1 + count // 8))
+
+
+@pytest.mark.parametrize("version", [4, 5])
+@pytest.mark.parametrize("size", [1, 3, 30, 31, 32, 200])
+def test_many_short_arrays_count_as_much_as_one_long_one(version, size):
+    body = encode(assigned([size] * 1000), version)
+    all_of_them = 1 + 1000 + 1000 * size // 8
+    assert at_once(slice_decode(CreateTopicsRequest, version, body, 0, all_of_them)).elements == all_of_them
+    with pytest.raises(TooManyElementsError):
+        at_once(slice_decode(CreateTopicsRequest, version, body, 0, all_of_them - 1))
+
+
+def test_partitions_that_a_request_names_as_numbers_count_as_one_each():
+    topic = DescribeProducersRequest.Topic
+    for size in (5, 40, 2 * NUMBERS):
+        request = DescribeProducersRequest(topics=[topic(name="t", partition_indexes=[0] * size)])
+        body = encode(request, 0)
+        assert at_once(slice_decode(DescribeProducersRequest, 0, body, 0, 1 + size)).elements == 1 + size
+        with pytest.raises(TooManyElementsError):
+            at_once(slice_decode(DescribeProducersRequest, 0, body, 0, size))
 
 
 def test_unknown_tags_are_elements():
@@ -146,6 +177,18 @@ def test_unknown_tags_are_elements():
     assert at_once(slice_decode(MetadataRequest, 9, body, 0, 100)) == decode(MetadataRequest, 9, body)
     with pytest.raises(TooManyElementsError):
         at_once(slice_decode(MetadataRequest, 9, body, 0, 99))
+
+
+def test_two_hundred_thousand_partitions_pass_also_where_they_are_numbers_or_have_replicas():
+    named, moved = ListPartitionReassignmentsRequest.Topic, AlterPartitionReassignmentsRequest.Topic
+    for request in (
+        ListPartitionReassignmentsRequest(topics=[named(name="t", partition_indexes=[0] * 20)] * 10_000),
+        AlterPartitionReassignmentsRequest(
+            topics=[moved(name="t", partitions=[moved.Partition(partition_index=0, replicas=[1, 2, 3])] * 20)] * 10_000
+        ),
+    ):
+        read = at_once(slice_decode(type(request), 0, encode(request, 0), 0, Limits().elements))
+        assert len(read.topics or ()) == 10_000
 
 
 def test_a_cluster_of_ten_thousand_topics_is_well_within_half_a_million_elements():
