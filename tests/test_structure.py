@@ -38,6 +38,7 @@ TESTED_WITH = {
     "proxy/cli/sent_faults.py": "tests/proxy/cli/test_faults.py",
     "proxy/core/arrival.py": "tests/proxy/core/test_handling.py",
     "proxy/core/admission.py": "tests/proxy/core/test_gate.py",
+    "proxy/core/counted_chain.py": "tests/proxy/core/test_counting.py",
     "proxy/core/fast_path.py": "tests/proxy/core/test_requests.py",
     "proxy/core/handled.py": CONVERSATION,
     "proxy/core/handled_requests.py": "tests/proxy/core/test_requests.py",

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from proxy.core.filters import FilterChain, Filters
+from proxy.core.filter_chain import FilterChain
+from proxy.core.filters import Filters
 from proxy.protocol.frame import Stranger
 
 NONE: Mapping[int, FilterChain] = {}

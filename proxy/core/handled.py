@@ -14,7 +14,7 @@ from typing import ClassVar, TypeVar
 from proxy.core.context import Context
 from proxy.core.events import HandlerFailed, Undecodable
 from proxy.core.failure import detached
-from proxy.core.filters import FilterChain
+from proxy.core.filter_chain import FilterChain
 from proxy.core.handling import Manner
 from proxy.core.interest import Interest
 from proxy.core.leaving import Leaving

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple, cast
 
 from proxy.core.context import Context
 from proxy.core.decisions import Cut, Decision, Disconnect, Drip, Forward, Raw, Reply, Step
-from proxy.core.filters import FilterChain
-from proxy.core.plugin import Handler
+from proxy.core.filter_chain import FilterChain
 from proxy.core.steps import HandlerError, checked
+from proxy.core.wish import Handler
 from proxy.protocol.fiber import in_slices
 from proxy.protocol.schema import Message, Response
 

@@ -21,7 +21,8 @@ from proxy.core.outcome import By
 from proxy.protocol.frame import Buffer
 
 if TYPE_CHECKING:
-    from proxy.core.filters import CountedChain, FilterChain
+    from proxy.core.counted_chain import CountedChain
+    from proxy.core.filter_chain import FilterChain
     from proxy.core.sent_as import SentAs
     from proxy.core.task import PendingAsk
 

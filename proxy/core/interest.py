@@ -10,8 +10,8 @@ from functools import cached_property, update_wrapper
 
 from proxy.core.context import Context
 from proxy.core.outcome import Showing
-from proxy.core.plugin import Handler
 from proxy.core.request_topics import RequestTopics
+from proxy.core.wish import Handler
 from proxy.protocol.codec import Picker, decode_ignoring_rest, encode, picker, slice_decode, slice_encode
 from proxy.protocol.frame import Buffer
 from proxy.protocol.messages.produce import ProduceRequest

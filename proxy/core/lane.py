@@ -23,9 +23,9 @@ from typing import Any
 
 from proxy.core.commands import PauseBroker, PauseClient, ResumeBroker, ResumeClient
 from proxy.core.context import Context
+from proxy.core.counted_chain import CountedChain
 from proxy.core.counting import PendingCount
 from proxy.core.decisions import How, Step
-from proxy.core.filters import CountedChain
 from proxy.core.limits import Limits
 from proxy.core.parts import Parts
 from proxy.core.readers import Wanted

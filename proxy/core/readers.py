@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from proxy.core.context import Context, decoded
-from proxy.core.filters import FilterChain
+from proxy.core.filter_chain import FilterChain
 from proxy.protocol.api import FETCH, PRODUCE
 from proxy.protocol.frame import NO_LIMIT, SIZE, Buffer
 from proxy.protocol.problem import ProtocolError

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from proxy.core.context import Connection, Context
 from proxy.core.fast_path import Beginning
-from proxy.core.filters import FilterChain
+from proxy.core.filter_chain import FilterChain
 from proxy.protocol.frame import REQUEST_HEAD, SIZE
 from proxy.protocol.header import read_request_header, request_body_offset
 

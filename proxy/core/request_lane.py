@@ -13,9 +13,10 @@ from collections.abc import Callable, Sequence
 from proxy.core.admission import Admission
 from proxy.core.commands import PauseClient, ResumeClient
 from proxy.core.context import Context
+from proxy.core.counted_chain import CountedChain
 from proxy.core.counting import PendingCount
 from proxy.core.decisions import How
-from proxy.core.filters import CountedChain, FilterChain
+from proxy.core.filter_chain import FilterChain
 from proxy.core.handled_requests import HandledRequests
 from proxy.core.inflight import DROPPED, Answer
 from proxy.core.lane import Lane, State

@@ -13,7 +13,7 @@ from functools import partial
 
 from proxy.core.admission import Admission
 from proxy.core.context import Context
-from proxy.core.filters import FilterChain
+from proxy.core.filter_chain import FilterChain
 from proxy.core.lane import State
 from proxy.core.parts import Parts
 from proxy.core.readers import AcksReader, Wanted

@@ -18,8 +18,9 @@ from typing import Any
 
 from proxy.core.answer_lane import AnswerLane
 from proxy.core.context import Context
+from proxy.core.counted_chain import CountedChain
 from proxy.core.counting import PendingCount
-from proxy.core.filters import CountedChain, FilterChain
+from proxy.core.filter_chain import FilterChain
 from proxy.core.inflight import DROPPED, OURS, Slot
 from proxy.core.lane import State
 from proxy.core.limits import Limits

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from proxy.core.filters import FilterChain
+from proxy.core.filter_chain import FilterChain
 from proxy.core.readers import Wanted
 from proxy.protocol.api import API_VERSIONS
 from proxy.protocol.codec import encode, slice_decode, slice_encode

@@ -13,7 +13,7 @@ from weakref import ref
 
 import trio
 
-from proxy.core.filters import Lease
+from proxy.core.filter_chain import Lease
 from proxy.net.hosted import HostedPlugin
 from proxy.net.snapshot import GatewaySnapshot
 

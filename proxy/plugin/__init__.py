@@ -55,6 +55,17 @@ from proxy.core.decisions import (
     Steps as Steps,
     Wait as Wait,
 )
+from proxy.core.decorators import (
+    before_answer as before_answer,
+    observe as observe,
+    observe_topics as observe_topics,
+    on_event as on_event,
+    on_outcome as on_outcome,
+    on_request as on_request,
+    on_response as on_response,
+    on_unreadable as on_unreadable,
+    on_unsupported as on_unsupported,
+)
 from proxy.core.events import (
     AclsChanged as AclsChanged,
     AclsNotChanged as AclsNotChanged,
@@ -73,20 +84,8 @@ from proxy.core.outcome import (
     Outcome as Outcome,
 )
 from proxy.core.plugin import (
-    Handler as Handler,
     Options as Options,
     Plugin as Plugin,
-    Wish as Wish,
-    before_answer as before_answer,
-    carrying as carrying,
-    observe as observe,
-    observe_topics as observe_topics,
-    on_event as on_event,
-    on_outcome as on_outcome,
-    on_request as on_request,
-    on_response as on_response,
-    on_unreadable as on_unreadable,
-    on_unsupported as on_unsupported,
 )
 from proxy.core.request_topics import (
     Topics as Topics,
@@ -122,6 +121,11 @@ from proxy.core.topic_names import (
 from proxy.core.topology import (
     Endpoint as Endpoint,
     Topology as Topology,
+)
+from proxy.core.wish import (
+    Handler as Handler,
+    Wish as Wish,
+    carrying as carrying,
 )
 from proxy.protocol import (
     messages as messages,

@@ -6,7 +6,8 @@ from plugins.api_versions import LONGEST, ApiVersions, common
 from proxy.core.commands import PauseClient, ResumeClient, ToBroker, ToClient
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Forward, Reply
-from proxy.core.plugin import Plugin, on_response
+from proxy.core.decorators import on_response
+from proxy.core.plugin import Plugin
 from proxy.core.topology import Endpoint, Topology
 from proxy.protocol.api import API_VERSIONS, APIS, ENVELOPE, FETCH, PRODUCE, VOTE
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse

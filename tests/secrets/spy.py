@@ -6,7 +6,8 @@ from typing import Any
 
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Decision, Sleep, Steps
-from proxy.core.plugin import Plugin, on_request, on_response
+from proxy.core.decorators import on_request, on_response
+from proxy.core.plugin import Plugin
 from proxy.protocol.messages.alter_user_scram_credentials import AlterUserScramCredentialsRequest
 from proxy.protocol.messages.create_delegation_token import CreateDelegationTokenResponse
 from proxy.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest

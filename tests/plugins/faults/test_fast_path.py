@@ -14,7 +14,7 @@ from plugins.acl import Acl
 from plugins.faults import Faults
 from plugins.faults.ledger import Result
 from proxy.core.commands import ToBroker
-from proxy.core.plugin import Handler
+from proxy.core.wish import Handler
 from proxy.protocol.api import FETCH, METADATA, PRODUCE, Api
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.header import request_frame

@@ -12,7 +12,8 @@ from proxy.auth.verifiers import verifiers
 from proxy.core.commands import Close, PauseClient, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Steps
-from proxy.core.plugin import Plugin, on_request
+from proxy.core.decorators import on_request
+from proxy.core.plugin import Plugin
 from proxy.core.sasl.authority import Accepted, Challenge, Exchange
 from proxy.protocol.api import SASL_AUTHENTICATE
 from proxy.protocol.errors import ErrorCode

@@ -9,9 +9,10 @@ from proxy.core.allowance import ALLOWED, Allowance, Permits
 from proxy.core.commands import Await, Command, ToBroker
 from proxy.core.context import Context
 from proxy.core.decisions import TURN, Call, Decision, Forward, Sleep, Steps, Wait
+from proxy.core.decorators import on_request
 from proxy.core.filters import Filters
 from proxy.core.link import Link
-from proxy.core.plugin import Plugin, on_request
+from proxy.core.plugin import Plugin
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.testing import connection, from_client
 from tests.proxy.core.frames import asking

@@ -10,11 +10,12 @@ from proxy.core.clock import Clock
 from proxy.core.commands import Await, Close, PauseBroker, PauseClient, ResumeBroker, ToBroker, ToClient, Wake
 from proxy.core.context import Context
 from proxy.core.decisions import Ask, Cut, Decision, Disconnect, Drip, Forward, How, Raw, Reply, Sleep, Steps, Wait
+from proxy.core.decorators import before_answer, on_request, on_unsupported
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.core.outcome import By, Outcome
-from proxy.core.plugin import Plugin, before_answer, on_request, on_unsupported
+from proxy.core.plugin import Plugin
 from proxy.core.signal import Signal
 from proxy.protocol.api import HEARTBEAT, PRODUCE
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse

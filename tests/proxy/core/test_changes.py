@@ -9,11 +9,12 @@ import pytest
 from proxy.core.commands import Close, PauseBroker, PauseClient, ResumeBroker, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Alone, Ask, Decision, Forward, Reply, Sleep, Steps
+from proxy.core.decorators import on_outcome, on_request, on_response
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.core.outcome import By, Outcome
-from proxy.core.plugin import Plugin, on_outcome, on_request, on_response
+from proxy.core.plugin import Plugin
 from proxy.core.turn import ENOUGH
 from proxy.protocol.frame import Reader
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse

@@ -11,12 +11,13 @@ from proxy.core.clock import Clock
 from proxy.core.commands import Close, Emit
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Disconnect, How, Steps
+from proxy.core.decorators import on_event, on_outcome
 from proxy.core.events import Authenticated, Closed, Connected, Fact, ObserverFailed, Refused
 from proxy.core.filters import Filters
 from proxy.core.limits import Counters, Limits
 from proxy.core.link import Link
 from proxy.core.outcome import Outcome
-from proxy.core.plugin import Plugin, on_event, on_outcome
+from proxy.core.plugin import Plugin
 from proxy.testing import connection, from_client
 from tests.proxy.core.frames import heartbeat, metadata
 from tests.proxy.core.test_decisions import Down

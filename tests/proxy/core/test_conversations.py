@@ -13,24 +13,15 @@ from proxy.core.clock import Clock
 from proxy.core.commands import Await, ToBroker, ToClient, Wake
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Cut, Decision, Disconnect, Drip, Forward, How, Raw, Reply, Sleep, Steps, Wait
+from proxy.core.decorators import before_answer, observe, on_event, on_outcome, on_request, on_response, on_unsupported
 from proxy.core.events import Closed, Connected, Fact
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.core.outcome import By, Outcome
-from proxy.core.plugin import (
-    Handler,
-    Plugin,
-    Wish,
-    before_answer,
-    observe,
-    on_event,
-    on_outcome,
-    on_request,
-    on_response,
-    on_unsupported,
-)
+from proxy.core.plugin import Plugin
 from proxy.core.signal import Signal
+from proxy.core.wish import Handler, Wish
 from proxy.protocol.api import APIS, HEARTBEAT, METADATA, PRODUCE, Api
 from proxy.protocol.frame import REQUEST_HEAD, RESPONSE_HEAD, SIZE
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse

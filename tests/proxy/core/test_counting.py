@@ -11,12 +11,14 @@ from proxy.core.commands import Command, Emit, ToBroker, ToClient
 from proxy.core.context import Connection, Context
 from proxy.core.counting import RequestCounting
 from proxy.core.decisions import Decision, Forward
+from proxy.core.decorators import observe, on_outcome, on_request
 from proxy.core.events import ObserverFailed
 from proxy.core.fast_path import Beginning
 from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.outcome import By, Outcome
-from proxy.core.plugin import Handler, Plugin, Wish, observe, on_outcome, on_request
+from proxy.core.plugin import Plugin
+from proxy.core.wish import Handler, Wish
 from proxy.protocol.api import HEARTBEAT, Api
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.schema import Request, Response

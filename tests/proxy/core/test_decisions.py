@@ -10,10 +10,11 @@ import pytest
 from proxy.core.commands import Await, Close, HalfClose, PauseClient, ResumeClient, ToBroker, ToClient
 from proxy.core.context import Context
 from proxy.core.decisions import Cut, Decision, Disconnect, How, Raw, Reply, Steps, Wait
+from proxy.core.decorators import on_request, on_response
 from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.outcome import By
-from proxy.core.plugin import Plugin, on_request, on_response
+from proxy.core.plugin import Plugin
 from proxy.core.signal import Signal
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.testing import ClientCloses, FromBroker, FromClient, Playbook, Time, connection, from_broker, from_client

@@ -8,8 +8,9 @@ from proxy.core.arrival import Arrival
 from proxy.core.commands import ToBroker, ToClient
 from proxy.core.context import Context
 from proxy.core.decisions import Decision, Disconnect, Forward, Reply, Sleep, Step, Steps
+from proxy.core.decorators import on_request, on_response
 from proxy.core.filters import Filters
-from proxy.core.plugin import Plugin, on_request, on_response
+from proxy.core.plugin import Plugin
 from proxy.core.steps import HandlerError, arrival_steps
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.testing import FromBroker, FromClient, Playbook

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from proxy.core.decorators import on_request, on_response
 from proxy.core.interest import Interest, interest
-from proxy.core.plugin import Plugin, on_request, on_response
+from proxy.core.plugin import Plugin
 from proxy.protocol.codec import encode
 from proxy.protocol.messages.metadata import MetadataResponse
 from proxy.protocol.messages.produce import ProduceRequest

@@ -9,11 +9,12 @@ import pytest
 from proxy.core.commands import Close, PauseBroker, PauseClient, ResumeBroker, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Alone, Ask, Cut, Decision, Disconnect, Drip, Forward, How, Raw, Reply, Sleep, Steps
+from proxy.core.decorators import on_request, on_response
 from proxy.core.filters import Filters
 from proxy.core.leaving import Leaving
 from proxy.core.link import Link
 from proxy.core.outcome import By
-from proxy.core.plugin import Plugin, on_request, on_response
+from proxy.core.plugin import Plugin
 from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.produce import ProduceRequest

@@ -5,10 +5,11 @@ import pytest
 from proxy.core.commands import Close, PauseClient, ResumeClient, ToBroker, ToClient
 from proxy.core.context import Context
 from proxy.core.decisions import Decision, Disconnect, Reply
+from proxy.core.decorators import on_request
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
-from proxy.core.plugin import Plugin, on_request
+from proxy.core.plugin import Plugin
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.testing import ANY, BrokerCloses, ClientCloses, FromBroker, FromClient, Playbook, connection
 from tests.proxy.core.frames import answering, heartbeat, heartbeat_answer, metadata, metadata_answer, produce

@@ -17,10 +17,11 @@ from proxy.core.commands import (
 )
 from proxy.core.context import Context
 from proxy.core.decisions import Ask, Forward, Reply, Sleep, Steps
+from proxy.core.decorators import on_request, on_response
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
-from proxy.core.plugin import Plugin, on_request, on_response
+from proxy.core.plugin import Plugin
 from proxy.protocol.frame import REQUEST_HEAD, SIZE
 from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse

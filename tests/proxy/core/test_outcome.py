@@ -10,11 +10,13 @@ from proxy.core.clock import Clock
 from proxy.core.commands import Command, Emit, ToBroker, ToClient, Wake
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Decision, Disconnect, Forward, Reply, Sleep, Steps
+from proxy.core.decorators import observe, on_outcome, on_request, on_response, on_unsupported
 from proxy.core.events import ObserverFailed
 from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.outcome import By, Outcome
-from proxy.core.plugin import Handler, Plugin, Wish, observe, on_outcome, on_request, on_response, on_unsupported
+from proxy.core.plugin import Plugin
+from proxy.core.wish import Handler, Wish
 from proxy.protocol.api import HEARTBEAT, METADATA
 from proxy.protocol.fiber import turns
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse

@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
+from proxy.core.decorators import on_outcome, on_request, on_response, on_unreadable, on_unsupported
 from proxy.core.filters import Filters
-from proxy.core.plugin import Plugin, carrying, on_outcome, on_request, on_response, on_unreadable, on_unsupported
+from proxy.core.plugin import Plugin
+from proxy.core.wish import carrying
 from proxy.protocol.api import METADATA
 from proxy.protocol.messages.find_coordinator import FindCoordinatorResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse

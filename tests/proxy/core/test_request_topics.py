@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from proxy.core.context import Context
+from proxy.core.decorators import observe_topics
 from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.outcome import By
-from proxy.core.plugin import observe_topics
 from proxy.core.request_topics import MOST, RequestTopics, Topics
 from proxy.protocol.api import FETCH, PRODUCE
 from proxy.protocol.codec import encode

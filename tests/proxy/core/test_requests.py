@@ -8,12 +8,14 @@ import pytest
 from proxy.core.commands import Close, Emit, PauseClient, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Decision, Forward, Reply, Sleep, Steps
+from proxy.core.decorators import on_request, on_unreadable, on_unsupported
 from proxy.core.events import HandlerFailed, Undecodable
 from proxy.core.fast_path import Beginning
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
-from proxy.core.plugin import Handler, Plugin, Wish, on_request, on_unreadable, on_unsupported
+from proxy.core.plugin import Plugin
+from proxy.core.wish import Handler, Wish
 from proxy.protocol.api import HEARTBEAT, PRODUCE
 from proxy.protocol.codec import decode, end_finder
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse

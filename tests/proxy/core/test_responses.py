@@ -8,10 +8,12 @@ import pytest
 from proxy.core.commands import Close, Emit, PauseBroker, ResumeBroker, ToBroker, ToClient, Wake
 from proxy.core.context import Context
 from proxy.core.decisions import Ask, Decision, Disconnect, Forward, Reply, Sleep, Steps
+from proxy.core.decorators import on_request, on_response
 from proxy.core.events import HandlerFailed
 from proxy.core.filters import Filters
 from proxy.core.link import Link
-from proxy.core.plugin import Handler, Plugin, Wish, carrying, on_request, on_response
+from proxy.core.plugin import Plugin
+from proxy.core.wish import Handler, Wish, carrying
 from proxy.protocol.api import HEARTBEAT, METADATA
 from proxy.protocol.codec import decode
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse

@@ -10,10 +10,11 @@ import pytest
 from proxy.core.commands import Close, ToBroker, ToClient
 from proxy.core.context import Context
 from proxy.core.decisions import Cut, Decision, Forward, Raw
+from proxy.core.decorators import observe, on_outcome, on_request, on_response
 from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.outcome import By, Outcome
-from proxy.core.plugin import Plugin, observe, on_outcome, on_request, on_response
+from proxy.core.plugin import Plugin
 from proxy.protocol.api import APIS
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse

@@ -7,9 +7,10 @@ import pytest
 from proxy.core.commands import Close, Emit, PauseClient, Perform, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Context
 from proxy.core.decisions import Ask, Call, Reply, Sleep, Steps
+from proxy.core.decorators import on_request
 from proxy.core.filters import Filters
 from proxy.core.link import Link
-from proxy.core.plugin import Plugin, on_request
+from proxy.core.plugin import Plugin
 from proxy.core.task import newest_common
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest

@@ -5,10 +5,11 @@ from typing import Any
 from proxy.core.commands import Close, Command, PauseClient, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Context
 from proxy.core.decisions import TURN, Ask, Decision, Forward, Reply, Steps
+from proxy.core.decorators import on_request, on_response
 from proxy.core.filters import Filters
 from proxy.core.limits import Counters, Limits
 from proxy.core.link import Link
-from proxy.core.plugin import Plugin, on_request, on_response
+from proxy.core.plugin import Plugin
 from proxy.core.turn import DENSE, ENOUGH, HANDLED
 from proxy.protocol.frame import SIZE
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse

@@ -10,7 +10,8 @@ from trio.testing import MockClock
 
 from proxy.core.context import ELEMENT, Context
 from proxy.core.decisions import Sleep, Steps
-from proxy.core.plugin import Plugin, on_request, on_response
+from proxy.core.decorators import on_request, on_response
+from proxy.core.plugin import Plugin
 from proxy.net.budget import PATIENCE, SETTLED, Budget
 from proxy.protocol.frame import SIZE
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse

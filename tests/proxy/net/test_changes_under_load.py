@@ -18,9 +18,11 @@ from plugins.acl import Acl
 from proxy.config import Config, PluginUse
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Decision, Forward
-from proxy.core.filters import FilterChain, Filters, Lease
+from proxy.core.decorators import on_request, on_response
+from proxy.core.filter_chain import FilterChain, Lease
+from proxy.core.filters import Filters
 from proxy.core.link import Link
-from proxy.core.plugin import Options, Plugin, on_request, on_response
+from proxy.core.plugin import Options, Plugin
 from proxy.net.conversation import Conversation
 from proxy.net.gateway import Gateway
 from proxy.net.hosted import HostedPlugin

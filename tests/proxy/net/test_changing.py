@@ -20,7 +20,8 @@ from proxy.auth.verifiers import verifiers
 from proxy.config import Config, PluginUse
 from proxy.core.context import Context
 from proxy.core.decisions import Decision, Forward
-from proxy.core.plugin import Options, Plugin, on_response
+from proxy.core.decorators import on_response
+from proxy.core.plugin import Options, Plugin
 from proxy.core.services import PluginError
 from proxy.net.gateway import Gateway
 from proxy.net.process import StartError

@@ -17,10 +17,11 @@ from structlog.testing import capture_logs
 from proxy.core.commands import Close, Command, HalfClose, ToClient
 from proxy.core.context import Context
 from proxy.core.decisions import TURN, Call, Decision, Disconnect, Forward, How, Sleep, Steps, Wait
+from proxy.core.decorators import on_request
 from proxy.core.events import Closed, Connected, Event, ObserverFailed
 from proxy.core.filters import Filters
 from proxy.core.link import Link
-from proxy.core.plugin import Plugin, on_request
+from proxy.core.plugin import Plugin
 from proxy.core.signal import Signal
 from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation

@@ -24,10 +24,11 @@ from proxy import logs
 from proxy.config import Config
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Call, Decision, Disconnect, Sleep, Steps
+from proxy.core.decorators import on_request, on_response
 from proxy.core.gate import LinkGate
 from proxy.core.inflight import InFlight
 from proxy.core.link import Link
-from proxy.core.plugin import Plugin, on_request, on_response
+from proxy.core.plugin import Plugin
 from proxy.core.readers import AcksReader, Ending, Wanted
 from proxy.core.requests import Requests
 from proxy.core.responses import Responses

@@ -6,7 +6,8 @@ import pytest
 
 from proxy.core.context import Context
 from proxy.core.decisions import Decision, Reply
-from proxy.core.plugin import Plugin, on_request
+from proxy.core.decorators import on_request
+from proxy.core.plugin import Plugin
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.testing import ANY, BrokerCloses, ClientCloses, Close, FromBroker, FromClient, Playbook, ToBroker, ToClient
 from tests.proxy.core.frames import heartbeat, heartbeat_answer, metadata

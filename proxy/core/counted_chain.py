@@ -1,0 +1,56 @@
+"""Counted chains: APIs whose requests are counted with their answers, in one version, and seen by nobody.
+
+Rules:
+* One plugin wants that, no other observes the API, and nobody takes steps before its answers leave.
+* Those who handle its requests have a fast path, and need no more of an answer than tagged fields at its end.
+* `counting.py` says how they are counted, `counted_exchanges.py` what becomes of each.
+"""
+
+from __future__ import annotations
+
+from proxy.core.context import Connection, Context
+from proxy.core.counting import PendingCount, RequestCounting
+from proxy.core.filter_chain import FilterChain
+from proxy.core.interest import interest
+from proxy.protocol.tail import ends_in_tags
+
+
+class CountedChain:
+    """Stands in the slot of a request that is counted. `told` is the chain of its answer, where that is read."""
+
+    __slots__ = ("counting", "fast_path", "told")
+
+    sees_response = True
+
+    def __init__(self, counting: RequestCounting, chain: FilterChain, told: FilterChain) -> None:
+        self.counting = counting
+        self.fast_path = chain.fast_path
+        self.told = told
+
+    def needs(self, pending: PendingCount) -> bool:
+        """Does somebody who handles it need to see the answer that begins now?"""
+        told = self.told
+        return told.unread is not None and told.of_response(pending.sample) is told
+
+    def context(self, connection: Connection, number: int, pending: PendingCount) -> Context:
+        """The context that the request has after all."""
+        if pending.sample is not None:
+            return pending.sample.of_like(number, pending.exchange.size)
+        return Context(connection, self.told.api, self.told.version, number, {}, pending.exchange.size)
+
+
+def counted_chain(chain: FilterChain, counting: RequestCounting | None) -> CountedChain | None:
+    """The chain of requests that this counts; None: they are read."""
+    told = chain.passed or chain
+    if counting is None or chain.observers.holders or not _is_countable(chain, told):
+        return None
+    return CountedChain(counting, chain, told)
+
+
+def _is_countable(chain: FilterChain, told: FilterChain) -> bool:
+    """Can a request pass, and its answer (by the chain `told`), without being read by those who handle them?"""
+    if told.response is None or (chain.handled and chain.fast_path is None):
+        return False
+    answered = (told.unread or told).response
+    rest = interest(chain.api.response, chain.version, answered.handlers if answered else ())
+    return rest is None or (rest.names is not None and ends_in_tags(chain.api.response, rest.names))

@@ -1,0 +1,82 @@
+"""Wishes: what a handler wants to see, and handlers bound to their plugins.
+
+Rules:
+* `fields` names the top-level fields that the handler looks at; the others stay unread. Without it the whole message is
+  decoded. In a version that has none of the fields the handler is not called; nor, where all fields that are wanted
+  of a response are tagged ones of the message itself, on a response that has no such field at all.
+* `carrying()` stands for every message that has such a field somewhere, and for the top-level fields that lead to it.
+* Handlers of one message share what is read of it: a handler may find more fields read than it asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from proxy.core.context import Context
+from proxy.core.failure import name_of
+from proxy.core.fast_path import FastPath
+from proxy.protocol.schema import Message, Request, Response
+from proxy.protocol.walk import leading
+from proxy.protocol.wire import Meaning
+
+
+@dataclass(frozen=True)
+class Carrying:
+    """All messages that have a field of one of these meanings, at any depth."""
+
+    meanings: frozenset[Meaning]
+
+    def fields(self, cls: type[Message]) -> frozenset[str]:
+        """The top-level fields of `cls` in which such a field lies; all of them where one lies there itself."""
+        if any(field.meaning in self.meanings for field in cls.fields):
+            return frozenset(field.name for field in cls.fields)
+        return frozenset(field.name for field in leading(cls, *self.meanings))
+
+
+def carrying(*meanings: Meaning) -> Carrying:
+    """For `on_request` and `on_response`: every message that has a field of one of these meanings."""
+    return Carrying(frozenset(meanings))
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a handler wants to see. `names` None: everything. `observes`: it decides nothing."""
+
+    side: type[Request] | type[Response]
+    what: type[Message] | Carrying
+    names: frozenset[str] | None
+    observes: bool = False
+    topics: bool = False  # it is shown the topics that are in these fields, and no message
+
+    def of(self, cls: type[Message]) -> frozenset[str] | None:
+        """The fields wanted of this message, None for all of it, an empty set for nothing."""
+        if isinstance(self.what, Carrying):
+            return self.what.fields(cls)
+        return self.names if self.what is cls else frozenset()
+
+
+@dataclass(frozen=True)
+class Handler:
+    """A handler, bound to its plugin. `position` is the plugin's place in the order of the configuration.
+
+    `needed` says whether it wants to see the response that begins now, `fast_path` which requests it need not see, and
+    `settled` whose requests have answers that it never needs.
+    """
+
+    call: Callable[..., Any]
+    wish: Wish
+    position: int
+    needed: Callable[[Context], bool] | None = None
+    fast_path: FastPath | None = None
+    settled: FastPath | None = None
+
+    @cached_property
+    def name(self) -> str:
+        """What to call it to a person: `Address.endpoints`."""
+        return name_of(self.call)
+
+    def __str__(self) -> str:
+        return self.name
