@@ -14,6 +14,8 @@ import trio
 from hypercorn.config import Config as HypercornConfig
 from hypercorn.trio import serve
 
+from proxy.admin.http1 import speak_http1_alone
+
 GRACE = 1.0  # seconds that an answer under way has when the proxy ends
 
 
@@ -26,6 +28,7 @@ async def serve_admin(
 
     They stay open: what failed may be begun again on them, with another application.
     """
+    speak_http1_alone()
     settings = HypercornConfig()
     settings.bind = [f"fd://{bound.dup().detach()}" for bound in listening]
     settings.accesslog = None

@@ -1,0 +1,64 @@
+"""Over real sockets: Hypercorn is told by replacing one of its classes, which a new version may look for elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import trio
+
+from proxy.admin.app import application
+from proxy.admin.server import serve_admin
+from proxy.config.model import Admin
+from proxy.core.topology import Endpoint
+from proxy.net.bind import listen
+from tests.proxy.admin.served import Running
+from tests.real.ports import free_port
+
+LOOPBACK = "127.0.0.1"
+PATIENCE = 60.0  # seconds
+PRIOR_KNOWLEDGE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"
+UPGRADE = (
+    b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+    b"Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n\r\n"
+)
+
+
+@asynccontextmanager
+async def connected() -> AsyncIterator[trio.SocketStream]:
+    """A connection to an admin side."""
+    port = free_port(LOOPBACK)
+    options = Admin.model_validate({"bind": f"{LOOPBACK}:{port}"})
+    (listening,) = listen(Endpoint(LOOPBACK, port), "admin.bind")
+    with trio.fail_after(PATIENCE), listening:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(serve_admin, [listening], lambda: application(Running(), 1, options))
+            async with await trio.open_tcp_stream(LOOPBACK, port) as stream:
+                yield stream
+            nursery.cancel_scope.cancel()
+
+
+async def told(stream: trio.SocketStream) -> bytes:
+    """All that it says until it closes."""
+    said = bytearray()
+    try:
+        async for data in stream:
+            said += data
+    except trio.BrokenResourceError:  # it did not read what came later
+        pass
+    return bytes(said)
+
+
+async def test_who_begins_with_http_2_is_answered_by_http_1_and_closed() -> None:
+    async with connected() as stream:
+        await stream.send_all(PRIOR_KNOWLEDGE)
+        answer = await told(stream)
+    assert answer.startswith(b"HTTP/1.1 4"), answer
+
+
+async def test_an_upgrade_to_http_2_is_not_taken() -> None:
+    async with connected() as stream:
+        await stream.send_all(UPGRADE + UPGRADE.replace(b"Upgrade, ", b"close, "))
+        answer = await told(stream)
+    assert b" 101 " not in answer
+    assert answer.count(b"HTTP/1.1 200") == 2, answer
