@@ -44,7 +44,7 @@ class CountedTraffic:
         self._version = version
         self.key = api.key, version
         self.tally = layouts.tally
-        self._layouts = layouts
+        self._ask, self._count, self._find = layouts.ask, layouts.answer, layouts.tell
         self._tell = tell
         self._name = name
         self._parties = parties
@@ -56,7 +56,7 @@ class CountedTraffic:
         """What a request is about, if its window is open and knows all of it."""
         known = self._parties.get(connection)
         found = None if known is None else known.tallies.get(self.key)
-        return None if found is None else self._layouts.ask(found.tally, frame, body, size, came)
+        return None if found is None else self._ask(found.tally, frame, body, size, came)
 
     def answer(
         self,
@@ -74,8 +74,8 @@ class CountedTraffic:
         if found is None or found.tally is not exchange.tally:
             return False
         if found.told is None:
-            return self._layouts.answer(exchange, data, begin, end, answered, left, self._wall())
-        numbers = self._layouts.tell(exchange, data, begin, end, answered, left)
+            return self._count(exchange, data, begin, end, answered, left, self._wall())
+        numbers = self._find(exchange, data, begin, end, answered, left)
         if numbers is None:
             return False
         self._tell(self._wall(), found.told, numbers)

@@ -127,13 +127,14 @@ class Journal:
 
     def hand_over(self, event: QueuedEvent | DeferredEvent) -> bool:
         """The same with an event that is made already, or will be by the writer."""
-        return self._count(self._queue.put(event))
+        kept = self._queue.put(event)
+        self._put += kept
+        self.lost += not kept
+        return kept
 
     def tell(self, at: float, traffic: ToldTraffic, numbers: bytes) -> bool:
         """The same with an event of a request that nobody read."""
-        return self._count(self._queue.tell(at, traffic, numbers))
-
-    def _count(self, kept: bool) -> bool:
+        kept = self._queue.tell(at, traffic, numbers)
         self._put += kept
         self.lost += not kept
         return kept

@@ -66,7 +66,9 @@ class KnownParty:
 
     def tally(self, connection: Connection, key: TallyKey) -> OpenTally | None:
         """What requests of this API and version are found in unread, while nothing of this client changed."""
-        self.levels(connection)
+        self.of(connection)
+        if self._file is not None and self._levels_of is not self._file.value:
+            self.levels(connection)
         return self.tallies.get(key)
 
     def told(self, api: Api, version: int, make: Callable[[], CompiledTally]) -> OpenTally | None:

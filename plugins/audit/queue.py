@@ -93,7 +93,7 @@ class EventQueue:
 
     def put(self, event: QueuedEvent | DeferredEvent) -> bool:
         """Let this event be written. False: it is lost."""
-        if not self._has_room(event.weight):
+        if self._came - self._went + event.weight > self._room and self._entries:
             self._lose(event.at)
             return False
         self._came += event.weight
@@ -103,21 +103,18 @@ class EventQueue:
 
     def tell(self, at: float, traffic: ToldTraffic, numbers: bytes) -> bool:
         """The same with an event of a request that nobody read, of which these numbers were found."""
-        weight = 1 + traffic.shared.weight + len(numbers) // NUMBERS
-        if not self._has_room(weight):
+        weight, shared = traffic.weight + len(numbers) // NUMBERS, traffic.shared
+        if self._came - self._went + weight > self._room and self._entries:
             self._lose(at)
             return False
-        shared, begins, heads = traffic.shared, traffic.begins, traffic.heads
-        if self._told is None or not self._told.add(at, weight, shared, begins, heads, numbers):
-            events = told_events()
-            events.add(at, weight, shared, begins, heads, numbers)
-            self._entries.append(events)
-            self._told = events
+        told = self._told
+        if told is None or not told.add(at, weight, shared, traffic.begins, traffic.heads, numbers):
+            told = told_events()
+            told.add(at, weight, shared, traffic.begins, traffic.heads, numbers)
+            self._entries.append(told)
+            self._told = told
         self._came += weight
         return True
-
-    def _has_room(self, weight: int) -> bool:
-        return self._came - self._went + weight <= self._room or not self._entries
 
     def _lose(self, at: float) -> None:
         if self._loss is None or self._loss is not self._entries[-1] or not self._loss.add(at):

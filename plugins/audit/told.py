@@ -65,6 +65,7 @@ class ToldTraffic:
     def __init__(self, shared: SharedFields, api: str, version: int) -> None:
         asked: Ended = {"api": api, "api_version": version}
         self.shared = shared
+        self.weight = 1 + shared.weight  # of an event without a resource
         self.begins = b",".join([b"", shared.json, fields_json(asked)])
         self.heads: list[bytes] = []
         self.topics: dict[bytes, bytes] = {}

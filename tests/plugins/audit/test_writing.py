@@ -37,7 +37,7 @@ def told(folder: Path) -> list[int]:
 
 
 def test_events_are_written_in_the_order_in_which_they_were_put_whether_anybody_read_them(tmp_path: Path) -> None:
-    journal = begun(tmp_path, Rotation(size=20_000))
+    journal = begun(tmp_path, Rotation(size=2_000))
     for number in range(4000):
         if number % 7:
             tell(journal, number)
