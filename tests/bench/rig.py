@@ -10,6 +10,7 @@ import hashlib
 import json
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -22,7 +23,7 @@ SOURCES = Path(__file__).parent
 FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11")
 SEALED = ("-DTLS", "-lssl", "-lcrypto")
 HOST = "127.0.0.1"
-START = 10.0  # seconds for the dummy brokers to listen; milliseconds are usual
+START = 60.0  # seconds for the dummy brokers to listen; milliseconds are usual
 PATIENCE = 60.0  # seconds that a load may take beyond the time it was given
 
 
@@ -42,11 +43,12 @@ def built(program: str, more: Sequence[str] = ()) -> Path:
     if (hint := lacking(tls=bool(more))) is not None:
         raise RigError(hint)
     binary.parent.mkdir(parents=True, exist_ok=True)
-    fresh = binary.with_suffix(".new")
-    done = subprocess.run(["gcc", *FLAGS, "-o", fresh, sources[0], *more], capture_output=True, text=True)
-    if done.returncode:
-        raise RigError(f"gcc could not build {sources[0]}:\n{done.stderr}")
-    fresh.rename(binary)  # whole or absent, also when two runs build at once
+    with tempfile.TemporaryDirectory(dir=binary.parent) as own:  # others build at once
+        fresh = Path(own, program)
+        done = subprocess.run(["gcc", *FLAGS, "-o", fresh, sources[0], *more], capture_output=True, text=True)
+        if done.returncode:
+            raise RigError(f"gcc could not build {sources[0]}:\n{done.stderr}")
+        fresh.rename(binary)
     return binary
 
 
