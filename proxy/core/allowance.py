@@ -15,10 +15,11 @@ Rules:
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any, TypeVar
 
 from proxy.core.decisions import TURN, Step, Wait
+from proxy.core.driving import StepDriver
 from proxy.core.signal import Signal
 
 ALLOWED = 512 << 10  # bytes; 40,000 names, which take 20 MiB when they are read
@@ -85,23 +86,18 @@ class Allowance:
         """What is done with a message of this size, once there is a permit for it."""
         permits = self._sizes[size.bit_length() // FACTOR]
         permit = permits.ask(size, is_response=is_response)
-        resume: Callable[[Any], Step] = steps.send
-        value: Any = None
+        driver = StepDriver(steps)
         try:
             if not permit.given.is_released:
                 yield Wait(permit.given)
-            while True:
-                step = resume(value)
-                if step is not TURN:
+            while driver.advance():
+                if driver.step is not TURN:
                     permits.give_up(permit)
                 try:
-                    resume, value = steps.send, (yield step)
+                    driver.give((yield driver.step))
                 except Exception as error:
-                    resume, value = steps.throw, error
-        except StopIteration as end:
-            result: R = end.value
-            return result
+                    driver.throw(error)
+            return driver.result
         finally:
-            value = None  # an error whose traceback has this frame would hold itself
             steps.close()
             permits.give_up(permit)

@@ -23,8 +23,8 @@ from proxy.protocol.frame import Buffer
 if TYPE_CHECKING:
     from proxy.core.counted_chain import CountedChain
     from proxy.core.filter_chain import FilterChain
+    from proxy.core.pending_ask import PendingAsk
     from proxy.core.sent_as import SentAs
-    from proxy.core.task import PendingAsk
 
 
 class Answer(NamedTuple):

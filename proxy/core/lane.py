@@ -22,9 +22,6 @@ from struct import Struct
 from typing import Any
 
 from proxy.core.commands import PauseBroker, PauseClient, ResumeBroker, ResumeClient
-from proxy.core.context import Context
-from proxy.core.counted_chain import CountedChain
-from proxy.core.counting import PendingCount
 from proxy.core.decisions import How, Step
 from proxy.core.limits import Limits
 from proxy.core.parts import Parts
@@ -61,6 +58,7 @@ class Lane(ABC):
         self._connection = parts.connection
         self._slots = parts.inflight.slots
         self._outcomes = parts.outcomes
+        self._counted = parts.counted
         self._tasks = parts.tasks
         self._allowance = parts.allowance
         self._counters = parts.counters
@@ -84,15 +82,6 @@ class Lane(ABC):
         """Bytes that wait in this lane."""
         waiting = self._waiting
         return self.splitter.kept + (waiting.held + waiting.ctx.held if waiting is not None else 0)
-
-    def _reopen(self, counted: CountedChain, number: int, pending: PendingCount) -> Context:
-        """A request that was to be counted has to be told: this is its context."""
-        ctx = counted.context(self._connection, number, pending)
-        return self._outcomes.reopen(ctx, counted.told.observers, pending.exchange, counted.counting.resume)
-
-    def _miscounted(self, counted: CountedChain, observer: object, error: Exception) -> None:
-        """Whoever counts raised."""
-        self._outcomes.failed(observer, counted.told.api, counted.told.version, error)
 
     def hold(self, state: State) -> Hold:
         """Take nothing for now. Only where a frame begins, or was read."""

@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from proxy.core.allowance import Allowance
 from proxy.core.context import Connection
+from proxy.core.counted_exchanges import CountedExchanges
 from proxy.core.inflight import InFlight
 from proxy.core.limits import Counters, Limits
 from proxy.core.outbox import Outbox
 from proxy.core.outcome import Outcomes
-from proxy.core.task import WaitingTasks
+from proxy.core.waiting import WaitingTasks
 
 
 class Parts(NamedTuple):
@@ -22,5 +23,6 @@ class Parts(NamedTuple):
     outbox: Outbox
     inflight: InFlight
     outcomes: Outcomes
+    counted: CountedExchanges
     tasks: WaitingTasks
     allowance: Allowance

@@ -12,7 +12,8 @@ from typing import Any
 
 from proxy.core.decisions import Ask
 from proxy.core.parts import Parts
-from proxy.core.task import PendingAsk, Task, newest_common
+from proxy.core.pending_ask import PendingAsk, newest_common
+from proxy.core.task import Task
 from proxy.protocol.frame import Buffer
 from proxy.protocol.header import request_frame
 from proxy.protocol.messages.produce import ProduceRequest

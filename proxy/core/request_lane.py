@@ -9,12 +9,11 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from proxy.core.admission import Admission
 from proxy.core.commands import PauseClient, ResumeClient
 from proxy.core.context import Context
-from proxy.core.counted_chain import CountedChain
-from proxy.core.counting import PendingCount
 from proxy.core.decisions import How
 from proxy.core.filter_chain import FilterChain
 from proxy.core.handled_requests import HandledRequests
@@ -23,12 +22,12 @@ from proxy.core.lane import Lane, State
 from proxy.core.limits import Limits
 from proxy.core.outcome import By
 from proxy.core.parts import Parts
-from proxy.core.readers import Wanted
+from proxy.core.readers import AcksReader, Wanted
 from proxy.core.request_heads import RequestHeads
 from proxy.core.sent_as import SentAs
 from proxy.core.verdict import Verdict
-from proxy.protocol.frame import HOLD, REQUEST_HEAD, SIZE, Buffer, Head, Hold, Meet
-from proxy.protocol.problem import Fault
+from proxy.protocol.frame import HOLD, REQUEST_HEAD, Buffer, Head, Hold, Meet, Reader
+from proxy.protocol.problem import Fault, ProtocolError
 
 
 class RequestLane(Lane):
@@ -65,30 +64,20 @@ class RequestLane(Lane):
         elif ctx is not None:
             self._outcomes.end(ctx, By.NOBODY, "acks 0 has no answer")
 
-    def _counts(self, counted: CountedChain, head: Head, data: memoryview, pos: int) -> bool:
-        """Is this request counted with its answer, and seen by nobody?"""
-        size, connection = SIZE.size + head[0], self._connection
-        frame = data[pos : pos + size]
-        body = self._heads.body(counted.told, frame)
-        if body is None:
-            return False
-        try:
-            exchange = counted.counting.ask(connection, frame, body, size, self._outcomes.clock.now)
-        except Exception as error:
-            self._miscounted(counted, counted.counting.ask, error)
-            return False
-        if exchange is None:
-            return False
-        sample = None
-        if counted.fast_path is not None:
-            try:
-                sample = counted.fast_path.passes(connection, head[1], frame, size)
-            except Exception:
-                return False  # its handler is asked now, and says what is wrong
-            if sample is None:
-                return False
-        self._slots.append((head[2], counted, PendingCount(exchange, sample)))
-        return True
+    def _look_for_acks(self, chain: FilterChain, head: Head, ctx: Context | None, frame: memoryview) -> Reader | None:
+        """Of this request only its acks matter; `frame` is what came of it."""
+        found = partial(self._sent, chain, head[2], ctx)
+        acks = self._heads.acks(chain, frame)
+        if acks is not None:
+            if acks and ctx is None:
+                self._heads.remember_acks(chain, frame)
+            found(acks)
+            return None
+        return AcksReader(partial(self._heads.acks, chain), found, partial(self._without_acks, chain, ctx))
+
+    def _without_acks(self, chain: FilterChain, ctx: Context | None) -> Sequence[Buffer]:
+        error = ProtocolError("ends before its acks", fault=Fault.CLIENT, api=chain.api.name, version=chain.version)
+        return self._give_up(ctx, self._handled.undecodable(chain, error))
 
     def _go_on(self, instead: Sequence[Buffer]) -> None:
         self._outbox.amid_request = False
@@ -149,12 +138,6 @@ class RequestLane(Lane):
             self._counters.bad_frames += 1
             self.give_up(f"the client sent what is no request: {problem}")
         self.pause()
-
-    def end_counted(self) -> None:
-        """What was to be counted with its answer gets none: it is open, and told, like all else."""
-        for number, chain, pending in self._slots:
-            if type(chain) is CountedChain:
-                self._reopen(chain, number, pending)
 
     def settle(self) -> None:
         """Go on with what was held, as far as it can."""

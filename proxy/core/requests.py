@@ -9,14 +9,13 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from proxy.core.admission import Admission
 from proxy.core.context import Context
 from proxy.core.filter_chain import FilterChain
 from proxy.core.lane import State
 from proxy.core.parts import Parts
-from proxy.core.readers import AcksReader, Wanted
+from proxy.core.readers import Wanted
 from proxy.core.request_heads import HEAD
 from proxy.core.request_lane import RequestLane
 from proxy.core.request_topics import Topics
@@ -46,10 +45,14 @@ class Requests(RequestLane):
         if not chain.sees_request:
             self._slots.append((head[2], chain, None))
             return None
+        size = SIZE.size + head[0]
         counted = self._admission.filters.counted.get(head[1])
-        if counted is not None and self._counts(counted, head, data, pos):
-            return None
-        size, passing = SIZE.size + head[0], self._heads.passing.get(head[1])
+        if counted is not None:
+            frame = data[pos : pos + size]
+            body = self._heads.body(counted.told, frame)
+            if body is not None and self._counted.ask(counted, head, frame, body):
+                return None
+        passing = self._heads.passing.get(head[1])
         if passing is not None:
             end, begun, holds, of_answer, sample = passing
             if data[pos + HEAD : pos + end] == begun and end <= size and (holds is None or holds()):
@@ -89,21 +92,6 @@ class Requests(RequestLane):
         if chain.observers:
             self._outcomes.begin(ctx, chain.observers)
         return ctx
-
-    def _look_for_acks(self, chain: FilterChain, head: Head, ctx: Context | None, frame: memoryview) -> Reader | None:
-        """Of this request only its acks matter; `frame` is what came of it."""
-        found = partial(self._sent, chain, head[2], ctx)
-        acks = self._heads.acks(chain, frame)
-        if acks is not None:
-            if acks and ctx is None:
-                self._heads.remember_acks(chain, frame)
-            found(acks)
-            return None
-        return AcksReader(partial(self._heads.acks, chain), found, partial(self._without_acks, chain, ctx))
-
-    def _without_acks(self, chain: FilterChain, ctx: Context | None) -> Sequence[Buffer]:
-        error = ProtocolError("ends before its acks", fault=Fault.CLIENT, api=chain.api.name, version=chain.version)
-        return self._give_up(ctx, self._handled.undecodable(chain, error))
 
     def _want(self, chain: FilterChain, head: Head, frame: memoryview, size: int) -> Reader | None:
         """Somebody wants to read this request, unless it is known that it may pass."""

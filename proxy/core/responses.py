@@ -1,13 +1,10 @@
-"""Responses: the lane from the broker to the client.
+"""Responses: the lane from the broker to the client. Every response is met here, and passes or is read.
 
 Rules:
 * Every answer is paired with the oldest request in flight; one that fits no request means that the upstream connection
   cannot be trusted any more: the link closes.
-* An answer to a question of ours goes to the handler that asked, never to the client.
-* What may not be believed or shown is withheld: the link closes.
 * After much work in small responses the other connections have their turn.
 * Only the tagged fields at the very end of a response may be wanted of one too large to hold; see `Ending`.
-* Whatever answers a request leaves by `_left`.
 """
 
 from __future__ import annotations
@@ -16,59 +13,31 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from proxy.core.answer_lane import AnswerLane
 from proxy.core.context import Context
 from proxy.core.counted_chain import CountedChain
-from proxy.core.counting import PendingCount
 from proxy.core.filter_chain import FilterChain
 from proxy.core.inflight import DROPPED, OURS, Slot
 from proxy.core.lane import State
-from proxy.core.limits import Limits
-from proxy.core.outcome import BROKER, NOBODY
 from proxy.core.parts import Parts
+from proxy.core.pending_ask import PendingAsk
 from proxy.core.readers import Dropping, Ending, Passing, Wanted
+from proxy.core.response_lane import ResponseLane
 from proxy.core.sent_as import SentAs
-from proxy.core.task import PendingAsk
 from proxy.core.turn import LIGHT_FRAME
-from proxy.core.verdict import Verdict
-from proxy.protocol.codec import decode_ignoring_rest, slice_decode
 from proxy.protocol.frame import HOLD, RESPONSE_HEAD, SIZE, Buffer, Hold, Reader
-from proxy.protocol.header import LONGEST, answered_version, read_response_header, response_body_offset
+from proxy.protocol.header import LONGEST, response_body_offset
 from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.slices import LARGE
 
 UNASSEMBLED = 64 << 10  # from here on a response whose last tags are wanted is not assembled any more
 
 
-class Responses(AnswerLane):
+class Responses(ResponseLane):
     """Pairs every response, and reads those that somebody wants."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts, RESPONSE_HEAD, self.meet)
-        self._elements = parts.limits.elements_of_response
-        self._asked: tuple[PendingAsk, Buffer] | None = None  # a question of ours, and its answer
         self._answered = 0.0  # when the answer began that is assembled to be counted
-
-    def apply(self, limits: Limits) -> None:
-        """These limits are in force."""
-        super().apply(limits)
-        self._handled.apply(limits)
-        self._elements = limits.elements_of_response
-
-    @property
-    def held(self) -> int:
-        """Bytes that wait in this lane."""
-        held = super().held
-        if self._asked is not None:
-            held += len(self._asked[1])
-        if self._met is not None and self._met[2] is not None:
-            held += self._met[2].held
-        return held
-
-    def fall_silent(self) -> None:
-        """Throw away what comes from now on."""
-        super().fall_silent()
-        self._asked = None
 
     def meet(self, head: tuple[int, int], data: memoryview, pos: int) -> Reader | None:
         """A response begins at `pos`."""
@@ -146,28 +115,16 @@ class Responses(AnswerLane):
         if stop > len(data):
             self._met, self._answered = (counted, number, pending, True), self._outcomes.clock.now
             return self
-        if self._is_counted(counted, pending, data, pos, stop, self._outcomes.clock.now):
+        if self._counted.answer(counted, pending, data, pos, stop, self._outcomes.clock.now):
             return None
-        ctx = self._reopen(counted, number, pending)
+        ctx = self._counted.reopen(counted, number, pending)
         return self._look((number, counted.told, ctx), data, pos, stop)
-
-    def _is_counted(
-        self, counted: CountedChain, pending: PendingCount, data: memoryview, pos: int, stop: int, answered: float
-    ) -> bool:
-        now = self._outcomes.clock.now
-        try:
-            return not counted.needs(pending) and counted.counting.answer(
-                self._connection, pending.exchange, data, pos, stop, answered, now
-            )
-        except Exception as error:
-            self._miscounted(counted, counted.counting.answer, error)
-            return False
 
     def end_counted(self) -> None:
         """An answer of which not all came is that of a request which nobody counted: it is open, and told."""
         if self._met is not None and type(self._met[0]) is CountedChain:
             counted, number, pending, was_cut = self._met
-            ctx = self._reopen(counted, number, pending)
+            ctx = self._counted.reopen(counted, number, pending)
             ctx.answered = self._answered
             self._met = counted.told, number, ctx, was_cut
 
@@ -192,11 +149,6 @@ class Responses(AnswerLane):
         self._left(ctx, size)
         return None
 
-    def _left(self, ctx: Context | None, size: int) -> None:
-        """The broker's answer, of so many bytes, goes to the client."""
-        if ctx is not None:
-            self._outcomes.end(ctx, BROKER, None, size)
-
     def _unpaired(self, reason: str) -> Hold:
         self._counters.broken_pairs += 1
         return self.end(reason)
@@ -213,9 +165,9 @@ class Responses(AnswerLane):
         version = None
         if isinstance(chain, CountedChain):
             counted, pending = chain, ctx
-            if self._is_counted(counted, pending, frame, 0, len(frame), self._answered):
+            if self._counted.answer(counted, pending, frame, 0, len(frame), self._answered):
                 return None
-            ctx = self._reopen(counted, correlation_id, pending)
+            ctx = self._counted.reopen(counted, correlation_id, pending)
             chain, ctx.answered = counted.told.of_response(ctx), self._answered
         if isinstance(chain, SentAs):
             chain, version = chain.chain, chain.version
@@ -228,65 +180,3 @@ class Responses(AnswerLane):
         wanted = Wanted(chain, ctx, frame, body, version=version)
         wanted.is_light = version is None and len(frame) > LARGE and chain.is_light(chain.api.response, frame, body)
         return self._handle(wanted, was_cut, self._handled.handle(wanted))
-
-    def _go_on(self, instead: Sequence[Buffer]) -> None:
-        self._outbox.to_client(instead)  # `settle` goes on with what waits
-
-    def _carry_out(self, verdict: Verdict, wanted: Wanted) -> Sequence[Buffer] | None:
-        """What goes to the client: None for the frame as it came."""
-        pieces = verdict.pieces
-        if not verdict.whole:
-            self._withhold(wanted.ctx, verdict.ends, verdict.how)
-            return Hold(pieces or ())
-        if verdict.leaving is not None:
-            size = verdict.leaving.size
-        else:
-            size = len(wanted.frame) if pieces is None else sum(map(len, pieces))
-        if size:
-            self._left(wanted.ctx, size)
-        else:
-            self._outcomes.end(wanted.ctx, NOBODY, wanted.ctx.who("Raw"))
-        return pieces
-
-    def _undecodable(self, chain: FilterChain, ctx: Context | None, error: ProtocolError) -> Hold:
-        return self._withhold(ctx, self._handled.undecodable(chain, error))
-
-    def settle(self) -> None:
-        """Let out what is due, and go on with what was held, as far as it can."""
-        splitter = self.splitter
-        while not self._stuck():
-            if self._asked is not None:
-                self._give_answer(*self._asked)
-            if self._inflight.ours and splitter.between and not self._let_out_due():
-                break
-            if splitter.held is None:
-                break
-            self.state = State.OPEN
-            self._outbox.to_client(splitter.resume())
-        if self.state is not State.ENDED:
-            self.pause()
-
-    def _stuck(self) -> bool:
-        problem = self.splitter.problem
-        if problem is not None and self.state is not State.ENDED:
-            self._counters.bad_frames += 1
-            self.end(f"the broker sent what is no response: {problem}")
-        if self.state is State.ENDED or self.turn.is_over or self._outbox.closed:
-            return True
-        return self._waiting is not None or self._takes_steps
-
-    def _give_answer(self, pending: PendingAsk, frame: Buffer) -> None:
-        """The broker answered a question of ours."""
-        self._asked = None
-        api, version = pending.ask.request.api, pending.version
-        try:
-            _, body = read_response_header(api, version, frame)
-            version = answered_version(api, version, frame[body : body + 2])
-            if len(frame) > LARGE:
-                pending.task.read(slice_decode(api.response, version, frame, body, self._elements))
-                return
-            message = decode_ignoring_rest(api.response, version, bytes(frame[body:]))
-        except ProtocolError as error:
-            pending.task.fail(error)
-        else:
-            pending.task.go_on(message)

@@ -14,6 +14,7 @@ from typing import Any
 from proxy.core.arrival import Arrival
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Call, Decision, Disconnect, Sleep, Step, Steps, Wait
+from proxy.core.driving import StepDriver
 from proxy.core.failure import detached, name_of, raised_at
 from proxy.protocol.fiber import in_slices
 from proxy.protocol.schema import Message
@@ -31,31 +32,21 @@ class HandlerError(Exception):
 
 def checked(steps: Generator[Any, Any, Decision], ctx: Context) -> Generator[Step, Any, Decision]:
     """The steps of one handler, each of which must be one. What is sent or thrown in reaches the handler."""
-    resume, value = steps.send, None
+    driver = StepDriver(steps)
     try:
-        while True:
-            ended, step = (yield from in_slices(_taken, resume, value)) if ctx.is_large else _taken(resume, value)
-            if ended:
-                decision: Decision = step
-                return decision
-            if not isinstance(step, Sleep | Ask | Call | Wait | None):
-                raise TypeError(f"{step!r} is no step")
+        while (yield from in_slices(driver.advance)) if ctx.is_large else driver.advance():
+            if not isinstance(driver.step, Sleep | Ask | Call | Wait | None):
+                raise TypeError(f"{driver.step!r} is no step")
             try:
-                resume, value = steps.send, (yield step)
-                ctx.is_large = ctx.is_large or (isinstance(value, Message) and value.elements is not None)
+                driver.give((yield driver.step))
             except Exception as error:
-                resume, value = steps.throw, error
+                driver.throw(error)
+            answer = driver.value
+            ctx.is_large = ctx.is_large or (isinstance(answer, Message) and answer.elements is not None)
+            answer = None  # it may be large
+        return driver.result
     finally:
         steps.close()
-        value = None  # an error whose traceback has this frame would hold itself
-
-
-def _taken(resume: Callable[[Any], Any], value: Any) -> tuple[bool, Any]:
-    """The next step of a handler; or that there is none, and its decision."""
-    try:
-        return False, resume(value)
-    except StopIteration as end:
-        return True, end.value
 
 
 def before_steps(

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from proxy.core.outbox import Outbox
-from proxy.core.task import WaitingTasks
+from proxy.core.waiting import WaitingTasks
 
 HANDLED = 500  # bytes that can be read while handlers look at a small message, about 40 us
 LIGHT_FRAME = 1_000  # bytes that can be read while one is, which has few elements, about 150 us

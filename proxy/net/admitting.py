@@ -16,6 +16,7 @@ import trio
 
 from proxy.core.arrival import NotServed
 from proxy.core.decisions import Call, Decision, Disconnect, How, Sleep, Step, Wait
+from proxy.core.driving import StepDriver
 from proxy.core.failure import detached, name_of
 from proxy.core.filters import Filters
 from proxy.core.steps import HandlerError
@@ -75,21 +76,16 @@ async def _is_gone(client: socket.socket) -> bool:
 
 async def take(steps: Generator[Step, Any, R]) -> R:
     """Take these steps where no link is, and so no broker that could be asked."""
-    resume, value = steps.send, None
+    driver = StepDriver(steps)
     try:
-        while True:
+        while driver.advance():
             try:
-                step = resume(value)
-            except StopIteration as end:
-                result: R = end.value
-                return result
-            try:
-                resume, value = steps.send, await _taken(step)
+                driver.give(await _taken(driver.step))
             except Exception as error:
-                resume, value = steps.throw, error
+                driver.throw(error)
+        return driver.result
     finally:
         steps.close()
-        value = None  # an error whose traceback has this frame would hold itself
 
 
 async def _taken(step: object) -> Any:

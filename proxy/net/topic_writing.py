@@ -24,7 +24,7 @@ from zlib import crc32
 
 import trio
 
-from proxy.core.services import TopicError
+from proxy.core.topic_writer import TopicError
 from proxy.core.topology import Endpoint
 from proxy.net.dial import UnreachableError
 from proxy.net.own_connections import OwnConnection

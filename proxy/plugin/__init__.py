@@ -102,9 +102,6 @@ from proxy.core.services import (
     Services as Services,
     SharedRows as SharedRows,
     Watching as Watching,
-    TopicError as TopicError,
-    TopicWriter as TopicWriter,
-    TopicWriting as TopicWriting,
 )
 from proxy.core.signal import (
     Signal as Signal,
@@ -117,6 +114,11 @@ from proxy.core.tls import (
 )
 from proxy.core.topic_names import (
     TopicNames as TopicNames,
+)
+from proxy.core.topic_writer import (
+    TopicError as TopicError,
+    TopicWriter as TopicWriter,
+    TopicWriting as TopicWriting,
 )
 from proxy.core.topology import (
     Endpoint as Endpoint,

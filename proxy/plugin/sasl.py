@@ -2,7 +2,7 @@
 
 # ruff: noqa: I001 (each name is imported as itself: so it is exported)
 
-from proxy.core.gate import (
+from proxy.core.token_stream import (
     LONGEST_TOKEN as LONGEST_TOKEN,
     looks_like_kafka as looks_like_kafka,
 )

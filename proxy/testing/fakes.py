@@ -17,8 +17,9 @@ from typing import Any, TypeVar
 from proxy.core.context import Connection
 from proxy.core.fetch_topics import FetchTopics
 from proxy.core.plugin import Plugin
-from proxy.core.services import NUMBERS, Level, PluginClock, Services, TopicError, check_counter, check_repeated
+from proxy.core.services import NUMBERS, Level, PluginClock, Services, check_counter, check_repeated
 from proxy.core.topic_names import TopicNames
+from proxy.core.topic_writer import TopicError
 from proxy.protocol.records import Record
 from proxy.text.problems import Reload
 from proxy.text.watched import WatchedFile, no_warnings

@@ -7,9 +7,9 @@ from proxy.core.context import Connection
 from proxy.core.decisions import Alone, Ask, Disconnect, Sleep, Steps
 from proxy.core.events import StepsFailed
 from proxy.core.filters import Filters
-from proxy.core.gate import looks_like_kafka
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
+from proxy.core.token_stream import looks_like_kafka
 from proxy.protocol.api import METADATA
 from proxy.protocol.frame import HOLD, Reader
 from proxy.protocol.messages.heartbeat import HeartbeatRequest

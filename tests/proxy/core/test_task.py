@@ -10,8 +10,8 @@ from proxy.core.decisions import Ask, Call, Reply, Sleep, Steps
 from proxy.core.decorators import on_request
 from proxy.core.filters import Filters
 from proxy.core.link import Link
+from proxy.core.pending_ask import newest_common
 from proxy.core.plugin import Plugin
-from proxy.core.task import newest_common
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.problem import ProtocolError

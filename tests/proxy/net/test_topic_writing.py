@@ -8,7 +8,7 @@ import pytest
 import trio
 from confluent_kafka import Consumer, Producer
 
-from proxy.core.services import TopicError
+from proxy.core.topic_writer import TopicError
 from proxy.core.topology import Endpoint
 from proxy.net import topic_writing
 from proxy.net.topic_writing import ClusterTopicWriter

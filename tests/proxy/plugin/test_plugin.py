@@ -15,7 +15,7 @@ import proxy.plugin.files
 import proxy.plugin.frames
 import proxy.plugin.sasl
 import proxy.plugin.schema
-from proxy.core import decisions, decorators, plugin, services, wish
+from proxy.core import decisions, decorators, plugin, services, topic_writer, wish
 from proxy.protocol import api, messages
 
 
@@ -30,7 +30,9 @@ def test_every_message_and_every_api_is_there() -> None:
 OURS = {"Carrying", "check_counter", "check_repeated"}  # what those who make plugins use
 
 
-@pytest.mark.parametrize("module", [decisions, decorators, plugin, services, wish], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [decisions, decorators, plugin, services, topic_writer, wish], ids=lambda module: module.__name__
+)
 def test_every_decision_step_mark_and_service_is_there(module: ModuleType) -> None:
     own = {name: value for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__}
     meant = {name for name, value in own.items() if not name.startswith("_") and not isinstance(value, TypeVar)}

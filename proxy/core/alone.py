@@ -1,0 +1,67 @@
+"""Alone: tasks that ask the broker where no handler could, between two requests of the client.
+
+Rules:
+* Such a task goes on when no request of the client is under way to the broker, and none begins until it leaves.
+* Of several each has its turn, as they came.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from proxy.core.admission import Admission
+from proxy.core.decisions import Alone
+from proxy.core.outbox import Outbox
+from proxy.core.requests import Requests
+from proxy.core.task import Task
+from proxy.core.token_stream import TokenStream
+
+
+class LoneTasks:
+    """Those of one link."""
+
+    def __init__(self, admission: Admission, requests: Requests, outbox: Outbox, tokens: TokenStream) -> None:
+        self._admission = admission
+        self._requests = requests
+        self._outbox = outbox
+        self._tokens = tokens
+        self._waiting: deque[Task[Any]] = deque()
+        self._has_turn = False  # is one of them alone now?
+
+    def come(self, task: Task[Any], step: Alone) -> bool:
+        """Let no further request begin before `leave()`, whatever the one does that is under way.
+
+        True: none is; otherwise this task goes on when that is so.
+        """
+        self._admission.be_alone(True)
+        if self._is_between and not self._has_turn:
+            self._has_turn = True
+            return True
+        self._waiting.append(task)
+        self._requests.unsettled = True
+        return False
+
+    def leave(self) -> None:
+        """The task that was alone has done what it wanted to do alone."""
+        self._has_turn = False
+        if self._waiting:
+            self._requests.unsettled = True
+        else:
+            self._admission.be_alone(False)
+
+    def settle(self) -> None:
+        """The next one goes on, when it may."""
+        if self._waiting and self._is_between and not self._has_turn:
+            task, self._has_turn = self._waiting.popleft(), True
+            self._requests.unsettled = self._requests.is_over
+            task.go_on(None)
+
+    def drop(self) -> None:
+        """The link is closed."""
+        while self._waiting:
+            self._waiting.popleft().drop()
+
+    @property
+    def _is_between(self) -> bool:
+        return self._requests.splitter.between and not self._outbox.amid_request and not self._tokens.raw

@@ -1,0 +1,107 @@
+"""Response lane: how the broker's responses leave for the client, and how what was held goes on.
+
+Rules:
+* Whatever answers a request leaves by `_left`. What may not be believed or shown is withheld: the link closes.
+* An answer to a question of ours goes to the handler that asked, when what came before it has left.
+* What was held goes on as soon as it may: when steps were taken, handlers decided, or the others had their turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from struct import Struct
+
+from proxy.core.answer_lane import AnswerLane
+from proxy.core.context import Context
+from proxy.core.filter_chain import FilterChain
+from proxy.core.lane import State
+from proxy.core.limits import Limits
+from proxy.core.outcome import BROKER, NOBODY
+from proxy.core.parts import Parts
+from proxy.core.pending_ask import PendingAsk
+from proxy.core.readers import Wanted
+from proxy.core.verdict import Verdict
+from proxy.protocol.frame import Buffer, Hold, Meet
+from proxy.protocol.problem import ProtocolError
+
+
+class ResponseLane(AnswerLane):
+    """What `Responses` is apart from meeting and reading responses."""
+
+    def __init__(self, parts: Parts, head: Struct, meet: Meet) -> None:
+        super().__init__(parts, head, meet)
+        self._elements = parts.limits.elements_of_response
+        self._asked: tuple[PendingAsk, Buffer] | None = None  # a question of ours, and its answer
+
+    def apply(self, limits: Limits) -> None:
+        """These limits are in force."""
+        super().apply(limits)
+        self._handled.apply(limits)
+        self._elements = limits.elements_of_response
+
+    @property
+    def held(self) -> int:
+        """Bytes that wait in this lane."""
+        held = super().held
+        if self._asked is not None:
+            held += len(self._asked[1])
+        if self._met is not None and self._met[2] is not None:
+            held += self._met[2].held
+        return held
+
+    def fall_silent(self) -> None:
+        """Throw away what comes from now on."""
+        super().fall_silent()
+        self._asked = None
+
+    def _left(self, ctx: Context | None, size: int) -> None:
+        """The broker's answer, of so many bytes, goes to the client."""
+        if ctx is not None:
+            self._outcomes.end(ctx, BROKER, None, size)
+
+    def _go_on(self, instead: Sequence[Buffer]) -> None:
+        self._outbox.to_client(instead)  # `settle` goes on with what waits
+
+    def _carry_out(self, verdict: Verdict, wanted: Wanted) -> Sequence[Buffer] | None:
+        """What goes to the client: None for the frame as it came."""
+        pieces = verdict.pieces
+        if not verdict.whole:
+            self._withhold(wanted.ctx, verdict.ends, verdict.how)
+            return Hold(pieces or ())
+        if verdict.leaving is not None:
+            size = verdict.leaving.size
+        else:
+            size = len(wanted.frame) if pieces is None else sum(map(len, pieces))
+        if size:
+            self._left(wanted.ctx, size)
+        else:
+            self._outcomes.end(wanted.ctx, NOBODY, wanted.ctx.who("Raw"))
+        return pieces
+
+    def _undecodable(self, chain: FilterChain, ctx: Context | None, error: ProtocolError) -> Hold:
+        return self._withhold(ctx, self._handled.undecodable(chain, error))
+
+    def settle(self) -> None:
+        """Let out what is due, and go on with what was held, as far as it can."""
+        splitter = self.splitter
+        while not self._stuck():
+            if self._asked is not None:
+                (pending, answer), self._asked = self._asked, None
+                pending.answered(answer, self._elements)
+            if self._inflight.ours and splitter.between and not self._let_out_due():
+                break
+            if splitter.held is None:
+                break
+            self.state = State.OPEN
+            self._outbox.to_client(splitter.resume())
+        if self.state is not State.ENDED:
+            self.pause()
+
+    def _stuck(self) -> bool:
+        problem = self.splitter.problem
+        if problem is not None and self.state is not State.ENDED:
+            self._counters.bad_frames += 1
+            self.end(f"the broker sent what is no response: {problem}")
+        if self.state is State.ENDED or self.turn.is_over or self._outbox.closed:
+            return True
+        return self._waiting is not None or self._takes_steps
