@@ -2,7 +2,7 @@
 
 import pytest
 
-from plugins.api_versions import LONGEST, ApiVersions, common
+from plugins.api_versions import LONGEST, OURS, ApiVersions, common
 from proxy.core.commands import PauseClient, ResumeClient, ToBroker, ToClient
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Forward, Reply
@@ -105,6 +105,21 @@ def test_what_cannot_be_read_is_answered_where_the_broker_does_not_know_the_vers
     with pytest.raises(StopIteration) as end:
         steps.send(answer)
     assert end.value.value == (Reply(answer, version=0) if answered else None)
+
+
+def test_a_client_that_sends_what_is_no_request_in_a_version_newer_than_its_brokers_is_told_which_are_known() -> None:
+    asked = ApiVersionsRequest(client_software_name=OURS, client_software_version="1")
+    told = answering(ApiVersionsResponse(error_code=35, api_keys=[entry(API_VERSIONS.key, 0, 4)]), 7, 0)
+    broken = asking(asked, 7, 5)[:-3] + b"\xff\xff\xff"
+    assert (
+        Playbook(build(ApiVersions), byte_by_byte=False)
+        >> FromClient(broken)
+        << ToBroker(asking(asked, 0, 5))
+        << PauseClient()
+        >> FromBroker(answering(ApiVersionsResponse(error_code=35, api_keys=[entry(API_VERSIONS.key, 0, 4)]), 0, 0))
+        << ToClient(told)
+        << ResumeClient()
+    )
 
 
 class Narrowing(Plugin):

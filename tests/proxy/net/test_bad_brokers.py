@@ -150,6 +150,8 @@ async def test_a_cluster_that_comes_late_and_finds_its_port_taken_waits_for_it(
             while not any(line["event"] == "no port to begin at" for line in logs):
                 await trio.lowlevel.checkpoint()
         assert await sings(config)
+        reading = gateway.report().reading
+        assert reading["closed_ports"] >= 1
         await taken[0].aclose()
         with trio.fail_after(PATIENCE):
             while not gateway.ready:

@@ -18,8 +18,10 @@ from proxy.net.gateway import Gateway
 from proxy.net.process import DrainResult
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.header import request_frame
+from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.messages.heartbeat import HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from proxy.telemetry.measures import FAULTS, MEASURES
 from proxy.telemetry.report import Report
 from tests.proxy.net.scripted import (
     HEARTBEAT_REQUEST,
@@ -225,6 +227,49 @@ async def test_the_report_counts_what_passed(broker: Broker) -> None:
     assert report.reading["requests_Heartbeat"] == 2
     assert report.reading["bytes_from_clients"] == 2 * len(request_frame(HEARTBEAT_REQUEST, 4, 1, "test"))
     assert report.reading["bytes_from_brokers"] > 0
+
+
+async def test_nothing_that_works_is_counted_as_a_fault(broker: Broker, tmp_path: Path) -> None:
+    """Among it what the proxy answers itself, and clients and brokers that close a connection."""
+    rules = tmp_path / "acl.yaml"
+    rules.write_text("unmatched: allow\nacls: []\n")
+    config = configuration(broker.endpoint, plugins=[{"acl": {"rules": str(rules)}}])
+    async with serving(config) as gateway:
+        for node_id in (None, 1):
+            async with connected(LOOPBACK, port_of(config, node_id)) as client:
+                for version in (0, 3):
+                    asked = ApiVersionsRequest(client_software_name="test", client_software_version="1")
+                    assert not (await client.ask(asked, ApiVersionsResponse, version)).error_code
+                assert (await client.ask(MetadataRequest(topics=[]), MetadataResponse)).brokers
+                assert await client.beat() == 0
+        broker.closes_after = {"Heartbeat"}
+        async with connected(LOOPBACK, port_of(config, 1)) as client:
+            assert await client.beat() == 0
+            assert await client.is_closed()
+        with trio.fail_after(PATIENCE):
+            while gateway.report().reading["open"]:
+                await trio.sleep(0.01)
+        reading = gateway.report().reading
+    faults = [measure.key for measure in MEASURES if measure.instrument == FAULTS]
+    assert len(faults) > 10
+    assert {name: reading[name] for name in faults} == dict.fromkeys(faults, 0)
+
+
+async def test_a_failure_while_brokers_are_discovered_is_a_line_and_they_are_discovered_again(broker: Broker) -> None:
+    config, told = configuration(broker.endpoint), list[object]()
+
+    def tell(learned: object) -> None:
+        told.append(learned)
+        if len(told) == 1:
+            raise RuntimeError("a bug")
+
+    with capture_logs() as logs:
+        async with serving(config, tell) as gateway, connected(LOOPBACK, port_of(config, 1)) as client:
+            assert await client.beat() == 0
+            assert gateway.counters.failed_tasks == 1
+    (line,) = (line for line in logs if line["event"] == "a task failed")
+    assert line["task"] == "discovering brokers"
+    assert "please report" in line["way_out"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,14 @@ from proxy.net.dial import UnreachableError, dial
 from proxy.net.discovery import discover
 from proxy.net.gateway import Gateway
 from proxy.net.introductions import introduce_on
-from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker, configuration, connected, port_of, serving
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.header import request_frame
+from proxy.protocol.messages.create_delegation_token import CreateDelegationTokenRequest, CreateDelegationTokenResponse
+from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker, Client, configuration, connected, port_of, serving
+
+OURS = {"username": "doorkeeper", "password": "dk-secret"}
 
 
 def guarded(folder: Path, upstream: Endpoint) -> dict[str, object]:
@@ -68,3 +77,66 @@ async def test_discovery_and_clients_come_through_a_broker_that_wants_to_know(
         async with serving(outside), connected(LOOPBACK, port_of(outside)) as client:
             assert await client.beat() == 0
     broker.die()
+
+
+async def logged_in(client: Client, user: str, password: str) -> None:
+    agreed = await client.ask(SaslHandshakeRequest(mechanism="PLAIN"), SaslHandshakeResponse, 1)
+    token = SaslAuthenticateRequest(auth_bytes=f"\0{user}\0{password}".encode())
+    known = await client.ask(token, SaslAuthenticateResponse, 1)
+    assert (agreed.error_code, known.error_code) == (0, 0)
+
+
+@asynccontextmanager
+async def speaking_for_all(
+    folder: Path, broker: Broker, user: str, rules: str, identities: dict[str, object]
+) -> AsyncIterator[Client]:
+    """A client, logged in as this user, of a proxy that has rules and is one user to its broker."""
+    (folder / "acl.yaml").write_text(f"acls: [{rules}]\n")
+    save(folder / "clients.yaml", {"alice": verifiers("a-secret")})
+    async with serving(configuration(broker.endpoint, listeners=guarded(folder, broker.endpoint))) as inner:
+        at = Endpoint(LOOPBACK, port_of(inner.snapshot.config))
+        listener: dict[str, object] = {"cluster": "main", "bind": str(configuration(at).listeners["clients"].bind)}
+        if user:
+            listener["sasl"] = {"mechanisms": ["PLAIN"], "credentials": str(folder / "clients.yaml")}
+        outside = configuration(
+            at,
+            clusters={"main": {"bootstrap": [str(at)], "sasl": {"mechanism": "PLAIN", **OURS, **identities}}},
+            listeners={"clients": listener},
+            plugins=[{"acl": {"rules": str(folder / "acl.yaml")}}],
+        )
+        async with serving(outside), connected(LOOPBACK, port_of(outside)) as client:
+            if user:
+                await logged_in(client, user, "a-secret")
+            yield client
+
+
+IDENTITIES: dict[str, dict[str, object]] = {
+    "as for everybody": {},
+    "by an identity of her own": {"identities": {"User:alice": OURS}},
+}
+TOKEN = CreateDelegationTokenRequest(renewers=[], max_lifetime_ms=-1)
+
+
+@pytest.mark.parametrize("user", ["", "alice"])
+async def test_no_client_has_a_token_made_for_the_user_that_speaks_for_all(
+    broker: Broker, tmp_path: Path, user: str
+) -> None:
+    """Brokers would make it for that user."""
+    async with speaking_for_all(tmp_path, broker, user, "", {}) as client:
+        answer = await client.ask(TOKEN, CreateDelegationTokenResponse, 2)
+    refusals = (ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED)
+    assert answer.error_code == refusals[bool(user)]
+    assert "CreateDelegationToken" not in {name for name, _ in broker.asked}
+
+
+@pytest.mark.parametrize("identities", IDENTITIES.values(), ids=IDENTITIES)
+async def test_who_has_the_right_to_tokens_of_that_user_has_one_made(
+    broker: Broker, tmp_path: Path, identities: dict[str, object]
+) -> None:
+    """It is known whom the broker takes her for since we introduced ourselves."""
+    broker.closes_on = {"CreateDelegationToken"}
+    right = "{allow: User:alice, to: CreateTokens, users: 'User:doorkeeper'}"
+    async with speaking_for_all(tmp_path, broker, "alice", right, identities) as client:
+        await client.send(request_frame(TOKEN, 2, 3, None))
+        assert await client.is_closed(), "the broker would have been asked"
+    assert "CreateDelegationToken" in {name for name, _ in broker.asked}

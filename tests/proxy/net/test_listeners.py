@@ -61,6 +61,27 @@ async def test_a_port_is_open_when_open_returns(door: Door) -> None:
     await door.next()
 
 
+async def test_whoever_makes_it_fail_is_gone_and_the_next_is_accepted(door: Door) -> None:
+    door.listener.open_bootstrap()
+    accepted = door.listener.accepted
+
+    def fail(client: socket.socket, *_: object) -> None:
+        door.listener.accepted = accepted
+        client.close()
+        raise RuntimeError("a bug")
+
+    door.listener.accepted = fail
+    with capture_logs() as logs:
+        async with await trio.open_tcp_stream(LOOPBACK, door.port) as first:
+            with trio.fail_after(PATIENCE):
+                assert not await first.receive_some(1)
+        async with await trio.open_tcp_stream(LOOPBACK, door.port) as second:
+            assert await door.next() == (second.socket.getsockname(), None)
+    (line,) = logs
+    assert (line["event"], line["task"]) == ("a task failed", "accepting a client")
+    assert "please report" in line["way_out"]
+
+
 async def test_an_open_port_is_not_opened_again(door: Door) -> None:
     door.listener.open(1)
     door.listener.open(1)

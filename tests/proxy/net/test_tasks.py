@@ -58,6 +58,7 @@ async def test_a_failure_is_one_line_that_says_what_and_where(tasks: Tasks) -> N
     (line,) = lines
     assert (line["event"], line["task"], line["file"]) == ("a task failed", "looking", "rules.yaml")
     assert isinstance(line["exc_info"], ValueError)
+    assert line["way_out"] == "the rest goes on; please report this line"
     assert tasks.counters.failed_tasks == 100
 
 
