@@ -21,6 +21,7 @@ from tests.hostile.client import NotHeldError
 from tests.hostile.ground import Ground
 from tests.hostile.requests import any_request, beat, by_id, fetch, metadata, names, produce, resized
 from tests.hostile.settings import RULED
+from tests.hostile.stage import brief
 from tests.hostile.trial import case, cases
 
 SECRET = "secret"  # as long as "orders", which is allowed
@@ -227,13 +228,22 @@ def shown(ground: Ground, frame: bytes) -> str:
 @case("a request within the bytes that are left over of another", on=RULED)
 def left_over(ground: Ground) -> str:
     """Bytes behind a message in its frame are no request."""
-    frame = resized(metadata(["orders"]) + metadata([SECRET]))
+    frame = resized(metadata(["orders"]) + metadata([SECRET], 9))
+    ground.stage.play = brief
     client = ground.client()
     client.send(frame + beat(2))
+    answered = [_number(client.frame()) for _ in range(2)]
     client.half_close()
     client.ends()
-    answers = ground.stage.heard.count(b"hostile")
-    return f"{len(client.told)} bytes of answers; the broker was asked by {answers} names"
+    asked = [frame for frame in ground.stage.asked if frame[4:8] != OURS]
+    assert answered == [_number(each[4:]) for each in asked] == [1, 2], f"answers to {answered}"
+    assert [names(each) for each in asked] == [{"orders"}, set()], "another topic was asked for"
+    return "two requests, two answers"
+
+
+def _number(frame: bytes) -> int:
+    """The correlation id, which stands first."""
+    return int.from_bytes(frame[:4], "big")
 
 
 INTERNAL = [api for api in APIS.values() if api.inter_broker]

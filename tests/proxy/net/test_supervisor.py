@@ -37,7 +37,14 @@ class Proxy(Program):
     """One run of the command, with its ports."""
 
     def __init__(
-        self, folder: Path, port: int, bootstrap: str, more: str = "", files: int | None = None, clusters: str = ""
+        self,
+        folder: Path,
+        port: int,
+        bootstrap: str,
+        more: str = "",
+        files: int | None = None,
+        clusters: str = "",
+        modules: Path = ROOT,
     ) -> None:
         self.port = port
         self.folder = folder
@@ -50,7 +57,7 @@ class Proxy(Program):
         command = [sys.executable, "-m", "proxy", "run", "--log", "json", str(self._file)]
         if files is not None:
             command = ["sh", "-c", f'ulimit -n {files}; exec "$@"', "sh", *command]
-        super().__init__("proxy", command, folder / "proxy.log", env={"PYTHONPATH": str(ROOT)})
+        super().__init__("proxy", command, folder / "proxy.log", env={"PYTHONPATH": f"{modules}:{ROOT}"})
 
     def write(self, more: str) -> None:
         """Its configuration: the same beginning, and more."""
@@ -87,6 +94,26 @@ def run(tmp_path: Path, mock: str) -> Iterator[Run]:
     for proxy in running:
         proxy.kill()
         print(proxy.tail())  # shown where a test failed
+
+
+FAILING_SERVER = """\
+import hypercorn.trio
+async def serve(*_, **__): raise RuntimeError("out of order")
+hypercorn.trio.serve = serve
+"""
+
+
+def test_an_admin_side_that_fails_is_a_line_and_the_rest_goes_on(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(FAILING_SERVER)  # Python imports it at its start
+    proxy = run(f"admin: {{bind: {LOOPBACK}:{free_port(LOOPBACK)}}}", modules=tmp_path)
+    line = proxy.line("a task failed")
+    assert line["task"] == "answering on the admin side"
+    assert "out of order" in str(line["exception"])
+    assert "please report" in line["way_out"]
+    assert proxy.line("ready")
+    brokers = Producer({"bootstrap.servers": f"{LOOPBACK}:{proxy.port}", "log_level": 0}).list_topics(timeout=LONG)
+    assert len(brokers.brokers) == 3
+    assert proxy.stop() == 0
 
 
 @pytest.mark.parametrize("workers", [1, 2])
