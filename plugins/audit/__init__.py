@@ -36,7 +36,7 @@ from plugins.audit.levels import FORM, LevelsFile
 from plugins.audit.not_served import NotServedWindows
 from plugins.audit.options import AuditOptions
 from plugins.audit.queue import QueuedEvent
-from plugins.audit.recorder import EventRecorder
+from plugins.audit.recorder import LOST, EventRecorder
 from plugins.audit.redacted import redactor
 from plugins.audit.request_events import RequestEvents
 from plugins.audit.resources import Subjects
@@ -130,6 +130,7 @@ class Audit(Plugin):
             due=self._due,
             window=lambda: max(self._file.longest_window, self._not_served.window),
             copy=sink.offer if sink else no_copy,
+            unwritten=services.counter("lost_events", LOST, why="not writable").add,
         )
         self._is_required = options.policy == "required"
         self._answers = WaitingAnswers(self._journal, clock, options.patience)

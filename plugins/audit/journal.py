@@ -48,7 +48,7 @@ class Journal:
     """A journal in `folder`, written by one process. `wall` gives seconds since 1970.
 
     `due` gives the summaries that are over at some moment, `window` for how long they count at most, in seconds. `copy`
-    is given lines that are on disk.
+    is given lines that are on disk, `unwritten` how many events could not be written, whatever the disk.
     """
 
     def __init__(
@@ -64,6 +64,7 @@ class Journal:
         due: Callable[[float], Iterable[QueuedEvent]] = lambda now: (),
         window: Callable[[], float] = lambda: 0.0,
         copy: Copy = no_copy,
+        unwritten: Callable[[int], object] = lambda events: None,
     ) -> None:
         self._folder = folder
         self._key_file = key_file
@@ -76,6 +77,7 @@ class Journal:
         self._due = due
         self._window = window
         self._copy = copy
+        self._unwritten = unwritten
         self._refused_at: float | None = None  # when the disk refused something last
         self._one_writes = threading.Lock()
         self._wanted = threading.Event()
@@ -111,7 +113,7 @@ class Journal:
         except OSError as error:
             place = error.filename or self._folder
             raise JournalError(f"{place}: the journal cannot be written ({error.strerror}); {_REMEDY}") from None
-        self._writing = JournalWriting(chain, self._queue, self._tell, self._wall, self._due)
+        self._writing = JournalWriting(chain, self._queue, self._tell, self._wall, self._due, self._unwritten)
         self._tell("audit journal begun", folder=str(self._folder), key=fingerprint(key_text(key.public_key())))
 
     def put(

@@ -1,7 +1,7 @@
 """Lines: from an event to what stands in the journal: JSON, stamped with its place in the chain.
 
-What cannot be written as JSON, or is so long that nobody would read its frame, is no reason to lose the rest: an
-`events_lost` stands in its place.
+What cannot be written as JSON, or is so long that nobody would read its frame, raises what it may. Then nothing has
+changed: an `events_lost` takes its place (`writing.py`).
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-
-from pydantic_core import PydanticSerializationError
 
 from plugins.audit.queue import Loss, QueuedEvent
 from plugins.audit.schema import VERSION
@@ -21,6 +19,10 @@ from plugins.audit.told import ToldEvents, told_fields
 LONGEST = LARGEST * 3 // 4  # bytes of a line: more than the names and changes of one request can make
 
 TOLD = "request"  # what events are called that `told.py` keeps
+
+
+class TooLongError(ValueError):
+    """An event whose line nobody would read."""
 
 
 def _begin(kind: str) -> str:
@@ -44,7 +46,15 @@ class EventLines:
         self._text = ""
 
     def lines(self, entry: QueuedEvent | ToldEvents | Loss) -> list[bytes]:
-        """The lines of all events in it, each with its new line."""
+        """The lines of all events in it, each with its new line. Raises whatever is wrong with one of them."""
+        sequence = self.sequence
+        try:
+            return self._lines(entry)
+        except Exception:
+            self.sequence = sequence
+            raise
+
+    def _lines(self, entry: QueuedEvent | ToldEvents | Loss) -> list[bytes]:
         if isinstance(entry, QueuedEvent | Loss):
             return [self.line(entry)]
         if self._redact is not None:
@@ -57,15 +67,12 @@ class EventLines:
         """The line of an event, and its new line."""
         if isinstance(entry, Loss):
             return self._lost(entry.count, entry.since, entry.until)
-        try:
-            if self._redact is not None:
-                entry = self._redact(entry)
-            said = fields_json(entry.fields)
-            shared = b"" if entry.shared is None else entry.shared.json
-        except (PydanticSerializationError, ValueError):
-            return self._lost(1, entry.at, entry.at)
+        if self._redact is not None:
+            entry = self._redact(entry)
+        said = fields_json(entry.fields)
+        shared = b"" if entry.shared is None else entry.shared.json
         if len(shared) + len(said) > LONGEST:
-            return self._lost(1, entry.at, entry.at)
+            raise TooLongError
         return b",".join([self._stamp(entry.kind, entry.at).encode(), *filter(None, (shared, said))]) + b"}\n"
 
     def _lost(self, count: int, since: float, until: float) -> bytes:

@@ -18,6 +18,8 @@ from plugins.audit.told import ToldTraffic
 from proxy.plugin import Connection, Services
 from proxy.plugin.files import WatchedFile
 
+LOST = "Events that the journal could not take."
+
 
 class EventRecorder:
     """Of one journal. `parties` has the connections of which something is known."""
@@ -27,7 +29,7 @@ class EventRecorder:
         self._services = services
         self._levels = levels
         self._connections = 0
-        self._lost = services.counter("lost_events", "Events that the journal could not take.")
+        self._lost = services.counter("lost_events", LOST)
         self.parties: dict[Connection, KnownParty] = {}
 
     def known(self, connection: Connection) -> KnownParty:

@@ -5,12 +5,15 @@ Rules:
   lines, or little more.
 * Where somebody deletes or moves the segment that is written, the next one begins at once, and the log says how many
   events are gone. What was being written at that moment is written again.
+* An event that cannot be made, or cannot be a line, is lost, and keeps nothing else from being written. The log says
+  so, `unwritten` is told how many, and an `events_lost` stands in their place.
 * What a large request is about takes tens of milliseconds to tell: it is made here (`DeferredEvent`).
 * Whatever the disk refuses is raised as OSError, and can be tried again.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
@@ -35,12 +38,14 @@ class JournalWriting:
         tell: LineWriter,
         wall: Callable[[], float],
         due: Callable[[float], Iterable[QueuedEvent]],
+        unwritten: Callable[[int], object],
     ) -> None:
         self._chain = chain
         self._queue = queue
         self._tell = tell
         self._wall = wall
         self._due = due
+        self._unwritten = unwritten
         self._flushed = threading.Condition()
         self._over: deque[QueuedEvent] = deque()  # summaries that are to be written
         self._newest: list[QueuedEvent | ToldEvents | Loss] = []  # what was made lines of last, until it is on disk
@@ -107,7 +112,11 @@ class JournalWriting:
         """Make lines of some entries, for one frame."""
         size = 0
         while size < FRAME and (entry := take()) is not None:
-            size += self._chain.add(entry)
+            try:
+                size += self._chain.add(entry)
+            except Exception as error:
+                entry = self._lost(error, events_in(entry), entry.at if isinstance(entry, QueuedEvent) else math.inf)
+                size += self._chain.add(entry)
             self._newest.append(entry)
             if len(self._newest) % BREATH == 0:
                 time.sleep(0)
@@ -124,14 +133,22 @@ class JournalWriting:
                 return made
 
     def _made(self, entry: DeferredEvent) -> QueuedEvent | Loss | None:
-        """What becomes of it. One that cannot be made is lost, and keeps nothing else from being written."""
+        """What becomes of it."""
         try:
             return entry.make()
         except Exception as error:
-            self._tell("audit event not made", level="error", error=type(error).__name__)
-            loss = Loss(entry.at)
-            loss.add(entry.at)
-            return loss
+            return self._lost(error, 1, entry.at)
+
+    def _lost(self, error: Exception, events: int, at: float) -> Loss:
+        """What stands in the place of events that cannot be written. They happened at `at`, unless that is nonsense."""
+        self._unwritten(events)
+        self._tell("audit event not written", level="error", error=type(error).__name__, events=events)
+        now = self._wall()
+        at = at if 0.0 <= at <= now else now
+        loss = Loss(at)
+        for _ in range(events):
+            loss.add(at)
+        return loss
 
     def _take_summary(self) -> QueuedEvent | None:
         return self._over.popleft() if self._over else None

@@ -318,5 +318,5 @@ def test_an_event_that_takes_long_to_make_is_made_by_the_writer(
     assert journal.on_disk == journal.events == 4
     kinds = [(event["kind"], event.get("correlation_id")) for event in written(tmp_path / "journal")]
     assert kinds == [("segment_opened", None), ("request", 7), ("events_lost", None), ("request", 8)]
-    assert worker.lines[-1][0] == "audit event not made"
+    assert worker.lines[-1][0] == "audit event not written"
     journal.close()

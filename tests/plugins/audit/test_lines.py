@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from math import nan
 
-from plugins.audit.lines import LONGEST, EventLines
+import pytest
+from pydantic_core import PydanticSerializationError
+
+from plugins.audit.lines import LONGEST, EventLines, TooLongError
 from plugins.audit.queue import Loss, QueuedEvent
 from plugins.audit.shared import SharedFields
-from tests.plugins.audit.declared import undeclared
 from tests.plugins.audit.written import START
 
 
@@ -38,20 +42,35 @@ def test_times_are_right_whatever_their_order() -> None:
     assert written == ["08:01:00.000000Z", "08:00:00.000000Z", "08:00:00.000001Z", "07:59:59.000000Z"]
 
 
-def test_what_cannot_be_written_is_told_as_lost() -> None:
-    lines = EventLines("a", 0)
-    for fields in ({"api": object()}, {"api": "\ud800"}):
-        event = json.loads(lines.line(QueuedEvent("request", START, None, fields)))
-        assert (event["kind"], event["lost"], event["lost_from"]) == ("events_lost", 1, "2026-03-01T08:00:00.000000Z")
-        assert not undeclared(event)
-    assert lines.sequence == 2
+def fail(event: QueuedEvent) -> QueuedEvent:
+    raise KeyError(event.kind)
 
 
-def test_what_is_too_long_for_a_frame_is_told_as_lost() -> None:
+@pytest.mark.parametrize(
+    ("entry", "redact"),
+    [
+        (QueuedEvent("request", START, None, {"api": object()}), None),
+        (QueuedEvent("request", START, None, {"api": "\ud800"}), None),
+        (QueuedEvent("request", nan, None, {}), None),
+        (QueuedEvent("request", 1e300, None, {}), None),
+        (QueuedEvent("request", START, None, {}), fail),
+    ],
+)
+def test_what_cannot_be_written_raises_and_takes_no_number(
+    entry: QueuedEvent, redact: Callable[[QueuedEvent], QueuedEvent] | None
+) -> None:
+    lines = EventLines("a", 0, redact)
+    with pytest.raises((PydanticSerializationError, ValueError, OverflowError, KeyError)):
+        lines.lines(entry)
+    assert lines.sequence == 0
+
+
+def test_what_is_too_long_for_a_frame_raises() -> None:
     lines = EventLines("a", 0)
     longest = QueuedEvent("request", START, None, {"api": "x" * (LONGEST - len('"api":""'))})
     assert json.loads(lines.line(longest))["kind"] == "request"
-    assert json.loads(lines.line(longest._replace(fields={"api": "x" * LONGEST})))["kind"] == "events_lost"
+    with pytest.raises(TooLongError):
+        lines.lines(longest._replace(fields={"api": "x" * LONGEST}))
 
 
 def test_a_loss_says_how_many_and_when() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import nan
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,16 @@ import pytest
 from plugins.audit.chain import Rotation
 from plugins.audit.contents import segment_lines
 from plugins.audit.journal import Journal
+from plugins.audit.queue import QueuedEvent
+from plugins.audit.redacted import Redactor
+from plugins.audit.redaction import Redaction
 from plugins.audit.segments import OpenSegment, segments
 from plugins.audit.shared import SharedFields
 from plugins.audit.told import ToldTraffic
 from plugins.audit.verify import verify
 from proxy.testing import FakeWorker
 from tests.plugins.audit.test_told import numbers
-from tests.plugins.audit.written import START
+from tests.plugins.audit.written import START, Wall
 
 TOLD = ToldTraffic(SharedFields({"principal": "User:alice"}), "Produce", 9)
 
@@ -69,3 +73,48 @@ def test_events_whose_segment_is_deleted_while_they_are_written_are_written_agai
     assert journal.on_disk == journal.events == 9
     journal.close()
     assert told(tmp_path) == list(range(9))
+
+
+def test_events_that_cannot_be_written_are_lost_and_keep_nothing_else_from_being_written(tmp_path: Path) -> None:
+    worker, wall, lost = FakeWorker(), Wall(), list[int]()
+    journal = Journal(tmp_path / "journal", tmp_path / "key", "a", 0, worker.tell, wall=wall, unwritten=lost.append)
+    journal.open()
+    for number in range(3):
+        journal.put("request", START, {"correlation_id": number})
+        journal.put("request", START - 1, {"correlation_id": object()})
+        journal.put("request", nan, {"correlation_id": -1})
+    journal.work()
+    journal.close()
+    assert told(tmp_path) == [0, 1, 2]
+    lines = [json.loads(line) for path in segments(tmp_path / "journal") for line in segment_lines(path)]
+    gaps = [(line["lost"], line["lost_from"]) for line in lines if line["kind"] == "events_lost"]
+    assert gaps == [(1, "2026-03-01T07:59:59.000000Z"), (1, "2026-03-01T08:00:00.000000Z")] * 3
+    assert lost == [1] * 6
+    assert [line for line, _ in worker.lines].count("audit event not written") == 6
+    verified = verify(tmp_path / "journal")
+    assert verified.is_intact
+    assert verified.events == len(lines)
+    assert [remark.what.partition(" here")[0] for remark in verified.remarks] == ["1 events were lost"] * 6
+
+
+class FailingRedactor(Redactor):
+    """Has a mistake."""
+
+    def __call__(self, event: QueuedEvent) -> QueuedEvent:
+        if event.kind == "request":
+            raise KeyError(event.kind)
+        return super().__call__(event)
+
+
+def test_events_that_nobody_read_and_that_cannot_be_redacted_are_lost_and_counted(tmp_path: Path) -> None:
+    lost = list[int]()
+    journal = Journal(tmp_path / "journal", tmp_path / "key", "a", 0, FakeWorker().tell, unwritten=lost.append)
+    journal.open(lambda: FailingRedactor(Redaction((), None)))
+    for number in range(3):
+        tell(journal, number)
+    journal.work()
+    assert journal.on_disk == journal.events == 3
+    journal.close()
+    assert told(tmp_path) == []
+    assert sum(lost) == 3
+    assert verify(tmp_path / "journal").is_intact
