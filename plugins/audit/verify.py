@@ -12,6 +12,8 @@ Rules:
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,18 +43,24 @@ class Verified:
         return all(remark.gap for remark in self.remarks)
 
 
-def verify(journal: Path, trusted: Ed25519PublicKey | None = None) -> Verified:
+Fetched = Callable[[Path], AbstractContextManager[object]]
+
+
+def verify(
+    journal: Path, trusted: Ed25519PublicKey | None = None, fetched: Fetched = lambda place: nullcontext()
+) -> Verified:
     """Check a whole journal, whose seals must be signed with this key; None: chains may each have a key of their own.
 
-    Raises OSError.
+    While `fetched` lasts, this segment has its bytes. Raises OSError.
     """
-    return _Verifier(journal, trusted).run()
+    return _Verifier(journal, trusted, fetched).run()
 
 
 class _Verifier:
-    def __init__(self, journal: Path, trusted: Ed25519PublicKey | None) -> None:
+    def __init__(self, journal: Path, trusted: Ed25519PublicKey | None, fetched: Fetched) -> None:
         self._journal = journal
         self._trusted = trusted
+        self._fetched = fetched
         self._verified = Verified()
         self._files: dict[SegmentName, Path] = {}
         self._seals: dict[SegmentName, ReadSeal] = {}
@@ -144,7 +152,8 @@ class _Verifier:
             self._say(name.path, "it was sealed with another key than the one before it")
 
     def _sealed(self, name: SegmentName, seal: ReadSeal, is_last: bool) -> None:
-        remarks = list(sealed(self._journal, name, seal.seal, is_last))
+        with self._fetched(name.path):
+            remarks = list(sealed(self._journal, name, seal.seal, is_last))
         self._verified.remarks += remarks
         if all(remark.gap for remark in remarks):
             self._verified.segments += 1
@@ -159,7 +168,8 @@ class _Verifier:
             self._say(name.path, "its seal was deleted: nothing proves what is in it")
         else:
             self._say(name.path, f"it has no seal: nothing proves what is in it; {_UNSEALED}")
-        self._verified.remarks += unsealed(self._journal, name, after)
+        with self._fetched(name.path):
+            self._verified.remarks += unsealed(self._journal, name, after)
 
     # All chains
 

@@ -165,7 +165,8 @@ class _Run:
             self._step("segments are read", known)
         store.look_at(unsealed)
         self._step("open segments are read")
-        return store.rows(), inspect(place, of_period((*sealed, *unsealed), asked.since, asked.until), job.key)
+        paths = of_period((*sealed, *unsealed), asked.since, asked.until)
+        return store.rows(), inspect(self._spark, place, paths, job.key)
 
     def _of_topic(self, place: AuditTopicPlace, work: JournalPlace) -> tuple[DataFrame, JournalFacts]:
         from plugins.audit.reports.pipeline.inspection import of_topic

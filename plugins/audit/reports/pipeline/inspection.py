@@ -1,7 +1,6 @@
 """Inspection: what is known of a journal beside its events: what its seals prove, its hashes, its corrupt lines.
 
-Seals are checked on this machine, as `doorkeeper audit verify` does. A journal elsewhere is not checked, and its pages
-say so: `verify` can be run where it lies.
+Seals are checked on this machine, as `doorkeeper audit verify` does, also those of a journal elsewhere (`mirror.py`).
 """
 
 from __future__ import annotations
@@ -10,18 +9,18 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
-from hashlib import file_digest
 from importlib.metadata import version
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from plugins.audit.recovery import is_locked
 from plugins.audit.reports.facts import CorruptFacts, JournalFacts, RemarkFacts, SegmentFacts
 from plugins.audit.reports.pipeline.audit_topic import AuditTopicPlace
 from plugins.audit.reports.pipeline.events import PeriodEvents
+from plugins.audit.reports.pipeline.mirror import JournalFiles, journal_files
 from plugins.audit.reports.pipeline.place import JournalPlace
 from plugins.audit.reports.report import Scope
 from plugins.audit.seals import BadSealError, read_seal
@@ -40,16 +39,15 @@ def of_topic(place: AuditTopicPlace, partitions: Iterable[int], gaps: tuple[Rema
     return JournalFacts(str(place), False, segments, gaps, software=SOFTWARE)
 
 
-def inspect(place: JournalPlace, paths: tuple[str, ...], trusted: Ed25519PublicKey | None) -> JournalFacts:
-    """What its files prove. `paths`: the segments that may have events of the period. Raises OSError."""
-    if place.folder is None:
-        segments = tuple(SegmentFacts(path, "", None, None, "not checked") for path in paths)
-        return JournalFacts(place.url, False, segments, software=SOFTWARE)
-    folder = place.folder
-    verified = verify(folder, trusted)
+def inspect(
+    spark: SparkSession, place: JournalPlace, paths: tuple[str, ...], trusted: Ed25519PublicKey | None
+) -> JournalFacts:
+    """What its files prove. `paths`: the segments that may have events of the period. Raises OSError, PlaceError."""
+    with journal_files(spark, place) as files:
+        verified = verify(files.folder, trusted, files.fetched)
+        segments = tuple(_segment(files, path, trusted) for path in paths)
     remarks = tuple(RemarkFacts(one.place.as_posix(), *one[1:]) for one in verified.remarks)
     keys = tuple(fingerprint(key) for key in sorted(verified.keys))
-    segments = tuple(_segment(folder, path, trusted) for path in paths)
     return JournalFacts(str(place), True, segments, remarks, keys, software=SOFTWARE)
 
 
@@ -86,10 +84,8 @@ def counted(events: PeriodEvents, facts: JournalFacts) -> JournalFacts:
     )
 
 
-def _segment(folder: Path, path: str, trusted: Ed25519PublicKey | None) -> SegmentFacts:
-    file = folder / path
-    with open(file, "rb") as opened:
-        digest = file_digest(opened, "sha256").hexdigest()
+def _segment(files: JournalFiles, path: str, trusted: Ed25519PublicKey | None) -> SegmentFacts:
+    file, digest = files.folder / path, files.sha256(Path(path))
     try:
         seal = read_seal(beside(file, "seal"), trusted).seal
     except FileNotFoundError:

@@ -157,10 +157,10 @@ def test_a_report_that_lacks_what_it_needs_says_which_option_gives_it(tmp_path: 
     assert text.count("give one with --tags FILE") == 2
 
 
-def test_a_journal_elsewhere_has_no_hashes_and_the_page_says_so(tmp_path: Path) -> None:
+def test_a_topic_has_no_hashes_and_the_page_says_so(tmp_path: Path) -> None:
     elsewhere = replace(FACTS, is_verified=False, segments=(replace(FACTS.segments[0], sha256=""),))
     text = write(tmp_path, [], Inputs(elsewhere)).read_text(encoding="utf-8")
-    assert "its files were not hashed" in text
+    assert "which has no files to be hashed" in text
     assert "sha256sum -c" not in text
     assert not (tmp_path / "inputs.sha256").read_text()
 

@@ -1,0 +1,98 @@
+"""The mirror: a journal elsewhere, as verification sees a folder of this machine.
+
+Rules:
+* All names of the journal are there, with its seals and statements of pruning. A segment has its bytes while it is
+  looked at, and no longer: a mirror takes no more room than its largest one, and each is fetched once.
+* Who writes a segment has it locked, which nobody sees from elsewhere: the one that is written has no seal, no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import file_digest
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from plugins.audit.reports.pipeline.place import JournalPlace, PlaceError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+KEPT = (".seal", ".pruned")  # files of these endings are small, and fetched at once
+
+
+class JournalFiles:
+    """The files of a journal that lies in a folder of this machine."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._hashes: dict[Path, str] = {}
+
+    def sha256(self, path: Path) -> str:
+        """The hash of a segment, by its path in the folder. Raises OSError."""
+        if path not in self._hashes:
+            with self.fetched(path):
+                self._hash(path)
+        return self._hashes[path]
+
+    @contextmanager
+    def fetched(self, path: Path) -> Iterator[None]:
+        """A segment can be read. Raises OSError."""
+        yield
+
+    def _hash(self, path: Path) -> None:
+        with open(self.folder / path, "rb") as opened:
+            self._hashes[path] = file_digest(opened, "sha256").hexdigest()
+
+
+class JournalMirror(JournalFiles):
+    """Those of a journal elsewhere, in a folder that is empty. Raises PlaceError, and what Spark raises."""
+
+    def __init__(self, spark: SparkSession, place: JournalPlace, folder: Path) -> None:
+        super().__init__(folder)
+        jvm: Any = spark._jvm
+        self._path = jvm.org.apache.hadoop.fs.Path
+        root = self._path(f"{place.url}/")
+        self._there = root.getFileSystem(spark._jsc.hadoopConfiguration())
+        self._root = self._there.makeQualified(root).toString().rstrip("/")
+        found = self._there.listFiles(root, True)
+        while found.hasNext():
+            name = found.next().getPath().toString()
+            path = PurePosixPath(name.removeprefix(f"{self._root}/"))
+            if not name.startswith(f"{self._root}/") or ".." in path.parts:
+                raise PlaceError(f"{place}: {name} is no file in it")
+            self._add(Path(path))
+
+    def _add(self, path: Path) -> None:
+        here = self.folder / path
+        here.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix in KEPT:
+            self._fetch(path)
+        else:
+            here.touch()
+
+    def _fetch(self, path: Path) -> None:
+        here = self._path(f"file:{self.folder / path}")
+        self._there.copyToLocalFile(False, self._path(f"{self._root}/{path.as_posix()}"), here, True)
+
+    @contextmanager
+    def fetched(self, path: Path) -> Iterator[None]:
+        """It is fetched for as long as this lasts, and hashed."""
+        self._fetch(path)
+        self._hash(path)
+        try:
+            yield
+        finally:
+            (self.folder / path).write_bytes(b"")
+
+
+@contextmanager
+def journal_files(spark: SparkSession, place: JournalPlace) -> Iterator[JournalFiles]:
+    """The files of a journal, wherever it lies, until this is left."""
+    if place.folder is not None:
+        yield JournalFiles(place.folder)
+        return
+    with TemporaryDirectory(prefix="doorkeeper-journal-") as folder:
+        yield JournalMirror(spark, place, Path(folder))
