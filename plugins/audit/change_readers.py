@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from plugins.audit.schema import AdminChange
+from plugins.audit.request_schema import AdminChange
 from plugins.audit.words import ACL_TYPES, config_type
 from proxy.plugin import Api, ErrorCode, api
 from rules import Operation

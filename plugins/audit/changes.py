@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from plugins.audit.change_readers import ANSWERS, READERS
-from plugins.audit.schema import AdminChange
+from plugins.audit.request_schema import AdminChange
 from plugins.audit.shared import text_bytes
 from plugins.audit.words import id_text
 from proxy.plugin import Api, ErrorCode, Message, api, turn

@@ -8,9 +8,10 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import NamedTuple
 
+from plugins.audit.frames import frames
 from plugins.audit.placing import Tampering, changes
 from plugins.audit.seals import Seal, SegmentEnd
-from plugins.audit.segments import SegmentName, frames
+from plugins.audit.segments import SegmentName
 
 LOST = b'{"kind":"events_lost"'
 

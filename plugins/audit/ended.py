@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from plugins.audit.events import RequestSubjects
 from plugins.audit.levels import ClientLevels, FoundLevel
+from plugins.audit.moved import Counted, Names, PartitionTraffic
 from plugins.audit.party import KnownParty
 from plugins.audit.shared import SharedFields
-from plugins.audit.traffic import Counted, Names, PartitionTraffic
 from proxy.plugin import By, Context, ErrorCode, Outcome
 from rules.noted import NotedRules
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from plugins.audit.moved import Names
+from plugins.audit.request_schema import Ended, HandlerDecision, Resource
 from plugins.audit.resources import Subjects
-from plugins.audit.schema import Claimed, Ended, HandlerDecision, NotAllowed, Parted, Reason, Resource
-from plugins.audit.traffic import Names, TrafficSubjects
+from plugins.audit.schema import Claimed, NotAllowed, Parted, Reason
+from plugins.audit.traffic import TrafficSubjects
 from proxy.plugin import By, Closed, Context, Denied, HandlerDecided, Outcome, Refused
 
 LONGEST_NAME = 32_767  # characters of a name that was denied: brokers take no longer ones

@@ -10,9 +10,9 @@ import json
 import time
 from collections.abc import Callable
 
+from plugins.audit.frames import LARGEST
 from plugins.audit.queue import Loss, QueuedEvent
 from plugins.audit.schema import VERSION
-from plugins.audit.segments import LARGEST
 from plugins.audit.shared import fields_json
 from plugins.audit.told import ToldEvents, told_fields
 

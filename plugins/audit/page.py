@@ -7,7 +7,8 @@ stands above them in that page is written by hand.
 from collections.abc import Iterable
 from pathlib import Path
 
-from plugins.audit.schema import KINDS, VERSION, Column, table
+from plugins.audit.columns import Column
+from plugins.audit.schema import KINDS, VERSION, table
 
 PAGE = Path(__file__).with_name("README.md")
 START = "| kind | what happened |\n|---|---|\n"

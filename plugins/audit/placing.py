@@ -17,7 +17,8 @@ from enum import Enum
 from itertools import pairwise
 from typing import NamedTuple
 
-from plugins.audit.segments import CHECK, DamagedError, frame_end, frame_lines
+from plugins.audit.frames import DamagedError, frame_end, frame_lines
+from plugins.audit.segments import CHECK
 from plugins.audit.segments import checks as checks_of
 
 MAGIC = b"\x28\xb5\x2f\xfd"

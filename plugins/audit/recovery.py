@@ -18,8 +18,9 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from plugins.audit.frames import frames
 from plugins.audit.seals import Seal, SegmentEnd, seal
-from plugins.audit.segments import CHECK, SegmentName, beside, checks, frames, segments
+from plugins.audit.segments import CHECK, SegmentName, beside, checks, segments
 
 MOST_CHAINS = 100  # that a new chain names: each of them was named by those before it
 

@@ -18,7 +18,7 @@ from plugins.audit.levels import Level
 from plugins.audit.party import KnownParty
 from plugins.audit.queue import DeferredEvent, QueuedEvent
 from plugins.audit.recorder import EventRecorder
-from plugins.audit.schema import Resource
+from plugins.audit.request_schema import Resource
 from plugins.audit.unread import UnreadRequests
 from plugins.audit.windows import WindowKey, Windows
 from proxy.plugin import Context, Outcome, Services

@@ -16,11 +16,11 @@ from typing import Any
 
 from plugins.audit.changes import CHANGING, RequestChanges
 from plugins.audit.measured import measured
+from plugins.audit.moved import Counted, Names, PartitionTraffic
 from plugins.audit.operations import needed_right
-from plugins.audit.schema import AdminChange, Resource
+from plugins.audit.request_schema import AdminChange, Resource
 from plugins.audit.shapes import MessageShape, shape
 from plugins.audit.shared import text_bytes
-from plugins.audit.traffic import Counted, Names, PartitionTraffic
 from plugins.audit.words import CONFIG_TYPES, TYPES_OF, id_text
 from proxy.plugin import (
     Api,

@@ -22,9 +22,10 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from plugins.audit.frames import frames
 from plugins.audit.pseudonyms import Pseudonyms
 from plugins.audit.redaction import hashed
-from plugins.audit.segments import SegmentName, frames, segments
+from plugins.audit.segments import SegmentName, segments
 
 JournalEvent = dict[str, Any]
 MARGIN = timedelta(hours=1)

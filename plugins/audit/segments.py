@@ -19,23 +19,17 @@ import fcntl
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 import zstandard
 
-LARGEST = 32 << 20  # bytes of events in one frame: more than the writer ever puts into one
 BREATH = 256  # lines after whose hashes the relay's thread may go on, which waits for the same interpreter
 CHECK = 4  # bytes of a line's hash that a seal keeps
 _NAME = re.compile(r"(\d{8}T\d{6}Z)-([0-9A-Za-z]+)-(\d+)-(\d{6,})\.jsonl\.zst")
 _compressor = zstandard.ZstdCompressor(level=1, write_checksum=True)  # level 3 takes longer, and no less room
-_decompressor = zstandard.ZstdDecompressor()
-
-
-class DamagedError(Exception):
-    """Bytes that are no frame of a segment."""
 
 
 @dataclass(frozen=True, order=True)
@@ -159,45 +153,3 @@ def sync_folder(folder: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
-
-
-def frame_end(data: bytes, start: int) -> int:
-    """Where the frame ends that begins there (RFC 8878). Raises DamagedError."""
-    try:
-        head = zstandard.get_frame_parameters(data[start : start + 18])
-        position = start + zstandard.frame_header_size(data[start : start + 18])
-    except zstandard.ZstdError as error:
-        raise DamagedError("no frame of zstd begins here") from error
-    last = False
-    while not last:
-        block = int.from_bytes(data[position : position + 3], "little")
-        last, kind, size = bool(block & 1), block >> 1 & 3, block >> 3
-        position += 3 + (1 if kind == 1 else size)
-        if position > len(data) or kind == 3:
-            raise DamagedError("the frame is cut off")
-    position += 4 if head.has_checksum else 0
-    if position > len(data):
-        raise DamagedError("the frame is cut off")
-    return position
-
-
-def frame_lines(frame: bytes) -> list[bytes]:
-    """The lines of one frame. Raises DamagedError."""
-    try:
-        if not 0 <= zstandard.frame_content_size(frame) <= LARGEST:
-            raise DamagedError("the frame does not say its size, or is too large")
-        return _decompressor.decompress(frame, allow_extra_data=False).splitlines(keepends=True)
-    except zstandard.ZstdError as error:
-        raise DamagedError(f"the frame cannot be decompressed: {error}") from error
-
-
-def frames(data: bytes, start: int = 0) -> Iterator[tuple[int, list[bytes]]]:
-    """Each frame's end and lines, up to the first one that is damaged: what follows the last end is not whole."""
-    while start < len(data):
-        try:
-            end = frame_end(data, start)
-            lines = frame_lines(data[start:end])
-        except DamagedError:
-            return
-        yield end, lines
-        start = end

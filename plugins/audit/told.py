@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import PydanticSerializationError
 
-from plugins.audit.schema import Ended, Resource, Stamp
+from plugins.audit.request_schema import Ended, Resource
+from plugins.audit.schema import Stamp
 from plugins.audit.shared import SharedFields, fields_json
 
 if TYPE_CHECKING:

@@ -10,14 +10,12 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from plugins.audit.measured import measured
-from plugins.audit.operations import needed_right
-from plugins.audit.schema import AdminChange, Resource
+from plugins.audit.moved import Counted, Names, PartitionTraffic, TopicKey, beginning
+from plugins.audit.request_schema import AdminChange, Resource
 from plugins.audit.shared import text_bytes
-from plugins.audit.words import id_text
 from proxy.plugin import (
     FETCH,
     PRODUCE,
@@ -31,7 +29,6 @@ from proxy.plugin import (
     Request,
     turn,
 )
-from proxy.plugin.schema import NO_UUID
 from rules.noted import NotedRules
 
 MOST = 10_000  # partitions of one request
@@ -39,9 +36,6 @@ MOST_TEXT = 2 << 20  # bytes of the names of their topics
 SIZE = 400  # bytes that one takes in memory, beside the text of its name
 BY_ID = {PRODUCE: 13, FETCH: 13}  # the versions from which on topics are named by their ids
 
-Names = Callable[[bytes], str | None]
-TopicKey = str | bytes  # a name, or an id
-Counted = tuple[str, TopicKey, int | None]  # the type, name and partition of a resource
 # The top-level fields that are read of each message.
 TRAFFIC: dict[type[Message], frozenset[str]] = {
     ProduceRequest: frozenset({"transactional_id", "acks", "topic_data"}),
@@ -49,18 +43,6 @@ TRAFFIC: dict[type[Message], frozenset[str]] = {
     FetchRequest: frozenset({"topics"}),
     FetchResponse: frozenset({"error_code", "responses"}),
 }
-
-
-class PartitionTraffic:
-    """What was written to, or read from, one partition. -1: not known; `records` None: they cannot be counted."""
-
-    __slots__ = ("error", "first_offset", "first_timestamp", "last_offset", "last_timestamp", "records", "size")
-
-    def __init__(self) -> None:
-        self.size = -1  # in bytes; -1: there were no records
-        self.records: int | None = None
-        self.first_offset = self.last_offset = self.first_timestamp = self.last_timestamp = -1
-        self.error = 0
 
 
 class TrafficSubjects:
@@ -118,7 +100,7 @@ class TrafficSubjects:
                 turn()
                 moved = self._of(key, partition.index)
                 if moved is not None and partition.records:
-                    self._measure(moved, partition.records, False)
+                    moved.measure(partition.records, False)
             if not topic.partition_data:
                 self._of(key, None)
 
@@ -149,7 +131,7 @@ class TrafficSubjects:
                 records = partition.records
                 moved = self._answered(key, partition.partition_index, partition.error_code, bool(records))
                 if moved is not None and records:
-                    self._measure(moved, records, True)
+                    moved.measure(records, True)
         if response.error_code:
             self._fail(response.error_code)
             for moved in self.partitions.values():
@@ -183,20 +165,11 @@ class TrafficSubjects:
             moved = self.partitions[key] = PartitionTraffic()
         return moved
 
-    @staticmethod
-    def _measure(moved: PartitionTraffic, data: bytes | memoryview, is_answer: bool) -> None:
-        moved.size = len(data)
-        moved.records, first, last, earliest, latest = measured(data, is_answer)
-        if is_answer:
-            moved.first_offset, moved.last_offset = first, last
-        else:
-            moved.first_timestamp, moved.last_timestamp = earliest, latest
-
     def resources(self, name_of: Names, rules: NotedRules | None = None) -> list[Resource]:
         """All that was found. `name_of` gives the names of topics by their ids, as far as they are known."""
         found: list[Resource] = []
         if self.transactional_id is not None:
-            found.append(_head("transactional_id", self.transactional_id, self._api, rules))
+            found.append(beginning("transactional_id", self.transactional_id, self._api, name_of, rules))
         heads: dict[TopicKey, Resource] = {}
         for (topic, index), moved in self.partitions.items():
             head = heads.get(topic)
@@ -205,19 +178,7 @@ class TrafficSubjects:
             resource = head.copy()
             if index is not None:
                 resource["partition"] = index
-            if moved.error:
-                resource["error"] = ErrorCode(moved.error).name
-            if moved.size >= 0:
-                resource["bytes"] = moved.size
-                if moved.records is not None:
-                    resource["records"] = moved.records
-                    if moved.first_offset >= 0 and moved.records:
-                        resource["first_offset"], resource["last_offset"] = moved.first_offset, moved.last_offset
-                if moved.last_timestamp >= 0:
-                    resource["first_timestamp"], resource["last_timestamp"] = (
-                        moved.first_timestamp,
-                        moved.last_timestamp,
-                    )
+            moved.tell(resource)
             found.append(resource)
         return found
 
@@ -230,27 +191,8 @@ class TrafficSubjects:
 
     def head(self, key: Counted, name_of: Names, rules: NotedRules | None) -> Resource:
         """What is said of something that it is about, whatever the partition."""
-        kind, key_name, _ = key
-        name = key_name if isinstance(key_name, str) else name_of(key_name)
-        resource = _head(kind, name, self._api, rules)
-        if isinstance(key_name, bytes) and key_name != NO_UUID:
-            resource["id"] = id_text(key_name)
-        return resource
+        return beginning(key[0], key[1], self._api, name_of, rules)
 
     def changes(self, name_of: Names) -> tuple[list[AdminChange], int]:
         """These requests change nothing of the cluster."""
         return [], 0
-
-
-def _head(kind: str, name: str | None, api: Api, rules: NotedRules | None) -> Resource:
-    resource: Resource = {"type": kind}
-    right = needed_right(api, kind)
-    assert right is not None, "these APIs need rights for all that they are about"
-    resource["operation"] = right.operation.word
-    if name is None:
-        return resource
-    resource["name"] = name
-    place = None if rules is None else rules.place(right.operation, right.kind, name)
-    if place is not None:
-        resource["rule"] = place
-    return resource

@@ -10,9 +10,11 @@ Rules:
 from __future__ import annotations
 
 from plugins.audit.lines import timestamp
-from plugins.audit.schema import Failure, Resource, Summary
+from plugins.audit.moved import Counted, PartitionTraffic
+from plugins.audit.request_schema import Failure, Resource
+from plugins.audit.schema import Summary
 from plugins.audit.traffic import MOST as MOST_OF_ONE
-from plugins.audit.traffic import MOST_TEXT, Counted, PartitionTraffic
+from plugins.audit.traffic import MOST_TEXT
 from proxy.plugin import Api, ErrorCode, Outcome
 from proxy.plugin.frames import CompiledTally
 

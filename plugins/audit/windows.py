@@ -16,10 +16,10 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from plugins.audit.moved import Counted, PartitionTraffic
 from plugins.audit.queue import QueuedEvent
-from plugins.audit.schema import Resource
+from plugins.audit.request_schema import Resource
 from plugins.audit.shared import PLAIN, SharedFields, text_bytes
-from plugins.audit.traffic import Counted, PartitionTraffic
 from plugins.audit.window_counts import ResourceCount, Window
 from proxy.plugin import Api, Outcome
 from proxy.plugin.frames import CompiledTally

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from plugins.audit.schema import KINDS, Column, Stamp, columns
+from plugins.audit.columns import Column, columns
+from plugins.audit.schema import KINDS, Stamp
 
 PYTHON = {"STRING": str, "TIMESTAMP": str, "BIGINT": int, "INT": int, "BOOLEAN": bool}
 

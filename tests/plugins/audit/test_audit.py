@@ -13,7 +13,8 @@ from plugins.acl import Acl
 from plugins.audit import Audit
 from plugins.audit.contents import segment_lines
 from plugins.audit.events import LONGEST_NAME
-from plugins.audit.segments import LARGEST, segments
+from plugins.audit.frames import LARGEST
+from plugins.audit.segments import segments
 from plugins.audit.verify import verify
 from plugins.faults import Faults
 from proxy.core.clock import Clock

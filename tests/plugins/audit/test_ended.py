@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from plugins.audit.ended import EndedRequest, FoundResource
 from plugins.audit.levels import FoundLevel, Level
+from plugins.audit.moved import PartitionTraffic
 from plugins.audit.party import KnownParty
-from plugins.audit.traffic import PartitionTraffic, TrafficSubjects
+from plugins.audit.traffic import TrafficSubjects
 from proxy.plugin import PRODUCE, By, Context, ErrorCode, HandlerDecided, Outcome
 from proxy.testing import FakeWorker, connection
 

@@ -17,9 +17,10 @@ import pytest
 from plugins.audit import journal as journal_module
 from plugins.audit.chain import Rotation
 from plugins.audit.contents import segment_lines
+from plugins.audit.frames import LARGEST
 from plugins.audit.journal import Journal, JournalError
 from plugins.audit.queue import DeferredEvent, QueuedEvent
-from plugins.audit.segments import LARGEST, OpenSegment, segments
+from plugins.audit.segments import OpenSegment, segments
 from plugins.audit.shared import SharedFields
 from plugins.audit.signing import public_key
 from plugins.audit.verify import verify

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from plugins.audit.schema import KINDS, VERSION, columns, ddl, table
+from plugins.audit.columns import columns
+from plugins.audit.schema import KINDS, VERSION, ddl, table
 from tests.plugins.audit.declared import undeclared
 
 GROWN = Path(__file__).with_name("schema.json")

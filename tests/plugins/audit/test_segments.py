@@ -9,18 +9,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from plugins.audit.frames import frames
 from plugins.audit.recovery import is_locked
-from plugins.audit.segments import (
-    LARGEST,
-    DamagedError,
-    OpenSegment,
-    SegmentName,
-    beside,
-    frame_end,
-    frame_lines,
-    frames,
-    segments,
-)
+from plugins.audit.segments import OpenSegment, SegmentName, beside, segments
 from tests.plugins.audit.written import START
 
 NAME = SegmentName.at(START, "3f9c2a71", 0, 1)
@@ -72,20 +63,3 @@ def test_what_a_full_disk_took_of_a_frame_is_cut_off(tmp_path: Path, monkeypatch
     segment.write([b"3\n"])
     assert [lines for _, lines in frames(segment.path.read_bytes())] == [[b"1\n"], [b"3\n"]]
     segment.close()
-
-
-def test_every_cut_of_a_frame_is_noticed() -> None:
-    whole = zstandard.ZstdCompressor(write_checksum=True).compress(os.urandom(300_000))  # several blocks
-    assert frame_end(whole + b"more", 0) == len(whole)
-    for cut in (0, 3, 4, 8, 20, 1000, 150_000, len(whole) - 4, len(whole) - 1):
-        with pytest.raises(DamagedError):
-            frame_end(whole[:cut], 0)
-        assert list(frames(whole[:cut])) == []
-
-
-def test_a_frame_that_says_it_is_huge_is_not_decompressed() -> None:
-    bomb = zstandard.compress(bytes(LARGEST + 1))
-    with pytest.raises(DamagedError, match="too large"):
-        frame_lines(bomb)
-    with pytest.raises(DamagedError, match="does not say its size"):
-        frame_lines(zstandard.ZstdCompressor(write_content_size=False).compress(b"1\n"))

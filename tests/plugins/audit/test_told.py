@@ -13,8 +13,9 @@ import pytest
 
 from plugins.audit.events import Said
 from plugins.audit.lines import EventLines
+from plugins.audit.moved import PartitionTraffic
 from plugins.audit.queue import QueuedEvent
-from plugins.audit.schema import Resource
+from plugins.audit.request_schema import Resource
 from plugins.audit.shared import SharedFields
 from plugins.audit.told import (
     EVENT,
@@ -27,7 +28,7 @@ from plugins.audit.told import (
     told_fields,
     told_traffic,
 )
-from plugins.audit.traffic import PartitionTraffic, TrafficSubjects
+from plugins.audit.traffic import TrafficSubjects
 from proxy.plugin import PRODUCE
 from tests.plugins.audit.declared import undeclared
 from tests.plugins.audit.written import START

@@ -15,9 +15,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from plugins.audit.chain import Rotation
 from plugins.audit.contents import Remark, segment_lines
+from plugins.audit.frames import frame_end, frames
 from plugins.audit.queue import Loss
 from plugins.audit.recovery import recover
-from plugins.audit.segments import beside, frame_end, frames, segments
+from plugins.audit.segments import beside, segments
 from plugins.audit.verify import verify
 from tests.plugins.audit.written import KEY, START, Wall, chain, write
 

@@ -8,9 +8,9 @@ import pytest
 
 from plugins.audit import window_counts
 from plugins.audit import windows as module
-from plugins.audit.schema import Resource
+from plugins.audit.moved import Counted, PartitionTraffic
+from plugins.audit.request_schema import Resource
 from plugins.audit.shared import SharedFields
-from plugins.audit.traffic import Counted, PartitionTraffic
 from plugins.audit.windows import WindowKey, Windows
 from proxy.plugin import FETCH, PRODUCE, By, Outcome
 

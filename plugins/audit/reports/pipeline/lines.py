@@ -13,7 +13,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from plugins.audit.schema import Stamp, columns, ddl
+from plugins.audit.columns import columns
+from plugins.audit.schema import Stamp, ddl
 
 STORED = f"{ddl()}, `file` STRING, `line` STRING, `date` DATE"
 SHOWN = 200  # characters of a corrupt line

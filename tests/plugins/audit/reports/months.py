@@ -17,9 +17,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from plugins.audit.columns import columns
 from plugins.audit.lines import timestamp
 from plugins.audit.queue import Loss, QueuedEvent
-from plugins.audit.schema import Summary, columns
+from plugins.audit.schema import Summary
 from tests.plugins.audit.reports.people import (
     ADMINS,
     CONSUMERS,

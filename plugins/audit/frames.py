@@ -1,0 +1,59 @@
+"""Frames: reading what a segment is made of (`segments.py`).
+
+Bytes that are no whole frame of zstd, or one that is larger than the writer makes any, are damaged: no more is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import zstandard
+
+LARGEST = 32 << 20  # bytes of events in one frame: more than the writer ever puts into one
+_decompressor = zstandard.ZstdDecompressor()
+
+
+class DamagedError(Exception):
+    """Bytes that are no frame of a segment."""
+
+
+def frame_end(data: bytes, start: int) -> int:
+    """Where the frame ends that begins there (RFC 8878). Raises DamagedError."""
+    try:
+        head = zstandard.get_frame_parameters(data[start : start + 18])
+        position = start + zstandard.frame_header_size(data[start : start + 18])
+    except zstandard.ZstdError as error:
+        raise DamagedError("no frame of zstd begins here") from error
+    last = False
+    while not last:
+        block = int.from_bytes(data[position : position + 3], "little")
+        last, kind, size = bool(block & 1), block >> 1 & 3, block >> 3
+        position += 3 + (1 if kind == 1 else size)
+        if position > len(data) or kind == 3:
+            raise DamagedError("the frame is cut off")
+    position += 4 if head.has_checksum else 0
+    if position > len(data):
+        raise DamagedError("the frame is cut off")
+    return position
+
+
+def frame_lines(frame: bytes) -> list[bytes]:
+    """The lines of one frame. Raises DamagedError."""
+    try:
+        if not 0 <= zstandard.frame_content_size(frame) <= LARGEST:
+            raise DamagedError("the frame does not say its size, or is too large")
+        return _decompressor.decompress(frame, allow_extra_data=False).splitlines(keepends=True)
+    except zstandard.ZstdError as error:
+        raise DamagedError(f"the frame cannot be decompressed: {error}") from error
+
+
+def frames(data: bytes, start: int = 0) -> Iterator[tuple[int, list[bytes]]]:
+    """Each frame's end and lines, up to the first one that is damaged: what follows the last end is not whole."""
+    while start < len(data):
+        try:
+            end = frame_end(data, start)
+            lines = frame_lines(data[start:end])
+        except DamagedError:
+            return
+        yield end, lines
+        start = end
