@@ -16,7 +16,8 @@ class KeyFileError(Exception):
 def made_once(file: Path, content: bytes) -> bytes:
     """Make the file with this content. Gives what is in it: that of another process which was first. Raises OSError."""
     made = file.with_name(f".{file.name}.{os.getpid()}")
-    fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    made.unlink(missing_ok=True)  # what a killed process left, or a link that somebody put there
+    fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(fd, "wb") as opened:
         opened.write(content)
         opened.flush()

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from plugins.audit.plain_files import create, is_plain
 from plugins.audit.seals import ReadSeal, read_seal
 from plugins.audit.segments import SegmentName, beside, segments, sync_folder
 from plugins.audit.signing import is_signed, key_text
@@ -31,7 +32,7 @@ def prune(journal: Path, before: datetime, key: Ed25519PrivateKey, now: datetime
     """Delete the segments of before this moment. Gives each with its bytes. Raises OSError, BadSealError."""
     for path in segments(journal):
         name = SegmentName.of(path)
-        if name is None or not beside(path, "seal").exists():
+        if name is None or not is_plain(beside(path, "seal")):
             continue
         begun = datetime.strptime(name.begun[:11], "%Y%m%dT%H").replace(tzinfo=UTC)
         if begun + timedelta(hours=1) <= before:
@@ -47,7 +48,7 @@ def _state(segment: Path, found: ReadSeal, key: Ed25519PrivateKey, now: datetime
     said = {"format": FORMAT, "seal": found.hash, "pruned": now.isoformat(), "key": key_text(key.public_key())}
     line = json.dumps(said).encode() + b"\n"
     hidden = beside(segment, "pruned.tmp")
-    with open(hidden, "wb") as opened:
+    with create(hidden) as opened:
         opened.write(line + b64encode(key.sign(line)) + b"\n")
         opened.flush()
         os.fsync(opened.fileno())
@@ -58,7 +59,7 @@ def _state(segment: Path, found: ReadSeal, key: Ed25519PrivateKey, now: datetime
 def is_pruned(journal: Path, found: ReadSeal) -> bool:
     """Is there a statement, by the key of its seal, that the segment was deleted? Raises OSError."""
     file = beside(journal / found.seal.name.path, "pruned")
-    if not file.exists():
+    if not is_plain(file):
         return False
     line, _, rest = file.read_bytes().partition(b"\n")
     try:

@@ -19,6 +19,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from plugins.audit.frames import frames
+from plugins.audit.plain_files import create, is_plain
 from plugins.audit.seals import Seal, SegmentEnd, seal
 from plugins.audit.segments import CHECK, SegmentName, beside, checks, segments
 
@@ -27,7 +28,7 @@ MOST_CHAINS = 100  # that a new chain names: each of them was named by those bef
 
 def recover(journal: Path, key: Ed25519PrivateKey) -> list[Path]:
     """Seal what was left. Gives these segments. Raises OSError."""
-    unsealed = [path for path in segments(journal) if not beside(path, "seal").exists()]
+    unsealed = [path for path in segments(journal) if not is_plain(beside(path, "seal"))]
     by_number = sorted((SegmentName.of(path), path) for path in unsealed)
     return [path for name, path in by_number if name and _sealed(journal, name, path, key)]
 
@@ -37,7 +38,7 @@ def newest_seals(journal: Path) -> dict[str, str]:
     newest: dict[str, SegmentName] = {}
     for path in segments(journal):
         name = SegmentName.of(path)
-        if name and beside(journal / name.path, "seal").exists():
+        if name and is_plain(beside(journal / name.path, "seal")):
             newest[name.chain] = max(newest.get(name.chain, name), name)
     latest = sorted(newest.values(), key=lambda name: name.begun)[-MOST_CHAINS:]
     return {name.chain: sha256(_said(journal / name.path)).hexdigest() for name in latest}
@@ -65,14 +66,15 @@ def _said(segment: Path) -> bytes:
 
 def _sealed(journal: Path, name: SegmentName, path: Path, key: Ed25519PrivateKey) -> bool:
     with open(path, "r+b") as opened:
-        if not _lock(opened.fileno(), fcntl.LOCK_EX) or beside(path, "seal").exists():
+        if not _lock(opened.fileno(), fcntl.LOCK_EX) or is_plain(beside(path, "seal")):
             return False
         data = opened.read()
         end, found = 0, []
         for end, lines in frames(data):  # noqa: B007 (the last one counts)
             found += lines
         if data[end:]:
-            beside(path, "torn").write_bytes(data[end:])
+            with create(beside(path, "torn")) as torn_off:
+                torn_off.write(data[end:])
             opened.truncate(end)
             os.fsync(opened.fileno())
         previous = _previous(journal, name)
@@ -88,7 +90,7 @@ def _previous(journal: Path, name: SegmentName) -> bytes | None:
     """What the seal before this one says; None where there is none."""
     pattern = f"date=*/hour=*/*-{name.chain}-{name.number - 1:06}.jsonl.zst"
     for path in journal.glob(pattern):
-        if beside(path, "seal").exists():
+        if is_plain(beside(path, "seal")):
             return _said(path)
     return None
 

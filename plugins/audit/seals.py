@@ -28,6 +28,7 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from plugins.audit.plain_files import create
 from plugins.audit.segments import CHECK, SegmentName, beside, sync_folder
 from plugins.audit.signing import is_signed, key_text
 
@@ -88,7 +89,7 @@ def seal(journal: Path, said: Seal, key: Ed25519PrivateKey) -> str:
     segment = journal / said.name.path
     hidden, file = beside(segment, "seal.tmp"), beside(segment, "seal")
     file.parent.mkdir(parents=True, exist_ok=True)  # somebody may have taken the segment away, and its folder
-    with open(hidden, "wb") as opened:
+    with create(hidden) as opened:
         opened.write(line + b64encode(key.sign(line)) + b"\n")
         opened.flush()
         os.fsync(opened.fileno())

@@ -23,6 +23,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from plugins.audit.frames import frames
+from plugins.audit.plain_files import is_plain
 from plugins.audit.pseudonyms import Pseudonyms
 from plugins.audit.redaction import hashed
 from plugins.audit.segments import SegmentName, segments
@@ -169,4 +170,9 @@ class Follower:
 
     def _recent(self) -> list[Path]:
         folders = sorted(self._journal.glob("date=*/hour=*"))[-2:]
-        return [path for folder in folders for path in sorted(folder.glob("*.jsonl.zst")) if SegmentName.of(path)]
+        return [
+            path
+            for folder in folders
+            for path in sorted(folder.glob("*.jsonl.zst"))
+            if SegmentName.of(path) and is_plain(path)
+        ]

@@ -26,6 +26,8 @@ from pathlib import Path
 
 import zstandard
 
+from plugins.audit.plain_files import is_plain
+
 BREATH = 256  # lines after whose hashes the relay's thread may go on, which waits for the same interpreter
 CHECK = 4  # bytes of a line's hash that a seal keeps
 _NAME = re.compile(r"(\d{8}T\d{6}Z)-([0-9A-Za-z]+)-(\d+)-(\d{6,})\.jsonl\.zst")
@@ -72,7 +74,7 @@ def beside(segment: Path, ending: str) -> Path:
 
 def segments(journal: Path) -> list[Path]:
     """Every segment of a journal, in the order of the folders and names."""
-    return sorted(path for path in journal.glob("date=*/hour=*/*.jsonl.zst") if SegmentName.of(path))
+    return sorted(path for path in journal.glob("date=*/hour=*/*.jsonl.zst") if SegmentName.of(path) and is_plain(path))
 
 
 class OpenSegment:

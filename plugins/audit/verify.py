@@ -12,6 +12,7 @@ Rules:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from plugins.audit.contents import Remark, sealed, unsealed
+from plugins.audit.plain_files import is_plain
 from plugins.audit.pruning import is_pruned
 from plugins.audit.recovery import is_locked
 from plugins.audit.seals import BadSealError, ReadSeal, SegmentEnd, read_seal
@@ -84,6 +86,9 @@ class _Verifier:
             if path.is_dir() or path.name.endswith(".tmp"):
                 continue
             place = path.relative_to(self._journal)
+            if not is_plain(path) and os.path.lexists(path):
+                self._say(place, "a link, a pipe or a device stands here; a journal has plain files alone")
+                continue
             segment = place.with_name(f"{place.stem.removeprefix('_')}.jsonl.zst")
             name = SegmentName.of(place if place.name.endswith(".jsonl.zst") else segment)
             if name is None or place.suffix not in (".zst", ".seal", ".torn", ".pruned"):

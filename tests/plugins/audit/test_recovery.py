@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from plugins.audit.chain import Rotation
 from plugins.audit.recovery import newest_seals, recover
@@ -78,3 +82,44 @@ def test_the_newest_seal_of_each_chain_is_known(tmp_path: Path) -> None:
     recover(tmp_path, KEY)
     last = segments(tmp_path)[-1]
     assert newest_seals(tmp_path) == {"3f9c2a71-0": read_seal(beside(last, "seal"), PUBLIC).hash}
+
+
+VICTIM = "something of somebody else"
+INTRUDERS: dict[str, Callable[[Path, Path], object]] = {
+    "a link to a file of somebody else": lambda path, victim: path.symlink_to(victim),
+    "a link to nothing": lambda path, victim: path.symlink_to(victim.with_name("nothing")),
+    "a pipe": lambda path, victim: os.mkfifo(path),
+    "a directory": lambda path, victim: path.mkdir(),
+}
+
+
+@pytest.mark.parametrize("put", INTRUDERS.values(), ids=INTRUDERS)
+def test_what_is_no_file_of_the_journal_is_neither_read_nor_written(
+    tmp_path: Path, put: Callable[[Path, Path], object]
+) -> None:
+    journal, victim = tmp_path / "journal", tmp_path / "victim"
+    victim.write_text(VICTIM)
+    last = left(journal)[-1]
+    intruder = last.with_name(SegmentName.at(START, "aaaaaaaa", 0, 1).path.name)
+    put(intruder, victim)
+    assert recover(journal, KEY) == [last]
+    newest_seals(journal)
+    assert victim.read_text() == VICTIM
+    assert intruder not in segments(journal)
+    strange = [remark.what for remark in verify(journal, PUBLIC).remarks if not remark.gap]
+    said = "a link, a pipe or a device stands here; a journal has plain files alone"
+    assert strange == ([] if intruder.is_dir() else [said])
+
+
+@pytest.mark.parametrize("ending", ["seal", "seal.tmp", "torn"])
+def test_nothing_is_written_through_a_link(tmp_path: Path, ending: str) -> None:
+    journal, victim = tmp_path / "journal", tmp_path / "victim"
+    victim.write_text(VICTIM)
+    last = left(journal)[-1]
+    whole = last.read_bytes()
+    last.write_bytes(whole + whole[:40])
+    beside(last, ending).symlink_to(victim)
+    assert recover(journal, KEY) == [last]
+    assert victim.read_text() == VICTIM
+    assert read_seal(beside(last, "seal"), PUBLIC).seal.torn == 40
+    assert beside(last, "torn").read_bytes() == whole[:40]
