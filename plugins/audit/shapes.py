@@ -1,6 +1,6 @@
 """Shapes: where in a message of some version the resources lie that it is about, by the meanings that the schema gives.
 
-Worked out once for each class and version; `resources.py` goes by them for every message.
+Worked out once for each class and version; `resource_reading.py` goes by them for every message.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from plugins.audit.resources import MOST_TEXT, Subjects
+from plugins.audit.found import MOST_TEXT
+from plugins.audit.resources import Subjects
 from plugins.audit.shapes import shape, wanted_fields
 from proxy.plugin import (
     CREATE_ACLS,
