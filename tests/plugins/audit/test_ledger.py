@@ -54,7 +54,7 @@ def test_faults_at_random_are_told_right_too(tmp_path: Path, brokers: dict[int, 
 
 
 def test_a_killed_worker_loses_only_what_came_last_and_the_gap_is_told(tmp_path: Path, brokers: dict[int, str]) -> None:
-    """Nothing is lost before something that is not. How much comes last is a matter of `test_audit.py`: 100 ms."""
+    """Nothing is lost before something that is not. How much comes last is a matter of `test_killed.py`."""
     with audited(tmp_path, brokers, workers=2) as there:
         work(there, REQUESTS // 2)
         producer = Producer({**there.settings, "batch.num.messages": 1, "linger.ms": 0, "retry.backoff.ms": 20})
