@@ -5,7 +5,9 @@ from __future__ import annotations
 import socket
 import socketserver
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,16 +22,32 @@ class Echo(socketserver.BaseRequestHandler):
             self.request.sendall(data)
 
 
-@pytest.fixture
-def broker() -> Iterator[str]:
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Echo) as server:
+class Hasty(socketserver.BaseRequestHandler):
+    """Ends each connection at once."""
+
+    def handle(self) -> None:
+        self.request.sendall(b"bye")
+
+
+@contextmanager
+def server(handler: type[socketserver.BaseRequestHandler]) -> Iterator[str]:
+    """One that does this; gives its address."""
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
         serving = threading.Thread(target=server.serve_forever)
         serving.start()
         host, port = server.server_address
-        yield f"{host}:{port}"
-        server.shutdown()
-        serving.join()
+        try:
+            yield f"{host}:{port}"
+        finally:
+            server.shutdown()
+            serving.join()
+
+
+@pytest.fixture
+def broker() -> Iterator[str]:
+    with server(Echo) as place:
+        yield place
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +80,36 @@ def test_a_toxic_is_in_force_inside_its_block(toxiproxy: ToxiproxyServer, broker
     with toxiproxy.toxic("limit_data", broker, bytes=3):
         assert answered(place, b"hello") == b"hel"
     assert answered(place, b"hello") == b"hello"
+
+
+# Toxics that take time, with attributes, the bytes that the client sends, and how many seconds they take at least. Of a
+# longest time nothing is said: a slow machine adds to it. Without the toxic it is a millisecond or two.
+SLOW = {
+    "bandwidth": ({"rate": 10}, 5_000, 0.4),  # KB a second
+    "slicer": ({"average_size": 16, "size_variation": 8, "delay": 50_000}, 240, 0.4),  # at most 24 bytes each 50 ms
+    "latency": ({"latency": 400}, 10, 0.3),
+}
+
+
+@pytest.mark.parametrize("kind", SLOW)
+def test_a_toxic_takes_its_time(kind: str, toxiproxy: ToxiproxyServer, broker: str) -> None:
+    attributes, size, seconds = SLOW[kind]
+    place = toxiproxy.in_front_of(broker)[broker]
+    with toxiproxy.toxic(kind, **attributes):
+        began = time.monotonic()
+        assert answered(place, b"x" * size) == b"x" * size
+        assert time.monotonic() - began >= seconds
+
+
+def test_a_connection_that_its_broker_ends_stays_open_for_the_delay_of_slow_close(toxiproxy: ToxiproxyServer) -> None:
+    with server(Hasty) as hasty:
+        host, port = toxiproxy.in_front_of(hasty)[hasty].split(":")
+        with toxiproxy.toxic("slow_close", delay=400):
+            began = time.monotonic()
+            with socket.create_connection((host, int(port)), 10) as client:
+                assert client.recv(4096) == b"bye"
+                assert client.recv(4096) == b""
+            assert time.monotonic() - began >= 0.3
 
 
 def test_a_broker_is_down_inside_its_block(toxiproxy: ToxiproxyServer, broker: str) -> None:
