@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from proxy.auth.users import save
@@ -95,6 +96,24 @@ def _audited(ground: Ground) -> dict[str, Any]:
     return {"plugins": [*_rules(ground)["plugins"], {"audit": {"journal": JOURNAL}}]}
 
 
+VICTIM = "a file of somebody else"
+
+
+def _required(ground: Ground) -> dict[str, Any]:
+    """With a journal in whose folder lies what is none of it."""
+    hour = ground.folder / JOURNAL / "date=2026-03-01" / "hour=08"
+    hour.mkdir(parents=True)
+    (ground.folder / VICTIM).write_text(VICTIM)
+    places = [hour / f"20260301T080000Z-{letter * 8}-0-000001.jsonl.zst" for letter in "abcde"]
+    places[0].symlink_to(ground.folder / VICTIM)
+    places[1].symlink_to("/dev/zero")
+    os.mkfifo(places[2])
+    places[3].mkdir()
+    places[4].write_text("no frames")
+    required = {"journal": JOURNAL, "policy": "required", "patience": "1s"}
+    return {"plugins": [*_rules(ground)["plugins"], {"audit": required}]}
+
+
 # What they are about is what attacks ask for; the canary's topic is none of it.
 SOME_FAULTS = """\
 seed: 7
@@ -123,6 +142,7 @@ OPEN = Setting("open")
 TWO = Setting("two workers", workers=2)
 RULED = Setting("rules", _rules)
 AUDITED = Setting("rules and an audit journal", _audited)
+REQUIRED = Setting("rules and an audit journal that is required", _required)
 FAULTY = Setting("faults and rules", _faulty)
 GUARDED = Setting("faults, and an admin side with a token", _guarded)
 BROKERS = Setting("hostile brokers", _clusters)

@@ -20,6 +20,7 @@ CLASSES = (
     "work",
     "memory",
     "journals",
+    "required",
     "faulty",
     "orders",
     "sealed",
