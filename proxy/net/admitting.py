@@ -20,7 +20,7 @@ from proxy.core.driving import StepDriver
 from proxy.core.failure import detached, name_of
 from proxy.core.filters import Filters
 from proxy.core.steps import HandlerError
-from proxy.net.side import AT_ONCE
+from proxy.net.outgoing import AT_ONCE
 
 R = TypeVar("R")
 Decided = Decision | HandlerError

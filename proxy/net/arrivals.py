@@ -19,26 +19,22 @@ from contextlib import ExitStack
 import structlog
 import trio
 
-from proxy.auth.identity import keep_up
 from proxy.core.arrival import Arrival, NotServed
 from proxy.core.context import Connection
 from proxy.core.decisions import Disconnect
 from proxy.core.failure import raised_at
 from proxy.core.filters import Filters
-from proxy.core.link import Link
-from proxy.core.plugin import Plugin
 from proxy.core.steps import HandlerError, arrival_steps, caught
 from proxy.core.topology import Endpoint
 from proxy.net.admitting import admit, tell_not_served
+from proxy.net.beginning import serve
 from proxy.net.dial import UnreachableError, plain_socket
 from proxy.net.exposure import Exposure
-from proxy.net.introductions import Introduced
+from proxy.net.outgoing import AnySocket
 from proxy.net.reaching import Reaching
 from proxy.net.serving import Worker
-from proxy.net.side import AnySocket
 from proxy.net.tls.clients import Welcomed
 from proxy.net.tls.handshake import HandshakeError
-from proxy.net.tls.sockets import TlsSocket
 from proxy.net.upstream import Upstream
 
 log = structlog.get_logger()
@@ -154,7 +150,7 @@ class Arrivals:
             connection.taken_for = "" if welcomed.principal else None
         if introduced is not None:
             connection.taken_for = introduced.identity.principal
-        self._begin(connection, here.filters.plugins[0], shaken, broker, introduced, given_up)
+        serve(self._worker, connection, here.filters.plugins[0], shaken, broker, introduced, given_up)
 
     async def _refusal(
         self, filters: Filters, client: socket.socket, peer: tuple[str, int], broker_id: int | None
@@ -189,37 +185,3 @@ class Arrivals:
             self._worker.link_counters.failed_observers += 1
             failed = {"error": type(error).__name__, "at": raised_at(error)}
             self._complain("observer failed", name, peer, f"{name} failed", **failed)
-
-    def _begin(
-        self,
-        connection: Connection,
-        authentication: Plugin,
-        client: AnySocket,
-        broker: AnySocket,
-        introduced: Introduced | None,
-        given_up: ExitStack,
-    ) -> None:
-        """Both sides are there: serve them, from what the handshake of TLS brought ahead on."""
-        worker, snapshot = self._worker, self._worker.snapshot
-        link: Link | None = None
-        try:
-            filters = snapshot.filters(self._listener, authentication)
-            clock, allowance = worker.reactor.clock, worker.allowance
-            clock.now = trio.current_time()
-            link = Link(connection, filters, snapshot.limits, worker.link_counters, clock, allowance)
-            beginning = link.begin()
-            if introduced is not None and introduced.lifetime is not None:
-                link.run(keep_up(connection, introduced.identity, introduced.versions, introduced.lifetime))
-            conversation = self._worker.reactor.adopt(client, broker, link)
-        except BaseException:
-            if link is not None:
-                link.release("the proxy failed; its log says where")
-            raise
-        given_up.pop_all()
-        try:
-            conversation.carry_out(beginning)
-            if isinstance(client, TlsSocket) and client.ahead and not conversation.closing:
-                self._worker.reactor.look(conversation.client)
-        except BaseException:
-            conversation.abort("the proxy failed; its log says where")
-            raise

@@ -36,10 +36,12 @@ from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.net.budget import Budget
+from proxy.net.outgoing import AnySocket
 from proxy.net.pipes import Pipes
 from proxy.net.read_buffer import ReadBuffer
 from proxy.net.resuming import Resuming
-from proxy.net.side import AnySocket, Side
+from proxy.net.side import Side
+from proxy.net.side_pair import SidePair
 
 
 @dataclass
@@ -59,22 +61,18 @@ class Shared:
     over: Callable[[Conversation], None]
 
 
-class Conversation:
+class Conversation(SidePair):
     """One link, its client and its broker. `active` is when bytes were last seen to have moved; times are trio's."""
 
     __slots__ = (
         "__weakref__",
         "active",
-        "broker",
         "buffer",
-        "client",
         "closing",
         "is_fault",
         "is_over",
-        "is_plain",
         "link",
         "opened",
-        "paused",
         "reason",
         "seen",
         "shared",
@@ -84,30 +82,16 @@ class Conversation:
         self.shared = shared
         self.buffer = shared.buffer
         self.link = link
-        self.client = Side(client, link.requests.splitter, link.receive_client, self.lost, shared.again)
-        self.broker = Side(broker, link.responses.splitter, link.receive_broker, self.lost, shared.again)
-        self.client.peer, self.broker.peer = self.broker, self.client
-        self.client.is_client = True
-        self.is_plain = self.client.is_plain and self.broker.is_plain
+        super().__init__(
+            Side(client, link.requests.splitter, link.receive_client, self.lost, shared.again),
+            Side(broker, link.responses.splitter, link.receive_broker, self.lost, shared.again),
+        )
         self.is_over = False
         self.closing = False
-        self.paused = False  # memory is short
         self.reason: str | None = None
         self.is_fault = True  # is something wrong where it ended for a reason?
         self.opened = self.active = trio.current_time()
         self.seen = 0  # `moved` as of `active`
-
-    @property
-    def begun(self) -> bool:
-        """Did a whole request come?"""
-        return self.client.splitter.begun
-
-    @property
-    def moved(self) -> int:
-        """A number that changes with every byte that came, or that left of what was kept."""
-        client, broker = self.client, self.broker
-        moved = client.received + broker.received
-        return moved - client.kept - broker.kept if client.stalled or broker.stalled else moved
 
     @property
     def held(self) -> int:
@@ -117,18 +101,6 @@ class Conversation:
     def let_go(self) -> None:
         """Forget what can be had again."""
         self.link.connection.let_go()
-
-    def pause(self) -> None:
-        """Do not read it, for a while. Where both ends say goodbye meanwhile it ends, and what was not read is lost."""
-        self.paused = True
-        self.client.block()
-        self.broker.block()
-
-    def resume(self) -> None:
-        """Read it again."""
-        self.paused = False
-        self.client.unblock()
-        self.broker.unblock()
 
     # What becomes of its sockets.
 

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import structlog
 import trio
 
 from proxy.net.conversation import Conversation
+from proxy.net.process import DrainResult
 from proxy.net.reactor import Reactor
 from proxy.telemetry.counters import NetworkCounters
+
+log = structlog.get_logger()
 
 
 class Draining:
@@ -48,3 +52,10 @@ class Draining:
             return len(cut)
         finally:
             del self._left[done]
+
+    async def drain_all(self, seconds: float, ending: DrainResult) -> None:
+        """Let all go, and note how many there were and how many were cut."""
+        ending.there = len(self._reactor.conversations)
+        if ending.there:
+            log.info("draining", connections=ending.there, within=f"{seconds:g}s")
+        ending.cut += await self.drain(self._reactor.conversations, seconds)

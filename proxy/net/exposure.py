@@ -5,10 +5,8 @@ Rules:
 * The port of a broker opens when the broker is learned, whoever learned it: discovery, the rewriting of an answer, or
   another worker. What one listener of a cluster learns, all of them do, in all workers: a client that was told of a
   broker by one may come to another. What another worker told is not told again.
-* A port that cannot be had is an error in the log, and tried again: it holds up no other.
 * A port is given back when discovery did not find its broker for ten minutes and no client is there. The broker has the
   same one when it comes back.
-* What cannot be a broker is a line in the log, throttled: a broker that goes mad can invent as many as it likes.
 * What brokers and workers say is never a reason to end: nothing here raises for it.
 """
 
@@ -17,27 +15,21 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 
-import structlog
 import trio
 
 from proxy.core.topology import Broker, Endpoint, RefusedBroker, Topology
-from proxy.net.bind import BindError
+from proxy.net.broker_ports import BrokerPorts, say_error, say_info
 from proxy.net.channel import Learned
-from proxy.net.complaints import Write
 from proxy.net.listeners import Listener
 from proxy.net.tasks import Tasks
 
-log = structlog.get_logger()
-
-FIRST_RETRY = 0.5
-LAST_RETRY = 15.0
 GIVE_BACK_AFTER = 600.0  # seconds
 WAY_OUT = "correct its advertised.listeners; until then clients are told nobody's address"
 
 Tell = Callable[[Learned], None]
 
 
-class Exposure:
+class Exposure(BrokerPorts):
     """What stands in front of one cluster. `tell`: other workers learn by it of brokers that clients were told of."""
 
     def __init__(
@@ -48,18 +40,12 @@ class Exposure:
         tasks: Tasks,
         tell: Tell | None = None,
     ) -> None:
-        self.cluster = cluster
-        self.listeners: tuple[Listener, ...] = ()
-        self.topologies: dict[str, Topology] = {}
-        self.waiting: dict[str, trio.lowlevel.ParkingLot] = {}  # clients of brokers to come
+        super().__init__(cluster, tasks)
         self.ask_again: Callable[[], None] = lambda: None  # called where discovery has something to find out
         self.in_use: Callable[[], Container[int | None]] = lambda: ()  # brokers that clients are connected to
         self._known: dict[int, Endpoint] = {}  # also while there is no listener
         self._gone: dict[int, float] = {}  # since when discovery does not find a broker
-        self.closing = False  # no port is opened any more
         self._most = most
-        self._counters = tasks.counters
-        self._complaints = tasks.complaints
         self._tell = tell
         self._opened = False
         self._early: dict[int, Learned] = {}  # what others learned before that
@@ -89,8 +75,6 @@ class Exposure:
         for topology in self.topologies.values():
             topology.most = most
 
-    # Learning.
-
     def discovered(self, brokers: Mapping[int, Endpoint]) -> dict[int, Endpoint]:
         """Discovery found these. Gives those that can be reached by clients."""
         if brokers:  # none: they answer only whom they know
@@ -110,6 +94,12 @@ class Exposure:
             self._learn(learned.node_id, Endpoint(learned.host, learned.port))
         elif learned.node_id in self._early or len(self._early) < self._most:
             self._early[learned.node_id] = learned
+
+    def _began(self) -> None:
+        """From now on what others learn is learned here."""
+        self._opened = True
+        while self._early:
+            self.learn(self._early.popitem()[1])
 
     def _learn(self, node_id: int, real: Endpoint) -> bool:
         """Who stands in front of this cluster learns it. True: it was news to somebody."""
@@ -140,18 +130,18 @@ class Exposure:
         self._open(listener, broker.node_id)
 
     def _moved(self, listener: Listener, broker: Broker) -> None:
-        self._say(_info, "broker moved", broker.node_id, to=str(broker.real))
+        self._say(say_info, "broker moved", broker.node_id, to=str(broker.real))
         self._share(broker)
 
     def _refused(self, refused: RefusedBroker) -> None:
         if refused.over:
             self._counters.over_brokers += 1
-            self._say(_error, "too many brokers", None, why=refused.why, way_out="raise limits.brokers if it is right")
+            self._say(
+                say_error, "too many brokers", None, why=refused.why, way_out="raise limits.brokers if it is right"
+            )
         else:
             self._counters.unusable_brokers += 1
-            self._say(_error, "broker cannot be used", refused.node_id, why=refused.why, way_out=WAY_OUT)
-
-    # Ports.
+            self._say(say_error, "broker cannot be used", refused.node_id, why=refused.why, way_out=WAY_OUT)
 
     def _give_back(self, brokers: Container[int]) -> None:
         """Close the ports of those that discovery did not find for a while, if no client is there."""
@@ -171,61 +161,4 @@ class Exposure:
             listener.close(node_id)
             if node_id in self.topologies[listener.name].brokers:
                 self.topologies[listener.name].forget(node_id)
-        self._say(_info, "port given back", node_id, why=f"discovery found no such broker for {GIVE_BACK_AFTER:g} s")
-
-    async def open(self) -> None:
-        """Open the ports where clients begin; those that cannot be had are tried until they can."""
-        pause = FIRST_RETRY
-        while any(not each.is_open for each in self.listeners):
-            for listener in self.listeners:
-                try:
-                    listener.open_bootstrap()
-                except BindError as error:
-                    self._counters.closed_ports += 1
-                    facts = {"listener": listener.name, "why": error, "retry_in": f"{pause:g}s"}
-                    self._say(_error, "no port to begin at", None, **facts)
-            self._opened = True
-            while self._early:
-                self.learn(self._early.popitem()[1])
-            if any(not each.is_open for each in self.listeners):
-                await trio.sleep(pause)
-                pause = min(pause * 2, LAST_RETRY)
-
-    def _open(self, listener: Listener, node_id: int) -> None:
-        """Open the port of a broker, if it can be had."""
-        if self.closing or listener.is_shut:
-            return  # an answer on its way out while the proxy, or its listener, ends
-        topology = self.topologies[listener.name]
-        was_missing = node_id in listener.missing
-        try:
-            listener.open(node_id)
-        except BindError as error:
-            self._counters.closed_ports += not was_missing
-            self._say(_error, "no port for a broker", node_id, listener=listener.name, why=error)
-        self.waiting[listener.name].unpark_all()
-        if node_id in listener.missing or was_missing:
-            topology.readvertise(node_id)
-
-    def _lost(self, listener: Listener, node_id: int) -> None:
-        """Another listener of this proxy took the port of a broker."""
-        self._counters.closed_ports += 1
-        self._say(
-            _error, "no port for a broker", node_id, listener=listener.name, why="another listener needs the port"
-        )
-        if node_id in self.topologies[listener.name].brokers:
-            self.topologies[listener.name].readvertise(node_id)
-
-    def _say(self, write: Write, event: str, node_id: int | None, **facts: object) -> None:
-        """Once in a while about each broker."""
-        which = {} if node_id is None else {"broker": node_id}
-        about = self.cluster, facts.get("listener")
-        self._complaints.tell(write, event, about, node_id, cluster=self.cluster, **which, **facts)
-
-
-def _info(event: str, **facts: object) -> None:
-    log.info(event, **facts)
-
-
-def _error(event: str, **facts: object) -> None:
-    """Put errors into words only now: it takes a while to find out who has a port."""
-    log.error(event, **{name: str(fact) if isinstance(fact, Exception) else fact for name, fact in facts.items()})
+        self._say(say_info, "port given back", node_id, why=f"discovery found no such broker for {GIVE_BACK_AFTER:g} s")

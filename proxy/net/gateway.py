@@ -12,17 +12,14 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-import structlog
 import trio
 
-from proxy import logs
 from proxy.config import Config
 from proxy.core.limits import Counters as LinkCounters
+from proxy.net.applying import Applying
 from proxy.net.asking import new_mark
 from proxy.net.changing import Changing
 from proxy.net.channel import Learned
@@ -31,11 +28,12 @@ from proxy.net.connected import connected
 from proxy.net.conversation import Conversation
 from proxy.net.draining import Draining
 from proxy.net.exposure import Tell
-from proxy.net.hosted import PluginHost
 from proxy.net.limits import enforce
 from proxy.net.machine import memory_of_worker
-from proxy.net.process import DrainResult, Started, StartError
+from proxy.net.plugin_host import PluginHost
+from proxy.net.process import DrainResult, Started
 from proxy.net.reactor import Reactor
+from proxy.net.reporting import report
 from proxy.net.resolving import Resolver
 from proxy.net.served import Served
 from proxy.net.serving import Worker
@@ -49,8 +47,6 @@ from proxy.net.upstream import Upstream
 from proxy.net.watching import watch
 from proxy.telemetry.counters import NetworkCounters
 from proxy.telemetry.report import Report, Reports
-
-log = structlog.get_logger()
 
 
 class Gateway:
@@ -75,12 +71,12 @@ class Gateway:
         self.link_counters = LinkCounters()
         self.ending = DrainResult("connections")
         self._complaints = Complaints()
+        self._telling = Telling(self._complaints)
         self.tasks = Tasks(self.counters, self._complaints)
-        self._reactor = Reactor(self._ended, Telling(self._complaints), self._complaints, memory_of_worker(config))
+        self._reactor = Reactor(self._ended, self._telling, self._complaints, memory_of_worker(config))
         self._draining = Draining(self._reactor, self.counters)
         self._accepting = trio.CancelScope()
         self._started: Started
-        self._applying = trio.Lock()
         host = PluginHost(number, self._reactor.clock, self.tasks, states, table)
         mark = mark or new_mark()
         self._worker = Worker(
@@ -94,8 +90,9 @@ class Gateway:
             host,
         )
         self._changing = Changing(self._worker, self._draining, self._say_when_open, tell)
+        self._applying = Applying(self._worker, self._changing)
         host.upstream = self._upstream
-        self.states = WorkerStates(host, lambda: self.snapshot, self._applying, self._keep_up)
+        self.states = WorkerStates(host, lambda: self.snapshot, self._applying.lock, self._keep_up)
 
     @property
     def snapshot(self) -> GatewaySnapshot:
@@ -134,7 +131,7 @@ class Gateway:
             with self._accepting:
                 async with trio.open_nursery() as self._worker.dialling:
                     await self._changing.run(nursery)
-            await self._drain()
+            await self._draining.drain_all(self._worker.limits.drain, self.ending)
             self._complaints.sum_up()
             nursery.cancel_scope.cancel()
 
@@ -152,21 +149,11 @@ class Gateway:
 
     async def apply(self, config: Config) -> None:
         """Put this configuration in force while everything goes on. Raises StartError, and nothing changed."""
-        async with self._applying:
-            await self.put(await self.prepare(config))
+        await self._applying.apply(config)
 
     async def _keep_up(self) -> None:
-        """What a plugin wants to read may depend on its files. A configuration that comes meanwhile is not undone."""
-        if not self.snapshot.is_outdated or self._accepting.cancel_called:
-            return
-        with self.tasks.contained("reading what plugins want to read now"), suppress(StartError):  # it ends
-            async with self._applying:
-                before = self.snapshot
-                again = await self.prepare(before.config)
-                if self.snapshot is before:
-                    await self.put(again)
-                else:
-                    self.forget(again)
+        if not self._accepting.cancel_called:
+            await self._applying.keep_up()
 
     def _say_when_open(self) -> None:
         with self.tasks.contained("saying that ports are open"):
@@ -192,21 +179,7 @@ class Gateway:
         self.counters.ended_by_fault += reason is not None and conversation.is_fault
         self._draining.ended(conversation)
         with self.tasks.contained("telling of an end"):
-            facts = conversation.link.connection.facts()
-            if reason is None:
-                log.debug("connection closed", **facts)
-            else:
-                about = facts["listener"], conversation.link.connection.whose
-                write = log.warning if conversation.is_fault else log.info
-                self._complaints.tell(write, "connection ended", about, reason, why=reason, **facts)
-
-    async def _drain(self) -> None:
-        """Let what is in flight be answered; cut what is not in time."""
-        conversations, seconds = self._reactor.conversations, self._worker.limits.drain
-        self.ending.there = len(conversations)
-        if conversations:
-            log.info("draining", connections=len(conversations), within=f"{seconds:g}s")
-        self.ending.cut += await self._draining.drain(conversations, seconds)
+            self._telling.ended(conversation, reason)
 
     def cut(self) -> None:
         """Connections that are open still end now."""
@@ -222,24 +195,4 @@ class Gateway:
 
     def report(self) -> Report:
         """What this worker says about itself."""
-        reading = asdict(self.counters) | asdict(self.link_counters)
-        reading["bytes_from_clients"] = self._reactor.bytes_from_clients
-        reading["bytes_from_brokers"] = self._reactor.bytes_from_brokers
-        budget = self._reactor.budget
-        reading |= {"held": budget.held, "paused_for_memory": budget.pauses, "ended_for_memory": budget.ends}
-        reading["log_lines_left_out"] = self._complaints.left_out
-        reading["log_lines_not_taken"] = logs.dropped()
-        served = self._served.values()
-        reading |= self._changing.counted()
-        reading["brokers"] = sum(len(each.upstream.brokers) for each in served)
-        clusters = {
-            each.name: {str(node_id): str(endpoint) for node_id, endpoint in each.upstream.brokers.items()}
-            for each in served
-        }
-        listening = {
-            listener.name: {str(node_id): port for node_id, port in listener.ports.items()}
-            for each in served
-            for listener in each.exposure.listeners
-            if listener.is_open
-        }
-        return Report(self.ready, listening, clusters, reading, self._worker.host.counters.counted())
+        return report(self._worker, self._changing, is_ready=self.ready)

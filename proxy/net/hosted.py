@@ -10,11 +10,8 @@ Rules:
 
 from __future__ import annotations
 
-import secrets
 import threading
-import time
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from os import PathLike
@@ -25,76 +22,21 @@ import structlog
 import trio
 
 from proxy.config.plugins import PluginUse
-from proxy.core.clock import Clock
 from proxy.core.context import Connection
 from proxy.core.failure import raised_at
 from proxy.core.fetch_topics import FetchTopics
 from proxy.core.plugin import Plugin
 from proxy.core.services import Level, PluginError, Services, check_repeated
-from proxy.core.topic_names import TopicNames
 from proxy.logs.cut import short
-from proxy.net.complaints import Complaints
+from proxy.net.plugin_host import HostedClock, PluginHost
 from proxy.net.process import StartError
-from proxy.net.shared_rows import SharedTable
-from proxy.net.tasks import Tasks
 from proxy.net.topic_writing import ClusterTopicWriter
-from proxy.net.upstream import Upstream
-from proxy.telemetry.plugin_counters import PluginCounters
 from proxy.text.problems import BadFileError
 from proxy.text.watched import WatchedFile, no_warnings
 
 log = structlog.get_logger()
 
 T = TypeVar("T")
-
-
-class PluginHost:
-    """What all plugins of one worker share.
-
-    `worker` is its number; `states`: what plugins of others took; `table`: what all workers count together.
-    """
-
-    def __init__(
-        self,
-        worker: int,
-        clock: Clock,
-        tasks: Tasks,
-        states: Mapping[str, Any] | None = None,
-        table: SharedTable | None = None,
-    ) -> None:
-        self.worker = worker
-        self.states = dict(states or {})  # that plugins took last, by their names
-        self.table = table or SharedTable()
-        self.thread = threading.get_ident()  # that of the links
-        self.trio = trio.lowlevel.current_trio_token()
-        self.instance = secrets.token_hex(8)
-        self.clock = clock
-        self.offset = trio.current_time() - time.monotonic()  # seconds that trio's clock is ahead
-        self.tasks = tasks
-        self.complaints: Complaints = tasks.complaints
-        self.counters = PluginCounters()
-        self.topics: defaultdict[str, TopicNames] = defaultdict(TopicNames)  # by cluster
-        self.upstream: Callable[[str], Upstream | None] = lambda cluster: None  # those that are served, by cluster
-
-
-class HostedClock:
-    """The time of the links, and that of the wall."""
-
-    def __init__(self, clock: Clock, offset: float) -> None:
-        self._clock, self._offset = clock, offset
-
-    @property
-    def now(self) -> float:
-        """Of a monotonic clock."""
-        return self._clock.now
-
-    def read(self) -> float:
-        """The same, at this moment."""
-        return time.monotonic() + self._offset
-
-    def wall(self) -> float:
-        """Seconds since 1970 UTC."""
-        return time.time()
 
 
 class HostedPlugin:

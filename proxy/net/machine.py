@@ -20,6 +20,7 @@ SYSTEM = Path("/")
 CGROUPS = "sys/fs/cgroup"
 PART = 4  # one in so many bytes is for what connections hold
 M_ARENA_MAX = -8
+GARBAGE = 20_000  # objects before the collector looks for cycles, of which serving makes none
 SPARE_FILES = 1000  # besides the two of each connection: ports, pipes, logs, discovery
 MOST = 1 << 30  # bytes for each worker, unless the configuration says more
 YOUNG = 1  # the generations that the collector looks through often
@@ -29,6 +30,14 @@ TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's
 def memory_of_worker(config: Config) -> int:
     """Bytes that the connections of one worker may hold."""
     return config.limits.memory or min(memory() // PART // config.workers, MOST)
+
+
+def begin_to_serve() -> None:
+    """What start-up made stays: the collector need not walk it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GARBAGE, 4, 1000)
+    share_arenas()
 
 
 def share_arenas() -> None:

@@ -10,14 +10,12 @@ Rules:
 * Links in the middle of long work go on between events, a slice at a time (`turns.py`).
 * While traffic is dense the loop lingers 1 ms in its own epoll: going back to trio costs more than a request. Without
   that, 2,000 requests/s take 80 us of CPU each instead of 58; to linger for longer gains nothing.
-* Sockets are registered once, edge-triggered. One buffer serves all links (`read_buffer.py`).
+* Sockets are watched by `open_sockets.py`, edge-triggered. One buffer serves all links (`read_buffer.py`).
 * A link that raises is closed, loudly, and no other is touched.
 """
 
 from __future__ import annotations
 
-import gc
-import os
 import select
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -35,25 +33,24 @@ from proxy.core.link import Link
 from proxy.net.budget import Budget
 from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation, Shared
-from proxy.net.machine import share_arenas
+from proxy.net.machine import begin_to_serve
+from proxy.net.open_sockets import OpenSockets
+from proxy.net.outgoing import AnySocket
 from proxy.net.pipes import Pipes
 from proxy.net.read_buffer import ReadBuffer
 from proxy.net.reading import goodbye, read
 from proxy.net.resuming import Resuming
-from proxy.net.side import AnySocket, Side
+from proxy.net.side import Side
 from proxy.net.turns import Turns
 
 log = structlog.get_logger()
 
 BUDGET = 0.005  # seconds of serving before the other tasks have their turn
 LINGER = 0.001  # seconds; epoll's own resolution
-GARBAGE = 20_000  # objects before the collector looks for cycles, of which serving makes none
 EVENTS = 256  # taken from the epoll at a time
 
-ROOM = select.EPOLLOUT
-EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET
+ROOM, INCOMING = select.EPOLLOUT, select.EPOLLIN
 BROKEN = select.EPOLLERR | select.EPOLLHUP
-INCOMING = select.EPOLLIN
 GOODBYE = select.EPOLLRDHUP | BROKEN
 
 
@@ -73,28 +70,20 @@ class Reactor:
         self._ended = ended
         self._complaints = complaints
         self.clock = Clock()  # for links: set at each wake-up
-        self._epoll = select.epoll()
-        self._sides: dict[int, tuple[Conversation, Side]] = {}  # by file descriptor
-        self.conversations: set[Conversation] = set()
+        self.sockets = OpenSockets()
+        self.conversations = self.sockets.conversations
         self.budget = Budget(memory, self.conversations)
         self._buffer = ReadBuffer(self._not_delivered)
         self._pipes = Pipes()
         self.turns = Turns()
         self._resuming = Resuming(self.turns, self.clock, self._guard, self._outside)
         self._again: deque[Side] = deque()
-        self._shared = Shared(
-            self._buffer, self._pipes, self.budget, self._resuming, self._again, emit, self._leaves, self._over
-        )
-        self._nudge = os.eventfd(0, os.EFD_NONBLOCK)
-        self._epoll.register(self._nudge, select.EPOLLIN | select.EPOLLET)
-        self._received = [0, 0]  # bytes from brokers and from clients, of links that are over
+        ways_out = emit, self._leaves, self._over
+        self._shared = Shared(self._buffer, self._pipes, self.budget, self._resuming, self._again, *ways_out)
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Serve until cancelled; then every link is closed."""
-        gc.collect()
-        gc.freeze()  # what start-up made stays: the collector need not walk it again and again
-        gc.set_threshold(GARBAGE, 4, 1000)
-        share_arenas()
+        begin_to_serve()
         try:
             async with trio.open_nursery() as nursery:
                 await nursery.start(self._resuming.run)
@@ -103,23 +92,18 @@ class Reactor:
                     if self._again or self.turns.line:
                         await trio.lowlevel.checkpoint()
                     else:
-                        await trio.lowlevel.wait_readable(self._epoll.fileno())
+                        await trio.lowlevel.wait_readable(self.sockets.epoll.fileno())
                     self._serve()
         finally:
             for conversation in list(self.conversations):
                 conversation.abort()
             self._pipes.close()
-            self._epoll.close()
-            os.close(self._nudge)
+            self.sockets.close()
 
     def adopt(self, client: AnySocket, broker: AnySocket, link: Link) -> Conversation:
         """Take over two connected sockets. Closes them in the end."""
         conversation = Conversation(self._shared, client, broker, link)
-        sides = conversation.client, conversation.broker
-        for side in sides:
-            self._epoll.register(side.fd, EDGES)  # fails where the system has no room for more: then nothing was added
-        self.conversations.add(conversation)
-        self._sides |= {side.fd: (conversation, side) for side in sides}
+        self.sockets.add(conversation)
         return conversation
 
     def look(self, side: Side) -> None:
@@ -140,25 +124,11 @@ class Reactor:
         """Other filters and limits are in force on this one."""
         self._outside(conversation, partial(conversation.apply, filters, limits))
 
-    @property
-    def bytes_from_clients(self) -> int:
-        """Since the start."""
-        return self._received[True] + sum(each.client.received for each in self.conversations)
-
-    @property
-    def bytes_from_brokers(self) -> int:
-        """Since the start."""
-        return self._received[False] + sum(each.broker.received for each in self.conversations)
-
     def _leaves(self, conversation: Conversation) -> None:
         """This link is served no more."""
-        self.conversations.discard(conversation)
+        self.sockets.remove(conversation)
         self.budget.forget(conversation)
         self._resuming.forget(conversation)
-        for side in (conversation.client, conversation.broker):
-            self._received[side.is_client] += side.received
-            if self._sides.pop(side.fd, None) is not None:
-                self._epoll.unregister(side.fd)
 
     def _over(self, conversation: Conversation) -> None:
         """It is told of, and then freed, with all that it holds."""
@@ -169,7 +139,7 @@ class Reactor:
 
     def _serve(self) -> None:
         """Serve whoever is ready, until nobody is or the budget is spent."""
-        poll, sides, waiting, again = self._epoll.poll, self._sides, self.turns.line, self._again
+        poll, sides, waiting, again = self.sockets.epoll.poll, self.sockets.sides, self.turns.line, self._again
         clock, deliver = trio.lowlevel.current_clock().current_time, self._buffer.deliver
         deadline = clock() + BUDGET
         events = poll(0, EVENTS)
@@ -202,7 +172,7 @@ class Reactor:
         """Those at the end of the line."""
         for _ in range(len(self._again)):
             side = self._again.popleft()
-            served = self._sides.get(side.fd)
+            served = self.sockets.sides.get(side.fd)
             if served is not None and side.readable and not side.blocked:  # one that is closed is blocked for good
                 self._guard(served[0], partial(read, served[0], side))
 
@@ -210,7 +180,7 @@ class Reactor:
         """Take a step of a link from another task. The loop may wait for events: it learns that there is more to do."""
         self._guard(conversation, step)
         if self._again or self.turns.line:
-            os.eventfd_write(self._nudge, 1)
+            self.sockets.nudge()
 
     def _guard(self, conversation: Conversation, step: Callable[[], None]) -> None:
         self.clock.now = trio.current_time()
@@ -221,7 +191,7 @@ class Reactor:
 
     def _not_delivered(self, side: Side, error: Exception) -> None:
         """What was posted for this side was not sent, and its socket is not what failed."""
-        conversation, _ = self._sides[side.fd]  # one that is closed takes whatever it is given
+        conversation, _ = self.sockets.sides[side.fd]  # one that is closed takes whatever it is given
         self._crash(conversation, error)
 
     def _crash(self, conversation: Conversation, error: Exception) -> None:

@@ -1,11 +1,9 @@
-"""Served: one cluster with all that a worker puts in front of it: listeners, discovery. A snapshot says which.
+"""Served: one cluster with all that a worker puts in front of it: listeners (`fronts.py`), and discovery.
 
 Rules:
 * Clusters have nothing in common but the reactor and the limits: what is wrong with one keeps no other waiting, neither
   at the start nor later. Whatever runs for a cluster is a task of its own.
 * Its ports open when its brokers are known.
-* A listener that is bound elsewhere, or stands before another cluster, is another one: the old one closes, and its
-  connections are let go. One that only tells another host stays.
 * A cluster whose bootstrap addresses, `via`, TLS or SASL are others is discovered anew. Connections that are there
   go on.
 """
@@ -14,29 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import trio
 
-from proxy.config import ListenerOptions
 from proxy.core.topology import Endpoint, Topology
-from proxy.net.arrivals import Arrivals
 from proxy.net.exposure import Exposure, Tell
-from proxy.net.listeners import Listener
+from proxy.net.fronts import Fronts
 from proxy.net.loops import Loops
 from proxy.net.serving import Worker
 from proxy.net.upstream import Upstream
 
 if TYPE_CHECKING:
     from proxy.net.fetching import FetchedToken
-
-
-class Front(NamedTuple):
-    """A listener, and the way of its clients."""
-
-    listener: Listener
-    arrivals: Arrivals
-    place: object  # what makes it another one where it changes
 
 
 class Served:
@@ -46,15 +34,14 @@ class Served:
         self.name = name
         self._worker = worker
         self._opened = opened
-        self._shared = tell is not None
         self._serving = trio.CancelScope()
         self._following = trio.CancelScope()
         self._news = trio.Event()  # there is a port to be opened
-        self._fronts: dict[str, Front] = {}
         self.exposure = Exposure(name, (), worker.snapshot.config.limits.brokers, worker.tasks, tell)
         self.exposure.in_use = self._in_use
+        self._fronts = Fronts(worker, self.exposure, lambda: self.upstream, shared=tell is not None)
         self._discovered_by = self._way
-        self.upstream = self._upstream()
+        self.upstream: Upstream = self._upstream()
 
     @property
     def _way(self) -> object:
@@ -66,12 +53,7 @@ class Served:
     @property
     def is_open(self) -> bool:
         """Can clients begin at all listeners?"""
-        wanted = self._wanted().keys()
-        return wanted == self._fronts.keys() and all(front.listener.is_open for front in self._fronts.values())
-
-    def _wanted(self) -> dict[str, ListenerOptions]:
-        listeners = self._worker.snapshot.config.listeners
-        return {name: declared for name, declared in listeners.items() if declared.cluster == self.name}
+        return self._fronts.are_open
 
     # Discovery.
 
@@ -147,61 +129,23 @@ class Served:
         """The cluster is gone. Gives the topologies that clients of its listeners have."""
         self.exposure.closing = True
         self._serving.cancel()
-        return [self._remove(front) for front in tuple(self._fronts.values())]
+        return self._fronts.close_all()
 
     def close_gone(self) -> list[Topology]:
         """Close the listeners that are no more, or are others. Gives the topologies that their clients have."""
-        wanted = {name: self._place(declared) for name, declared in self._wanted().items()}
-        return [self._remove(front) for name, front in tuple(self._fronts.items()) if wanted.get(name) != front.place]
-
-    def _remove(self, front: Front) -> Topology:
-        listener = front.listener
-        del self._fronts[listener.name]
-        self._worker.listeners.remove(listener)
-        topology = self.exposure.topologies[listener.name]
-        listener.shut()
-        front.arrivals.end()
-        self.exposure.remove(listener)
-        return topology
+        return self._fronts.close_gone()
 
     async def open_new(self) -> None:
         """Do what the snapshot says that is in force: new listeners, and another way to the brokers."""
-        worker, limits = self._worker, self._worker.snapshot.config.limits
+        limits = self._worker.snapshot.config.limits
         self.exposure.limit(limits.brokers)
-        for name, declared in self._wanted().items():
-            if name in self._fronts:
-                self._tell_host(self._fronts[name].listener, declared)
-            else:
-                await self._add(name, declared)
-            tls = worker.snapshot.listeners[name].tls
-            if tls is not None:
-                tls.brokers = self.exposure.topologies[name].brokers
+        await self._fronts.open_new(self._nursery)
         if self._discovered_by != self._way:
             self._discovered_by = self._way
             self.upstream = self._upstream()
             self._following.cancel()
         self.upstream.seconds = limits.dial
         self._news.set()
-
-    async def _add(self, name: str, declared: ListenerOptions) -> None:
-        worker, hosts = self._worker, declared.tls.hosts if declared.tls else None
-        bind, host = Endpoint(*declared.bind), declared.advertised_host
-        listener = Listener(name, bind, host, worker.tasks, worker.listeners, shared=self._shared, hosts=hosts)
-        await self._nursery.start(listener.serve)
-        worker.listeners.append(listener)
-        self.exposure.add(listener)
-        arrivals = Arrivals(name, self.exposure, lambda: self.upstream, worker)
-        listener.accepted = arrivals.accepted
-        self._fronts[name] = Front(listener, arrivals, self._place(declared))
-
-    def _place(self, declared: ListenerOptions) -> object:
-        return declared.bind, declared.tls.hosts if declared.tls else None
-
-    def _tell_host(self, listener: Listener, declared: ListenerOptions) -> None:
-        topology = self.exposure.topologies[listener.name]
-        listener.advertise_as(declared.advertised_host)
-        for node_id in topology.brokers:
-            topology.readvertise(node_id)
 
 
 async def _renew(token: FetchedToken, tried: trio.Event) -> None:

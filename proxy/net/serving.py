@@ -10,8 +10,8 @@ from proxy.config import LimitOptions
 from proxy.core.allowance import Allowance
 from proxy.core.limits import Counters as LinkCounters
 from proxy.net.complaints import Complaints
-from proxy.net.hosted import PluginHost
 from proxy.net.listeners import Listener
+from proxy.net.plugin_host import PluginHost
 from proxy.net.reactor import Reactor
 from proxy.net.snapshot import GatewaySnapshot
 from proxy.net.tasks import Tasks

@@ -25,7 +25,8 @@ from proxy.core.filters import Filters
 from proxy.core.plugin import Options, Plugin
 from proxy.net.authorities import authority, upstream_identity
 from proxy.net.building import Building
-from proxy.net.hosted import HostedPlugin, PluginHost
+from proxy.net.hosted import HostedPlugin
+from proxy.net.plugin_host import PluginHost
 from proxy.net.process import StartError
 from proxy.net.tls.brokers import BrokerTls
 

@@ -18,7 +18,8 @@ import trio
 from proxy.config.plugins import unique_names
 from proxy.core.failure import raised_at
 from proxy.core.state import NoPluginError, NotTakenError, StateError
-from proxy.net.hosted import HostedPlugin, PluginHost
+from proxy.net.hosted import HostedPlugin
+from proxy.net.plugin_host import PluginHost
 from proxy.net.snapshot import GatewaySnapshot
 
 

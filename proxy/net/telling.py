@@ -74,6 +74,16 @@ class Telling:
                 facts |= {"sent_by": fault and fault.value, "why": str(event.error)}
                 self._tell(log.warning, "undecodable frame", (fault, *who), facts["why"], **facts)
 
+    def ended(self, conversation: Conversation, reason: str | None) -> None:
+        """A link is over; `reason`: where something was wrong, or the proxy ended it."""
+        facts = conversation.link.connection.facts()
+        if reason is None:
+            log.debug("connection closed", **facts)
+            return
+        about = facts["listener"], conversation.link.connection.whose
+        write = log.warning if conversation.is_fault else log.info
+        self._tell(write, "connection ended", about, reason, why=reason, **facts)
+
     def _denied(self, event: Denied, conversation: Conversation) -> None:
         """One request may be about ten thousand topics, each of them denied."""
         what = "denied" if event.enforced else "would be denied"

@@ -12,10 +12,7 @@ Rules:
 
 from __future__ import annotations
 
-import os
-import signal
 import socket
-import sys
 from dataclasses import replace
 from functools import partial
 from typing import IO, Any
@@ -32,6 +29,7 @@ from proxy.net.process import CANNOT_START, DONE, DrainResult, Started, StartErr
 from proxy.net.shared_rows import shared_file
 from proxy.net.shared_states import SharedStates
 from proxy.net.tasks import Tasks
+from proxy.net.worker_process import how_it_ended, start_worker
 from proxy.telemetry.report import Reports
 
 log = structlog.get_logger()
@@ -142,10 +140,11 @@ class Workers:
             deaths = 1 if was_ready and lived >= STEADY else deaths + 1
             if code == CANNOT_START and not was_ready:
                 raise StartError  # the worker said why
+            why = how_it_ended(code)
             if deaths >= MOST_DEATHS and not was_ready:
-                raise StartError(f"worker {worker} died {deaths} times before it was ready; the last one {_end(code)}")
+                raise StartError(f"worker {worker} died {deaths} times before it was ready; the last one {why}")
             pause = 0.0 if lived >= STEADY else backoff(FIRST_PAUSE, LAST_PAUSE, deaths)
-            log.error("worker died", worker=worker, why=_end(code), replaced_in=f"{pause:g}s")
+            log.error("worker died", worker=worker, why=why, replaced_in=f"{pause:g}s")
             with trio.move_on_after(pause):
                 await self._stopping.wait()
                 return
@@ -174,21 +173,8 @@ class Workers:
         """One life of a worker, from its start to its exit code."""
         ours, theirs = socket.socketpair()
         with ours, theirs:
-            inherited = theirs.fileno(), self._shared.fileno()
-            command = [sys.executable, "-P", "-m", "proxy.net.worker", *map(str, inherited)]
-            # However we came to find our modules, the worker finds the same ones.
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-            start = partial(
-                trio.run_process,
-                command,
-                env=environment,
-                pass_fds=inherited,
-                process_group=0,
-                check=False,
-                deliver_cancel=_kill,
-            )
             async with trio.open_nursery() as nursery:
-                process: trio.Process = await nursery.start(start)
+                process = await start_worker(nursery, theirs.fileno(), self._shared.fileno())
                 theirs.close()
                 settings = self._settings
                 child = self._children[worker] = Child(process, Lines(ours), self._tasks, settings)
@@ -204,13 +190,3 @@ class Workers:
                     del self._children[worker]
                 nursery.cancel_scope.cancel()
         return code
-
-
-async def _kill(process: trio.Process) -> None:
-    process.kill()
-
-
-def _end(code: int | None) -> str:
-    if code is None:
-        return "could not be started"
-    return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"exited with code {code}"

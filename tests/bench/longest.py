@@ -23,7 +23,7 @@ from plugins.address import Address
 from proxy.core.commands import Close, Command, ToBroker, Wake
 from proxy.core.filters import Filters
 from proxy.core.link import Link
-from proxy.net.reactor import GARBAGE
+from proxy.net.machine import GARBAGE
 from proxy.protocol.api import APIS, DESCRIBE_CONFIGS, METADATA, Api
 from proxy.protocol.codec import decode
 from proxy.protocol.errors import ErrorCode

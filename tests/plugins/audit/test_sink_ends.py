@@ -15,7 +15,8 @@ from proxy.config.plugins import PluginUse
 from proxy.core.clock import Clock
 from proxy.net import topic_writing
 from proxy.net.complaints import Complaints
-from proxy.net.hosted import HostedPlugin, PluginHost
+from proxy.net.hosted import HostedPlugin
+from proxy.net.plugin_host import PluginHost
 from proxy.net.tasks import Tasks
 from proxy.net.upstream import Upstream
 from proxy.telemetry.counters import NetworkCounters

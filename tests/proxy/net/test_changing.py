@@ -489,9 +489,9 @@ async def test_a_file_that_changes_while_a_configuration_comes_does_not_undo_it(
         nursery.start_soon(gateway.apply, other)
         await trio.to_thread.run_sync(Beginning.begins.wait)
         file.write_text("faults: [{match: {api: Heartbeat}, do: {error: REBALANCE_IN_PROGRESS}}]")
-        await until(lambda: gateway._applying.statistics().tasks_waiting)
+        await until(lambda: gateway._applying.lock.statistics().tasks_waiting)
         Beginning.may_begin.set()
-        await until(lambda: not gateway._applying.locked() and not gateway.snapshot.is_outdated)
+        await until(lambda: not gateway._applying.lock.locked() and not gateway.snapshot.is_outdated)
         assert gateway.config is other
         async with beating(config) as client:
             assert await client.beat() == ErrorCode.REBALANCE_IN_PROGRESS
@@ -507,9 +507,9 @@ async def test_a_file_that_changes_while_a_configuration_is_put_there_does_not_u
     async with serving(config) as gateway:
         prepared = await gateway.prepare(having(config, faults, use(2)))  # as a worker does when it is told to
         file.write_text("faults: [{match: {api: Heartbeat}, do: {error: REBALANCE_IN_PROGRESS}}]")
-        await soon(gateway._applying.locked)
+        await soon(gateway._applying.lock.locked)
         await gateway.put(prepared)
-        await until(lambda: not gateway._applying.locked() and not gateway.snapshot.is_outdated)
+        await until(lambda: not gateway._applying.lock.locked() and not gateway.snapshot.is_outdated)
         assert gateway.config is prepared.config
         async with beating(config) as client:
             assert await client.beat() == ErrorCode.REBALANCE_IN_PROGRESS

@@ -17,7 +17,8 @@ from proxy.core.clock import Clock
 from proxy.core.plugin import Plugin
 from proxy.core.services import PluginError, Services
 from proxy.net.complaints import AT_ONCE, Complaints
-from proxy.net.hosted import HostedPlugin, PluginHost
+from proxy.net.hosted import HostedPlugin
+from proxy.net.plugin_host import PluginHost
 from proxy.net.process import StartError
 from proxy.net.tasks import Tasks
 from proxy.telemetry.counters import NetworkCounters

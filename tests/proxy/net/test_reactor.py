@@ -25,8 +25,8 @@ from proxy.core.plugin import Plugin
 from proxy.core.signal import Signal
 from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
+from proxy.net.outgoing import AT_ONCE
 from proxy.net.reactor import Reactor
-from proxy.net.side import AT_ONCE
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
 from proxy.testing import connection
@@ -144,8 +144,8 @@ async def test_a_conversation_goes_both_ways() -> None:
             assert await receive(broker, len(heartbeat(number))) == heartbeat(number)
             await broker.send_all(heartbeat_answer(number))
             assert await receive(client, len(heartbeat_answer(number))) == heartbeat_answer(number)
-        assert here.reactor.bytes_from_clients == 3 * len(heartbeat(0))
-        assert here.reactor.bytes_from_brokers == 3 * len(heartbeat_answer(0))
+        assert here.reactor.sockets.bytes_from_clients == 3 * len(heartbeat(0))
+        assert here.reactor.sockets.bytes_from_brokers == 3 * len(heartbeat_answer(0))
 
 
 @pytest.mark.parametrize("crash", [False, True])

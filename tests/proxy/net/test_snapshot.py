@@ -12,7 +12,7 @@ from proxy.auth.verifiers import verifiers
 from proxy.config import Config
 from proxy.core.clock import Clock
 from proxy.net.complaints import Complaints
-from proxy.net.hosted import PluginHost
+from proxy.net.plugin_host import PluginHost
 from proxy.net.process import StartError
 from proxy.net.snapshot import GatewaySnapshot
 from proxy.net.snapshot_builder import build

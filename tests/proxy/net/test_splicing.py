@@ -10,8 +10,9 @@ from struct import pack
 
 import pytest
 
+from proxy.net.outgoing import AT_ONCE
 from proxy.net.pipes import Pipes
-from proxy.net.side import AT_ONCE, Side
+from proxy.net.side import Side
 from proxy.net.splicing import splice
 from proxy.protocol.frame import RESPONSE_HEAD, Splitter
 from proxy.protocol.problem import Fault

@@ -1,0 +1,55 @@
+"""Beginning: a client and its broker are both there, and the reactor serves them from now on."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import trio
+
+from proxy.auth.identity import keep_up
+from proxy.core.context import Connection
+from proxy.core.link import Link
+from proxy.core.plugin import Plugin
+from proxy.net.introductions import Introduced
+from proxy.net.outgoing import AnySocket
+from proxy.net.serving import Worker
+from proxy.net.tls.sockets import TlsSocket
+
+FAILED = "the proxy failed; its log says where"
+
+
+def serve(
+    worker: Worker,
+    connection: Connection,
+    authentication: Plugin,
+    client: AnySocket,
+    broker: AnySocket,
+    introduced: Introduced | None,
+    given_up: ExitStack,
+) -> None:
+    """Serve both, from what the handshake of TLS brought ahead on.
+
+    `given_up`: what is done where no link comes of it.
+    """
+    snapshot, reactor = worker.snapshot, worker.reactor
+    link: Link | None = None
+    try:
+        filters = snapshot.filters(connection.listener, authentication)
+        reactor.clock.now = trio.current_time()
+        link = Link(connection, filters, snapshot.limits, worker.link_counters, reactor.clock, worker.allowance)
+        beginning = link.begin()
+        if introduced is not None and introduced.lifetime is not None:
+            link.run(keep_up(connection, introduced.identity, introduced.versions, introduced.lifetime))
+        conversation = reactor.adopt(client, broker, link)
+    except BaseException:
+        if link is not None:
+            link.release(FAILED)
+        raise
+    given_up.pop_all()
+    try:
+        conversation.carry_out(beginning)
+        if isinstance(client, TlsSocket) and client.ahead and not conversation.closing:
+            reactor.look(conversation.client)
+    except BaseException:
+        conversation.abort(FAILED)
+        raise

@@ -1,0 +1,100 @@
+"""Fronts: the listeners in front of one cluster, as the snapshot in force says.
+
+Rules:
+* A listener that is bound elsewhere, or stands before another cluster, is another one: the old one closes, and its
+  connections are let go. One that only tells another host stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import trio
+
+from proxy.config import ListenerOptions
+from proxy.core.topology import Endpoint, Topology
+from proxy.net.arrivals import Arrivals
+from proxy.net.exposure import Exposure
+from proxy.net.listeners import Listener
+from proxy.net.serving import Worker
+from proxy.net.upstream import Upstream
+
+
+class Front(NamedTuple):
+    """A listener, and the way of its clients."""
+
+    listener: Listener
+    arrivals: Arrivals
+    place: object  # what makes it another one where it changes
+
+
+class Fronts:
+    """Those of one cluster. `shared`: other workers listen on the same ports."""
+
+    def __init__(self, worker: Worker, exposure: Exposure, upstream: Callable[[], Upstream], *, shared: bool) -> None:
+        self._worker = worker
+        self._exposure = exposure
+        self._upstream = upstream
+        self._shared = shared
+        self._fronts: dict[str, Front] = {}
+
+    @property
+    def are_open(self) -> bool:
+        """Can clients begin at all listeners?"""
+        wanted = self._wanted().keys()
+        return wanted == self._fronts.keys() and all(front.listener.is_open for front in self._fronts.values())
+
+    def _wanted(self) -> dict[str, ListenerOptions]:
+        listeners = self._worker.snapshot.config.listeners
+        return {name: declared for name, declared in listeners.items() if declared.cluster == self._exposure.cluster}
+
+    async def open_new(self, nursery: trio.Nursery) -> None:
+        """Open those that the snapshot has and that are not there; in this nursery they serve."""
+        for name, declared in self._wanted().items():
+            if name in self._fronts:
+                self._tell_host(self._fronts[name].listener, declared)
+            else:
+                await self._add(name, declared, nursery)
+            tls = self._worker.snapshot.listeners[name].tls
+            if tls is not None:
+                tls.brokers = self._exposure.topologies[name].brokers
+
+    def close_all(self) -> list[Topology]:
+        """The cluster is gone. Gives the topologies that their clients have."""
+        return [self._remove(front) for front in tuple(self._fronts.values())]
+
+    def close_gone(self) -> list[Topology]:
+        """Close the listeners that are no more, or are others. Gives the topologies that their clients have."""
+        wanted = {name: self._place(declared) for name, declared in self._wanted().items()}
+        return [self._remove(front) for name, front in tuple(self._fronts.items()) if wanted.get(name) != front.place]
+
+    def _remove(self, front: Front) -> Topology:
+        listener = front.listener
+        del self._fronts[listener.name]
+        self._worker.listeners.remove(listener)
+        topology = self._exposure.topologies[listener.name]
+        listener.shut()
+        front.arrivals.end()
+        self._exposure.remove(listener)
+        return topology
+
+    async def _add(self, name: str, declared: ListenerOptions, nursery: trio.Nursery) -> None:
+        worker, hosts = self._worker, declared.tls.hosts if declared.tls else None
+        bind, host = Endpoint(*declared.bind), declared.advertised_host
+        listener = Listener(name, bind, host, worker.tasks, worker.listeners, shared=self._shared, hosts=hosts)
+        await nursery.start(listener.serve)
+        worker.listeners.append(listener)
+        self._exposure.add(listener)
+        arrivals = Arrivals(name, self._exposure, self._upstream, worker)
+        listener.accepted = arrivals.accepted
+        self._fronts[name] = Front(listener, arrivals, self._place(declared))
+
+    def _place(self, declared: ListenerOptions) -> object:
+        return declared.bind, declared.tls.hosts if declared.tls else None
+
+    def _tell_host(self, listener: Listener, declared: ListenerOptions) -> None:
+        topology = self._exposure.topologies[listener.name]
+        listener.advertise_as(declared.advertised_host)
+        for node_id in topology.brokers:
+            topology.readvertise(node_id)

@@ -1,0 +1,64 @@
+"""Open sockets: those of all conversations of a reactor, watched by its epoll.
+
+Rules:
+* A socket is registered once, edge-triggered, and no more when its conversation leaves.
+* Bytes are counted since the start, those of conversations that are over included.
+* `nudge()` wakes whoever waits for events: there is something to do that is no event.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+
+from proxy.net.conversation import Conversation
+from proxy.net.side import Side
+
+EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET
+
+
+class OpenSockets:
+    """`conversations` are those that are open, `sides` their sockets, by file descriptor."""
+
+    def __init__(self) -> None:
+        self.epoll = select.epoll()
+        self.conversations: set[Conversation] = set()
+        self.sides: dict[int, tuple[Conversation, Side]] = {}
+        self._received = [0, 0]  # bytes from brokers and from clients, of conversations that are over
+        self._nudge = os.eventfd(0, os.EFD_NONBLOCK)
+        self.epoll.register(self._nudge, select.EPOLLIN | select.EPOLLET)
+
+    def add(self, conversation: Conversation) -> None:
+        """Watch its sockets. Raises OSError where the system has no room for more; then nothing was added."""
+        sides = conversation.client, conversation.broker
+        for side in sides:
+            self.epoll.register(side.fd, EDGES)
+        self.conversations.add(conversation)
+        self.sides |= {side.fd: (conversation, side) for side in sides}
+
+    def remove(self, conversation: Conversation) -> None:
+        """Watch them no more. They are open still."""
+        self.conversations.discard(conversation)
+        for side in (conversation.client, conversation.broker):
+            self._received[side.is_client] += side.received
+            if self.sides.pop(side.fd, None) is not None:
+                self.epoll.unregister(side.fd)
+
+    def nudge(self) -> None:
+        """Let whoever waits for events go on."""
+        os.eventfd_write(self._nudge, 1)
+
+    def close(self) -> None:
+        """Nobody waits for events any more."""
+        self.epoll.close()
+        os.close(self._nudge)
+
+    @property
+    def bytes_from_clients(self) -> int:
+        """Since the start."""
+        return self._received[True] + sum(each.client.received for each in self.conversations)
+
+    @property
+    def bytes_from_brokers(self) -> int:
+        """Since the start."""
+        return self._received[False] + sum(each.broker.received for each in self.conversations)

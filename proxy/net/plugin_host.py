@@ -1,0 +1,69 @@
+"""Plugin host: what all plugins of one worker share, and the clock that they are given."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import trio
+
+from proxy.core.clock import Clock
+from proxy.core.topic_names import TopicNames
+from proxy.net.complaints import Complaints
+from proxy.net.shared_rows import SharedTable
+from proxy.net.tasks import Tasks
+from proxy.net.upstream import Upstream
+from proxy.telemetry.plugin_counters import PluginCounters
+
+
+class PluginHost:
+    """What all plugins of one worker share.
+
+    `worker` is its number; `states`: what plugins of others took; `table`: what all workers count together.
+    """
+
+    def __init__(
+        self,
+        worker: int,
+        clock: Clock,
+        tasks: Tasks,
+        states: Mapping[str, Any] | None = None,
+        table: SharedTable | None = None,
+    ) -> None:
+        self.worker = worker
+        self.states = dict(states or {})  # that plugins took last, by their names
+        self.table = table or SharedTable()
+        self.thread = threading.get_ident()  # that of the links
+        self.trio = trio.lowlevel.current_trio_token()
+        self.instance = secrets.token_hex(8)
+        self.clock = clock
+        self.offset = trio.current_time() - time.monotonic()  # seconds that trio's clock is ahead
+        self.tasks = tasks
+        self.complaints: Complaints = tasks.complaints
+        self.counters = PluginCounters()
+        self.topics: defaultdict[str, TopicNames] = defaultdict(TopicNames)  # by cluster
+        self.upstream: Callable[[str], Upstream | None] = lambda cluster: None  # those that are served, by cluster
+
+
+class HostedClock:
+    """The time of the links, and that of the wall."""
+
+    def __init__(self, clock: Clock, offset: float) -> None:
+        self._clock, self._offset = clock, offset
+
+    @property
+    def now(self) -> float:
+        """Of a monotonic clock."""
+        return self._clock.now
+
+    def read(self) -> float:
+        """The same, at this moment."""
+        return time.monotonic() + self._offset
+
+    def wall(self) -> float:
+        """Seconds since 1970 UTC."""
+        return time.time()

@@ -1,0 +1,49 @@
+"""Side pair: the two sockets of a conversation, and what can be said of both.
+
+Rules:
+* Each is the other's peer: what came from one is sent to the other.
+* A pair that is paused, because memory is short, is not read. Where both ends say goodbye meanwhile it ends, and what
+  was not read is lost.
+"""
+
+from __future__ import annotations
+
+from proxy.net.side import Side
+
+
+class SidePair:
+    """A client and its broker. `is_plain`: may bytes pass between them through a pipe?"""
+
+    __slots__ = ("broker", "client", "is_plain", "paused")
+
+    def __init__(self, client: Side, broker: Side) -> None:
+        self.client = client
+        self.broker = broker
+        client.peer, broker.peer = broker, client
+        client.is_client = True
+        self.is_plain = client.is_plain and broker.is_plain
+        self.paused = False
+
+    @property
+    def begun(self) -> bool:
+        """Did a whole request come?"""
+        return self.client.splitter.begun
+
+    @property
+    def moved(self) -> int:
+        """A number that changes with every byte that came, or that left of what was kept."""
+        client, broker = self.client, self.broker
+        moved = client.received + broker.received
+        return moved - client.kept - broker.kept if client.stalled or broker.stalled else moved
+
+    def pause(self) -> None:
+        """Do not read it, for a while."""
+        self.paused = True
+        self.client.block()
+        self.broker.block()
+
+    def resume(self) -> None:
+        """Read it again."""
+        self.paused = False
+        self.client.unblock()
+        self.broker.unblock()
