@@ -75,14 +75,14 @@ class Answering(Broker):
             while frame := await read_frame(stream):
                 header, body = read_request_header(frame)
                 api, version = APIS[header.request_api_key], header.request_api_version
-                answer = self._of(decode(api.request, version, frame[body:]))
+                answer = self._of(decode(api.request, version, frame[body:]), frame)
                 await stream.send_all(response_frame(answer, version, header.correlation_id))
         except trio.BrokenResourceError:
             pass
         finally:
             await trio.aclose_forcefully(stream)
 
-    def _of(self, request: Request) -> Response:
+    def _of(self, request: Request, frame: bytes) -> Response:
         match request:
             case HeartbeatRequest():
                 return HeartbeatResponse(error_code=0, throttle_time_ms=request.generation_id)
@@ -91,7 +91,7 @@ class Answering(Broker):
             case FetchRequest():
                 return FetchResponse(session_id=SESSION, responses=[])
             case _:
-                return self._answer(request.api.key)
+                return self._answer(request.api.key, frame)
 
 
 class Load:
