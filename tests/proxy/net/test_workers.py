@@ -27,7 +27,7 @@ from proxy.telemetry.report import Report
 from tests.proxy.net.scripted import LOOPBACK, Broker, configuration, connected, port_of
 from tests.real.ports import free_block
 
-LONG = 30.0  # seconds: processes start here
+LONG = 60.0  # seconds: processes start here
 
 
 @asynccontextmanager
