@@ -107,15 +107,15 @@ class Client:
             raise NotHeldError(f"the answer to {header.correlation_id}, not to {number}")
         return decode(request.api.response, version, frame[at:])
 
-    def ends(self) -> Client:
+    def ends(self, within: float = PATIENCE) -> Client:
         """Wait until the proxy closed it."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + within
         try:
             while self.receive():
                 if time.monotonic() > end:
                     raise NotHeldError("it talks on and on")
         except TimeoutError:
-            raise NotHeldError(f"still open after {PATIENCE:g} s") from None
+            raise NotHeldError(f"still open after {within:g} s") from None
         return self
 
     def half_close(self) -> None:
