@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from chaos.client import AdminClient
 from chaos.fixture.child import LaunchError
 from chaos.fixture.faults import KafkaFaults
 from chaos.fixture.launch import FaultProxy
 from chaos.fixture.settings import ClusterSettings, TlsSettings
 from tests.real.faulted import write
+from tests.real.ports import free_block, free_port
 from tests.real.secured.clients import As, confluent
 from tests.real.secured.cluster import PASSWORDS, SecuredCluster
+from tests.real.secured.guarding import FREE_PORTS, HOST, Proxy
 from tests.real.way import Way
 
 pytest_plugins = ["pytester"]
@@ -65,6 +68,32 @@ def test_sasl_of_clients_passes_without_tls(secured: SecuredCluster, tmp_path: P
         with faults.on("Produce", topic="alice-fixture").reply("NOT_LEADER_OR_FOLLOWER").times(1) as moved:
             assert confluent(alice, "alice-fixture", [b"one"]) == [b"one"]
         assert moved.fired == 1
+
+
+def test_a_client_that_does_not_log_in_finds_no_brokers_and_others_do(secured: SecuredCluster, tmp_path: Path) -> None:
+    with before(secured, "SASL", tmp_path, None) as proxy:
+        way = Way("proxy", proxy.bootstrap, {})
+        assert write(way, "alice-unknown", 1, message_timeout_ms=2_000) == ["_MSG_TIMED_OUT"]
+        alice = As(proxy.bootstrap, "PLAIN", "alice", PASSWORDS["alice"])
+        assert confluent(alice, "alice-known", [b"one"]) == [b"one"]
+
+
+def test_for_clients_that_cannot_log_in_a_proxy_of_ones_own_does(secured: SecuredCluster, tmp_path: Path) -> None:
+    port, admin = free_block(FREE_PORTS, HOST), f"{HOST}:{free_port(HOST)}"
+    sasl = {"mechanism": "PLAIN", "username": "doorkeeper", "password": PASSWORDS["doorkeeper"]}
+    configuration = {
+        "clusters": {"main": {"bootstrap": secured.at("SASL").split(","), "sasl": sasl}},
+        "listeners": {"clients": {"cluster": "main", "bind": f"{HOST}:{port}"}},
+        "admin": {"bind": admin},
+        "plugins": ["faults"],
+    }
+    with Proxy(tmp_path, configuration):
+        faults = AdminClient(f"http://{admin}")
+        (name,) = faults.add(
+            {"match": {"api": "Produce"}, "when": {"times": 1}, "do": {"error": "NOT_LEADER_OR_FOLLOWER"}}
+        )
+        assert write(Way("proxy", f"{HOST}:{port}", {}), "doorkeeper-faults", 1) == [None]
+        assert faults.fault(name).fired == 1
 
 
 def test_to_the_brokers_clients_are_the_certificate_that_the_fixture_shows(
