@@ -136,9 +136,7 @@ class Repeating(Protocol):
     def __call__(self, seconds: float, work: Callable[[], object]) -> None:
         """Call this in a thread, each time after so many seconds (more than 0), from `start` to `stop`.
 
-        What it raises is logged, and counted.
-
-        To be said in the constructor or in `start`.
+        What it raises is logged, and counted. To be said in the constructor or in `start`.
         """
 
 
