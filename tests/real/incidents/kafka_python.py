@@ -7,15 +7,19 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from kafka import ConsumerRebalanceListener, KafkaConsumer, KafkaProducer
+from kafka.errors import KafkaTimeoutError
 
 from proxy.protocol.errors import ErrorCode
 from tests.real.incidents.sides import DELIVERY, HEARTBEAT, REQUEST, SESSION, Reader, Sender
 from tests.real.way import Way
 
+TRANSACTION = 10_000  # milliseconds that it may take
 SOON = {"reconnect_backoff_ms": 50, "reconnect_backoff_max_ms": 200, "retry_backoff_ms": 50}
 
 
 class _Sender:
+    throttles = 0  # it tells nobody
+
     def __init__(self, producer: KafkaProducer, topic: str) -> None:
         self._producer, self._topic = producer, topic
 
@@ -27,7 +31,11 @@ class _Transactor(_Sender):
     def send(self, value: bytes, partition: int) -> None:
         self._producer.begin_transaction()
         super().send(value, partition)
-        self._producer.commit_transaction()
+        # As commit_transaction of kafka-python 3.0.12 does, which waits for ever where its answer never comes.
+        committing = self._producer._transaction_manager.begin_commit()
+        self._producer._sender.wakeup()
+        if not committing.wait(TRANSACTION):
+            raise KafkaTimeoutError(f"the transaction is not committed after {TRANSACTION} ms")
 
 
 class _Reader(ConsumerRebalanceListener):
@@ -72,7 +80,11 @@ class KafkaPython:
     @contextmanager
     def transactor(self, way: Way, topic: str, transactional_id: str) -> Iterator[Sender]:
         producer = KafkaProducer(
-            bootstrap_servers=way.bootstrap, transactional_id=transactional_id, linger_ms=0, max_block_ms=10_000, **SOON
+            bootstrap_servers=way.bootstrap,
+            transactional_id=transactional_id,
+            linger_ms=0,
+            max_block_ms=TRANSACTION,
+            **SOON,
         )
         try:
             producer.init_transactions()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from tests.real.incidents.aio import Aiokafka
@@ -20,11 +20,11 @@ for name in ("kafka", "aiokafka", "asyncio"):
 
 
 @contextmanager
-def all_clients(direct: Way, way: Way) -> Iterator[Activities]:
-    """All clients do all that they do, on their way."""
+def all_clients(direct: Way, ways: Mapping[str, Way]) -> Iterator[Activities]:
+    """All clients do all that they do, each on its way."""
     java = JavaClients(RELEASE)
     try:
-        with steady([Java(java), Librdkafka(), KafkaPython(), Aiokafka()], direct, way) as activities:
+        with steady([Java(java), Librdkafka(), KafkaPython(), Aiokafka()], direct, ways) as activities:
             yield activities
     finally:
         java.close()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, ThrottleEvent
 
 from proxy.protocol.errors import ErrorCode
 from tests.real.incidents.sides import DELIVERY, HEARTBEAT, REQUEST, SESSION, Reader, Sender
@@ -16,13 +16,19 @@ from tests.real.way import Way
 
 SILENT = logging.getLogger("incidents.librdkafka")
 SILENT.setLevel(logging.CRITICAL + 1)  # a fatal error is what the test is about
+MANY = 1_000  # more than come in the time of a poll
 SOON = {"reconnect_backoff_ms": 50, "reconnect_backoff_max_ms": 200, "socket_timeout_ms": REQUEST}
 
 
 class _Sender:
     def __init__(self, way: Way, topic: str, **more: Any) -> None:
+        self.throttles = 0
         more = {"logger": SILENT, "message_send_max_retries": 0, "message_timeout_ms": DELIVERY, **more}
-        self._topic, self.producer = topic, Producer(settings(way, linger_ms=0, acks="all", **SOON, **more))
+        told = settings(way, linger_ms=0, acks="all", **SOON, **more) | {"throttle_cb": self._told}
+        self._topic, self.producer = topic, Producer(told)
+
+    def _told(self, event: ThrottleEvent) -> None:
+        self.throttles += event.throttle_time > 0  # librdkafka tells the end of it too
 
     def send(self, value: bytes, partition: int) -> None:
         told: list[KafkaError | None] = []
@@ -57,14 +63,14 @@ class _Reader:
         self.rebalances += 1
 
     def poll(self) -> int:
-        message = self.consumer.poll(0.2)
-        if message is None:
-            return 0
-        error = message.error()
-        if error is not None:
-            raise KafkaException(error)
-        self._last = message
-        return 1
+        # All that is there: who commits each record by itself lags behind, and lives on what was fetched before.
+        messages = self.consumer.consume(MANY, 0.2)
+        for message in messages:
+            error = message.error()
+            if error is not None:
+                raise KafkaException(error)
+            self._last = message
+        return len(messages)
 
     def commit(self) -> None:
         self.consumer.commit(message=self._last, asynchronous=False)

@@ -19,7 +19,9 @@ HEARTBEAT = 300
 
 
 class Sender(Protocol):
-    """Sends records without transactions, with acks=all."""
+    """Sends records without transactions, with acks=all. `throttles`: how often it was told that it is throttled."""
+
+    throttles: int
 
     def send(self, value: bytes, partition: int) -> None:
         """Return when it is acknowledged."""

@@ -6,10 +6,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import cycle, pairwise
 from typing import NamedTuple
+
+from chaos.client import AdminLedgerEntry
 
 JAVA, LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA = "java", "librdkafka", "kafka-python", "aiokafka"
 CLIENTS = (JAVA, LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA)
+
+THROTTLE = 2.0  # seconds, of the incident "throttling"
 
 
 class Sighting(NamedTuple):
@@ -87,8 +93,8 @@ SIGHTINGS = {
     "smaller-limit": by_all("sends", "MESSAGE_TOO_LARGE"),
     "split-view": by_all("sends", "NOT_LEADER_OR_FOLLOWER", "late"),
     "stale-metadata": by_all("sends", "NOT_LEADER_OR_FOLLOWER", librdkafka={"late", "_MSG_TIMED_OUT"}),
-    # Java and kafka-python send nothing for as long as they are told; the others go on as if nothing were.
-    "throttling": by_all("sends", java={"late"}, kafka_python={"late"}, librdkafka={"ok"}, aiokafka={"ok"}),
+    # Java and kafka-python send nothing for as long as they are told; the others go on. librdkafka tells its user.
+    "throttling": by_all("sends", "late", librdkafka={"throttled"}, aiokafka={"unheeded"}),
     "unknown-topic": by_all("sends", "UNKNOWN_TOPIC_OR_PARTITION", librdkafka={"_MSG_TIMED_OUT", "_UNKNOWN_PARTITION"}),
     "unstable-coordinator": by_all(
         "reads",
@@ -107,4 +113,15 @@ SIGHTINGS = {
         "transacts", "INVALID_PRODUCER_EPOCH", librdkafka={"_FENCED"}, aiokafka={"ProducerFenced"}
     ),
 }
-SHORT = ("isr-shrink", "zombie-producer", "offset-commit-lost", "authorization-flap", "network-cut")
+# Those that come to all clients. Each of the others comes to one of them, in turn; with `-m long` to all.
+FOR_ALL = ("isr-shrink", "zombie-producer", "offset-commit-lost", "authorization-flap", "network-cut")
+FOR_ONE = dict(zip(sorted(SIGHTINGS.keys() - FOR_ALL), cycle(CLIENTS)))
+
+
+def is_unheeded(ledger: Iterable[AdminLedgerEntry]) -> bool:
+    """Did a client send again on a connection before the time was over for which it was told to send nothing?"""
+    throttled: dict[str | None, list[float]] = {}
+    for entry in ledger:
+        if entry.effect == "throttle" and entry.api == "Produce":
+            throttled.setdefault(entry.connection, []).append(entry.time)
+    return any(later - earlier < THROTTLE for times in throttled.values() for earlier, later in pairwise(times))

@@ -1,6 +1,6 @@
 """Steady: clients that do the same again and again, and note what they see, while incidents come and go.
 
-# What a client noted: "ok", the name of an error, "late" (it took more than LATE), "rebalanced".
+# What a client noted: "ok", the name of an error, "late" (it took more than LATE), "rebalanced", "throttled".
 # A reader that does not go on by itself is replaced, as an application would be that is restarted: "made anew". One
 # that its library does not give back (kafka-python's poll goes round for ever after a broken batch) is interrupted.
 # Records for readers are produced past Doorkeeper, so that nothing but their own way is disturbed.
@@ -83,7 +83,7 @@ class Activity(threading.Thread):
             else library.transactor(self._way, self._topic, f"incident-{library.name}")
         )
         with made as sender:
-            self._went = time.monotonic()
+            told, self._went = 0, time.monotonic()
             while not self._ends.wait(PAUSE):
                 number += 1
                 try:
@@ -93,6 +93,9 @@ class Activity(threading.Thread):
                         raise  # it ends, and another takes its place
                     self._notes.append(library.seen(error))
                 else:
+                    if sender.throttles > told:
+                        told = sender.throttles
+                        self._notes.append("throttled")
                     self._went_well()
 
     def _read(self) -> None:
@@ -131,6 +134,10 @@ class Activities:
     def __init__(self, all_of_them: Sequence[Activity]) -> None:
         self._all = all_of_them
 
+    def of(self, client: str) -> Activities:
+        """All that one of them does."""
+        return Activities([activity for activity in self._all if activity.library.name == client])
+
     def moments(self) -> dict[Activity, int]:
         return {activity: activity.moment for activity in self._all}
 
@@ -159,12 +166,13 @@ _numbers = count()  # tests of one run share a cluster: each has topics of its o
 
 
 @contextmanager
-def steady(libraries: Sequence[Library], direct: Way, way: Way) -> Iterator[Activities]:
-    """Have all clients do all that they do; wait until it goes well."""
+def steady(libraries: Sequence[Library], direct: Way, ways: Mapping[str, Way]) -> Iterator[Activities]:
+    """Have all clients do all that they do, each on its way; wait until it goes well."""
     ends = threading.Event()
     activities = []
     number = next(_numbers)
     for library in libraries:
+        way = ways[library.name]
         for kind in ("sends", "reads", "transacts"):
             topic = create(way, f"incident-{number}-{library.name}-{kind}", PARTITIONS)
             activities.append(Activity(kind, library, way, topic))

@@ -10,13 +10,14 @@ from chaos.toxiproxy import ToxiproxyServer
 from tests.real.cluster import Cluster
 from tests.real.doorkeeper import Doorkeeper
 from tests.real.incidents.libraries import all_clients
-from tests.real.incidents.sightings import BROKEN, by_all
+from tests.real.incidents.sightings import BROKEN, CLIENTS, by_all
 from tests.real.incidents.steady import Activities
 from tests.real.toxics import running_toxiproxy
 
 pytestmark = [pytest.mark.real, pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
 
-# Each with its attributes, and what clients that send records see of it.
+# Each with its attributes, and what clients that send records see of it. Those of which they see nothing do them no
+# harm; what these do to bytes is in tests/chaos/test_toxiproxy.py.
 TOXICS = {
     "latency": ({"latency": 1_200}, by_all("sends", "late")),
     "bandwidth": ({"rate": 1}, by_all("sends", "ok")),
@@ -41,7 +42,7 @@ def clients(
     via = toxiproxy.in_front_of(*(broker.address for broker in cluster.brokers.values()))
     with (
         Doorkeeper(tmp_path_factory.mktemp("toxiproxy"), cluster, via=via) as doorkeeper,
-        all_clients(cluster.way, doorkeeper.way) as activities,
+        all_clients(cluster.way, dict.fromkeys(CLIENTS, doorkeeper.way)) as activities,
     ):
         yield activities
 
