@@ -1,7 +1,7 @@
-"""The environment: a `.venv` in the clone with everything in it, made once and renewed when pyproject.toml changes.
+"""The environment: a `.venv` in the clone with everything in it, made once, and renewed when what it is made of is new.
 
 # Debian and Ubuntu leave `ensurepip` out of Python: the venv is made without pip, and the machine's installs into it.
-# A stamp says for which pyproject.toml and which Python an environment was filled; another one is filled anew.
+# A stamp says for which pyproject.toml, C sources and Python an environment was filled; another one is filled anew.
 """
 
 from __future__ import annotations
@@ -79,9 +79,14 @@ def ready(extra: str) -> Environment:
 
 def fingerprint() -> str:
     """What an environment depends on."""
-    declared = [ROOT / "pyproject.toml", *sorted((ROOT / "proxy").rglob("*.c"))]
-    contents = b"".join(file.read_bytes() for file in declared)
+    contents = b"".join(file.read_bytes() for file in declared())
     return f"{hashlib.sha256(contents).hexdigest()} {sys.version_info.major}.{sys.version_info.minor}\n"
+
+
+def declared() -> list[Path]:
+    """The files that say what is in an environment."""
+    compiled = (path for folder in ("proxy", "plugins") for path in (ROOT / folder).rglob("*.[ch]"))
+    return [ROOT / "pyproject.toml", *sorted(compiled)]
 
 
 def say(what: str) -> None:

@@ -3,12 +3,13 @@
 import importlib.util
 import re
 import subprocess
+import tomllib
 import venv
 from pathlib import Path
 
 import pytest
 
-from deploy.environment import INCLUDES, PIP_IS_MISSING, ROOT, CannotError, Environment, fingerprint
+from deploy.environment import INCLUDES, PIP_IS_MISSING, ROOT, CannotError, Environment, declared, fingerprint
 
 
 @pytest.fixture
@@ -61,3 +62,10 @@ def test_a_fingerprint_depends_on_the_declarations_and_on_python() -> None:
     digest, version = fingerprint().split()
     assert len(digest) == 64
     assert version.startswith("3.")
+
+
+def test_what_is_compiled_is_compiled_anew_when_it_changes() -> None:
+    extensions = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["ext-modules"]
+    sources = {ROOT / name for one in extensions for name in (*one["sources"], *one.get("depends", ()))}
+    assert sources
+    assert sources <= set(declared())
