@@ -15,8 +15,7 @@ STATIC = {
     "mypy": ("-m", "mypy", "--no-error-summary"),
     "import-linter": (".venv/bin/lint-imports", "--no-logo"),
 }
-# Two processes, whose tests and whose order `tests/conftest.py` says.
-BESIDE = ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")
+BESIDE = ("-n", "2")  # two processes: which tests each has, and in which order, `tests/conftest.py` says
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 HEADERS = Path("/usr/include/openssl/ssl.h")
 # What pip cannot bring -> whether it is there, what cannot be tested without and how to get it, and how pytest leaves

@@ -1,7 +1,7 @@
 """What holds for all tests: long runs are left out, unless `-m` speaks of them, and no test fails for being slow."""
 
 import signal
-from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -12,11 +12,9 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("any machine")
 
-TESTS = Path(__file__).parent
-# What waits for brokers runs beside what computes, in two processes (`--dist loadgroup`), and after them what looks how
-# late a canary is, which is best alone.
-COMPUTING, REAL, HOSTILE = range(3)
-GROUPS = {TESTS / "real": REAL, TESTS / "hostile": HOSTILE}
+# With two processes (`-n 2`), what waits for brokers runs beside what computes, and after them what looks how late a
+# canary is, which is best alone. Each is run by one process, in this order.
+COMPUTING, *WAITING = ("tests/", "tests/real/", "tests/hostile/")
 collect_ignore = ["plugins/package"]  # has tests of its own, for an environment of its own
 
 
@@ -25,12 +23,9 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
 
 
-@pytest.hookimpl(tryfirst=True)  # before groups are looked at
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # What other people's clients leave behind, a thread that draws from `random` for one, meets no generated test.
-    items.sort(key=_group)
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(str(_group(item))))
+    items.sort(key=lambda item: (COMPUTING, *WAITING).index(_group(item.nodeid)))
     if "long" in config.option.markexpr:
         return
     left_out = [item for item in items if item.get_closest_marker("long")]
@@ -39,5 +34,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in left_out]
 
 
-def _group(item: pytest.Item) -> int:
-    return next((group for folder, group in GROUPS.items() if folder in item.path.parents), COMPUTING)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Groups(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return _group(nodeid)
+
+    config.option.loadscopereorder = False
+    return Groups(config, log)
+
+
+def _group(nodeid: str) -> str:
+    return next(filter(nodeid.startswith, WAITING), COMPUTING)

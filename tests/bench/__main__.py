@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -165,4 +166,6 @@ def progress(text: str) -> None:
 
 
 if __name__ == "__main__":
+    # Whoever ends it with SIGTERM (`timeout`, for one) leaves nothing running, as with Ctrl-C.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     main(prog_name="python -m tests.bench")
