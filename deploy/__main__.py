@@ -14,7 +14,7 @@ USAGE = """\
 usage: python3 -m deploy COMMAND
 
   demo            see it work: brokers, the proxy, a client and an audit report, all on this machine
-  test [ARGS...]  run all checks and tests; ARGS go to pytest (e.g. -k config, or -n 0 for one process)
+  test [ARGS...]  run all checks and tests; ARGS go to pytest (e.g. -k config)
 
 The first run makes .venv and installs what is needed; later runs only do so when pyproject.toml changed.
 """

@@ -15,7 +15,6 @@ STATIC = {
     "mypy": ("-m", "mypy", "--no-error-summary"),
     "import-linter": (".venv/bin/lint-imports", "--no-logo"),
 }
-BESIDE = ("-n", "2")  # two processes: which tests each has, and in which order, `tests/conftest.py` says
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 HEADERS = Path("/usr/include/openssl/ssl.h")
 # What pip cannot bring -> whether it is there, what cannot be tested without and how to get it, and how pytest leaves
@@ -61,5 +60,5 @@ def run(environment: Environment, arguments: Sequence[str]) -> int:
         say(f"failed: {', '.join(failed)}")
     say("pytest")
     sys.stdout.flush()
-    code = environment.run("-m", "pytest", *BESIDE, *left_out, *arguments)
+    code = environment.run("-m", "pytest", *left_out, *arguments)
     return code or int(bool(failed))

@@ -1,7 +1,7 @@
 """What holds for all tests: long runs are left out, unless `-m` speaks of them, and no test fails for being slow."""
 
 import signal
-from typing import Any
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -12,9 +12,7 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("any machine")
 
-# With two processes (`-n 2`), what waits for brokers runs beside what computes, and after them what looks how late a
-# canary is, which is best alone. Each is run by one process, in this order.
-COMPUTING, *WAITING = ("tests/", "tests/real/", "tests/hostile/")
+REAL = Path(__file__).parent / "real"
 collect_ignore = ["plugins/package"]  # has tests of its own, for an environment of its own
 
 
@@ -25,26 +23,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # What other people's clients leave behind, a thread that draws from `random` for one, meets no generated test.
-    items.sort(key=lambda item: (COMPUTING, *WAITING).index(_group(item.nodeid)))
+    items.sort(key=lambda item: REAL in item.path.parents)
     if "long" in config.option.markexpr:
         return
     left_out = [item for item in items if item.get_closest_marker("long")]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    from xdist.scheduler import LoadScopeScheduling
-
-    class Groups(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            return _group(nodeid)
-
-    config.option.loadscopereorder = False
-    return Groups(config, log)
-
-
-def _group(nodeid: str) -> str:
-    return next(filter(nodeid.startswith, WAITING), COMPUTING)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 
 import pytest
+from confluent_kafka.admin import AdminClient
 
 from chaos.fixture.settings import ENVIRONMENT
 from tests.chaos.strangers import ROOT, Stranger, installed
 from tests.real.cluster import Cluster
+from tests.real.records import PATIENCE
 
 pytestmark = pytest.mark.real
 
@@ -28,12 +31,23 @@ def test_an_idempotent_producer_writes_once_though_an_ack_is_lost(kafka_faults):
 """
 
 
+def without(cluster: Cluster, topic: str) -> None:
+    """See that no broker has this topic any more."""
+    admins = [AdminClient({"bootstrap.servers": broker.address}) for broker in cluster.brokers.values()]
+    if topic in admins[0].list_topics(timeout=PATIENCE).topics:
+        admins[0].delete_topics([topic])[topic].result()
+    until = time.monotonic() + PATIENCE
+    while any(topic in admin.list_topics(timeout=PATIENCE).topics for admin in admins):
+        assert time.monotonic() < until, f"{topic} is still there"
+
+
 @pytest.fixture(scope="module")
 def stranger(tmp_path_factory: pytest.TempPathFactory) -> Stranger:
     return installed(tmp_path_factory.mktemp("stranger"))
 
 
 def test_the_example_passes_on_real_brokers(cluster: Cluster, stranger: Stranger, tmp_path: Path) -> None:
+    without(cluster, "orders")  # which other tests have, and these tests count
     project = shutil.copytree(ROOT / "chaos" / "examples" / "orders", tmp_path / "orders")
     (project / "tests" / "test_once.py").write_text(ONCE)
     result = stranger.tests(project, **{ENVIRONMENT: cluster.bootstrap})
