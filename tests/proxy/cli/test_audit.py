@@ -122,13 +122,14 @@ def test_events_are_exported_in_the_names_of_another_tool(journal: Path, profile
 
 
 @pytest.mark.parametrize("command", ["tail", "search", "export --profile ecs"])
-def test_a_segment_that_cannot_be_read_is_named(journal: Path, command: str) -> None:
+def test_what_is_no_file_is_no_segment(journal: Path, command: str) -> None:
     (path,) = segments(journal)
     path.unlink()
     path.mkdir()
     name, *options = command.split()
     result = audit(name, journal, *options)
-    assert result.output == f"{path}: cannot be read (Is a directory); name a file in it\n"
+    way_out = "give the folder with date=... in it"
+    assert result.output == f"{journal}: this is no journal, there is no segment in it; {way_out}\n"
     assert result.exit_code == 1
 
 
