@@ -13,7 +13,7 @@ import proxy.plugin
 from plugins.examples.add_header import AddHeader
 from plugins.examples.mask_field import MaskField
 from plugins.examples.tenant_topics import TenantTopics
-from proxy.core import decisions, plugin
+from proxy.core import decisions, decorators
 from proxy.plugin import Plugin, Services
 
 FOLDER = Path(__file__).parents[2] / "plugins"
@@ -46,8 +46,8 @@ def test_every_service_is_in_the_page() -> None:
 
 def test_every_decision_every_step_and_every_mark_is_in_the_page() -> None:
     own = {name for name, value in vars(decisions).items() if getattr(value, "__module__", "") == decisions.__name__}
-    marks = {name for name, value in vars(plugin).items() if isfunction(value) and value.__module__ == plugin.__name__}
-    marks = {name for name in marks if not name.startswith("_")}
+    functions = {name: value for name, value in vars(decorators).items() if isfunction(value)}
+    marks = {name for name, value in functions.items() if value.__module__ == decorators.__name__ and name[0] != "_"}
     assert "on_request" in marks
     assert marks < vars(proxy.plugin).keys()
     assert sorted(name for name in own | marks if name not in PAGE) == []
