@@ -191,7 +191,9 @@ def prune_(journal: Path, before: datetime, key: Path | None) -> None:
     try:
         if not file.exists():
             _give_up(f"{file}: there is no such key; name the journal's private key with --key")
-        pruned = list(prune(journal, before, signing_key(file), datetime.now(UTC)))
+        with _reading():
+            signing = signing_key(file)
+        pruned = list(prune(journal, before, signing, datetime.now(UTC)))
     except KeyFileError as error:
         _give_up(str(error))
     except BadSealError as error:

@@ -99,6 +99,16 @@ def test_what_is_no_date_is_a_mistake_of_the_command(journal: Path) -> None:
     assert result.exit_code == 2
 
 
+@pytest.mark.parametrize("command", ["verify", "prune --before 2026-03-01T09:00"])
+def test_a_key_that_cannot_be_read_is_named(journal: Path, tmp_path: Path, command: str) -> None:
+    (path := tmp_path / "keys").mkdir()
+    name, *options = command.split()
+    result = audit(name, journal, *options, "--key", path)
+    assert result.output == f"{path}: cannot be read (Is a directory); name a file in it\n"
+    assert result.exit_code == 1
+    assert segments(journal)
+
+
 def test_old_segments_are_pruned_with_the_key(journal: Path, tmp_path: Path) -> None:
     file = tmp_path / "journal.key"
     file.write_bytes(KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
