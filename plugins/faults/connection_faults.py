@@ -43,11 +43,21 @@ class UnmeantSession:
 class ConnectionFaults:
     """Those of one connection. `holds` tells when others must be made."""
 
-    __slots__ = ("_client_id", "_connection", "_edition", "_in_force", "_known", "_mechanism", "_principal", "session")
+    __slots__ = (
+        "_client_id",
+        "_connection",
+        "_in_force",
+        "_known",
+        "_mechanism",
+        "_overlay",
+        "_principal",
+        "_taken",
+        "session",
+    )
 
     def __init__(self, connection: Connection, in_force: FaultsInForce) -> None:
         self._connection, self._in_force = connection, in_force
-        self._edition = in_force.edition
+        self._overlay, self._taken = in_force.overlay, in_force.overlay.value
         self._principal, self._mechanism = connection.principal, connection.mechanism
         self._client_id = connection.client_id
         self.session = UnmeantSession()
@@ -57,7 +67,7 @@ class ConnectionFaults:
         """Are the faults the same, and does the client come as the same?"""
         connection = self._connection
         return (
-            self._in_force.edition is self._edition
+            self._overlay.value is self._taken
             and self._client_id == connection.client_id
             and self._principal == connection.principal
             and self._mechanism == connection.mechanism

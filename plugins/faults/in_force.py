@@ -32,7 +32,7 @@ class FaultsInForce:
     def __init__(self, overlay: Overlay, services: Services, replay: Replay | None = None) -> None:
         self.ledger = Ledger()
         self._replay = replay or Replay({})
-        self._overlay, self._services = overlay, services
+        self.overlay, self._services = overlay, services
         self._releases: Counter[str] = Counter()  # by faults
         self._is_replaced = False
         self._near: dict[str, set[str]] = {}  # why requests were none that a fault is about, by its name
@@ -46,7 +46,7 @@ class FaultsInForce:
 
     def follow(self) -> FaultSet:
         """Take the faults as they are now. From the thread of the links alone."""
-        faults = self._overlay.value
+        faults = self.overlay.value
         if faults is not self._taken:
             self._take(faults)
         return faults
@@ -71,11 +71,6 @@ class FaultsInForce:
         whens = {name: self._replay.when(name, fault.when) for name, fault in faults.named.items()}
         return Triggers(whens, faults.seed, {name: rows[key] for name, key in faults.keys.items()}, shared.alone)
 
-    @property
-    def edition(self) -> object:
-        """Another object when other faults are in force. From any thread."""
-        return self._overlay.value
-
     def of_requests(self, api: Api) -> list[NamedFault]:
         """Those that may be done to requests of this API, by name and in order."""
         return self.follow().of_requests(api)
@@ -87,11 +82,11 @@ class FaultsInForce:
     @property
     def apis(self) -> frozenset[Api]:
         """The APIs whose requests may be meant. From any thread."""
-        return self._overlay.value.apis
+        return self.overlay.value.apis
 
     def is_same(self, name: str, fault: FaultRule) -> bool:
         """Whether this fault is still there, as it is."""
-        return self._overlay.value.named.get(name) == fault
+        return self.overlay.value.named.get(name) == fault
 
     def memory(self, name: str) -> dict[Any, Any]:
         """What this fault remembers from one answer to the next, as long as it stays as it is."""
@@ -110,7 +105,7 @@ class FaultsInForce:
         releases, generation = self._releases[name], self._taken.generation
 
         def is_held() -> bool:
-            released = self._releases[name] != releases or self._overlay.value.generation != generation
+            released = self._releases[name] != releases or self.overlay.value.generation != generation
             return not (released or self._is_replaced) and self.is_same(name, fault)
 
         return is_held

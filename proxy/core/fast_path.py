@@ -9,6 +9,7 @@ Rules:
   is shown it, with a copy of the sample's notes.
 * It may say of a request that was read how others begin that pass too (`Beginning`): those of its API and version whose
   first bytes are the same, all but the correlation id. Of these the handler is not even asked: that costs 0.3 us.
+  Where some of the bytes are others each time, it looks at the rest of the frame alone.
 * A response handler's `needed` is asked when the response begins, with the request's context or its sample, and
   changes neither. A response that nobody needs passes unread. Where the handler is `settled` for a fast path, it is not
   even asked about the answers to what that lets pass.
@@ -24,10 +25,14 @@ from proxy.core.context import Connection, Context
 
 
 class Beginning(NamedTuple):
-    """How requests of a connection begin that pass: as far as to `end`, while `holds()` says so (None: always)."""
+    """How requests of a connection begin that pass: as far as to `end`, while `holds()` says so (None: always).
+
+    `rest` is asked about the frame from `end` on, which may not be whole yet (None: any may follow).
+    """
 
     end: int
     holds: Callable[[], bool] | None
+    rest: Callable[[memoryview], bool] | None = None
 
 
 class FastPath(Protocol):
@@ -98,7 +103,7 @@ class FastPaths:
         """How requests begin that all of them let pass."""
         begins = [path.passed(ctx, frame, body) for path in self.paths]
         known = [each for each in begins if each is not None]
-        if len(known) < len(begins):
+        if len(known) < len(begins) or any(each.rest is not None for each in known):
             return None
         conditions = [each.holds for each in known if each.holds is not None]
         return Beginning(max(each.end for each in known), lambda: all(holds() for holds in conditions))

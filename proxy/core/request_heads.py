@@ -9,8 +9,6 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from proxy.core.context import Connection, Context
 from proxy.core.fast_path import Beginning
 from proxy.core.filter_chain import FilterChain
@@ -32,7 +30,7 @@ class RequestHeads:
         self._header = b""
         self._header_version = -1
         # By API and version: up to where, and how, requests begin that pass; whether that holds still; their slot.
-        self.passing: dict[int, tuple[int, bytes, Callable[[], bool] | None, FilterChain, Context | None]] = {}
+        self.passing: dict[int, tuple[Beginning, bytes, FilterChain, Context | None]] = {}
 
     def body(self, chain: FilterChain, frame: memoryview) -> int | None:
         """Where the body begins of the request that `frame` begins; None: more bytes are needed."""
@@ -66,4 +64,4 @@ class RequestHeads:
         if len(self.passing) == MOST:
             self.passing.clear()
         key = chain.api.key << 16 | chain.version
-        self.passing[key] = begins.end, bytes(frame[HEAD : begins.end]), begins.holds, of_answer, sample
+        self.passing[key] = begins, bytes(frame[HEAD : begins.end]), of_answer, sample

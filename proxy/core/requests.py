@@ -54,8 +54,9 @@ class Requests(RequestLane):
                 return None
         passing = self._heads.passing.get(head[1])
         if passing is not None:
-            end, begun, holds, of_answer, sample = passing
-            if data[pos + HEAD : pos + end] == begun and end <= size and (holds is None or holds()):
+            (end, holds, rest), begun, of_answer, sample = passing
+            is_like = data[pos + HEAD : pos + end] == begun and end <= size and (holds is None or holds())
+            if is_like and (rest is None or rest(data[pos + end : pos + size])):
                 self._slots.append((head[2], of_answer, sample))  # 0.3 us, where looking takes 1.2
                 return None
         if chain.request is not None:

@@ -327,6 +327,26 @@ def test_how_requests_begin_that_pass_is_asked_once() -> None:
     assert plugin.called == 3
 
 
+class Endings(Beginnings):
+    """Lets pass of these what ends as the one that passed did."""
+
+    def passed(self, ctx: Context, frame: memoryview, body: int) -> Beginning:  # type: ignore[override]
+        begins = super().passed(ctx, frame, body)
+        ends = bytes(frame[begins.end :])
+        return begins._replace(rest=lambda rest: rest == ends)
+
+
+def test_what_follows_the_beginning_of_a_request_may_be_looked_at() -> None:
+    plugin = Endings()
+    link = Link(connection(), Filters([plugin]))
+    ends = bytearray(heartbeat(3))
+    ends[-1] ^= 1  # no tagged fields: this one cannot be read
+    for frame in (heartbeat(1), heartbeat(2)):
+        assert from_client(link, frame) == [ToBroker(frame)]
+    assert plugin.called == 1
+    assert not any(isinstance(command, ToBroker) for command in from_client(link, memoryview(ends)))
+
+
 def test_with_other_filters_no_beginning_is_known() -> None:
     first, second = Beginnings(), Beginnings()
     link = Link(connection(), Filters([first]))
