@@ -14,7 +14,7 @@ from typing import Annotated
 from pydantic import Field, PlainValidator
 
 from proxy.text.file import Section
-from proxy.text.quantities import Seconds
+from proxy.text.quantities import Moment, Seconds
 from proxy.text.words import shown, wrong
 from rules.values import OneOrMany, Said, text
 
@@ -49,7 +49,7 @@ class When(Section):
     probability: Said[Probability] = Field(
         default=None, description="At each match with this probability.", examples=["0.1"]
     )
-    from_: Said[Seconds] = Field(
+    from_: Said[Moment] = Field(
         default=None, alias="from", description="So long after the rule came into force.", examples=["10s"]
     )
     for_: Said[Seconds] = Field(

@@ -24,7 +24,7 @@ from pydantic import BeforeValidator, Field, ModelWrapValidatorHandler, PlainVal
 from plugins.faults.model import FaultRule
 from proxy.text.file import Section
 from proxy.text.places import Path
-from proxy.text.quantities import Seconds
+from proxy.text.quantities import Moment, Seconds
 from proxy.text.words import shown, wrong
 from rules.values import OneOrMany, Said, text
 
@@ -96,7 +96,7 @@ class ScenarioStep(Section):
     name: Said[Name] = Field(
         default=None, description="What it is called, by steps after it and in what is said.", examples=["leader-moved"]
     )
-    at: Said[Seconds] = Field(default=None, description="Not before this time of the scenario.", examples=["5s"])
+    at: Said[Moment] = Field(default=None, description="Not before this time of the scenario.", examples=["5s"])
     after: Said[OneOrMany[Name]] = Field(
         default=None, description="After these steps of the same `parallel`.", examples=["leader-moved"]
     )

@@ -18,6 +18,7 @@ DURATION_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 FROM_ENVIRONMENT = r"\$\{[^}]*\}"
 
 _QUANTITY = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([A-Za-z]+)")
+AT_ONCE = re.compile(rf"0+(?:\.0+)?\s*(?:{'|'.join(DURATION_UNITS)})")
 
 
 def size(value: object) -> int:
@@ -32,6 +33,12 @@ def seconds(value: object) -> float:
     if isinstance(value, int) and not isinstance(value, bool):
         raise wrong(f"{value} has no unit", f'write e.g. "{value}s"; units are {", ".join(DURATION_UNITS)}')
     return _quantity(value, DURATION_UNITS, "duration", "10s")
+
+
+def moment(value: object) -> float:
+    """So many seconds after something began: "10s", "500ms"; "0s" is at once."""
+    at_once = isinstance(value, str) and AT_ONCE.fullmatch(value.strip())
+    return 0.0 if at_once else seconds(value)
 
 
 def _quantity(value: object, units: Mapping[str, float], kind: str, example: str) -> float:
@@ -52,4 +59,5 @@ def _written_as(*kinds: str, units: Iterable[str]) -> WithJsonSchema:
 
 
 Size = Annotated[int, BeforeValidator(size), _written_as("string", "integer", units=SIZE_UNITS)]
+Moment = Annotated[float, BeforeValidator(moment), _written_as("string", units=DURATION_UNITS)]
 Seconds = Annotated[float, BeforeValidator(seconds), _written_as("string", units=DURATION_UNITS)]

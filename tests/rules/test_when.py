@@ -14,6 +14,7 @@ def test_durations_are_seconds_and_one_number_may_stand_where_several_may() -> N
     when = When.model_validate({"nth": 3, "from": "10s", "for": "500ms", "probability": 1})
     assert (when.nth, when.from_, when.for_, when.probability) == ((3,), 10.0, 0.5, 1.0)
     assert When(nth=(1, 4)).last == 4
+    assert When.model_validate({"from": "0s", "for": "5s"}).from_ == 0.0
 
 
 @pytest.mark.parametrize(

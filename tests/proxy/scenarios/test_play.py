@@ -91,7 +91,7 @@ def test_parallel_steps_are_taken_at_the_same_time_and_may_wait_for_each_other()
     gateway, _, _ = played("""
 steps:
   - parallel:
-      - {name: one, faults: {do: hold}, for: 2s}
+      - {name: one, faults: {do: hold}, at: 0s, for: 2s}
       - {name: two, faults: {do: hold}, at: 1s, for: 3s}
       - {name: three, after: one, faults: {do: hold}, for: 1s}
   - {name: four, faults: {do: hold}, for: 1s}

@@ -3,7 +3,7 @@
 import pytest
 from pydantic_core import PydanticCustomError
 
-from proxy.text.quantities import seconds, size
+from proxy.text.quantities import moment, seconds, size
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,13 @@ def test_a_duration_is_in_seconds(text: object, expected: float) -> None:
     assert seconds(text) == expected
 
 
+@pytest.mark.parametrize(("text", "expected"), [("0s", 0), ("0.0 ms", 0), ("10s", 10)])
+def test_a_moment_may_be_at_once(text: str, expected: float) -> None:
+    assert moment(text) == expected
+
+
 @pytest.mark.parametrize("value", [None, True, 1.5, "", "10", "ten s", [], "1e3 s", "9" * 5000 + "s"])
 def test_neither_a_size_nor_a_duration_is_guessed(value: object) -> None:
-    for read in (size, seconds):
+    for read in (size, seconds, moment):
         with pytest.raises(PydanticCustomError, match="; "):
             read(value)
