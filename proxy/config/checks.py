@@ -5,10 +5,9 @@
 """
 
 from collections.abc import Iterator
-from itertools import combinations
 
 from proxy.config.model import ClusterOptions, Config, ListenerOptions
-from proxy.config.values import HostPort
+from proxy.config.values import WILDCARDS, HostPort
 from proxy.core.addresses import LAST_PORT, is_loopback
 from proxy.text.places import Path
 from proxy.text.problems import Finding
@@ -55,14 +54,15 @@ def _listeners(config: Config) -> Iterator[Finding]:
 
 def _ports(config: Config) -> Iterator[Finding]:
     bound = {f'listener "{name}"': (("listeners", name, "bind"), it.bind) for name, it in config.listeners.items()}
-    by_port = sorted(bound.items(), key=lambda item: item[1][1].port)
-    for (lower, (_, one)), (_, (path, two)) in combinations(by_port, 2):
-        if not _same_host(one, two):
-            continue
-        if one.port == two.port:
+    below: dict[str, tuple[str, HostPort]] = {}  # by host the listener with the highest port so far; "": of all hosts
+    for name, (path, two) in sorted(bound.items(), key=lambda item: item[1][1].port):
+        hosts = below.keys() & ({""} if two.is_wildcard else {two.host, *WILDCARDS})
+        lower, one = max((below[host] for host in hosts), key=lambda it: (it[1].port, it[0]), default=("", None))
+        if one is not None and one.port == two.port:
             yield Finding(path, f"{lower} has port {one.port} already; choose another, more than {ROOM} away")
-        elif two.port - one.port <= ROOM:
+        elif one is not None and two.port - one.port <= ROOM:
             yield _little_room(path, lower, two.port - one.port - 1)
+        below[two.host] = below[""] = (name, two)
     if config.admin is None:
         return
     for name, (_, address) in bound.items():

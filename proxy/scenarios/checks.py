@@ -3,14 +3,16 @@
 # A step waits for steps that stand before it, and not for one that it is in, so that none waits for itself.
 # What faults say is checked as in a file of faults. A fault may wait for those of its step, and for those that are
 # there always: others may not be there while it is.
+# Each step and each fault is looked at once, however many there are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import ChainMap, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from plugins.faults.model import FaultRule, unknown_others
 from plugins.faults.model import findings as fault_findings
-from plugins.faults.model import unknown_others
 from proxy.scenarios.model import Expectation, ScenarioFault, ScenarioFile, ScenarioStep, named
 from proxy.text.file import Examined
 from proxy.text.places import Path
@@ -27,7 +29,7 @@ def check(examined: Examined[ScenarioFile]) -> None:
     if scenario is None:
         return
     faults = [*_faults(scenario)]
-    names = [name for _, name, _ in faults]
+    names = dict.fromkeys(name for _, name, _ in faults)
     examined.note(_wrong_faults(faults))
     before: dict[str, Path] = {}
     for path, label, step in scenario.steps_with_labels():
@@ -45,16 +47,19 @@ def _faults(scenario: ScenarioFile) -> Iterator[tuple[Path, str, ScenarioFault]]
 
 
 def _wrong_faults(faults: Sequence[tuple[Path, str, ScenarioFault]]) -> Iterator[Finding]:
-    known = {name: fault for _, name, fault in reversed(faults)}
+    known: dict[str, ScenarioFault] = {}
+    of_step: defaultdict[Path, dict[str, FaultRule]] = defaultdict(dict)
     for path, name, fault in faults:
-        beside = {other: it for at, other, it in reversed(faults) if at[:-1] in (path[:-1], ("always",))}
+        known.setdefault(name, fault)
+        of_step[path[:-1]].setdefault(name, fault)
+    for path, name, fault in faults:
         found = [*fault_findings(path, fault)]
-        yield from found or unknown_others(path, fault, beside)
+        yield from found or unknown_others(path, fault, ChainMap(of_step["always",], of_step[path[:-1]]))
         if known[name] is not fault:
             yield Finding((*path, "name"), f'another fault is called "{name}" too; give each its own name')
 
 
-def _wrong_step(path: Path, step: ScenarioStep, before: dict[str, Path], names: list[str]) -> Iterator[Finding]:
+def _wrong_step(path: Path, step: ScenarioStep, before: dict[str, Path], names: Collection[str]) -> Iterator[Finding]:
     if step.parallel is not None:
         for option in ("faults", "for_", "expect"):
             if option in step.model_fields_set:
@@ -65,13 +70,13 @@ def _wrong_step(path: Path, step: ScenarioStep, before: dict[str, Path], names: 
         yield Finding(path, f"nothing happens in this step; {LASTS}")
     if step.name is not None and step.name in before:
         yield Finding((*path, "name"), f'another step is called "{step.name}" too; give each its own name')
-    over = [label for label, at in before.items() if path[: len(at)] != at]
     for position, name in enumerate(step.after or ()):
-        if name not in over:
-            is_around = name in before
-            fact = f'this step is in "{name}"' if is_around else f'no step before this one is called "{name}"'
-            way_out = "leave it out" if is_around else _way_out(name, over)
-            yield Finding((*path, "after", position), f"{fact}; {way_out}")
+        at = (*path, "after", position)
+        if name not in before:
+            over = (label for label, other in before.items() if not _is_in(path, other))
+            yield Finding(at, f'no step before this one is called "{name}"; {_way_out(name, over)}')
+        elif _is_in(path, before[name]):
+            yield Finding(at, f'this step is in "{name}"; leave it out')
     if step.expect is not None and step.for_ is not None and step.expect.within is not None:
         fact = '"for" says already when it must have come'
         yield Finding((*path, "expect", "within"), f"{fact}; leave one of the two out")
@@ -81,7 +86,9 @@ def _wrong_step(path: Path, step: ScenarioStep, before: dict[str, Path], names: 
         yield from _wrong_expectation((*path, "expect"), step.expect, names, of_own=step.faults is not None)
 
 
-def _wrong_expectation(path: Path, expectation: Expectation, names: list[str], *, of_own: bool) -> Iterator[Finding]:
+def _wrong_expectation(
+    path: Path, expectation: Expectation, names: Collection[str], *, of_own: bool
+) -> Iterator[Finding]:
     if expectation.fired is None and expectation.most is None:
         yield Finding(path, 'nothing is expected; say how often faults fire: "fired: 1"')
     elif expectation.most is not None and expectation.most < (expectation.fired or 0):
@@ -93,5 +100,10 @@ def _wrong_expectation(path: Path, expectation: Expectation, names: list[str], *
             yield Finding((*path, "of", position), f'no fault is called "{name}"; {_way_out(name, names)}')
 
 
-def _way_out(name: str, known: list[str]) -> str:
+def _is_in(path: Path, other: Path) -> bool:
+    """Is the step at `path` the one at `other`, or a part of it?"""
+    return path[: len(other)] == other
+
+
+def _way_out(name: str, known: Iterable[str]) -> str:
     return nearest(name, known) or "give it that name"

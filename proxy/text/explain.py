@@ -53,13 +53,13 @@ def messages(
 ) -> Iterator[tuple[Path, bool, str]]:
     """Every error that says something new: its path, whether that is an option that nobody knows, and the message."""
     errors = error.errors(include_url=False)
-    paths: set[Path] = {details["loc"] for details in errors}
+    around: set[Path] = {path[:end] for path in {details["loc"] for details in errors} for end in range(len(path))}
     meant = {_meant(root, details["loc"]) for details in errors if details["type"] == "extra_forbidden"}
     for details in errors:
         path: Path = details["loc"]
         kind = details["type"]
         follows = kind == "missing" and path in meant
-        follows = follows or (kind == "too_short" and any(path == other[: len(path)] != other for other in paths))
+        follows = follows or (kind == "too_short" and path in around)
         if not follows:
             hidden = secret or any(sounds_secret(part) for part in path if isinstance(part, str))
             yield path, kind == "extra_forbidden", _message(details, root, hidden)

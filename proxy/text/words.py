@@ -7,9 +7,11 @@ What a person takes for a secret is never shown: it would end in the logs of who
 import difflib
 import re
 from collections.abc import Iterable
+from itertools import islice
 
 from pydantic_core import PydanticCustomError
 
+MANY, SOME = 150, 10  # words that a misspelt one is compared with; of more, so many are listed
 _SECRET = re.compile(r"passw|passphrase|pwd|secret|token|hmac|jaas|private_?key", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"[^\s:=]*")
 
@@ -50,8 +52,14 @@ def printable(text: str) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The way out of a misspelt word: the nearest valid one, or all of them; "" if there is none."""
-    words = sorted(known)
+    """The way out of a misspelt word: the nearest valid one, or all of them; "" if there is none.
+
+    Of very many, some are listed: as many words may be misspelt, and each would be compared with each.
+    """
+    words = list(islice(known, MANY + 1))
+    if len(words) > MANY:
+        return f"known here: {', '.join(words[:SOME])}, and many more"
+    words.sort()
     close = nearest_word(word, words)
     if close:
         return f'did you mean "{close}"?'

@@ -25,6 +25,17 @@ def test_the_port_of_a_likely_broker_is_a_warning_whichever_listener_comes_first
         assert finding.path[1] == "two"
 
 
+def test_each_listener_without_a_port_of_its_own_is_told_once() -> None:
+    found = list(findings(config(a="h:9000", b="h:9000", c="0.0.0.0:9000", d="i:9000", e="i:9005")))
+    about_ports = [it for it in found if it.message.startswith("listener")]
+    assert [(it.path[1], it.message.split(" has ")[0].split(" needs ")[0]) for it in about_ports] == [
+        ("b", 'listener "a"'),
+        ("c", 'listener "b"'),
+        ("d", 'listener "c"'),
+        ("e", 'listener "d"'),
+    ]
+
+
 def test_an_admin_side_that_others_reach_wants_a_token_where_it_takes_faults() -> None:
     def told(bind: str, *plugins: str, **admin: str) -> list[str]:
         sections = {"plugins": [{name: {}} for name in plugins], "admin": {"bind": bind, **admin}}

@@ -16,6 +16,11 @@ def test_the_nearest_word_ignores_case_and_hyphens() -> None:
     assert nearest("zzz", []) == ""
 
 
+def test_of_very_many_words_some_are_listed() -> None:
+    told = nearest("w1", (f"w-{number}" for number in range(1_000_000_000)))
+    assert told == "known here: w-0, w-1, w-2, w-3, w-4, w-5, w-6, w-7, w-8, w-9, and many more"
+
+
 def test_a_value_is_shown_short_and_as_yaml_writes_it() -> None:
     assert shown(True) == "true"
     assert shown(None) == "nothing"
