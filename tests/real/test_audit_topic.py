@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ from confluent_kafka import Consumer, Message, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from plugins.audit.contents import segment_lines
+from plugins.audit.reports.pipeline.session import FEW_ROWS
 from plugins.audit.segments import segments
 from tests.real.cluster import Cluster
 from tests.real.doorkeeper import Doorkeeper
@@ -160,7 +162,7 @@ def test_reports_of_the_topic_are_those_of_the_journal(cluster: Cluster, tmp_pat
         out = tmp_path / f"of-{name}"
         chosen = [argument for report in REPORTED for argument in ("--only", report)]
         command = [sys.executable, "-m", "proxy", "report", *arguments, "--out", str(out), *chosen]
-        subprocess.run(command, check=True, cwd=CHECKOUT, timeout=10 * SECONDS)
+        subprocess.run(command, check=True, cwd=CHECKOUT, env=FEW_ROWS | os.environ, timeout=10 * SECONDS)
         made[name] = {report: (out / f"{report}.csv").read_bytes() for report in REPORTED}
     assert made["topic"] == made["journal"]
     assert b"orders-reported" in made["topic"]["access"]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+from plugins.audit.reports.pipeline.session import FEW_ROWS
 from plugins.audit.search import EventFilter, search
 from plugins.audit.verify import verify
 from proxy.cli.demo.stage import NotSeen
@@ -67,8 +68,11 @@ def page(journal: Path, out: Path) -> Path:
     work = journal.with_name("work")
     command = [sys.executable, "-m", "proxy", "report", str(journal), "--out", str(out), "--work", str(work)]
     progress = None if sys.stderr.isatty() else subprocess.PIPE
+    environ = FEW_ROWS | os.environ
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=progress, text=True, timeout=SECONDS, check=False)
+        done = subprocess.run(
+            command, env=environ, stdout=subprocess.PIPE, stderr=progress, text=True, timeout=SECONDS, check=False
+        )
     except subprocess.TimeoutExpired:
         raise NotSeen(f"a page of reports within {SECONDS:g} s") from None
     if done.returncode:

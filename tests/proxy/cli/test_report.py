@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from plugins.audit.reports.pipeline.session import FEW_ROWS
 from proxy.cli import main
 from tests.plugins.audit.written import chain, write
 
@@ -110,7 +111,8 @@ def test_a_page_is_made_of_a_journal_with_the_packaged_java(tmp_path: Path) -> N
     tools.mkdir()
     for name in ("bash", "dirname", "basename", "ps", "grep", "tr", "cat", "sh", "nohup", "env", "chmod"):
         (tools / name).symlink_to(shutil.which(name) or "missing")
-    environ = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | {"PATH": str(tools)}
+    environ = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
+    environ |= FEW_ROWS | {"PATH": str(tools)}
     command = [sys.executable, "-m", "proxy", "report", str(journal), "--out", str(out), "--only", "access"]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, f"{out / 'index.html'}\n"), done.stderr

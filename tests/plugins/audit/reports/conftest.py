@@ -10,7 +10,7 @@ from py4j import java_gateway, protocol
 from pyspark.errors.exceptions.captured import install_exception_handler
 
 from plugins.audit.reports.pipeline.audit_topic import TopicAccess
-from plugins.audit.reports.pipeline.session import session
+from plugins.audit.reports.pipeline.session import FEW_ROWS, session
 from tests.real.jars import kafka_source
 
 if TYPE_CHECKING:
@@ -38,5 +38,8 @@ def errors_of_spark() -> Iterator[None]:
 def spark() -> Iterator[SparkSession]:
     """Spark on this machine, small, and able to read topics."""
     jars = TopicAccess(jars=kafka_source())
-    with session("local[2]", {**SMALL, **jars.of_spark}) as spark:
-        yield spark
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JDK_JAVA_OPTIONS", FEW_ROWS["JDK_JAVA_OPTIONS"])  # of what `SMALL` cannot say
+        with session("local[2]", {**SMALL, **jars.of_spark}) as spark:
+            patch.undo()
+            yield spark

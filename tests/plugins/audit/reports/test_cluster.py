@@ -17,6 +17,7 @@ import pyspark
 import pytest
 
 from plugins.audit.reports.pipeline.java import java_home
+from plugins.audit.reports.pipeline.session import FEW_ROWS
 from proxy.cli import report as report_command
 from tests.plugins.audit.reports.journals import write_journal
 from tests.plugins.audit.reports.months import DAY, MARCH, month
@@ -27,13 +28,13 @@ ONLY = ("access", "completeness", "data_flow", "latency")  # sums, windows, join
 SPARK_CLASS = str(Path(pyspark.__file__).parent / "bin" / "spark-class")
 SUBMIT = str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
 DRIVER = ("--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1")
-LOOPBACK = {"SPARK_LOCAL_IP": "127.0.0.1"}
+SMALL = FEW_ROWS | {"SPARK_LOCAL_IP": "127.0.0.1"}  # on this machine alone
 
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[str]:
     """The URL of a master with two workers."""
-    environ = LOOPBACK | {"SPARK_DAEMON_MEMORY": "256m", "JAVA_HOME": str(java_home(tmp_path / "java"))}
+    environ = SMALL | {"SPARK_DAEMON_MEMORY": "256m", "JAVA_HOME": str(java_home(tmp_path / "java"))}
     with ExitStack() as stack:
 
         def started(name: str, kind: str, *arguments: str) -> Program:
@@ -59,7 +60,7 @@ def report(
     """The files of a page, and the names of the reports of which there is Parquet. `submitted`: by spark-submit."""
     only = [argument for name in names for argument in ("--only", name)]
     asked = [str(journal), "--out", str(out), *only]
-    environ = os.environ | LOOPBACK
+    environ = os.environ | SMALL
     if submitted:
         environ |= {"JAVA_HOME": str(java_home(out.with_suffix(".java"))), "PYSPARK_PYTHON": sys.executable}
         command = [SUBMIT, "--master", master, *DRIVER, report_command.__file__, *asked]
