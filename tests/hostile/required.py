@@ -7,11 +7,11 @@ served as before. In its folder lies, from the start, what is no file of a journ
 from __future__ import annotations
 
 import resource
-import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from tempfile import mkdtemp
 
 from plugins.audit.frames import frames
 from tests.hostile.client import CLOSED, Client, connect, patiently
@@ -55,13 +55,19 @@ def _away(ground: Ground) -> Iterator[None]:
     try:
         yield
     finally:
+        _put_back(moved, folder)
+
+
+def _put_back(moved: Path, folder: Path) -> None:
+    """What was written meanwhile stays beside it, and counts. The proxy may write at any moment of this."""
+    for _ in patiently("the folder is where it was", 30):
         if folder.is_symlink() or not folder.is_dir():
             folder.unlink(missing_ok=True)
-            moved.rename(folder)
         else:
-            shutil.copytree(folder, moved, dirs_exist_ok=True)  # what was written meanwhile counts
-            shutil.rmtree(folder)
+            folder.rename(mkdtemp(prefix="meanwhile-", dir=folder.parent))
+        with suppress(OSError):  # it was made anew in between
             moved.rename(folder)
+            return
 
 
 @contextmanager
