@@ -15,7 +15,8 @@ from chaos.fixture.child import LaunchError
 from chaos.fixture.faults import KafkaFaults
 from chaos.fixture.proxies import FaultProxies
 from chaos.fixture.reporting import TITLE, report
-from chaos.fixture.settings import MARKER, SettingsError, add_options, settings
+from chaos.fixture.security import MARKER, OPTIONS, SettingsError
+from chaos.fixture.settings import add_options, settings
 
 FAULTS = pytest.StashKey[KafkaFaults]()
 
@@ -27,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """The marker."""
-    options = "seed=0, strict=True, brokers=3, workers=1, bootstrap='', tls_ca='', tls_certificate='', tls_key=''"
+    options = "seed=0, strict=True, brokers=3, workers=1, bootstrap='', " + ", ".join(f"{name}=''" for name in OPTIONS)
     config.addinivalue_line("markers", f"{MARKER}({options}): what the fixture {MARKER} is for this test.")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from chaos.fixture.settings import ENVIRONMENT
+from chaos.fixture.security import ENVIRONMENT
 from tests.chaos.strangers import ROOT, Stranger, installed
 from tests.real.cluster import Cluster
 from tests.real.records import PATIENCE

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from chaos.client import AdminClient
 from chaos.fixture.child import LaunchError
 from chaos.fixture.faults import KafkaFaults
 from chaos.fixture.launch import FaultProxy
-from chaos.fixture.settings import ClusterSettings, TlsSettings
+from chaos.fixture.security import SaslSettings, TlsSettings, variable
+from chaos.fixture.settings import ClusterSettings
 from tests.real.faulted import write
-from tests.real.ports import free_block, free_port
 from tests.real.secured.clients import As, confluent
 from tests.real.secured.cluster import PASSWORDS, SecuredCluster
-from tests.real.secured.guarding import FREE_PORTS, HOST, Proxy
 from tests.real.way import Way
 
 pytest_plugins = ["pytester"]
@@ -39,6 +38,23 @@ def test_a_lost_acknowledgement_over_tls_and_sasl(kafka_faults):
     with kafka_faults.on("Produce", topic="alice-lost", principal="User:alice").after_broker().disconnect().times(1):
         producer.produce("alice-lost", b"order-1")
         assert producer.flush(30) == 0
+"""
+
+INI = "kafka_tls_ca = ca.pem\nkafka_sasl_mechanism = SCRAM-SHA-512\n"
+LOGGED_IN = """
+from confluent_kafka import Producer
+
+def written(bootstrap, topic):
+    told = []
+    producer = Producer({"bootstrap.servers": bootstrap, "log_level": 0})
+    producer.produce(topic, b"1", on_delivery=lambda error, _: told.append(error and error.name()))
+    assert producer.flush(30) == 0
+    return told
+
+def test_clients_are_alice_without_a_word(kafka_faults):
+    with kafka_faults.on("Produce", topic="alice-logged-in").reply("NOT_LEADER_OR_FOLLOWER").times(1):
+        assert written(kafka_faults.bootstrap, "alice-logged-in") == [None]
+    assert written(kafka_faults.bootstrap, "bob-logged-in") == ["TOPIC_AUTHORIZATION_FAILED"]
 """
 
 
@@ -78,22 +94,14 @@ def test_a_client_that_does_not_log_in_finds_no_brokers_and_others_do(secured: S
         assert confluent(alice, "alice-known", [b"one"]) == [b"one"]
 
 
-def test_for_clients_that_cannot_log_in_a_proxy_of_ones_own_does(secured: SecuredCluster, tmp_path: Path) -> None:
-    port, admin = free_block(FREE_PORTS, HOST), f"{HOST}:{free_port(HOST)}"
-    sasl = {"mechanism": "PLAIN", "username": "doorkeeper", "password": PASSWORDS["doorkeeper"]}
-    configuration = {
-        "clusters": {"main": {"bootstrap": secured.at("SASL").split(","), "sasl": sasl}},
-        "listeners": {"clients": {"cluster": "main", "bind": f"{HOST}:{port}"}},
-        "admin": {"bind": admin},
-        "plugins": ["faults"],
-    }
-    with Proxy(tmp_path, configuration):
-        faults = AdminClient(f"http://{admin}")
-        (name,) = faults.add(
-            {"match": {"api": "Produce"}, "when": {"times": 1}, "do": {"error": "NOT_LEADER_OR_FOLLOWER"}}
-        )
-        assert write(Way("proxy", f"{HOST}:{port}", {}), "doorkeeper-faults", 1) == [None]
-        assert faults.fault(name).fired == 1
+def test_for_clients_that_cannot_log_in_the_fixture_does(
+    secured: SecuredCluster, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (pytester.path / "ca.pem").write_text(secured.authority.file.read_text())
+    monkeypatch.setenv(variable("sasl_password"), PASSWORDS["alice"])
+    pytester.makeini(f"[pytest]\nkafka_bootstrap = {secured.at('SEALED')}\n{INI}")
+    pytester.makepyfile(LOGGED_IN)
+    pytester.runpytest_subprocess("-p", "no:cacheprovider", "--kafka-sasl-username", "alice").assert_outcomes(passed=1)
 
 
 def test_to_the_brokers_clients_are_the_certificate_that_the_fixture_shows(
@@ -109,14 +117,22 @@ def test_to_the_brokers_clients_are_the_certificate_that_the_fixture_shows(
         assert write(way, "bob-certified", 1, message_timeout_ms=5_000) == ["TOPIC_AUTHORIZATION_FAILED"]
 
 
-@pytest.mark.parametrize(
-    ("ca", "said"),
-    [("", "TLS"), ("system", "certificate")],
-    ids=["without TLS", "an authority that did not sign"],
-)
-def test_what_keeps_the_brokers_from_being_reached_is_told(
-    secured: SecuredCluster, tmp_path: Path, ca: str, said: str
-) -> None:
-    tls = TlsSettings(ca, "", "") if ca else None
-    with pytest.raises(LaunchError, match=rf"(?s)found no brokers within .*{said}"):
-        FaultProxy(ClusterSettings(secured.at("SEALED"), brokers=3, workers=1, tls=tls), tmp_path)
+def test_what_keeps_the_brokers_from_being_reached_is_told(secured: SecuredCluster, tmp_path: Path) -> None:
+    trusted, wrong = TlsSettings(str(secured.authority.file), "", ""), SaslSettings("PLAIN", "alice", "no-secret")
+    ways = {
+        "TLS": ClusterSettings(secured.at("SEALED"), brokers=3, workers=1),
+        "certificate": ClusterSettings(secured.at("SEALED"), 3, 1, TlsSettings("system", "", "")),
+        "uthentication": ClusterSettings(secured.at("SEALED"), 3, 1, trusted, wrong),
+    }
+
+    def told(word: str) -> str:
+        (folder := tmp_path / word).mkdir()
+        with pytest.raises(LaunchError) as failed:
+            FaultProxy(ways[word], folder)
+        return str(failed.value)
+
+    with ThreadPoolExecutor(len(ways)) as threads:  # each waits for brokers as long as the others do
+        for word, message in zip(ways, threads.map(told, ways), strict=True):
+            assert "found no brokers within" in message
+            assert word in message
+            assert wrong.password not in message
