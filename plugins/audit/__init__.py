@@ -30,7 +30,6 @@ from pathlib import Path
 
 from plugins.audit.chain import Rotation, no_copy
 from plugins.audit.connection_events import ConnectionEvent, record_connection
-from plugins.audit.events import RequestSubjects
 from plugins.audit.journal import Journal, JournalError
 from plugins.audit.levels import FORM, LevelsFile
 from plugins.audit.not_served import NotServedWindows
@@ -39,15 +38,12 @@ from plugins.audit.queue import QueuedEvent
 from plugins.audit.recorder import LOST, EventRecorder
 from plugins.audit.redacted import redactor
 from plugins.audit.request_events import RequestEvents
-from plugins.audit.resources import Subjects
-from plugins.audit.shapes import wanted_fields
+from plugins.audit.request_notes import RequestNotes
 from plugins.audit.sink import topic_sink
-from plugins.audit.traffic import TRAFFIC, TrafficSubjects
 from plugins.audit.unread import UnreadRequests
 from plugins.audit.waiting import WaitingAnswers
 from plugins.audit.windows import Windows
 from proxy.plugin import (
-    APIS,
     Api,
     Arrival,
     Authenticated,
@@ -61,20 +57,15 @@ from proxy.plugin import (
     Finding,
     Handler,
     Holder,
-    Message,
-    MetadataResponse,
     NotServed,
     Outcome,
     Plugin,
     PluginError,
     Problem,
     Refused,
-    Request,
     RequestCounting,
-    Response,
     Services,
     Steps,
-    Wish,
     on_event,
     on_outcome,
 )
@@ -83,13 +74,6 @@ WRITTEN_EVERY = 0.05  # seconds
 SOON = 0.0001  # seconds until the writer, where answers wait for it, is ready again
 REFUSED = "the audit journal cannot be written"
 NO_ROOM = "the audit journal has no room for the event, without which nothing is answered"
-
-
-class Told:
-    """Stands in the place of what was noted of a request, when its event is made."""
-
-
-TOLD = Told()
 
 
 class Audit(Plugin):
@@ -137,7 +121,8 @@ class Audit(Plugin):
         self._recorder = recorder = EventRecorder(self._journal, services, self._levels)
         self._unread = UnreadRequests(services, recorder, self._windows)
         has_levels, may_count = self._levels is not None, not self._is_required
-        self._requests = RequestEvents(services, recorder, self._windows, self._unread, has_levels, may_count)
+        requests = RequestEvents(services, recorder, self._windows, self._unread, has_levels, may_count)
+        self._notes = RequestNotes(services, recorder, requests, may_wait=not self._is_required)
         if self._is_required:
             services.every(SOON, partial(self._journal.work_when_wanted, WRITTEN_EVERY))
         else:
@@ -191,12 +176,9 @@ class Audit(Plugin):
 
     def before(self, ctx: Context, outcome: Outcome) -> Steps:
         """An answer is about to leave: it does when its event is on disk."""
-        if ctx.notes.get(self.services.name) is not TOLD:
-            lost = self._journal.lost
-            self.ended(ctx, outcome._replace(left=self.services.clock.now))
-            ctx.notes[self.services.name] = TOLD
-            if self._journal.lost != lost:
-                raise JournalError(NO_ROOM)
+        lost = self._journal.lost
+        if self._notes.tell_early(ctx, outcome) and self._journal.lost != lost:
+            raise JournalError(NO_ROOM)
         yield from self._answers.until_on_disk(self._journal.events)
         return None
 
@@ -204,34 +186,8 @@ class Audit(Plugin):
         return None if self._is_required else self._unread.counting(api, version)
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
-        for api in APIS.values():
-            if not api.inter_broker:
-                for cls in (api.request, api.response):
-                    if names := TRAFFIC.get(cls) or wanted_fields(cls):
-                        side = Request if issubclass(cls, Request) else Response
-                        yield Handler(self._read, Wish(side, cls, names, observes=True), position)
-
-    def _read(self, ctx: Context, message: Message) -> None:
-        """A request as it came, or an answer as it leaves."""
-        if isinstance(message, MetadataResponse):
-            self.services.topics.learn(message.topics)
-        subjects: RequestSubjects | None = ctx.notes.get(self.services.name)
-        if subjects is None:
-            kind = TrafficSubjects if type(message) in TRAFFIC else Subjects
-            subjects = ctx.notes[self.services.name] = kind(ctx.api, ctx.version)
-        subjects.read(message)
-        if subjects.by_id:
-            self._recorder.known(ctx.connection).learner.learn(ctx.connection, subjects.ids)
+        return self._notes.handlers(position)
 
     @on_outcome()
     def ended(self, ctx: Context, outcome: Outcome) -> None:
-        subjects: RequestSubjects | Told | None = ctx.notes.pop(self.services.name, None)
-        if isinstance(subjects, Told):
-            return
-        known = self._recorder.known(ctx.connection)
-        may_wait = not self._is_required
-        if may_wait and subjects is not None and subjects.by_id and known.learner.learn(ctx.connection, subjects.ids):
-            at = self.services.clock.wall()
-            known.learner.when_known(lambda: self._requests.record(ctx, outcome, subjects, known, at), subjects.weight)
-        else:
-            self._requests.record(ctx, outcome, subjects, known, self.services.clock.wall())
+        self._notes.ended(ctx, outcome)

@@ -1,0 +1,73 @@
+"""Request notes: what is noted of a request until it has ended, and is told then, once.
+
+# What is noted stands in the notes of the request's context, under the name of the plugin.
+# Where no answer leaves before its event is on disk (`required`), that is made before the answer leaves, and not again.
+# Where a topic's name is asked for, the event waits for it; with `required` it does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plugins.audit.events import RequestSubjects
+from plugins.audit.recorder import EventRecorder
+from plugins.audit.request_events import RequestEvents
+from plugins.audit.resources import Subjects
+from plugins.audit.shapes import wanted_fields
+from plugins.audit.traffic import TRAFFIC, TrafficSubjects
+from proxy.plugin import APIS, Context, Handler, Message, MetadataResponse, Outcome, Request, Response, Services, Wish
+
+
+class Told:
+    """Stands in the place of what was noted of a request, when its event is made."""
+
+
+TOLD = Told()
+
+
+class RequestNotes:
+    """What is noted of the requests of one plugin. `may_wait`: events may wait for the names of topics."""
+
+    def __init__(self, services: Services, recorder: EventRecorder, requests: RequestEvents, *, may_wait: bool) -> None:
+        self._key, self._clock, self._topics = services.name, services.clock, services.topics
+        self._recorder, self._requests, self._may_wait = recorder, requests, may_wait
+
+    def handlers(self, position: int) -> Iterator[Handler]:
+        """Those that are shown what is noted."""
+        for api in APIS.values():
+            for cls in () if api.inter_broker else (api.request, api.response):
+                if names := TRAFFIC.get(cls) or wanted_fields(cls):
+                    side = Request if issubclass(cls, Request) else Response
+                    yield Handler(self.read, Wish(side, cls, names, observes=True), position)
+
+    def read(self, ctx: Context, message: Message) -> None:
+        """A request as it came, or an answer as it leaves."""
+        if isinstance(message, MetadataResponse):
+            self._topics.learn(message.topics)
+        subjects: RequestSubjects | None = ctx.notes.get(self._key)
+        if subjects is None:
+            kind = TrafficSubjects if type(message) in TRAFFIC else Subjects
+            subjects = ctx.notes[self._key] = kind(ctx.api, ctx.version)
+        subjects.read(message)
+        if subjects.by_id:
+            self._recorder.known(ctx.connection).learner.learn(ctx.connection, subjects.ids)
+
+    def tell_early(self, ctx: Context, outcome: Outcome) -> bool:
+        """An answer is about to leave: tell of its request now. False: that was done."""
+        if ctx.notes.get(self._key) is TOLD:
+            return False
+        self.ended(ctx, outcome._replace(left=self._clock.now))
+        ctx.notes[self._key] = TOLD
+        return True
+
+    def ended(self, ctx: Context, outcome: Outcome) -> None:
+        """Tell of a request that has its answer, or gets none."""
+        subjects: RequestSubjects | Told | None = ctx.notes.pop(self._key, None)
+        if isinstance(subjects, Told):
+            return
+        known, at = self._recorder.known(ctx.connection), self._clock.wall()
+        may_wait = self._may_wait
+        if may_wait and subjects is not None and subjects.by_id and known.learner.learn(ctx.connection, subjects.ids):
+            known.learner.when_known(lambda: self._requests.record(ctx, outcome, subjects, known, at), subjects.weight)
+        else:
+            self._requests.record(ctx, outcome, subjects, known, at)
