@@ -5,7 +5,7 @@ of these always come to all clients, the others to one of them each; with `-m lo
 
 # An incident lasts for seconds. A client that did nothing meanwhile, on a machine that had no time for it, saw nothing:
 # then it comes again, for a minute at most.
-# What a scenario expects of one step after the other need come of one client alone: one that gave up asks nothing more.
+# What the scenario itself expects comes with each client too: so `doorkeeper faults run` says that all is as expected.
 """
 
 from __future__ import annotations
@@ -44,17 +44,18 @@ class Client(NamedTuple):
     activities: Activities
     admin: AdminClient
 
-    def meets(self, name: str) -> set[str]:
-        """Have an incident come and go, until the client sees it. Gives what the scenario expected and did not come."""
+    def meets(self, name: str) -> None:
+        """Have an incident come and go, until the client saw it, and what the scenario expects came."""
         wanted = SIGHTINGS[name].seen[self.name]
-        for _ in patiently(f"{self.name} sees one of {sorted(wanted)} in {name}"):
+        was_seen = was_met = False
+        for _ in patiently(f"{self.name} sees one of {sorted(wanted)} in {name}, and all that it expects comes"):
             seen, unmet = self._play(name)
             print(name, self.name, sorted(seen), *unmet)
-            if seen & wanted:
+            was_seen, was_met = was_seen or bool(seen & wanted), was_met or not unmet
+            if was_seen and was_met:
                 break
-        return unmet
 
-    def _play(self, name: str) -> tuple[set[str], set[str]]:
+    def _play(self, name: str) -> tuple[set[str], list[str]]:
         scenario = read_scenario(shipped()[name], SETTING.get(name)).usable()
         self.activities.settle()
         moments = self.activities.moments()
@@ -66,14 +67,13 @@ class Client(NamedTuple):
         ledger = self.admin.ledger().entries
         if is_unheeded(ledger):
             seen.add("unheeded")
-        return seen if any(entry.result == "fired" for entry in ledger) else set(), set(play.unmet)
+        return seen if any(entry.result == "fired" for entry in ledger) else set(), play.unmet
 
 
 def all_meet(clients: Iterable[Client], name: str) -> None:
     """Have an incident come to these clients, to all of them at once."""
     with ThreadPoolExecutor(len(CLIENTS)) as threads:
-        unmet = list(threads.map(lambda client: client.meets(name), clients))
-    assert not set.intersection(*unmet)
+        list(threads.map(lambda client: client.meets(name), clients))
 
 
 @pytest.fixture(scope="module")
