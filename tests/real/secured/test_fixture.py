@@ -42,6 +42,8 @@ def test_a_lost_acknowledgement_over_tls_and_sasl(kafka_faults):
 
 INI = "kafka_tls_ca = ca.pem\nkafka_sasl_mechanism = SCRAM-SHA-512\n"
 LOGGED_IN = """
+import time
+
 from confluent_kafka import Producer
 
 def written(bootstrap, topic):
@@ -55,6 +57,22 @@ def test_clients_are_alice_without_a_word(kafka_faults):
     with kafka_faults.on("Produce", topic="alice-logged-in").reply("NOT_LEADER_OR_FOLLOWER").times(1):
         assert written(kafka_faults.bootstrap, "alice-logged-in") == [None]
     assert written(kafka_faults.bootstrap, "bob-logged-in") == ["TOPIC_AUTHORIZATION_FAILED"]
+
+def test_a_client_that_logs_in_all_the_same_is_refused(kafka_faults):
+    told = []
+    producer = Producer({
+        "bootstrap.servers": kafka_faults.bootstrap,
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": "bob",
+        "sasl.password": "bob-secret",
+        "error_cb": told.append,
+        "log_level": 0,
+    })
+    until = time.monotonic() + 60
+    while not told and time.monotonic() < until:
+        producer.poll(1)
+    assert told[0].name() == "_AUTHENTICATION", told
 """
 
 
@@ -101,7 +119,7 @@ def test_for_clients_that_cannot_log_in_the_fixture_does(
     monkeypatch.setenv(variable("sasl_password"), PASSWORDS["alice"])
     pytester.makeini(f"[pytest]\nkafka_bootstrap = {secured.at('SEALED')}\n{INI}")
     pytester.makepyfile(LOGGED_IN)
-    pytester.runpytest_subprocess("-p", "no:cacheprovider", "--kafka-sasl-username", "alice").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess("-p", "no:cacheprovider", "--kafka-sasl-username", "alice").assert_outcomes(passed=2)
 
 
 def test_to_the_brokers_clients_are_the_certificate_that_the_fixture_shows(
