@@ -96,7 +96,9 @@ def work(there: AuditedProxy, requests: int, *, without_answer: bool = False) ->
     settings = {**there.settings, "batch.num.messages": 1, "linger.ms": 0}
     producer = Producer({**settings, "retry.backoff.ms": 20})
     unsafe = Producer({**settings, "acks": 0})
-    consumer = Consumer({**there.settings, "group.id": "readers", "auto.offset.reset": "earliest"})
+    # A group of its own: one that was there before may wait 45 s for a member that is gone.
+    group = f"readers-{there.port}"
+    consumer = Consumer({**there.settings, "group.id": group, "auto.offset.reset": "earliest"})
     consumer.subscribe(["orders"])
     for number in range(requests):
         producer.produce("orders", b"%d" % number)
