@@ -4,7 +4,7 @@ Each has a listener for each way to say who one is:
 
     PLAINTEXT   nobody is asked: brokers among themselves, and whoever prepares a test
     SASL        every mechanism; tokens are unsigned
-    SHORT       the same, and again every two seconds
+    SHORT       the same, and again every eight seconds
     SEALED      the same as SASL, over TLS
     SIGNED      tokens of an issuer, over TLS; who it is stands in their claim `client`
     CERTIFIED   certificates, by their names
@@ -50,7 +50,7 @@ ssl.keystore.type=PEM
 ssl.truststore.type=PEM
 listener.name.certified.ssl.client.auth=required
 listener.name.certified.ssl.principal.mapping.rules={",".join(PRINCIPALS)}
-listener.name.short.connections.max.reauth.ms=2000
+listener.name.short.connections.max.reauth.ms=8000
 """
 OF_LISTENER = f"""
 listener.name.LISTENER.sasl.enabled.mechanisms={",".join(MECHANISMS)}

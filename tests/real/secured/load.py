@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from abc import abstractmethod
 from types import TracebackType
+from typing import Any
 
 from tests.real.java_clients import each
-from tests.real.records import PATIENCE
+from tests.real.records import PATIENCE, patiently
 from tests.real.secured.clients import As, for_confluent, for_java, java
 from tests.real.way import Way
 
@@ -85,11 +86,13 @@ class JavaLoad(Writing):
 
     def __init__(self, who: As, topic: str) -> None:
         super().__init__(who, topic)
-        self.metrics: dict[str, float] = {}
+        self._metrics: dict[str, float] = {}
+        self._producer: Any = None
 
     def run(self) -> None:
         clients = java("4.4.0")
         with clients.producer(Way("load", self._who.bootstrap, {}), linger_ms=0, **for_java(self._who)) as producer:
+            self._producer = producer
             while not self._enough.wait(PACE):
                 try:
                     producer.send(clients.record(self._topic, b"v", None, self.count % PARTITIONS)).get()
@@ -97,10 +100,22 @@ class JavaLoad(Writing):
                     self.failed.append(str(error))
                 else:
                     self._acknowledged()
-            for entry in each(producer.metrics().entrySet()):
-                if entry.getKey().group() == "producer-metrics":
-                    self.metrics[entry.getKey().name()] = entry.getValue().metricValue()
+            self._metrics = self._measured()
+
+    def _measured(self) -> dict[str, float]:
+        """What the client counts, now."""
+        return {
+            entry.getKey().name(): entry.getValue().metricValue()
+            for entry in each(self._producer.metrics().entrySet())
+            if entry.getKey().group() == "producer-metrics"
+        }
+
+    def wait_renewed(self, times: int) -> None:
+        """Until connections said so often again who they are."""
+        for _ in patiently(f"sessions are renewed {times} times", PATIENCE + 10 * times):
+            if self._measured()["successful-reauthentication-total"] >= times:
+                return
 
     def lost(self) -> str:
         """Connections."""
-        return ", ".join(f"{name} {self.metrics[name]:g}" for name in LOSSES if self.metrics[name])
+        return ", ".join(f"{name} {self._metrics[name]:g}" for name in LOSSES if self._metrics[name])

@@ -95,9 +95,9 @@ def test_whom_we_trust_changes_under_load(guarding: Guarding) -> None:
             file.write_text(first.file.read_text())
 
 
-@pytest.mark.parametrize("seconds", [6, pytest.param(60, marks=pytest.mark.long)])
-def test_sessions_are_renewed_on_both_sides_under_load(guarding: Guarding, seconds: int) -> None:
-    """Clients' sessions end after two seconds each, with the proxy or with the brokers, and so do the proxy's own."""
+@pytest.mark.parametrize("renewals", [2, pytest.param(20, marks=pytest.mark.long)])
+def test_sessions_are_renewed_on_both_sides_under_load(guarding: Guarding, renewals: int) -> None:
+    """Clients' sessions end after eight seconds each, with the proxy or with the brokers, and so do the proxy's own."""
     alice = {
         "renewed": guarding.client("renewed", PLAIN, "SCRAM-SHA-256"),
         "terminated": guarding.client("terminated", PLAIN, "SCRAM-SHA-512"),
@@ -105,14 +105,12 @@ def test_sessions_are_renewed_on_both_sides_under_load(guarding: Guarding, secon
     }
     owner = {"renewed": "alice", "terminated": "doorkeeper", "tokens": "doorkeeper"}
     with ExitStack() as stack:
-        loads: list[Load | JavaLoad] = [Load(who, f"{owner[way]}-renewals-{seconds}") for way, who in alice.items()]
-        loads += [JavaLoad(alice[way], f"{owner[way]}-renewals-{seconds}") for way in ("renewed", "terminated")]
+        loads: list[Load | JavaLoad] = [Load(who, f"{owner[way]}-renewals-{renewals}") for way, who in alice.items()]
+        loads += [JavaLoad(alice[way], f"{owner[way]}-renewals-{renewals}") for way in ("renewed", "terminated")]
         for load in loads:
             stack.enter_context(load)
         for way in alice:
             stack.enter_context(guarding.tells('"client authenticated"', '"again": true', f'"listener": "{way}-'))
-        time.sleep(seconds)
-    for load in loads:
-        assert load.count > seconds
-        if isinstance(load, JavaLoad):
-            assert load.metrics["successful-reauthentication-total"] >= seconds // 3
+        for load in loads:
+            if isinstance(load, JavaLoad):
+                load.wait_renewed(renewals)  # of its several connections
