@@ -13,6 +13,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("any machine")
 
 REAL = Path(__file__).parent / "real"
+SECURED = REAL / "secured"
 collect_ignore = ["plugins/package"]  # has tests of its own, for an environment of its own
 
 
@@ -23,7 +24,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # What other people's clients leave behind, a thread that draws from `random` for one, meets no generated test.
-    items.sort(key=lambda item: REAL in item.path.parents)
+    # The secured brokers end with their folder, before those start that all others share.
+    items.sort(key=lambda item: (REAL in item.path.parents, SECURED not in item.path.parents))
     if "long" in config.option.markexpr:
         return
     left_out = [item for item in items if item.get_closest_marker("long")]

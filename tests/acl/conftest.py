@@ -35,14 +35,14 @@ class Worlds:
         return self._stack.enter_context(sides)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worlds]:
-    """Started once, with what all scenarios are given."""
+    """Started once for this folder, with what all scenarios are given."""
     with ExitStack() as stack:
         yield Worlds(tmp_path_factory.mktemp("acl"), everybody(), stack)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def sides(worlds: Worlds) -> Sides:
     """Where nothing is allowed that no rule allows."""
     return worlds.sides("deny")
