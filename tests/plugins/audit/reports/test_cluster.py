@@ -24,7 +24,8 @@ from tests.plugins.audit.reports.months import DAY, MARCH, month
 from tests.real.process import Program
 
 SECONDS = 120.0
-ONLY = ("access", "completeness", "data_flow", "latency")  # sums, windows, joins, quantiles
+ONLY = ("access", "latency")  # sums and quantiles
+ALSO = ("completeness", "data_flow")  # windows and joins
 SPARK_CLASS = str(Path(pyspark.__file__).parent / "bin" / "spark-class")
 SUBMIT = str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
 DRIVER = ("--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1")
@@ -55,7 +56,7 @@ def cluster(tmp_path: Path) -> Iterator[str]:
 
 
 def report(
-    journal: Path, out: Path, master: str, names: Sequence[str] = ONLY, *, submitted: bool = False
+    journal: Path, out: Path, master: str, names: Sequence[str], *, submitted: bool = False
 ) -> tuple[dict[str, bytes], set[str]]:
     """The files of a page, and the names of the reports of which there is Parquet. `submitted`: by spark-submit."""
     only = [argument for name in names for argument in ("--only", name)]
@@ -72,13 +73,16 @@ def report(
     return written, {path.stem for path in out.glob("*.parquet")}
 
 
-def test_a_cluster_gives_the_same_bytes_as_one_machine_also_by_spark_submit(cluster: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", [ONLY, pytest.param(ONLY + ALSO, marks=pytest.mark.long)], ids=len)
+def test_a_cluster_gives_the_same_bytes_as_one_machine_also_by_spark_submit(
+    cluster: str, tmp_path: Path, names: Sequence[str]
+) -> None:
     journal = tmp_path / "journal"
     days = [one for one in month(9, 100) if one.put < MARCH.timestamp() + 3 * DAY]
     write_journal(journal, days)
-    pages, tables = report(journal, tmp_path / "many", cluster)
-    assert tables == set(ONLY)
-    assert pages.keys() >= {"index.html", "inputs.sha256", *(f"{name}.csv" for name in ONLY)}
-    assert (pages, tables) == report(journal, tmp_path / "one", "local[*]")
+    pages, tables = report(journal, tmp_path / "many", cluster, names)
+    assert tables == set(names)
+    assert pages.keys() >= {"index.html", "inputs.sha256", *(f"{name}.csv" for name in names)}
+    assert (pages, tables) == report(journal, tmp_path / "one", "local[*]", names)
     files, _ = report(journal, tmp_path / "submitted", cluster, ONLY[:1], submitted=True)
     assert files["access.csv"] == pages["access.csv"]
