@@ -19,7 +19,7 @@ from tests.real.jars import CHECKOUT
 from tests.real.ports import free_block
 from tests.real.process import Program
 
-START = 30.0
+START = 60.0
 CONFIGURATION = """\
 clusters:
   main:

@@ -19,7 +19,7 @@ from tests.real.process import Program
 
 LOOPBACK = "127.0.0.1"
 ROOT = Path(__file__).parents[2]
-LONG = 30.0  # seconds
+LONG = 60.0  # seconds
 
 
 class FaultyProxy(Program):

@@ -22,7 +22,7 @@ from tests.real.way import Way
 
 ADVERTISED = "127.0.0.1"
 BOUND = "127.0.0.2"
-START = 30.0
+START = 60.0
 
 CONFIGURATION = """\
 clusters:

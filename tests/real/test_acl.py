@@ -24,7 +24,7 @@ from tests.real.records import patiently
 
 pytestmark = pytest.mark.real
 
-START = 30.0
+START = 60.0
 TOPICS = ("orders", "orders-eu", "secrets")
 CONFIGURATION = """\
 clusters:

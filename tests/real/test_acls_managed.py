@@ -27,7 +27,7 @@ from tests.real.tools import Outcome, tool
 from tests.real.way import Way
 
 pytestmark = pytest.mark.real
-START = 30.0
+START = 60.0
 NODE = 1
 RULES = """\
 # Kept by kafka-acls; what it does not know is kept by hand.

@@ -36,7 +36,7 @@ VERSIONS = (4, 11, 12, 13, 17)  # of Fetch: without sessions; with, by names, fl
 SOON = 1.0  # seconds within which a change is in force
 TURN = 0.3  # seconds between two changes
 NODE = 1
-START = 30.0
+START = 60.0
 CONFIGURATION = """\
 clusters: {{main: {{bootstrap: ["{host}:{broker}"]}}}}
 listeners: {{clients: {{cluster: main, bind: "{host}:{port}"}}}}

@@ -23,7 +23,7 @@ from proxy.protocol.schema import Request, Response
 from tests.real.ports import free_block
 
 LOOPBACK = "127.0.0.1"
-PATIENCE = 5.0  # seconds after which a test has failed
+PATIENCE = 60.0  # seconds after which a test has failed
 HEARTBEAT_REQUEST = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
 
 R = TypeVar("R", bound=Response)

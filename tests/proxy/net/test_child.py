@@ -31,7 +31,7 @@ NONSENSE = [
     b'{"ready": {"nonsense": 1}}',
     b'{"report": 7}',
 ]
-LONG = 30.0  # seconds
+LONG = 60.0  # seconds
 
 
 def settings() -> Settings:

@@ -22,7 +22,7 @@ from tests.certificates import Authority
 from tests.proxy.auth.issuer import Issuer
 from tests.real.ports import free_port
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 class Elsewhere(ThreadingHTTPServer):

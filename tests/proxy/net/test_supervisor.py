@@ -28,7 +28,7 @@ from tests.real.process import Program
 
 LOOPBACK = "127.0.0.1"
 ROOT = Path(__file__).parents[3]
-LONG = 30.0
+LONG = 60.0
 
 Run = Callable[..., "Proxy"]
 

@@ -46,7 +46,7 @@ def bootstrap(authority: Authority) -> Iterator[str]:
     command = [sys.executable, "-m", "proxy", "run", str(file), "--log", "text"]
     program = Program("doorkeeper", command, authority.folder / "log", env={"PYTHONPATH": str(CHECKOUT)})
     try:
-        program.expect("listening", str(port), within=30)
+        program.expect("listening", str(port), within=60)
         yield f"{LOOPBACK}:{port}"
     finally:
         program.stop()

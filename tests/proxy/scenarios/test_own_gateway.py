@@ -9,7 +9,7 @@ from chaos.client import AdminError
 from proxy.scenarios.own_gateway import OwnGatewayError, own_gateway
 from tests.mock_brokers import mock_brokers
 
-LONG = 30.0  # seconds
+LONG = 60.0  # seconds
 
 
 def test_it_is_in_front_of_the_cluster_and_gone_after_its_block() -> None:

@@ -83,11 +83,11 @@ def confluent(who: As, topic: str, values: Sequence[bytes]) -> Values | str:
 
     errors: list[str] = []
     settings = for_confluent(who) | {"error_cb": lambda error: errors.append(error.str())}
-    producer = Producer(settings | {"message.timeout.ms": 15000})
+    producer = Producer(settings | {"message.timeout.ms": 60000})
     failed: list[str] = []
     for value in values:
         producer.produce(topic, value, on_delivery=lambda error, _: failed.append(error.str()) if error else None)
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
 
     def refused() -> list[str]:
         return [error for error in errors if any(word in error for word in REFUSED)]
@@ -141,9 +141,9 @@ def kafka_python(who: As, topic: str, values: Sequence[bytes]) -> Values | str:
     settings = for_kafka_python(who)
     try:
         # Closed also where it is refused: else its thread goes on in whatever test comes next.
-        with closing(KafkaProducer(**settings, max_block_ms=15000)) as producer:
+        with closing(KafkaProducer(**settings, max_block_ms=60000)) as producer:
             for future in [producer.send(topic, value) for value in values]:
-                future.get(20)
+                future.get(60)
     except KafkaError as error:
         return f"{type(error).__name__}: {error}"
     consumer = KafkaConsumer(topic, **settings, group_id=f"{topic}-kp", auto_offset_reset="earliest")
@@ -312,7 +312,7 @@ def _java(clients: JavaClients, who: As, settings: dict[str, Any], topic: str, v
 
     way = Way("secured", who.bootstrap, {})
     try:
-        with clients.producer(way, max_block_ms=15000, **settings) as producer:
+        with clients.producer(way, max_block_ms=60000, **settings) as producer:
             for value in values:
                 producer.send(clients.record(topic, value)).get()
     except Py4JJavaError as error:

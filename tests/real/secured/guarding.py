@@ -35,7 +35,7 @@ from tests.real.secured.cluster import CLAIM, MECHANISMS, PASSWORDS, PRINCIPALS,
 from tests.real.secured.papers import Papers, show, trust
 
 HOST = "127.0.0.1"
-START = 30.0
+START = 60.0
 PLAIN, TLS = "plain", "tls"
 # way -> the brokers' listener, over plain connections and over TLS
 BROKERS = {
