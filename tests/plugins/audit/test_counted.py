@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from proxy.plugin import (
     Api,
     Context,
     FetchResponse,
+    Handler,
     Message,
     MetadataResponse,
     ProduceRequest,
@@ -48,9 +50,16 @@ class Reading(Audit):
 
     read = 0
 
-    def _read(self, ctx: Context, message: Message) -> None:
-        self.read += 1
-        super()._read(ctx, message)
+    def handlers(self, position: int = 0) -> Iterator[Handler]:
+        for handler in super().handlers(position):
+            yield replace(handler, call=self.counting_reads(handler.call))
+
+    def counting_reads(self, read: Callable[..., Any]) -> Callable[..., Any]:
+        def read_once_more(ctx: Context, message: Message) -> None:
+            self.read += 1
+            read(ctx, message)
+
+        return read_once_more
 
 
 class Played:
