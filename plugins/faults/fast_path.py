@@ -6,7 +6,7 @@ Reading a small Produce request and comparing it with the faults takes 60 us, kn
 # Of Produce and Fetch requests the topics are looked at, where each fault names topics: a request that begins like one
 # that was read and passed, and is about topics alone that no fault names, passes too. All others are read.
 # So does the next request of a fetch session that goes on here: it is the same but for how often the session was used.
-# It holds until the faults or the client change (`ConnectionFaults`).
+# It holds until the faults or the client change (`ConnectionFaults`). Of how requests begin the link sees to that.
 # What passes so is no nearer to a fault than what was read before it: its near misses are in the ledger.
 """
 
@@ -58,7 +58,7 @@ class FaultsFastPath:
             if not faults:
                 if ctx.api.request in TOPICS:  # of other APIs this is asked alone, and needs to be told but once
                     ctx.connection.notes[self] = Unmeant(ctx.as_sample(), of, bytes(frame[HEAD:body]))
-                return Beginning(_end_of_acks(ctx, frame, body) if ctx.api is PRODUCE else body, of.holds)
+                return Beginning(_end_of_acks(ctx, frame, body) if ctx.api is PRODUCE else body)
             return self._learn(ctx, of, faults, frame, body) if ctx.api.request in TOPICS else None
         except BAD_BYTES:
             return None  # its broker will say what is wrong with it
@@ -85,12 +85,12 @@ class FaultsFastPath:
             current = partial(ctx.connection.notes.get, self._key)
             same = SameInSession(of, begins.session, bytes(frame[end + EPOCH :]), current)
             is_all = ctx.request_bytes - end <= LONGEST_REST and len(frame) == ctx.request_bytes
-            return Beginning(end, of.holds, same.goes_on) if is_all else None
+            return Beginning(end, same.goes_on) if is_all else None
         if len(topics) != 1:
             return None
         _, name = TOPICS[request]
         (_, end), *_ = spans_finder(request, version, name, "topic_id")(frame, body)
-        return Beginning(end, of.holds)
+        return Beginning(end)
 
     def _may_be_meant(self, topic: str | bytes, faults: Iterable[NamedFault]) -> bool:
         name = self._names.of(topic)

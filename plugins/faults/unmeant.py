@@ -36,7 +36,7 @@ class Unmeant:
 
     def are_all(self, frame: memoryview) -> bool:
         """May this request pass?"""
-        return frame[HEAD : HEAD + len(self.header)] == self.header
+        return frame[HEAD : HEAD + len(self.header)].tobytes() == self.header
 
 
 class RequestBeginning(NamedTuple):

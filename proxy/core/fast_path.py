@@ -25,13 +25,13 @@ from proxy.core.context import Connection, Context
 
 
 class Beginning(NamedTuple):
-    """How requests of a connection begin that pass: as far as to `end`, while `holds()` says so (None: always).
+    """How requests of a connection begin that pass: as far as to `end`.
 
+    That holds until the client comes as another, or a plugin is given another state, or watches a file that changes.
     `rest` is asked about the frame from `end` on, which may not be whole yet (None: any may follow).
     """
 
     end: int
-    holds: Callable[[], bool] | None
     rest: Callable[[memoryview], bool] | None = None
 
 
@@ -105,8 +105,7 @@ class FastPaths:
         known = [each for each in begins if each is not None]
         if len(known) < len(begins) or any(each.rest is not None for each in known):
             return None
-        conditions = [each.holds for each in known if each.holds is not None]
-        return Beginning(max(each.end for each in known), lambda: all(holds() for holds in conditions))
+        return Beginning(max(each.end for each in known))
 
 
 def _is_same(one: Context, other: Context) -> bool:

@@ -19,7 +19,7 @@ from proxy.core.alone import LoneTasks
 from proxy.core.connection_events import ConnectionEvents
 from proxy.core.context import Tokens
 from proxy.core.decisions import Alone, Steps
-from proxy.core.events import Event, Refused
+from proxy.core.events import Authenticated, Event, Refused
 from proxy.core.inflight import Answer
 from proxy.core.lane import State
 from proxy.core.limits import Limits
@@ -109,6 +109,8 @@ class LinkGate:
     def tell(self, event: Event) -> None:
         """Tell those who watch."""
         self._counters.failed_authentications += isinstance(event, Refused)
+        if isinstance(event, Authenticated):
+            self._requests.forget()
         self._events.told(event)
 
     @property

@@ -90,6 +90,10 @@ class Link(AssembledLink):
             self._settle()
         return commands
 
+    def forget(self) -> None:
+        """What plugins go by is another: how requests begin that pass is asked of them anew."""
+        self.requests.forget()
+
     def client_closed(self) -> list[Command]:
         """The client will send nothing more. It may still read, unless it left in the middle of a request."""
         commands = self.outbox.start()

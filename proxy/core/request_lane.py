@@ -50,6 +50,10 @@ class RequestLane(Lane):
         super().apply(limits)
         self._handled.apply(limits)
         self._most = limits.in_flight
+        self.forget()
+
+    def forget(self) -> None:
+        """How requests begin that pass is to be learned anew."""
         self._heads.passing.clear()
 
     @property

@@ -46,18 +46,18 @@ class Requests(RequestLane):
             self._slots.append((head[2], chain, None))
             return None
         size = SIZE.size + head[0]
+        passing = self._heads.passing.get(head[1])
+        if passing is not None:
+            (end, rest), begun, of_answer, sample = passing
+            is_like = data[pos + HEAD : pos + end].tobytes() == begun and end <= size  # views compare at half the speed
+            if is_like and (rest is None or rest(data[pos + end : pos + size])):
+                self._slots.append((head[2], of_answer, sample))  # 0.3 us, where looking takes 1.2
+                return None
         counted = self._admission.filters.counted.get(head[1])
         if counted is not None:
             frame = data[pos : pos + size]
             body = self._heads.body(counted.told, frame)
             if body is not None and self._counted.ask(counted, head, frame, body):
-                return None
-        passing = self._heads.passing.get(head[1])
-        if passing is not None:
-            (end, holds, rest), begun, of_answer, sample = passing
-            is_like = data[pos + HEAD : pos + end] == begun and end <= size and (holds is None or holds())
-            if is_like and (rest is None or rest(data[pos + end : pos + size])):
-                self._slots.append((head[2], of_answer, sample))  # 0.3 us, where looking takes 1.2
                 return None
         if chain.request is not None:
             return self._want(chain, head, data[pos : pos + size], size)

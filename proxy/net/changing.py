@@ -132,7 +132,8 @@ class Changing:
         await self._change_over(snapshot, gone)
         self._lasting.start_soon(self._let_go, gone, snapshot.config.limits.drain)
         self._plugins.retire(snapshot, [filters.lease for filters in self._former])
-        await look(snapshot.watched, self._worker.tasks)
+        if await look(snapshot.watched, self._worker.tasks):
+            self._worker.forget()
 
     def _close_gone(self) -> set[Topology]:
         """Close the listeners that are no more. Gives the topologies that their clients have."""

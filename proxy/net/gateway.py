@@ -92,7 +92,7 @@ class Gateway:
         self._changing = Changing(self._worker, self._draining, self._say_when_open, tell)
         self._applying = Applying(self._worker, self._changing)
         host.upstream = self._upstream
-        self.states = WorkerStates(host, lambda: self.snapshot, self._applying.lock, self._keep_up)
+        self.states = WorkerStates(self._worker, self._applying.lock, self._keep_up)
 
     @property
     def snapshot(self) -> GatewaySnapshot:
@@ -124,7 +124,7 @@ class Gateway:
             conversations = self._reactor.conversations
             limits = partial(enforce, lambda: self._worker.limits, conversations, self.counters)
             nursery.start_soon(keep, "enforcing limits", limits)
-            files = partial(watch, lambda: self.snapshot.watched, self.tasks, self._keep_up)
+            files = partial(watch, lambda: self.snapshot.watched, self.tasks, self._worker.forget, self._keep_up)
             nursery.start_soon(keep, "watching files", files)
             nursery.start_soon(keep, "watching what is held", self._reactor.budget.watch)
             nursery.start_soon(keep, "summing up complaints", self._complaints.watch)

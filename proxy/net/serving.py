@@ -43,3 +43,8 @@ class Worker:
     def limits(self) -> LimitOptions:
         """Those that are in force."""
         return self.snapshot.config.limits
+
+    def forget(self) -> None:
+        """What plugins go by is another: links ask them anew which requests may pass."""
+        for conversation in self.reactor.conversations:
+            conversation.link.forget()

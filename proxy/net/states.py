@@ -3,7 +3,7 @@
 Rules:
 * What is said to a plugin is said to all plugins of its name: there is one in front of each cluster.
 * A state is prepared in a thread. Then it is put in force in all of them at once, between two frames, and what they
-  want to read by it is read from then on.
+  want to read by it is read from then on. What links know of requests that pass is forgotten.
 * Plugins answer in a thread, too: no connection waits for a question.
 * What was taken last is kept for plugins that are made later. No configuration comes in between.
 """
@@ -19,8 +19,7 @@ from proxy.config.plugins import unique_names
 from proxy.core.failure import raised_at
 from proxy.core.state import NoPluginError, NotTakenError, StateError
 from proxy.net.hosted import HostedPlugin
-from proxy.net.plugin_host import PluginHost
-from proxy.net.snapshot import GatewaySnapshot
+from proxy.net.serving import Worker
 
 
 class PreparedState(NamedTuple):
@@ -34,19 +33,17 @@ class PreparedState(NamedTuple):
 class WorkerStates:
     """Those of one worker, which may be the only one.
 
-    `snapshot` gives what is in force, `keep_up` has read what plugins want to read; `applying` is held while another
-    configuration comes.
+    `keep_up` has read what plugins want to read; `applying` is held while another configuration comes.
     """
 
     def __init__(
         self,
-        host: PluginHost,
-        snapshot: Callable[[], GatewaySnapshot],
+        worker: Worker,
         applying: trio.Lock,
         keep_up: Callable[[], Awaitable[None]],
     ) -> None:
-        self._host = host
-        self._snapshot = snapshot
+        self._worker = worker
+        self._host = worker.host
         self._applying = applying
         self._keep_up = keep_up
 
@@ -73,6 +70,7 @@ class WorkerStates:
     def _put(self, prepared: PreparedState) -> None:
         self._host.states[prepared.plugin] = prepared.state
         self._host.clock.now = trio.current_time()  # what begins now begins now, though no link woke up for a while
+        self._worker.forget()
         for step in prepared.steps:
             step()
 
@@ -82,7 +80,7 @@ class WorkerStates:
         return {self._host.worker: answers}
 
     def _named(self, plugin: str) -> list[HostedPlugin]:
-        snapshot = self._snapshot()
+        snapshot = self._worker.snapshot
         if plugin not in unique_names(snapshot.config.plugins):
             raise NoPluginError(plugin)
         return [hosted for hosted in snapshot.hosted if hosted.name == plugin]

@@ -30,18 +30,27 @@ OPERATORS = frozenset({"credentials", "certificates"})  # change these; rules ma
 Watched = tuple[str, WatchedFile[Any]]  # what it has ("rules"), and the file
 
 
-async def watch(watched: Callable[[], Sequence[Watched]], tasks: Tasks, looked: Callable[[], Awaitable[None]]) -> None:
-    """Look until cancelled; `watched` gives what there is then, and `looked` is called after each look."""
+async def watch(
+    watched: Callable[[], Sequence[Watched]],
+    tasks: Tasks,
+    changed: Callable[[], None],
+    looked: Callable[[], Awaitable[None]],
+) -> None:
+    """Look until cancelled; `watched` gives what there is then.
+
+    `changed` is called when anything of it is another, and `looked` after each look.
+    """
     while True:
         await trio.sleep(EVERY)
-        await look(watched(), tasks)
+        if await look(watched(), tasks):
+            changed()
         await looked()
 
 
-async def look(watched: Sequence[Watched], tasks: Tasks) -> None:
-    """Look once at all of them."""
+async def look(watched: Sequence[Watched], tasks: Tasks) -> bool:
+    """Look once at all of them. Is anything another?"""
     if not watched:
-        return
+        return False
     looked = await trio.to_thread.run_sync(_look_at, [file for _, file in watched])
     for (what, _), found in zip(watched, looked, strict=True):
         with tasks.contained(f"reading {what}"):
@@ -49,6 +58,7 @@ async def look(watched: Sequence[Watched], tasks: Tasks) -> None:
                 raise found
             if found is not None:
                 _tell(what, found, tasks.complaints)
+    return any(isinstance(found, Reload) and found.taken for found in looked)
 
 
 def _look_at(files: Sequence[WatchedFile[Any]]) -> list[Reload | Exception | None]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from plugins.faults import Faults
 from proxy.core.commands import Command, Wake
+from proxy.core.link import Link
 from proxy.core.plugin import Plugin
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.fetch import FetchRequest
@@ -28,12 +29,15 @@ class FaultFile:
         self.clock = FakeClock()
         self.worker = FakeWorker(name="faults", clock=self.clock, rows=rows or FakeRows())
         self.plugin = build(plugin, self.worker, rules=str(self.file))
+        self.links: list[Link] = []
 
     def become(self, text: str) -> None:
-        """The file has other faults now."""
+        """The file has other faults now, of which a worker tells its links."""
         self.file.write_text(text)
         (reload,) = self.worker.look()
         assert reload.taken, reload.said
+        for link in self.links:
+            link.forget()
 
     @property
     def told(self) -> list[str]:
@@ -51,6 +55,7 @@ class FaultTalk(Talk):
         self.slept: list[float] = []
         self.sleeping: Callable[[], object] = lambda: None
         super().__init__(faults.plugin, "User:alice", broker, *before)  # type: ignore[arg-type]
+        faults.links.append(self.link)
         self.connection.broker_id = broker_id
         self.connection.broker_versions = {3: (0, 13)}
 

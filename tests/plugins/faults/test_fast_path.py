@@ -14,6 +14,7 @@ from plugins.acl import Acl
 from plugins.faults import Faults
 from plugins.faults.ledger import Result
 from proxy.core.commands import ToBroker
+from proxy.core.events import Authenticated
 from proxy.core.wish import Handler
 from proxy.protocol.api import FETCH, METADATA, PRODUCE, Api
 from proxy.protocol.errors import ErrorCode
@@ -171,6 +172,7 @@ def test_a_client_that_comes_as_another_is_looked_at_again(tmp_path: Path) -> No
     talk = FaultTalk(FaultFile(tmp_path, text), serving)
     talk.ask(produce("orders"), 9)
     talk.connection.principal = "User:bob"
+    talk.connection.gate.tell(Authenticated("PLAIN", "User:bob"))
     assert not passes_unread(talk, produce("orders"), 9)
 
 

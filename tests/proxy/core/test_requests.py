@@ -9,7 +9,7 @@ from proxy.core.commands import Close, Emit, PauseClient, ResumeClient, ToBroker
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Decision, Forward, Reply, Sleep, Steps
 from proxy.core.decorators import on_request, on_unreadable, on_unsupported
-from proxy.core.events import HandlerFailed, Undecodable
+from proxy.core.events import Authenticated, HandlerFailed, Undecodable
 from proxy.core.fast_path import Beginning
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
@@ -307,12 +307,10 @@ class Unknowing(Knowing):
 
 
 class Beginnings(Knowing):
-    """Lets all pass that begin as one that passed, as far as to the end of the group, while `valid`."""
-
-    valid = True
+    """Lets all pass that begin as one that passed, as far as to the end of the group."""
 
     def passed(self, ctx: Context, frame: memoryview, body: int) -> Beginning:  # type: ignore[override]
-        return Beginning(end_finder(HeartbeatRequest, 4, "group_id")(frame, body), lambda: self.valid)
+        return Beginning(end_finder(HeartbeatRequest, 4, "group_id")(frame, body))
 
 
 def test_how_requests_begin_that_pass_is_asked_once() -> None:
@@ -322,9 +320,20 @@ def test_how_requests_begin_that_pass_is_asked_once() -> None:
         assert from_client(link, heartbeat(number, group)) == [ToBroker(heartbeat(number, group))]
     assert plugin.called == 2
     assert [slot[0] for slot in link.inflight.slots] == [1, 2, 3]
-    plugin.valid = False
-    from_client(link, heartbeat(4, "b"))
-    assert plugin.called == 3
+
+
+@pytest.mark.parametrize("how", ["what plugins go by is another", "the client said who it is"])
+def test_how_requests_begin_that_pass_is_asked_again(how: str) -> None:
+    plugin = Beginnings()
+    link = Link(connection(), Filters([plugin]))
+    from_client(link, heartbeat(1))
+    if how == "the client said who it is":
+        link.connection.gate.tell(Authenticated("PLAIN", "User:alice", again=True))
+    else:
+        link.forget()
+    for number in (2, 3):
+        from_client(link, heartbeat(number))
+    assert plugin.called == 2
 
 
 class Endings(Beginnings):

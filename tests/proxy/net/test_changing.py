@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections.abc import AsyncIterator
@@ -433,6 +434,27 @@ async def test_a_plugin_whose_file_is_about_other_requests_reads_these_from_then
             lambda: gateway.snapshot.listeners["clients"].filters.table[HEARTBEAT.key << 16 | 4].request is None
         )
         assert await client.beat() == 0
+
+
+@pytest.mark.parametrize("by", ["its file", "a state"])
+async def test_a_client_whose_requests_pass_is_looked_at_again_when_faults_change(
+    broker: Broker, tmp_path: Path, by: str
+) -> None:
+    meant = {"name": "meant", "match": {"api": "Heartbeat"}, "do": {"error": "REBALANCE_IN_PROGRESS"}}
+    others = meant | {"name": "others", "match": {"api": "Heartbeat", "client_id": "another"}}
+    file = tmp_path / "faults.yaml"
+    file.write_text(json.dumps({"faults": [others]}))
+    config = having(configuration(broker.endpoint), PluginUse("faults", Faults, Faults.Options(rules=str(file))))
+    async with serving(config) as gateway, beating(config) as client:
+        assert [await client.beat() for _ in range(3)] == [0, 0, 0]
+        if by == "a state":
+            await gateway.states.change("faults", {"seed": None, "generation": 0, "faults": [meant]})
+            assert await client.beat() == ErrorCode.REBALANCE_IN_PROGRESS
+            return
+        file.write_text(json.dumps({"faults": [others, meant]}))
+        with trio.fail_after(PATIENCE):
+            while await client.beat() == 0:
+                await trio.lowlevel.checkpoint()
 
 
 async def test_what_a_fault_holds_goes_on_when_another_plugin_takes_its_place(broker: Broker, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ async def told(tasks: Tasks, last: Changing, *others: Changing) -> list[dict[str
     with capture_logs() as lines:
         async with trio.open_nursery() as nursery:
             files = [*(("rules", each) for each in others), ("tables", last)]
-            nursery.start_soon(watch, lambda: files, tasks, trio.lowlevel.checkpoint)
+            nursery.start_soon(watch, lambda: files, tasks, lambda: None, trio.lowlevel.checkpoint)
             await last.ended.wait()
             nursery.cancel_scope.cancel()
     return lines  # type: ignore[return-value]
@@ -61,7 +61,14 @@ async def test_a_change_is_told_and_so_is_one_that_cannot_be_taken(tmp_path: Pat
 
 
 async def test_nothing_is_looked_at_where_there_is_nothing() -> None:
-    await look([], Tasks(NetworkCounters(), Complaints()))
+    assert not await look([], Tasks(NetworkCounters(), Complaints()))
+
+
+async def test_who_looks_is_told_whether_anything_is_another(tmp_path: Path) -> None:
+    tasks, name = Tasks(NetworkCounters(), Complaints()), tmp_path / "a"
+    changing, broken = Changing(name, Reload("a", taken=True)), Changing(name, Reload("a", False, ("1:1: bad",)))
+    found = [await look([("tables", broken), ("tables", each)], tasks) for each in (changing, changing)]
+    assert found == [True, False]
 
 
 async def test_a_file_that_cannot_be_looked_at_keeps_no_other_from_it(tmp_path: Path) -> None:
