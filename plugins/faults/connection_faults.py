@@ -2,7 +2,6 @@
 
 # That is the same for all requests of one API and version, as long as the faults in force are the same, and the client.
 # Whether a fault is in its hours, and what a request is about, is asked of each.
-# A fault that one condition alone keeps from being about a client's requests is a near miss.
 # A fetch session goes on where each of its requests was looked at, by the same faults, and none named what one of them
 # is about. Of a connection the last one is known.
 """
@@ -16,7 +15,6 @@ from plugins.faults.in_force import FaultsInForce
 from proxy.plugin import Connection, Context, FetchRequest
 from rules.clients import client_as, client_of
 from rules.match import RequestFacts
-from rules.unlike import unlike_request
 
 
 class UnmeantSession:
@@ -84,15 +82,7 @@ class ConnectionFaults:
     def _find(self, ctx: Context) -> tuple[NamedFault, ...]:
         connection = self._connection
         who = client_of(connection) or client_as(connection, "")  # that only the broker knows: no principal matches it
-        facts = RequestFacts(ctx.api, ctx.version, who, connection.broker_id)
-        found = []
-        for name, fault in self._in_force.of_requests(ctx.api):
-            unlike = unlike_request(fault.match, facts)
-            if not unlike:
-                found.append((name, fault))
-            elif len(unlike) == 1:
-                self._in_force.near_miss(name, unlike[0], ctx)
-        return tuple(found)
+        return self._in_force.of_request(RequestFacts(ctx.api, ctx.version, who, connection.broker_id), ctx)
 
 
 def faults_of(connection: Connection, key: str, in_force: FaultsInForce) -> ConnectionFaults:

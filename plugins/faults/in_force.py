@@ -20,9 +20,12 @@ from plugins.faults.model import FaultRule
 from plugins.faults.overlay import Overlay
 from plugins.faults.replay import Replay
 from proxy.plugin import Api, Connection, Context, Decision, Services, Step
+from rules.match import RequestFacts
 from rules.trigger import Firing, Triggers, new_row
+from rules.unlike import unlike_request
 
 LONGEST = 200  # characters of what is noted of a request
+MOST = 1_000  # kinds of requests that were compared with the faults
 FEW = 10  # near misses of one fault that are noted, each for another reason
 
 
@@ -37,6 +40,7 @@ class FaultsInForce:
         self._is_replaced = False
         self._near: dict[str, set[str]] = {}  # why requests were none that a fault is about, by its name
         self._memories: dict[str, dict[Any, Any]] = {}  # what effects remember of answers, by names of faults
+        self._compared: dict[RequestFacts, tuple[NamedFault, ...]] = {}  # which faults may be about requests
         self._taken = overlay.value
         self._triggers = self._count(self._taken)
 
@@ -62,6 +66,7 @@ class FaultsInForce:
             self._releases.pop(name, None)
         self._near = {name: near for name, near in self._near.items() if name in stay}
         self._memories = {name: memory for name, memory in self._memories.items() if name in stay}
+        self._compared.clear()
         self._triggers = self._count(faults)
 
     def _count(self, faults: FaultSet) -> Triggers:
@@ -71,9 +76,24 @@ class FaultsInForce:
         whens = {name: self._replay.when(name, fault.when) for name, fault in faults.named.items()}
         return Triggers(whens, faults.seed, {name: rows[key] for name, key in faults.keys.items()}, shared.alone)
 
-    def of_requests(self, api: Api) -> list[NamedFault]:
-        """Those that may be done to requests of this API, by name and in order."""
-        return self.follow().of_requests(api)
+    def of_request(self, facts: RequestFacts, ctx: Context) -> tuple[NamedFault, ...]:
+        """Those that may be done to a request, by name and in order. One condition that alone is unlike is a near miss.
+
+        Whose requests were compared before, on another connection, need not be compared again.
+        """
+        faults = self.follow().of_requests(facts.api)
+        found = self._compared.get(facts)
+        if found is None:
+            unlike = {name: unlike_request(fault.match, facts) for name, fault in faults}
+            for name, conditions in unlike.items():
+                if len(conditions) == 1:
+                    self.near_miss(name, conditions[0], ctx)
+            found = tuple(it for it in faults if not unlike[it[0]])
+            if len(facts.client.client_id or "") <= LONGEST:
+                if len(self._compared) == MOST:
+                    self._compared.clear()
+                self._compared[facts] = found
+        return found
 
     def of_connections(self) -> list[NamedFault]:
         """Those that may be done to connections when they are accepted."""

@@ -2,12 +2,16 @@
 
 from pathlib import Path
 
+import pytest
+
+from plugins.faults import in_force
 from plugins.faults.connection_faults import ConnectionFaults, faults_of
 from plugins.faults.in_force import FaultsInForce
 from plugins.faults.overlay import Overlay, load
 from proxy.core.context import Connection, Context
 from proxy.protocol.api import FETCH, PRODUCE
 from proxy.testing import FakeWorker, connection
+from rules.unlike import unlike_request as unlike
 
 TEXT = """
     faults:
@@ -61,3 +65,33 @@ def test_what_one_condition_keeps_from_being_meant_is_a_near_miss(tmp_path: Path
     made = Made(tmp_path)
     made.names(made.faults(), 8)
     assert [(entry.fault, entry.why) for entry in made.in_force.ledger] == [("new", "version is 8, not 9-12")]
+
+
+def test_what_was_worked_out_for_one_connection_is_known_of_the_next_until_the_faults_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Made(tmp_path)
+    compared: list[str] = []
+    monkeypatch.setattr(
+        in_force, "unlike_request", lambda match, facts: compared.append(facts.client.client_id) or unlike(match, facts)
+    )
+    for client_id in ("app", "app", "app-2", "app"):
+        made.connection = connection()
+        made.connection.principal, made.connection.client_id = "User:alice", client_id
+        assert made.names(made.faults(), 9) == ["alice", "new"]
+    assert compared == ["app"] * 3 + ["app-2"] * 3
+    made.file.write_text(TEXT.replace("9-12", "8"))
+    made.worker.look()
+    assert made.names(made.faults(), 9) == ["alice"]
+
+
+def test_of_endless_clients_the_last_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_force, "MOST", 3)
+    made = Made(tmp_path)
+    for number in range(10):
+        made.connection.client_id = f"app-{number}"
+        assert made.names(made.faults(), 9) == ["alice", "new"]
+    made.connection.client_id = "long" * 100
+    assert made.names(made.faults(), 9) == ["alice", "new"]
+    assert len(made.in_force._compared) <= 3
+    assert all(len(facts.client.client_id or "") < 100 for facts in made.in_force._compared)

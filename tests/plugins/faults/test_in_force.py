@@ -35,7 +35,7 @@ def test_only_apis_that_faults_are_about_are_read(tmp_path: Path) -> None:
     worker = FakeWorker()
     faults = FaultsInForce(Overlay(worker.watch("faults", file, load)), worker.services())
     assert faults.apis == {PRODUCE, FETCH}
-    assert [name for name, _ in faults.of_requests(PRODUCE)] == ["fault 1"]
+    assert [name for name, _ in faults.follow().of_requests(PRODUCE)] == ["fault 1"]
     assert [name for name, _ in faults.of_connections()] == ["fault 2"]
 
 
