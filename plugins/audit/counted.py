@@ -27,6 +27,40 @@ TRAFFIC_APIS = PRODUCE, FETCH
 Tell = Callable[[float, ToldTraffic, bytes], None]  # of a request that ended then, by what was found in it
 
 
+class PartyTraffic:
+    """The requests of one connection, API and version."""
+
+    __slots__ = ("_connection", "_count", "_find", "_key", "_known", "_look", "_tell", "_wall")
+
+    def __init__(self, traffic: CountedTraffic, connection: Connection, known: KnownParty) -> None:
+        self._connection = connection
+        self._known = known
+        self._key = traffic.key
+        self._look, self._count, self._find = traffic.layouts.ask, traffic.layouts.answer, traffic.layouts.tell
+        self._tell = traffic.tell
+        self._wall = traffic.wall
+
+    def ask(self, data: memoryview, begin: int, size: int, header: bytes, came: float) -> CompiledExchange | None:
+        """What a request is about, if its window is open and knows all of it."""
+        found = self._known.tallies.get(self._key)
+        return None if found is None else self._look(found.tally, data, begin, size, header, came)
+
+    def answer(
+        self, exchange: CompiledExchange, data: memoryview, begin: int, end: int, answered: float, left: float
+    ) -> bool:
+        """Count it with its answer, or tell of it, if nothing changed of this client and of the levels."""
+        found = self._known.tally(self._connection, self._key)
+        if found is None or found.tally is not exchange.tally:
+            return False
+        if found.told is None:
+            return self._count(exchange, data, begin, end, answered, left, self._wall())
+        numbers = self._find(exchange, data, begin, end, answered, left)
+        if numbers is None:
+            return False
+        self._tell(self._wall(), found.told, numbers)
+        return True
+
+
 class CountedTraffic:
     """The requests of one API in one version that are counted unread; `name`: under which requests are noted."""
 
@@ -37,49 +71,21 @@ class CountedTraffic:
         layouts: TrafficLayouts,
         tell: Tell,
         name: str,
-        parties: dict[Connection, KnownParty],
+        known: Callable[[Connection], KnownParty],
         wall: Callable[[], float],
     ) -> None:
         self._api = api
         self._version = version
         self.key = api.key, version
-        self.tally = layouts.tally
-        self._ask, self._count, self._find = layouts.ask, layouts.answer, layouts.tell
-        self._tell = tell
+        self.layouts = layouts
+        self.tell = tell
+        self.wall = wall
         self._name = name
-        self._parties = parties
-        self._wall = wall
+        self._known = known
 
-    def ask(
-        self, connection: Connection, frame: memoryview, body: int, size: int, came: float
-    ) -> CompiledExchange | None:
-        """What a request is about, if its window is open and knows all of it."""
-        known = self._parties.get(connection)
-        found = None if known is None else known.tallies.get(self.key)
-        return None if found is None else self._ask(found.tally, frame, body, size, came)
-
-    def answer(
-        self,
-        connection: Connection,
-        exchange: CompiledExchange,
-        data: memoryview,
-        begin: int,
-        end: int,
-        answered: float,
-        left: float,
-    ) -> bool:
-        """Count it with its answer, or tell of it, if nothing changed of this client and of the levels."""
-        known = self._parties.get(connection)
-        found = None if known is None else known.tally(connection, self.key)
-        if found is None or found.tally is not exchange.tally:
-            return False
-        if found.told is None:
-            return self._count(exchange, data, begin, end, answered, left, self._wall())
-        numbers = self._find(exchange, data, begin, end, answered, left)
-        if numbers is None:
-            return False
-        self._tell(self._wall(), found.told, numbers)
-        return True
+    def of(self, connection: Connection) -> PartyTraffic:
+        """Those of this connection."""
+        return PartyTraffic(self, connection, self._known(connection))
 
     def resume(self, ctx: Context, exchange: CompiledExchange) -> None:
         """Its answer is read, or there is none."""
@@ -92,9 +98,9 @@ def counted_traffic(
     version: int,
     tell: Tell,
     name: str,
-    parties: dict[Connection, KnownParty],
+    known: Callable[[Connection], KnownParty],
     wall: Callable[[], float],
 ) -> CountedTraffic | None:
     """How requests of this API are counted; None: they are all read, as where nothing could be compiled."""
     layouts = traffic(api.request, api.response, version) if api in TRAFFIC_APIS else None
-    return None if layouts is None else CountedTraffic(api, version, layouts, tell, name, parties, wall)
+    return None if layouts is None else CountedTraffic(api, version, layouts, tell, name, known, wall)

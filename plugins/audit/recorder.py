@@ -48,6 +48,7 @@ class EventRecorder:
         """Tell what waits to be told of connections that go on under another configuration."""
         for known in tuple(self.parties.values()):
             known.learner.give_up()
+            known.tallies.clear()
         self.parties.clear()
 
     def put(self, kind: str, connection: Connection, fields: Said, weight: int = 1, at: float | None = None) -> None:

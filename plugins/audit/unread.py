@@ -36,7 +36,7 @@ class UnreadRequests:
     def counting(self, api: Api, version: int) -> CountedTraffic | None:
         """What counts the requests of this API in this version; None: they are all read."""
         recorder, wall = self._recorder, self._services.clock.wall
-        counted = counted_traffic(api, version, recorder.tell, self._services.name, recorder.parties, wall)
+        counted = counted_traffic(api, version, recorder.tell, self._services.name, recorder.known, wall)
         if counted is not None:
             self._counted[api, version] = counted
         return counted
@@ -47,7 +47,7 @@ class UnreadRequests:
         if counted is None or one.known.levels(one.ctx.connection).is_timed:
             return
         names = [each.key for each in found if each.level.level is not Level.NONE]
-        tally = self._windows.tally(key, counted.tally, names)
+        tally = self._windows.tally(key, counted.layouts.tally, names)
         if tally is None:
             return
         one.known.tallies[counted.key] = OpenTally(tally)
@@ -72,7 +72,7 @@ class UnreadRequests:
             if name is None or index is None or len(name) > LONGEST_REMEMBERED:
                 continue
             if levels.level(ctx.api, ctx.version, "topic", name, index).level is Level.FULL:
-                found = found or known.told(ctx.api, ctx.version, counted.tally)
+                found = found or known.told(ctx.api, ctx.version, counted.layouts.tally)
                 if found is None or found.told is None:
                     return
                 said, told = topic.encode() if isinstance(topic, str) else topic, found.told

@@ -18,7 +18,7 @@ from proxy.protocol.tail import ends_in_tags
 class CountedChain:
     """Stands in the slot of a request that is counted. `told` is the chain of its answer, where that is read."""
 
-    __slots__ = ("counting", "fast_path", "told")
+    __slots__ = ("asks", "counting", "fast_path", "header_version", "told")
 
     sees_response = True
 
@@ -26,17 +26,19 @@ class CountedChain:
         self.counting = counting
         self.fast_path = chain.fast_path
         self.told = told
+        self.header_version = chain.header_version
+        self.asks = told.unread is not None  # are those who handle it asked whether they need to see an answer?
 
-    def needs(self, pending: PendingCount) -> bool:
-        """Does somebody who handles it need to see the answer that begins now?"""
-        told = self.told
-        return told.unread is not None and told.of_response(pending.sample) is told
+    def needs(self, sample: Context | None) -> bool:
+        """Where they are: does one need to see the answer that begins now?"""
+        return self.told.of_response(sample) is self.told
 
     def context(self, connection: Connection, number: int, pending: PendingCount) -> Context:
         """The context that the request has after all."""
-        if pending.sample is not None:
-            return pending.sample.of_like(number, pending.exchange.size)
-        return Context(connection, self.told.api, self.told.version, number, {}, pending.exchange.size)
+        _, exchange, sample = pending
+        if sample is not None:
+            return sample.of_like(number, exchange.size)
+        return Context(connection, self.told.api, self.told.version, number, {}, exchange.size)
 
 
 def counted_chain(chain: FilterChain, counting: RequestCounting | None) -> CountedChain | None:

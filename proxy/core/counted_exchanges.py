@@ -1,7 +1,8 @@
 """Counted exchanges: the requests of one link that are counted with their answers, and seen by nobody.
 
 Rules:
-* A request that is counted takes a slot with its `CountedChain`, and has no context.
+* Who counts the requests of this connection is asked once. A request that is counted takes a slot with its
+  `CountedChain`, and has no context.
 * Where its answer cannot be counted, or none comes, it is opened again: it has a context, and is told like all others.
 * Whoever counts and raises is told of once more, and the request is read.
 """
@@ -10,59 +11,75 @@ from __future__ import annotations
 
 from proxy.core.context import Connection, Context
 from proxy.core.counted_chain import CountedChain
-from proxy.core.counting import PendingCount
+from proxy.core.counting import ConnectionCounting, PendingCount
 from proxy.core.inflight import InFlight
 from proxy.core.outcome import Outcomes
+from proxy.core.request_heads import RequestHeads
 from proxy.protocol.frame import SIZE, Head
 
 
 class CountedExchanges:
     """Those of one link."""
 
-    __slots__ = ("_connection", "_outcomes", "_slots")
+    __slots__ = ("_connection", "_counting", "_outcomes", "_slots")
 
     def __init__(self, connection: Connection, inflight: InFlight, outcomes: Outcomes) -> None:
         self._connection = connection
         self._slots = inflight.slots
         self._outcomes = outcomes
+        self._counting: dict[CountedChain, ConnectionCounting] = {}
 
-    def ask(self, counted: CountedChain, head: Head, frame: memoryview, body: int) -> bool:
+    def apply(self) -> None:
+        """Other filters are in force."""
+        self._counting.clear()
+
+    def ask(self, counted: CountedChain, head: Head, data: memoryview, pos: int, heads: RequestHeads) -> bool:
         """Is this request counted with its answer, and seen by nobody? Then it is in flight."""
-        size, connection = SIZE.size + head[0], self._connection
+        size, now = SIZE.size + head[0], self._outcomes.clock.now
+        counting = self._counting.get(counted)
         try:
-            exchange = counted.counting.ask(connection, frame, body, size, self._outcomes.clock.now)
+            if counting is None:
+                counting = self._counting[counted] = counted.counting.of(self._connection)
+            exchange = None
+            if heads.version == counted.header_version:
+                exchange = counting.ask(data, pos, size, heads.header, now)
+            if exchange is None:
+                if not heads.renews(counted.told, data[pos : pos + size]):
+                    return False
+                exchange = counting.ask(data, pos, size, heads.header, now)
+                if exchange is None:
+                    return False
         except Exception as error:
-            self._failed(counted, counted.counting.ask, error)
-            return False
-        if exchange is None:
+            self._failed(counted, counted.counting.of if counting is None else counting.ask, error)
             return False
         sample = None
         if counted.fast_path is not None:
             try:
-                sample = counted.fast_path.passes(connection, head[1], frame, size)
+                sample = counted.fast_path.passes(self._connection, head[1], data[pos : pos + size], size)
             except Exception:
                 return False  # its handler is asked now, and says what is wrong
             if sample is None:
                 return False
-        self._slots.append((head[2], counted, PendingCount(exchange, sample)))
+        self._slots.append((head[2], counted, (counting, exchange, sample)))
         return True
 
     def answer(
         self, counted: CountedChain, pending: PendingCount, data: memoryview, begin: int, end: int, answered: float
     ) -> bool:
         """Is this answer, which came at `answered`, counted with its request?"""
+        counting, exchange, sample = pending
         try:
-            return not counted.needs(pending) and counted.counting.answer(
-                self._connection, pending.exchange, data, begin, end, answered, self._outcomes.clock.now
-            )
+            if counted.asks and counted.needs(sample):
+                return False
+            return counting.answer(exchange, data, begin, end, answered, self._outcomes.clock.now)
         except Exception as error:
-            self._failed(counted, counted.counting.answer, error)
+            self._failed(counted, counting.answer, error)
             return False
 
     def reopen(self, counted: CountedChain, number: int, pending: PendingCount) -> Context:
         """A request that was to be counted has to be told: this is its context."""
         ctx = counted.context(self._connection, number, pending)
-        return self._outcomes.reopen(ctx, counted.told.observers, pending.exchange, counted.counting.resume)
+        return self._outcomes.reopen(ctx, counted.told.observers, pending[1], counted.counting.resume)
 
     def reopen_all(self) -> None:
         """None of those in flight gets an answer: each is open, and told, like all else."""

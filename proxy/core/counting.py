@@ -10,7 +10,7 @@ Rules:
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from proxy.core.context import Connection, Context
 
@@ -26,37 +26,30 @@ class CountedExchange(Protocol):
     def held(self) -> int: ...
 
 
-class RequestCounting(Protocol):
-    """Counts the requests of one API in one version. What it does not take is read."""
+class ConnectionCounting(Protocol):
+    """Counts the requests of one connection, API and version. What it does not take is read."""
 
-    def ask(
-        self, connection: Connection, frame: memoryview, body: int, size: int, came: float
-    ) -> CountedExchange | None:
-        """A request of `size` bytes, of which `frame` may be but the beginning. None: it has to be read."""
+    def ask(self, data: memoryview, begin: int, size: int, header: bytes, came: float) -> CountedExchange | None:
+        """A request of `size` bytes begins at `begin`; not all of it may have come.
 
-    def answer(
-        self,
-        connection: Connection,
-        exchange: Any,
-        data: memoryview,
-        begin: int,
-        end: int,
-        answered: float,
-        left: float,
-    ) -> bool:
+        `header` is what stands between the head of such a request and its body. None: it has to be read; so has one
+        with another header.
+        """
+
+    def answer(self, exchange: Any, data: memoryview, begin: int, end: int, answered: float, left: float) -> bool:
         """Count the request with its answer, from `begin` to `end`. False: nothing was counted, the answer is read."""
+
+
+class RequestCounting(Protocol):
+    """Counts the requests of one API in one version."""
+
+    def of(self, connection: Connection) -> ConnectionCounting:
+        """What counts those of this connection, as long as it is there."""
 
     def resume(self, ctx: Context, exchange: Any) -> None:
         """This is its context after all: note what whoever is shown a request would have noted."""
 
 
-class PendingCount(NamedTuple):
-    """A request that is to be counted with its answer. `sample`: that by which it passed, if anybody handles it."""
-
-    exchange: CountedExchange
-    sample: Context | None
-
-    @property
-    def held(self) -> int:
-        """Bytes that are kept until the answer is there."""
-        return self.exchange.held
+# A request that is to be counted with its answer: what counts it, what is known of it, and the sample by which it
+# passed, if anybody handles it. A bare tuple, as the slots: 0.03 us where a class of its own takes 0.3.
+PendingCount: TypeAlias = tuple[ConnectionCounting, CountedExchange, Context | None]

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proxy.core.context import Context
-from proxy.core.counting import PendingCount
 from proxy.core.leaving import Leaving
 from proxy.core.outcome import By
 from proxy.protocol.frame import Buffer
@@ -95,5 +94,5 @@ class InFlight:
         if not self.slots:
             return 0
         contexts = {slot[2] for slot in self.slots if type(slot[2]) is Context}  # requests that are alike share one
-        counted: int = sum([slot[2].held for slot in self.slots if type(slot[2]) is PendingCount])
+        counted: int = sum([slot[2][1].held for slot in self.slots if type(slot[2]) is tuple])  # a PendingCount
         return self.kept + counted + sum(context.held for context in contexts)

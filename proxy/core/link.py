@@ -84,6 +84,7 @@ class Link(AssembledLink):
                 if name not in self.filters.names:
                     joined(self.connection)
             self._admission.apply(filters)
+            self._counted.apply()
             self.requests.apply(limits)
             self.responses.apply(limits)
             self._gate.apply(limits)

@@ -24,19 +24,19 @@ LONGEST = 4 << 10  # bytes of a beginning that is remembered
 class RequestHeads:
     """Those of one connection, whose client id they tell."""
 
-    __slots__ = ("_connection", "_header", "_header_version", "passing")
+    __slots__ = ("_connection", "header", "passing", "version")
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._header = b""
-        self._header_version = -1
+        self.header = b""  # what followed the head of the last request, whose header has this version
+        self.version = -1
         # By API and version: up to where, and how, requests begin that pass; and their slot.
         self.passing: dict[int, tuple[Beginning, bytes, FilterChain, Context | None]] = {}
 
     def body(self, chain: FilterChain, frame: memoryview) -> int | None:
         """Where the body begins of the request that `frame` begins; None: more bytes are needed."""
-        body = HEAD + len(self._header)
-        if self._header_version == chain.header_version and frame[HEAD:body].tobytes() == self._header:
+        body = HEAD + len(self.header)
+        if self.version == chain.header_version and frame[HEAD:body].tobytes() == self.header:
             return body
         found = request_body_offset(chain.api, chain.version, frame, SIZE.size)
         if found is None:
@@ -45,8 +45,13 @@ class RequestHeads:
         if header.client_id != self._connection.client_id:
             self._connection.client_id = header.client_id
             self.passing.clear()
-        self._header, self._header_version = bytes(frame[HEAD:found]), chain.header_version
+        self.header, self.version = bytes(frame[HEAD:found]), chain.header_version
         return found
+
+    def renews(self, chain: FilterChain, frame: memoryview) -> bool:
+        """Has this request another header than the last one? Then that is the last one from now on."""
+        before = self.header
+        return self.body(chain, frame) is not None and self.header is not before
 
     def acks(self, chain: FilterChain, frame: memoryview) -> int | None:
         """The acks of the Produce request that `frame` begins; None: more bytes are needed."""
@@ -55,7 +60,7 @@ class RequestHeads:
 
     def remember_acks(self, chain: FilterChain, frame: memoryview) -> None:
         """Requests that begin like this one, whose acks were read and that nobody sees, need no look."""
-        end = chain.acks_end(frame, HEAD + len(self._header))
+        end = chain.acks_end(frame, HEAD + len(self.header))
         self.remember(chain, frame, Beginning(end), chain, None)
 
     def remember(

@@ -54,11 +54,8 @@ class Requests(RequestLane):
                 self._slots.append((head[2], of_answer, sample))  # 0.3 us, where looking takes 1.2
                 return None
         counted = self._admission.filters.counted.get(head[1])
-        if counted is not None:
-            frame = data[pos : pos + size]
-            body = self._heads.body(counted.told, frame)
-            if body is not None and self._counted.ask(counted, head, frame, body):
-                return None
+        if counted is not None and self._counted.ask(counted, head, data, pos, self._heads):
+            return None
         if chain.request is not None:
             return self._want(chain, head, data[pos : pos + size], size)
         if chain.observers:

@@ -46,7 +46,8 @@ class ResponseLane(AnswerLane):
         if self._asked is not None:
             held += len(self._asked[1])
         if self._met is not None and self._met[2] is not None:
-            held += self._met[2].held
+            pending = self._met[2]
+            held += pending[1].held if type(pending) is tuple else pending.held
         return held
 
     def fall_silent(self) -> None:

@@ -52,13 +52,17 @@ class Responses(ResponseLane):
         slots.popleft()
         if not slot[1].sees_response:
             return None
-        return self._look(slot, data, pos, pos + SIZE.size + head[0])
+        stop = pos + SIZE.size + head[0]
+        if type(slot[1]) is not CountedChain:
+            return self._look(slot, data, pos, stop)
+        whole = stop <= len(data)
+        if whole and self._counted.answer(slot[1], slot[2], data, pos, stop, self._outcomes.clock.now):
+            return None
+        return self._not_counted(slot, data, pos, stop)
 
     def _look(self, slot: Slot, data: memoryview, pos: int, stop: int) -> Reader | None:
         """There is more to do with this response than to pass it on."""
         number, chain, ctx = slot
-        if type(chain) is CountedChain:
-            return self._count(slot, data, pos, stop)
         if type(chain) is FilterChain:
             if chain.observers:
                 self._outcomes.answered(ctx)
@@ -108,15 +112,13 @@ class Responses(ResponseLane):
         self._left(own, len(frame))
         return True
 
-    def _count(self, slot: Slot, data: memoryview, pos: int, stop: int) -> Reader | None:
-        """The answer to a request that is counted with it."""
+    def _not_counted(self, slot: Slot, data: memoryview, pos: int, stop: int) -> Reader | None:
+        """The answer to a request that is counted with it: it is not whole, or was not counted."""
         number, counted, pending = slot
         assert type(counted) is CountedChain
         if stop > len(data):
             self._met, self._answered = (counted, number, pending, True), self._outcomes.clock.now
             return self
-        if self._counted.answer(counted, pending, data, pos, stop, self._outcomes.clock.now):
-            return None
         ctx = self._counted.reopen(counted, number, pending)
         return self._look((number, counted.told, ctx), data, pos, stop)
 

@@ -13,6 +13,7 @@ enum { PLACES = 16 };                           /* of a new tally; always a powe
 enum { MOST_ROWS = 1000, MOST_ELEMENTS = 100000 };  /* of one exchange: what has more is read */
 enum { ELEMENT = 8 };                           /* units; as in slices.py */
 enum { NUMBER_AT = 4, HEAD = 8 };               /* of an answer: its size and the correlation id */
+enum { ASKED_HEAD = 12 };                       /* of a request: these, and the API and its version between */
 
 /* ---- sums, and what a batch of records says of itself ---- */
 
@@ -413,24 +414,27 @@ static PyObject *not_counted(void) {
 }
 
 static PyObject *layout_ask(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
-    if (count != 5 || !Py_IS_TYPE(arguments[0], &tally_type))
-        return PyErr_SetString(PyExc_TypeError, "ask(Tally, bytes, where the body begins, size of the frame, when it came)"), NULL;
+    if (count != 6 || !Py_IS_TYPE(arguments[0], &tally_type) || !PyBytes_Check(arguments[4]))
+        return PyErr_SetString(PyExc_TypeError, "ask(Tally, bytes, where the frame begins, its size, its header in bytes, when it came)"), NULL;
     Tally *tally = (Tally *)arguments[0];
-    Py_ssize_t start = PyLong_AsSsize_t(arguments[2]);
-    int64_t size = PyLong_AsSsize_t(arguments[3]);
-    double came = PyFloat_AsDouble(arguments[4]);
+    Py_ssize_t start = PyLong_AsSsize_t(arguments[2]), header = PyBytes_GET_SIZE(arguments[4]);
+    Py_ssize_t size = PyLong_AsSsize_t(arguments[3]);
+    double came = PyFloat_AsDouble(arguments[5]);
     if (PyErr_Occurred()) return NULL;
     if (tally->is_closed) Py_RETURN_NONE;
     Py_buffer bytes;
     if (PyObject_GetBuffer(arguments[1], &bytes, PyBUF_SIMPLE)) return NULL;
     PyObject *result = NULL;
     Exchange *exchange = NULL;
-    if (start >= 0 && start <= bytes.len && size >= bytes.len && (exchange = PyObject_New(Exchange, &exchange_type))) {
+    if (start < 0 || start > bytes.len) start = bytes.len;
+    const uint8_t *all = (const uint8_t *)bytes.buf + start;
+    Py_ssize_t here = size < bytes.len - start ? size : bytes.len - start, body = ASKED_HEAD + header;
+    int is_known = body <= here && !memcmp(all + ASKED_HEAD, PyBytes_AS_STRING(arguments[4]), (size_t)header);
+    if (is_known && (exchange = PyObject_New(Exchange, &exchange_type))) {
         exchange->tally = (Tally *)Py_NewRef(tally);
         exchange->rows = exchange->few, exchange->count = 0, exchange->room = FEW_ROWS;
         exchange->size = size, exchange->came = came, exchange->answered = -1;
-        const uint8_t *all = bytes.buf;
-        walk w = {.s = {all + start, all + bytes.len}, .room = MOST_ELEMENTS * ELEMENT, .to_come = size - bytes.len, .exchange = exchange, .mark = ++marks, .base_offset = -1, .sum = NOTHING};
+        walk w = {.s = {all + body, all + here}, .room = MOST_ELEMENTS * ELEMENT, .to_come = size - here, .exchange = exchange, .mark = ++marks, .base_offset = -1, .sum = NOTHING};
         if (over((Program *)self, &w) == GOES_ON && !left(&w.s) && !w.to_come) result = (PyObject *)exchange;
         else Py_DECREF(exchange);
     }

@@ -3,7 +3,7 @@
     layouts = traffic(ProduceRequest, ProduceResponse, 11)
     tally = layouts.tally()
     tally.know(b"orders", 0)
-    exchange = layouts.ask(tally, frame, body, len(frame), came)        # None: read it
+    exchange = layouts.ask(tally, data, begin, size, header, came)      # None: read it
     layouts.answer(exchange, data, begin, end, answered, left, at)      # count it; False: read it
     layouts.tell(exchange, data, begin, end, answered, left)            # or be told of it alone; None: read it
     tally.take()
@@ -83,7 +83,7 @@ class TrafficLayouts(NamedTuple):
     """
 
     tally: Callable[[], Tally]
-    ask: Callable[[Tally, Buffer, int, int, float], Exchange | None]
+    ask: Callable[[Tally, Buffer, int, int, bytes, float], Exchange | None]
     answer: Callable[[Exchange, Buffer, int, int, float, float, float], bool]
     tell: Callable[[Exchange, Buffer, int, int, float, float], bytes | None]
 

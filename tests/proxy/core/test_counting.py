@@ -9,7 +9,7 @@ import pytest
 
 from proxy.core.commands import Command, Emit, ToBroker, ToClient
 from proxy.core.context import Connection, Context
-from proxy.core.counting import RequestCounting
+from proxy.core.counting import ConnectionCounting, RequestCounting
 from proxy.core.decisions import Decision, Forward
 from proxy.core.decorators import observe, on_outcome, on_request
 from proxy.core.events import ObserverFailed
@@ -18,12 +18,13 @@ from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.outcome import By, Outcome
 from proxy.core.plugin import Plugin
+from proxy.core.request_heads import HEAD
 from proxy.core.wish import Handler, Wish
 from proxy.protocol.api import HEARTBEAT, Api
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.schema import Request, Response
 from proxy.testing import connection, from_broker, from_client
-from tests.proxy.core.frames import cut, heartbeat, heartbeat_answer
+from tests.proxy.core.frames import asking, cut, heartbeat, heartbeat_answer
 
 READ = "read"  # a group whose requests are not counted
 
@@ -42,23 +43,21 @@ class Counts(Plugin):
         self.told: list[tuple[int, By, object]] = []
         self.shown: list[int] = []
         self.error = error
+        self.begun: list[int] = []
 
     def counting(self, api: Api, version: int) -> RequestCounting | None:
         return self if api is HEARTBEAT else None
 
-    def ask(self, connection: Connection, frame: memoryview, body: int, size: int, came: float) -> Exchange | None:
-        return None if READ.encode() in bytes(frame[body:]) else Exchange(came, size)
+    def of(self, connection: Connection) -> ConnectionCounting:
+        self.begun.append(connection.number)
+        return self
 
-    def answer(
-        self,
-        connection: Connection,
-        exchange: Any,
-        data: memoryview,
-        begin: int,
-        end: int,
-        answered: float,
-        left: float,
-    ) -> bool:
+    def ask(self, data: memoryview, begin: int, size: int, header: bytes, came: float) -> Exchange | None:
+        frame = bytes(data[begin : begin + size])
+        is_known = frame.startswith(header, HEAD)
+        return Exchange(came, size) if is_known and READ.encode() not in frame[HEAD + len(header) :] else None
+
+    def answer(self, exchange: Any, data: memoryview, begin: int, end: int, answered: float, left: float) -> bool:
         if self.error is not None:
             raise self.error
         assert bytes(data[begin:end]).startswith(heartbeat_answer(0)[:4])
@@ -98,6 +97,18 @@ def test_what_is_counted_passes_and_is_told_of_no_more() -> None:
     answers = b"".join(map(heartbeat_answer, range(3)))
     assert sent(from_broker(link, bytearray(answers)), ToClient) == answers
     assert (counts.counted, counts.told, counts.shown) == (3, [], [])
+
+
+def test_a_client_may_call_itself_otherwise_in_each_request_and_is_counted() -> None:
+    counts = Counts()
+    link = linked(counts)
+    for number, name in enumerate(["app", "app", "application", None, "app"]):
+        request = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
+        from_client(link, bytearray(asking(request, number, client_id=name)))
+        assert link.connection.client_id == name
+        from_broker(link, bytearray(heartbeat_answer(number)))
+    assert (counts.counted, counts.told) == (5, [])
+    assert counts.begun == [link.connection.number], "it is asked once who counts them"
 
 
 @pytest.mark.parametrize("at", [0, 5, 13])

@@ -14,6 +14,7 @@ from proxy.protocol import _tally
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.codec import BAD_BYTES, encode, slice_decode
 from proxy.protocol.fiber import at_once
+from proxy.protocol.frame import REQUEST_HEAD
 from proxy.protocol.header import response_frame
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
@@ -72,37 +73,56 @@ def plain_request(version: int, records: bytes) -> ProduceRequest:
     return ProduceRequest(acks=1, timeout_ms=1, topic_data=[topic])
 
 
+def headed(request: ProduceRequest, version: int, header: bytes = b"") -> bytes:
+    """A request behind a head and this header."""
+    return bytes(REQUEST_HEAD.size) + header + encode(request, version)
+
+
 def test_of_a_request_the_header_of_its_last_batch_is_enough() -> None:
     batch = write_batch([Record(None, b"v" * 500, timestamp=9)] * 2)
     for version in PRODUCE.versions:
         layouts = traffic(ProduceRequest, ProduceResponse, version)
         assert layouts is not None
-        body, tally = encode(plain_request(version, batch), version), layouts.tally()
+        body, tally = headed(plain_request(version, batch), version), layouts.tally()
         name = b"t" if version < 13 else b"t" * 16
-        assert layouts.ask(tally, body, 0, len(body), 1.0) is None, "this partition is not known"
+        assert layouts.ask(tally, body, 0, len(body), b"", 1.0) is None, "this partition is not known"
         tally.know(name, 3)
         starts = body.index(batch[:20])
         for have in (starts + HEADER.size, len(body) - 1, len(body)):
-            exchange = layouts.ask(tally, body[:have], 0, len(body), 1.0)
+            exchange = layouts.ask(tally, body[:have], 0, len(body), b"", 1.0)
             assert exchange is not None
             assert exchange.asked() == [(name, 3, len(batch), 2, 9, 9)]
-        assert layouts.ask(tally, body[: starts + HEADER.size - 1], 0, len(body), 1.0) is None
-        assert layouts.ask(tally, body, 0, len(body) - 1, 1.0) is None, "it has more bytes than it says"
+        assert layouts.ask(tally, body[: starts + HEADER.size - 1], 0, len(body), b"", 1.0) is None
+        assert layouts.ask(tally, body, 0, len(body) - 1, b"", 1.0) is None, "it has more bytes than it says"
+
+
+def test_a_request_is_found_where_it_begins_and_behind_the_header_that_is_known_alone() -> None:
+    layouts = traffic(ProduceRequest, ProduceResponse, 9)
+    assert layouts is not None
+    tally, frame = layouts.tally(), headed(plain_request(9, b""), 9, b"app")
+    tally.know(b"t", 3)
+    data, size = b"before" + frame + b"behind", len(frame)
+    exchange = layouts.ask(tally, data, 6, size, b"app", 1.0)
+    assert exchange is not None
+    assert exchange.size == size
+    for begin, header in ((6, b"apq"), (6, b"ap"), (6, b"app" * 99), (5, b"app"), (-1, b"app"), (1 << 40, b"app")):
+        assert layouts.ask(tally, data, begin, size, header, 1.0) is None
+    assert layouts.ask(tally, data, 6, -1, b"app", 1.0) is None
 
 
 def test_a_tally_that_was_taken_counts_nothing_more() -> None:
     layouts = traffic(ProduceRequest, ProduceResponse, 9)
     assert layouts is not None
-    body, tally = encode(plain_request(9, b""), 9), layouts.tally()
+    body, tally = headed(plain_request(9, b""), 9), layouts.tally()
     tally.know(b"t", 3)
-    exchange = layouts.ask(tally, body, 0, len(body), 1.0)
+    exchange = layouts.ask(tally, body, 0, len(body), b"", 1.0)
     assert exchange is not None
     answer = response_frame(ProduceResponse(responses=[]), 9, 1)
     assert layouts.answer(exchange, answer, 0, len(answer), 3.0, 3.5, 100.0)
     took = (1, len(body), len(answer), 2.0, 0.5, 2.0, 0.5, 100.0, 100.0, [(b"t", 3, 1, None, 0, -1, -1, -1, -1)])
     assert tally.take() == took
     assert not layouts.answer(exchange, answer, 0, len(answer), 3.0, 3.5, 100.0)
-    assert layouts.ask(tally, body, 0, len(body), 1.0) is None
+    assert layouts.ask(tally, body, 0, len(body), b"", 1.0) is None
 
 
 def test_many_partitions_find_their_places() -> None:
@@ -114,8 +134,8 @@ def test_many_partitions_find_their_places() -> None:
         tally.know(b"t", index)
     parts = [ProduceRequest.Topic.Partition(index=index, records=None) for index in range(300)]
     request = ProduceRequest(acks=1, timeout_ms=1, topic_data=[ProduceRequest.Topic(name="t", partition_data=parts)])
-    body = encode(request, 9)
-    exchange = layouts.ask(tally, body, 0, len(body), 1.0)
+    body = headed(request, 9)
+    exchange = layouts.ask(tally, body, 0, len(body), b"", 1.0)
     assert exchange is not None
     assert [row[1] for row in exchange.asked()] == list(range(300))
     assert exchange.held > 300 * 40
@@ -124,7 +144,7 @@ def test_many_partitions_find_their_places() -> None:
 def test_it_says_how_it_is_called() -> None:
     layout, tally = _tally.Layout(()), _tally.Tally()
     for call in (
-        lambda: layout.ask(b"", b"", 0, 0, 0.0),  # type: ignore[arg-type]
+        lambda: layout.ask(b"", b"", 0, 0, b"", 0.0),  # type: ignore[arg-type]
         lambda: layout.answer(tally, b"", 0, 0, 0.0, 0.0, 0.0),  # type: ignore[arg-type]
         lambda: layout.elements(b"", 0),  # type: ignore[call-arg]
         lambda: tally.know("t", 0),  # type: ignore[arg-type]
@@ -156,20 +176,20 @@ def test_a_batch_whose_numbers_cannot_be_is_read(said: dict[str, int]) -> None:
     assert layouts is not None
     tally = layouts.tally()
     tally.know(b"t", 3)
-    body = encode(plain_request(9, batch(**said)), 9)
-    assert layouts.ask(tally, body, 0, len(body), 1.0) is None
+    body = headed(plain_request(9, batch(**said)), 9)
+    assert layouts.ask(tally, body, 0, len(body), b"", 1.0) is None
 
 
 def test_messages_with_bytes_behind_them_are_read() -> None:
     for version in PRODUCE.versions:
         layouts = traffic(ProduceRequest, ProduceResponse, version)
         assert layouts is not None
-        tally, body = layouts.tally(), encode(plain_request(version, batch()), version)
+        tally, body = layouts.tally(), headed(plain_request(version, batch()), version)
         tally.know(b"t" if version < 13 else b"t" * 16, 3)
         longer = body + b"\0"
-        assert layouts.ask(tally, longer, 0, len(longer), 1.0) is None
-        assert layouts.ask(tally, body, 0, len(longer), 1.0) is None, "one more is to come"
-        exchange = layouts.ask(tally, body, 0, len(body), 1.0)
+        assert layouts.ask(tally, longer, 0, len(longer), b"", 1.0) is None
+        assert layouts.ask(tally, body, 0, len(longer), b"", 1.0) is None, "one more is to come"
+        exchange = layouts.ask(tally, body, 0, len(body), b"", 1.0)
         assert exchange is not None
         answer = response_frame(ProduceResponse(responses=[]), version, 1) + b"\0"
         assert not layouts.answer(exchange, answer, 0, len(answer), 2.0, 3.0, 4.0)
