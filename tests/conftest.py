@@ -1,5 +1,6 @@
 """What holds for all tests: long runs are left out, unless `-m` speaks of them, and no test fails for being slow."""
 
+import gc
 import signal
 from pathlib import Path
 
@@ -32,3 +33,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    # Fourteen thousand tests and all that they import stay until the end: no collection looks through them again.
+    gc.collect()
+    gc.freeze()
