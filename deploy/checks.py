@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from deploy.environment import ROOT, Environment, say
@@ -16,6 +17,7 @@ STATIC = {
     "import-linter": (".venv/bin/lint-imports", "--no-logo"),
 }
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+AHEAD = ("-m", "tests.real.ahead")  # downloads for tests, which take a minute and more
 HEADERS = Path("/usr/include/openssl/ssl.h")
 # What pip cannot bring -> whether it is there, what cannot be tested without and how to get it, and how pytest leaves
 # that out.
@@ -46,6 +48,13 @@ USEFUL: dict[str, tuple[Callable[[], object], str, str]] = {
 
 def run(environment: Environment, arguments: Sequence[str]) -> int:
     """Every check and all tests; gives the exit code of the tests, or 1 where they passed and a check did not."""
+    with ExitStack() as stack:
+        if all(argument.startswith("--") for argument in arguments):  # who picks tests may need none of them
+            stack.enter_context(environment.beside(*AHEAD))
+        return _run(environment, arguments)
+
+
+def _run(environment: Environment, arguments: Sequence[str]) -> int:
     failed = []
     for name, command in STATIC.items():
         say(name)

@@ -12,6 +12,8 @@ import os
 import subprocess
 import sys
 import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,9 +37,24 @@ class Environment:
 
     def run(self, *arguments: str) -> int:
         """Run Python in it, in the clone; gives the exit code."""
+        command = [str(self.python), *arguments]
+        return subprocess.run(command, cwd=ROOT, env=self._surroundings(), check=False).returncode
+
+    @contextmanager
+    def beside(self, *arguments: str) -> Iterator[None]:
+        """Run Python in it, in the clone, while other things are done, in silence; it is ended with them."""
+        command, nowhere = [str(self.python), *arguments], subprocess.DEVNULL
+        with subprocess.Popen(
+            command, cwd=ROOT, env=self._surroundings(), stdin=nowhere, stdout=nowhere, stderr=nowhere
+        ) as process:
+            try:
+                yield
+            finally:
+                process.terminate()
+
+    def _surroundings(self) -> dict[str, str]:
         binaries = f"{self.folder / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-        surroundings = os.environ | {"VIRTUAL_ENV": str(self.folder), "PATH": binaries}
-        return subprocess.run([str(self.python), *arguments], cwd=ROOT, env=surroundings, check=False).returncode
+        return os.environ | {"VIRTUAL_ENV": str(self.folder), "PATH": binaries}
 
     def _stamp(self, extra: str) -> Path:
         return self.folder / f".filled-for-{extra}"

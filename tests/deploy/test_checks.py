@@ -1,10 +1,12 @@
 """All checks, and then all tests."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from deploy.checks import STATIC, run
+from deploy.checks import AHEAD, STATIC, run
 from deploy.environment import ROOT, Environment
 
 
@@ -21,6 +23,12 @@ class Recording(Environment):
         self.commands.append(arguments)
         return self.code if self.failing and self.failing in arguments else 0
 
+    @contextmanager
+    def beside(self, *arguments: str) -> Iterator[None]:
+        self.commands.append(("begin", *arguments))
+        yield
+        self.commands.append(("end", *arguments))
+
 
 def test_the_tests_come_last_with_the_arguments_given() -> None:
     environment = Recording()
@@ -30,10 +38,18 @@ def test_the_tests_come_last_with_the_arguments_given() -> None:
     assert environment.commands[-1][-2:] == ("-k", "config")
 
 
+def test_downloads_for_all_tests_are_fetched_beside_the_checks_and_the_tests() -> None:
+    environment = Recording()
+    assert run(environment, ["--durations=9"]) == 0
+    assert environment.commands[0] == ("begin", *AHEAD)
+    assert environment.commands[-1] == ("end", *AHEAD)
+    assert environment.commands[-2][-1] == "--durations=9"
+
+
 def test_a_failing_check_fails_the_run_but_the_tests_are_still_run(capsys: pytest.CaptureFixture[str]) -> None:
     environment = Recording("mypy")
     assert run(environment, []) == 1
-    assert environment.commands[-1][:2] == ("-m", "pytest")
+    assert environment.commands[-2][:2] == ("-m", "pytest")
     assert "deploy: failed: mypy\n" in capsys.readouterr().out
 
 

@@ -1,6 +1,7 @@
 """The environment of a clone."""
 
 import importlib.util
+import os
 import re
 import subprocess
 import tomllib
@@ -44,6 +45,16 @@ def test_a_program_runs_in_the_clone_with_the_environment_first_in_its_path(
     assert environment.run("-c", program) == 0
     assert capfd.readouterr().out.split() == [str(ROOT), str(environment.folder / "bin"), str(environment.folder)]
     assert environment.run("-c", "raise SystemExit(3)") == 3
+
+
+def test_what_runs_beside_something_is_ended_with_it(environment: Environment, tmp_path: Path) -> None:
+    pipe, program = (
+        tmp_path / "pipe",
+        "import os, signal, sys; open(sys.argv[1], 'w').write(os.getcwd()); signal.pause()",
+    )
+    os.mkfifo(pipe)
+    with environment.beside("-c", program, str(pipe)):
+        assert pipe.read_text() == str(ROOT)
 
 
 def test_an_environment_without_pip_gets_one_from_elsewhere_or_a_line_says_what_to_install(

@@ -28,18 +28,18 @@ SETS = {
         "org.apache.kafka:kafka-tools:4.3.1",
         "org.slf4j:slf4j-simple:1.7.36",  # without a logger a broker is silent, and one cannot know when it is up
     ),
-    "hdfs-3.5.0": (
-        "org.apache.hadoop:hadoop-client-minicluster:3.5.0",  # a file system of several machines, and what it needs
-        "org.slf4j:slf4j-simple:1.7.36",
-    ),
     "clients-4.4.0": ("org.apache.kafka:kafka-clients:4.4.0",),
-    "clients-4.3.1": ("org.apache.kafka:kafka-streams:4.3.1",),  # and the clients that it stands on
-    "clients-3.9.1": ("org.apache.kafka:kafka-clients:3.9.1",),
-    KAFKA_SOURCE: (PACKAGE,),
     "clients-2.3.1": ("org.apache.kafka:kafka-clients:2.3.1",),
     # The oldest are from a time when Java had what jaxb-api has.
     "clients-1.0.2": ("org.apache.kafka:kafka-clients:1.0.2", "javax.xml.bind:jaxb-api:2.3.1"),
     "clients-0.11.0.3": ("org.apache.kafka:kafka-clients:0.11.0.3", "javax.xml.bind:jaxb-api:2.3.1"),
+    "clients-4.3.1": ("org.apache.kafka:kafka-streams:4.3.1",),  # and the clients that it stands on
+    KAFKA_SOURCE: (PACKAGE,),
+    "clients-3.9.1": ("org.apache.kafka:kafka-clients:3.9.1",),
+    "hdfs-3.5.0": (
+        "org.apache.hadoop:hadoop-client-minicluster:3.5.0",  # a file system of several machines, and what it needs
+        "org.slf4j:slf4j-simple:1.7.36",
+    ),
 }
 # Debian's bundle of the machine's certificates: a machine whose TLS is intercepted has its own authority only there.
 TRUSTSTORE = Path("/etc/ssl/certs/java/cacerts")

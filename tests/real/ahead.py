@@ -1,0 +1,29 @@
+"""`python -m tests.real.ahead`: fetch the jars that tests ask for, before they do, in the order in which they will.
+
+What cannot be fetched is said by the test that asks for it, which tries once more. Whoever asks for a set that is being
+fetched waits for it (`jars.py`).
+"""
+
+from __future__ import annotations
+
+import signal
+from contextlib import suppress
+
+from plugins.audit.reports.pipeline.java import NoJavaError
+from tests.real.jars import SETS, NoJarsError, jars
+
+FOR_LONG_TESTS = {"hdfs-3.5.0"}
+
+
+def main() -> None:
+    # Ended early it leaves neither Ivy nor half a set behind, as with Ctrl-C.
+    signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+    with suppress(KeyboardInterrupt):
+        for name in SETS:
+            if name not in FOR_LONG_TESTS:
+                with suppress(NoJarsError, NoJavaError):
+                    jars(name)
+
+
+if __name__ == "__main__":
+    main()
