@@ -16,8 +16,8 @@ FOR_LONG_TESTS = {"hdfs-3.5.0"}
 
 
 def main() -> None:
-    # Ended early it leaves neither Ivy nor half a set behind, as with Ctrl-C.
-    signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+    # Ended early it leaves neither Ivy nor half a set behind, as with Ctrl-C, also where that is ignored.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt):
         for name in SETS:
             if name not in FOR_LONG_TESTS:
