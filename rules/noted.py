@@ -26,6 +26,7 @@ class NotedRules(NamedTuple):
 def note_rules(connection: Connection, rules: NotedRules) -> None:
     """These decide from now on."""
     connection.notes[_NOTED] = rules
+    connection.edition = object()
 
 
 def noted_rules(connection: Connection) -> NotedRules | None:

@@ -33,7 +33,6 @@ from plugins.audit.recovery import newest_seals, recover
 from plugins.audit.redacted import Redactor
 from plugins.audit.shared import SharedFields
 from plugins.audit.signing import fingerprint, key_text, signing_key
-from plugins.audit.told import ToldTraffic
 from plugins.audit.writing import JournalWriting
 from proxy.plugin import LineWriter
 
@@ -81,8 +80,7 @@ class Journal:
         self._refused_at: float | None = None  # when the disk refused something last
         self._one_writes = threading.Lock()
         self._wanted = threading.Event()
-        self.lost = 0  # how many events found no room
-        self._put = 0  # how many found some
+        self.tell = self._queue.tell  # the same as `hand_over`, with an event of a request that nobody read
         self._writing: JournalWriting
 
     def open(self, redactor: Callable[[], Redactor | None] = lambda: None) -> None:
@@ -129,22 +127,17 @@ class Journal:
 
     def hand_over(self, event: QueuedEvent | DeferredEvent) -> bool:
         """The same with an event that is made already, or will be by the writer."""
-        kept = self._queue.put(event)
-        self._put += kept
-        self.lost += not kept
-        return kept
-
-    def tell(self, at: float, traffic: ToldTraffic, numbers: bytes) -> bool:
-        """The same with an event of a request that nobody read."""
-        kept = self._queue.tell(at, traffic, numbers)
-        self._put += kept
-        self.lost += not kept
-        return kept
+        return self._queue.put(event)
 
     @property
     def events(self) -> int:
-        """How many were put."""
-        return self._put
+        """How many were put, and found room."""
+        return self._queue.kept
+
+    @property
+    def lost(self) -> int:
+        """How many found none."""
+        return self._queue.lost
 
     @property
     def is_refused(self) -> bool:

@@ -41,16 +41,26 @@ class KnownParty:
         self._file = file
         self._levels: ClientLevels | None = None
         self._levels_of: LevelsFile | None = None
+        self._edition: object = None  # of the connection
+        self._rules_id: Callable[[], str | None] = _no_rules
+        self._rules: str | None = None
         self._made_of: tuple[Any, ...] = ()
         self.shared = SharedFields({})
         self.tallies: dict[TallyKey, OpenTally] = {}
 
     def of(self, connection: Connection) -> SharedFields:
         """The party as it is now."""
-        rules = noted_rules(connection)
-        edition = None if rules is None else rules.edition()
+        if connection.edition is not self._edition or self._rules_id() != self._rules:
+            self._renew(connection)
+        return self.shared
+
+    def _renew(self, connection: Connection) -> None:
+        """Something may be another."""
+        noted = noted_rules(connection)
+        self._edition, self._rules_id = connection.edition, _no_rules if noted is None else noted.edition
+        self._rules = self._rules_id()
         made_of = (
-            edition,
+            self._rules,
             connection.principal,
             connection.client_id,
             connection.software_name,
@@ -61,8 +71,7 @@ class KnownParty:
         if made_of != self._made_of:
             self._made_of, self._levels = made_of, None
             self.tallies.clear()
-            self.shared = SharedFields(_party(self.number, connection, edition))
-        return self.shared
+            self.shared = SharedFields(_party(self.number, connection, self._rules))
 
     def tally(self, connection: Connection, key: TallyKey) -> OpenTally | None:
         """What requests of this API and version are found in unread, while nothing of this client changed."""
@@ -89,6 +98,10 @@ class KnownParty:
             self._levels, self._levels_of = ClientLevels(file, connection, self._clock), file
             self.tallies.clear()
         return self._levels
+
+
+def _no_rules() -> None:
+    """The id of the rules, where there are none."""
 
 
 def with_tls(party: Party, tls: Tls | None) -> Party:

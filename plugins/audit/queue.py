@@ -80,6 +80,7 @@ class EventQueue:
         self._entries: deque[Entry] = deque()
         self._came = 0  # of what was put, by weight; written by who puts
         self._went = 0  # the same of what was taken; written by who takes
+        self.kept = self.lost = 0  # how many events found room, and how many did not
         self._loss: Loss | None = None
         self._told: ToldEvents | None = None  # the newest entry, where it may take one more
 
@@ -97,6 +98,7 @@ class EventQueue:
             self._lose(event.at)
             return False
         self._came += event.weight
+        self.kept += 1
         self._entries.append(event)
         self._told = None
         return True
@@ -114,9 +116,11 @@ class EventQueue:
             self._entries.append(told)
             self._told = told
         self._came += weight
+        self.kept += 1
         return True
 
     def _lose(self, at: float) -> None:
+        self.lost += 1
         if self._loss is None or self._loss is not self._entries[-1] or not self._loss.add(at):
             self._loss = Loss(at)
             self._loss.add(at)

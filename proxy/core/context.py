@@ -95,6 +95,11 @@ class Connection:
     broker_versions: Mapping[int, tuple[int, int]] = field(default_factory=dict)  # api key -> lowest, highest
     notes: dict[Any, Any] = field(default_factory=dict)  # for plugins: what they keep of this connection
     number: int = field(default_factory=_numbers.__next__)  # counts the connections of this process
+    edition: object = field(init=False, repr=False)  # another one as soon as anything of it is another
+
+    def __setattr__(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+        object.__setattr__(self, "edition", object())
 
     @property
     def held(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plugins.audit.party import KnownParty
 from proxy.testing import FakeWorker, connection
+from rules.noted import NotedRules, note_rules
 
 
 def test_it_is_made_once_for_all_events_that_say_the_same() -> None:
@@ -15,3 +16,14 @@ def test_it_is_made_once_for_all_events_that_say_the_same() -> None:
     assert after.fields == {**before.fields, "principal": "User:alice", "delegation": "token-id"}
     assert "principal" not in before.fields
     assert before.fields["connection"] == 4
+
+
+def test_it_says_by_which_rules_requests_are_decided_now() -> None:
+    known, client, ids = KnownParty(4, FakeWorker().services()), connection(), ["first"]
+    assert "rules" not in known.of(client).fields
+    note_rules(client, NotedRules(lambda: ids[0], lambda *_: None))
+    assert known.of(client).fields["rules"] == "first"
+    ids[0] = "other"
+    assert known.of(client).fields["rules"] == "other"
+    note_rules(client, NotedRules(lambda: None, lambda *_: None))
+    assert "rules" not in known.of(client).fields
