@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Self
 
 from tests.acl.names import SUPER_USER
-from tests.real.cluster import CLUSTER_ID, JARS, JVM, LOGGING, START
+from tests.real.archive import CLUSTER_ID, loaded
+from tests.real.cluster import JARS, JVM, LOGGING, START
 from tests.real.jars import classpath
 from tests.real.java import java
 from tests.real.ports import free_block
@@ -90,5 +91,6 @@ class Node:
         shutil.rmtree(self.folder / "data", ignore_errors=True)
 
     def _run(self, main: str, *arguments: str) -> Program:
-        command = [java(), *JVM, *LOGGING, "-cp", classpath(JARS), main, *arguments, str(self.settings)]
+        flags = [*JVM, *loaded(JARS), *LOGGING]
+        command = [java(), *flags, "-cp", classpath(JARS), main, *arguments, str(self.settings)]
         return Program(self.folder.name, command, self.settings.with_name("broker.log"))

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 
+from tests.real.archive import CLUSTER_ID, UP, loaded
 from tests.real.jars import classpath
 from tests.real.java import java
 from tests.real.ports import free_port
@@ -18,7 +19,6 @@ from tests.real.process import Program
 from tests.real.way import Way
 
 JARS = "kafka-4.3.1"
-CLUSTER_ID = "RG9vcmtlZXBlclJlYWwxMA"
 BROKERS = (1, 2, 3)
 START = 120.0  # seconds that a broker may take on a busy machine; 10 are usual
 # One compiler tier and the serial collector: a broker is up in half the time and needs half the memory.
@@ -26,7 +26,7 @@ JVM = ("-Xms128m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-
 # Warnings, and the one line that says that a broker is up.
 LOGGING = (
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-    "-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info",
+    UP,
     "-Dorg.slf4j.simpleLogger.showDateTime=true",
     "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",
     "-Dorg.slf4j.simpleLogger.showThreadName=false",
@@ -151,7 +151,7 @@ class Broker:
         return self._program
 
     def _run(self, main: str, *arguments: str) -> Program:
-        command = [java(), *JVM, *LOGGING, *self.flags, "-cp", classpath(JARS), main, *arguments]
+        command = [java(), *JVM, *loaded(JARS), *LOGGING, *self.flags, "-cp", classpath(JARS), main, *arguments]
         command.append(str(self.folder / "server.properties"))
         return Program(f"broker {self.node_id}", command, self.log)
 

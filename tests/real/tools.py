@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from typing import NamedTuple
 
+from tests.real.archive import loaded
 from tests.real.cluster import JARS
 from tests.real.jars import classpath
 from tests.real.java import java
@@ -20,7 +21,7 @@ PLACES = {
     "ReassignPartitionsCommand": TOOLS + "reassign.",
 }
 # A tool lives for a second: nothing is worth optimising.
-JVM = ("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+JVM = ("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"
 PATIENCE = 120.0
 
@@ -43,7 +44,7 @@ def tool(way: Way, name: str, *arguments: object, given: str = "") -> Outcome:
     # Where a tool has commands of its own, its parser wants the address before them, but one tool after.
     place = 1 if name == "ClusterTool" else 0
     asked[place:place] = ["--bootstrap-server", way.bootstrap]
-    command = [java(), *JVM, QUIET, "-cp", classpath(JARS), main, *asked]
+    command = [java(), *JVM, *loaded(JARS), QUIET, "-cp", classpath(JARS), main, *asked]
     done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=PATIENCE)
     return Outcome(done.returncode, way.plain(done.stdout + done.stderr))
 

@@ -14,6 +14,8 @@ from proxy.cli import main
 from rules import load
 from rules.bindings import Binding, bindings
 from tests.proxy.protocol.oracles.broker import HOST, DenyingBroker
+from tests.real.archive import loaded
+from tests.real.cluster import JARS
 from tests.real.jars import classpath
 from tests.real.java import java
 from tests.real.tools import JVM, QUIET
@@ -47,7 +49,8 @@ def acls(*arguments: object, given: str | None = None) -> Result:
 
 
 def kafka_acls(*arguments: str) -> str:
-    command = [java(), *JVM, QUIET, "-cp", classpath("kafka-4.3.1"), "org.apache.kafka.tools.AclCommand", *arguments]
+    flags = [*JVM, *loaded(JARS), QUIET]
+    command = [java(), *flags, "-cp", classpath(JARS), "org.apache.kafka.tools.AclCommand", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
