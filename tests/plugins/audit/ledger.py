@@ -1,14 +1,16 @@
 """A ledger of what clients really did, kept by a relay between them and the proxy. It shares no code with the journal.
 
 It reads the heads of frames: which request, with which number, on which connection, and whether its answer came. The
-port that it comes from is the client's port in the journal: so each event can be held against one entry.
+port that it comes from is the client's port in the journal: so each event can be held against one entry. Ports are used
+again, and at once towards another port of the proxy: a connection of the journal is the one of the ledger with its port
+that differs from it in the fewest requests.
 """
 
 from __future__ import annotations
 
 import struct
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +18,9 @@ from tests.real.threaded_relay import Read, ThreadedRelay
 
 HEAD = struct.Struct(">ihhi")  # size, api key, version, correlation id
 NUMBER = struct.Struct(">ii")  # size, correlation id
+
+Done = tuple[int, int, int, int]  # the client's port, api, version and correlation id
+Told = dict[Done, list[str]]  # the outcomes of requests, in the order of the journal
 
 
 @dataclass
@@ -28,7 +33,7 @@ class Entry:
     answered: bool = False
 
 
-@dataclass
+@dataclass(eq=False)
 class LedgerPage:
     """What was asked on one connection, and what came back. `whole`: no byte was lost at its end."""
 
@@ -45,6 +50,10 @@ class LedgerPage:
         waiting = self.waiting.get(NUMBER.unpack(head)[1])
         if waiting:
             waiting.pop(0).answered = True
+
+    def asked_for(self, port: int) -> Counter[Done]:
+        """How often each request was asked, from this port."""
+        return Counter((port, entry.api, entry.version, entry.number) for entry in self.entries)
 
 
 class FrameHeads:
@@ -81,14 +90,12 @@ class LedgerRelay(ThreadedRelay):
 
     def __init__(self, host: str, target: str, ports: Iterable[int]) -> None:
         super().__init__(host, target, {port: port for port in ports})
-        self.pages: dict[int, LedgerPage] = {}  # by the port that the proxy sees
+        self.pages: defaultdict[int, list[LedgerPage]] = defaultdict(list)  # by the port that the proxy sees
 
     def readers(self, port: int) -> tuple[Read, Read]:
-        page = self.pages[port] = LedgerPage()
+        page = LedgerPage()
+        self.pages[port].append(page)
         return FrameHeads(12, page.asked, whole=False).read, FrameHeads(8, page.answered, whole=True).read
-
-
-Done = tuple[int, int, int, int]  # the client's port, api, version and correlation id
 
 
 @dataclass
@@ -104,31 +111,48 @@ class Comparison:
     other_outcome: list[tuple[Done, str]]
     holes: list[Entry]
 
-
-def compare(pages: dict[int, LedgerPage], events: Iterable[dict[str, Any]], keys: dict[str, int]) -> Comparison:
-    """Hold a journal's requests against a ledger. `keys`: the numbers of APIs by their names."""
-    told: Counter[Done] = Counter()
-    outcomes: dict[Done, list[str]] = {}
-    for event in events:
-        if event["kind"] == "request":
-            done = event["client_port"], keys[event["api"]], event["api_version"], event["correlation_id"]
-            told[done] += 1
-            outcomes.setdefault(done, []).append(event["outcome"])
-    both: Counter[Done] = Counter()
-    only_ledger, other, holes = [], [], []
-    for port, page in pages.items():
+    def hold(self, page: LedgerPage, port: int, told: Told) -> None:
+        """Hold what a journal told of one connection against its page of the ledger."""
         lost: list[Entry] = []
         for entry in page.entries:
             done = port, entry.api, entry.version, entry.number
-            if not told[done]:
-                only_ledger.append(entry)
+            if not told.get(done):
+                self.only_ledger.append(entry)
                 lost += [entry] if entry.answered else []
                 continue
-            holes += lost
+            self.holes += lost
             lost = []
-            told[done] -= 1
-            both[done] += 1
-            outcome = outcomes[done].pop(0)
+            self.both[done] += 1
+            outcome = told[done].pop(0)
             if (outcome == "answered") is not entry.answered:
-                other.append((done, outcome))
-    return Comparison(both, only_ledger, +told, other, holes)
+                self.other_outcome.append((done, outcome))
+        self.only_journal.update({done: len(outcomes) for done, outcomes in told.items() if outcomes})
+
+
+def compare(
+    pages: Mapping[int, Sequence[LedgerPage]], events: Iterable[dict[str, Any]], keys: dict[str, int]
+) -> Comparison:
+    """Hold a journal's requests against a ledger, connection by connection. `keys`: the numbers of APIs by name."""
+    connections: dict[tuple[Any, ...], Told] = {}
+    for event in events:
+        if event["kind"] == "request":
+            port = event["client_port"]
+            told = connections.setdefault((port, event["instance"], event["worker"], event["connection"]), {})
+            done = port, keys[event["api"]], event["api_version"], event["correlation_id"]
+            told.setdefault(done, []).append(event["outcome"])
+    came = Comparison(Counter(), [], Counter(), [], [])
+    left = {port: list(there) for port, there in pages.items()}
+    asked = {page: page.asked_for(port) for port, there in pages.items() for page in there}
+    for (port, *_), told in connections.items():
+        numbers = Counter({done: len(outcomes) for done, outcomes in told.items()})
+        # The page that differs in the least: what is in it alone counts as well.
+        page = min(
+            left.get(port, ()), key=lambda it: (asked[it] - numbers + (numbers - asked[it])).total(), default=None
+        )
+        if page is not None:
+            left[port].remove(page)
+        came.hold(page or LedgerPage(), port, told)
+    for port, there in left.items():
+        for page in there:
+            came.hold(page, port, {})
+    return came

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,16 @@ from tests.plugins.audit.audited import FAULTS, KEYS, SECONDS, audited, work
 from tests.plugins.audit.ledger import Entry, FrameHeads, LedgerPage, compare
 
 REQUESTS = int(os.environ.get("DOORKEEPER_LEDGER", "1000"))
+TOLD = {
+    "kind": "request",
+    "instance": "a",
+    "worker": 0,
+    "connection": 1,
+    "client_port": 7,
+    "api": "Produce",
+    "api_version": 9,
+    "outcome": "answered",
+}
 FRAMES = ((1, 0), (2, 50), (3, 7))  # the number and the size of each
 
 
@@ -82,13 +93,29 @@ def children(pid: int) -> list[int]:
 
 def test_the_ledger_finds_what_a_journal_lacks_or_has_twice() -> None:
     page = LedgerPage([Entry(0, 9, 1, True), Entry(0, 9, 2, True), Entry(0, 9, 3), Entry(0, 9, 4, True)])
-    told = {"kind": "request", "client_port": 7, "api": "Produce", "api_version": 9, "outcome": "answered"}
-    events = [told | {"correlation_id": number} for number in (1, 1, 3)]
-    came = compare({7: page}, events, KEYS)
+    events = [TOLD | {"correlation_id": number} for number in (1, 1, 3)]
+    came = compare({7: [page]}, events, KEYS)
     assert [entry.number for entry in came.only_ledger] == [2, 4]
     assert [entry.number for entry in came.holes] == [2]
     assert came.only_journal == {(7, 0, 9, 1): 1}
     assert came.other_outcome == [((7, 0, 9, 3), "answered")]
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_connections_that_come_from_one_port_are_told_apart(order: tuple[int, ...]) -> None:
+    numbers = [1, 2], [1, 2, 3, 4], [1]
+    pages = [LedgerPage([Entry(0, 9, number, True) for number in each]) for each in numbers]
+    pages[2].entries[0].answered = False
+    outcomes = {0: "answered", 1: "answered", 2: "failed"}
+    events = [
+        TOLD | {"connection": index, "correlation_id": number, "outcome": outcomes[index]}
+        for index in order
+        for number in numbers[index]
+    ]
+    came = compare({7: pages}, events, KEYS)
+    assert (came.both.total(), came.only_ledger, came.only_journal, came.other_outcome) == (7, [], {}, [])
+    came = compare({7: pages[1:]}, events, KEYS)
+    assert came.only_journal, "there is a connection too many in the journal"
 
 
 def test_frames_are_found_however_a_stream_is_cut() -> None:
