@@ -4,7 +4,8 @@ Rules:
 * Where there is a token, it must be sent: `Authorization: Bearer TOKEN`.
 * Without one, only who comes by loopback may: where the admin side is bound elsewhere, nobody.
 * A page of some website may have a browser send requests to loopback. Without a token, those of browsers are refused:
-  they name where they come from (`Origin`), or a host that is not this machine's own (`Host`, by DNS rebinding).
+  they name where they come from (`Origin`), say that it is elsewhere (`Sec-Fetch-Site`: an image has no `Origin`), or
+  name a host that is not this machine's own (`Host`, by DNS rebinding).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from proxy.admin.problems import HttpError
 from proxy.core.addresses import is_loopback
 
 SCHEME = "Bearer "
+OF_NO_PAGE = ("none", "same-origin")  # typed into a browser, or asked from what we answered
 
 
 class Guard:
@@ -39,7 +41,8 @@ class Guard:
         if not self._is_local:
             way_out = 'give "admin:" a "token_file:", or bind it to 127.0.0.1'
             raise HttpError(403, f"without a token this is answered on loopback alone; {way_out}")
-        if "origin" in request.headers or not _is_ours(request.headers.get("host", "")):
+        is_of_page = "origin" in request.headers or request.headers.get("sec-fetch-site", "none") not in OF_NO_PAGE
+        if is_of_page or not _is_ours(request.headers.get("host", "")):
             raise HttpError(403, 'browsers are not answered here without a token; give "admin:" a "token_file:"')
 
 

@@ -217,6 +217,7 @@ def _problem(fault: Any) -> str | None:
 def _name_problem(name: Any) -> str | None:
     if name is None:
         return None
-    if not isinstance(name, str) or not name or "/" in name or len(name) > LONGEST_NAME:
-        return f'a name is text of at the most {LONGEST_NAME} characters, without "/"; e.g. "lost-ack"'
-    return None
+    is_text = isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and name.isprintable()
+    if is_text and "/" not in name and name not in (".", ".."):  # which clients take out of a path
+        return None
+    return f'a name is printable text of at the most {LONGEST_NAME} characters, without "/"; e.g. "lost-ack"'

@@ -130,10 +130,18 @@ REFUSED: dict[str, Refused] = {
         *("PUT", "/faults/taken", {"name": "other", **HOLD}, 422, "nothing was changed"),
         [("faults[0].name", 'it is called "taken" here; leave its name out')],
     ),
-    "no name": (
-        *("POST", "/faults", {"name": "a/b", **HOLD}, 422, "nothing was changed"),
-        [("faults[0].name", 'a name is text of at the most 200 characters, without "/"; e.g. "lost-ack"')],
-    ),
+    **{
+        f"no name: {name!r}": (
+            *("POST", "/faults", {"name": name, **HOLD}, 422, "nothing was changed"),
+            [
+                (
+                    "faults[0].name",
+                    'a name is printable text of at the most 200 characters, without "/"; e.g. "lost-ack"',
+                )
+            ],
+        )
+        for name in ("", "a/b", ".", "..", "a\nb", "\x1b[31mred", "\0", "\u202e", "a" * 201, 7)
+    },
     "no fault": (
         *("POST", "/faults", [7], 422, "nothing was changed"),
         [("faults[0]", 'a fault is an object; send e.g. {"do": "hold"}')],
