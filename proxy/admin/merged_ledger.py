@@ -4,6 +4,7 @@ Rules:
 * It is gathered when somebody asks. What a worker noted that ended before is gone with it.
 * Entries that are gathered together are in the order of their times. Numbers begin at 1 and only grow.
 * The last entries are kept, as each worker keeps its last.
+* Readers who wait look for themselves, each by a connection: beyond some, they are told to come again.
 * An entry is taken once. Of lives that answer no more it is forgotten how far they were read, the oldest first.
 """
 
@@ -16,10 +17,13 @@ from typing import Any
 
 import trio
 
+from proxy.admin.problems import HttpError
+
 KEPT = 10_000  # entries
 AT_ONCE = 1_000  # that one worker is asked for
 LIVES = 1_000  # of plugins, of which it is known how far they were read
 LOOKS = 0.05  # seconds between two looks for a first entry
+WAITING = 100  # readers who may wait at a time
 
 Query = Callable[[str, Mapping[str, Any]], Awaitable[dict[int, list[Any]]]]
 
@@ -33,20 +37,37 @@ class MergedLedger:
         self._number = 0
         self._after: dict[str, int] = {}  # how far each life was read
         self._gathering = trio.Lock()
+        self._waiting = 0
 
     async def page(self, since: int, limit: int, wait: float) -> dict[str, Any]:
         """The first entries after number `since`; there may be none after `wait` seconds.
 
-        `next` is what to say for `since` the next time.
+        `next` is what to say for `since` the next time. Raises HttpError where too many wait.
         """
-        until = trio.current_time() + wait
-        while True:
-            async with self._gathering:
-                await self._gather()
-                found = list(islice((it for it in self._entries if it["number"] > since), limit))
-            if found or trio.current_time() >= until:
-                return {"entries": found, "next": found[-1]["number"] if found else since}
-            await trio.sleep(LOOKS)
+        found = await self._found(since, limit)
+        if not found and wait:
+            found = await self._first(since, limit, wait)
+        return {"entries": found, "next": found[-1]["number"] if found else since}
+
+    async def _first(self, since: int, limit: int, wait: float) -> list[dict[str, Any]]:
+        """Those that come within `wait` seconds. Raises HttpError where too many wait."""
+        if self._waiting == WAITING:
+            why = f'{WAITING} readers wait for the ledger already; ask without "wait", or in a second'
+            raise HttpError(503, why, headers={"retry-after": "1"})
+        self._waiting += 1
+        try:
+            until, found = trio.current_time() + wait, list[dict[str, Any]]()
+            while not found and trio.current_time() < until:
+                await trio.sleep(LOOKS)
+                found = await self._found(since, limit)
+            return found
+        finally:
+            self._waiting -= 1
+
+    async def _found(self, since: int, limit: int) -> list[dict[str, Any]]:
+        async with self._gathering:
+            await self._gather()
+            return list(islice((it for it in self._entries if it["number"] > since), limit))
 
     async def begin_anew(self, reset: Callable[[], Awaitable[None]]) -> None:
         """Have the workers forget theirs, and forget all."""

@@ -10,7 +10,9 @@ import pytest
 import trio
 import trio.testing
 
+from proxy.admin import merged_ledger
 from proxy.admin.merged_ledger import AT_ONCE, KEPT, LIVES, MergedLedger
+from proxy.admin.problems import HttpError
 from proxy.core.state import NotTakenError
 
 
@@ -60,6 +62,27 @@ async def test_a_first_entry_is_waited_for(autojump_clock: trio.testing.MockCloc
         ledgers.times[0].append(1.0)
     assert [it["number"] for it in pages[0]["entries"]] == [1]
     assert trio.current_time() < 6
+
+
+async def test_readers_beyond_some_do_not_wait(
+    autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merged_ledger, "WAITING", 2)
+    merged = MergedLedger(Ledgers().query)
+    refused: list[HttpError] = []
+
+    async def read(wait: float) -> None:
+        try:
+            assert await merged.page(0, 3, wait) == {"entries": [], "next": 0}
+        except HttpError as error:
+            refused.append(error)
+
+    async with trio.open_nursery() as nursery:
+        for wait in (30.0, 30.0, 30.0, 0.0):
+            nursery.start_soon(read, wait)
+    assert [(error.status, error.headers) for error in refused] == [(503, {"retry-after": "1"})]
+    await read(1.0)
+    assert len(refused) == 1, "those who waited are gone"
 
 
 async def test_it_begins_anew_and_numbers_go_on() -> None:
