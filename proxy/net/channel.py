@@ -76,13 +76,24 @@ class Settings:
 
 
 def receive_settings(channel: socket.socket) -> Settings:
-    """The first thing on a channel, before anything async. Raises EOFError when the supervisor is gone already."""
-    with channel.makefile("rb") as stream:
-        head = stream.read(SIZE.size)
-        if len(head) < SIZE.size:
-            raise EOFError("the supervisor is gone")
-        settings: Settings = pickle.loads(stream.read(SIZE.unpack(head)[0]))
+    """The first thing on a channel, before anything async. Raises EOFError when the supervisor is gone already.
+
+    What follows may be there too, a change for one, and is left for `Lines`.
+    """
+    (size,) = SIZE.unpack(_exactly(channel, SIZE.size))
+    settings: Settings = pickle.loads(_exactly(channel, size))
     return settings
+
+
+def _exactly(channel: socket.socket, size: int) -> bytearray:
+    """So many bytes. Raises EOFError."""
+    data = bytearray()
+    while len(data) < size:
+        more = channel.recv(size - len(data))
+        if not more:
+            raise EOFError("the supervisor is gone")
+        data += more
+    return data
 
 
 class Lines:

@@ -21,8 +21,22 @@ async def test_settings_arrive_as_they_were_sent() -> None:
     assert (got.config, got.worker, got.log, got.verbose) == (config, 1, "json", True)
 
 
-def test_a_supervisor_that_is_gone_before_it_spoke_is_noticed() -> None:
+async def test_what_follows_settings_at_once_is_the_first_line() -> None:
+    config = configuration(Endpoint("kafka-1", 9092), port=9192)
     ours, theirs = socket.socketpair()
+    with ours, theirs:
+        lines = Lines(ours)
+        await lines.send_settings(Settings(config, 1, "json", True))
+        await lines.send({"prepare": 1})
+        assert receive_settings(theirs).config == config
+        with trio.fail_after(5):
+            assert await Lines(theirs).receive() == {"prepare": 1}
+
+
+@pytest.mark.parametrize("begun", [b"", b"\x00", b"\x00\x00\x00\x09", b"\x00\x00\x00\x09half"])
+def test_a_supervisor_that_is_gone_before_it_said_all_settings_is_noticed(begun: bytes) -> None:
+    ours, theirs = socket.socketpair()
+    ours.sendall(begun)
     ours.close()
     with theirs, pytest.raises(EOFError):
         receive_settings(theirs)
