@@ -136,7 +136,12 @@ def measure(
     if not contenders:
         return [], []
     with tempfile.TemporaryDirectory(prefix="doorkeeper-bench-") as folder, ExitStack() as stack:
-        lanes = {each.name: stack.enter_context(Lane(each, Path(folder, each.name))) for each in contenders}
+        lanes: dict[Contender, Lane] = {}
+        shared: Lane | None = None
+        for each in contenders:
+            lane = shared if each.reloads else None
+            lanes[each] = lane or stack.enter_context(Lane(each, Path(folder, each.name)))
+            shared = lanes[each] if each.reloads else shared
         machine = Machine()
         lines = compare(lanes, workloads, rounds, seconds, progress)
         others = machine.taken_by_others()
@@ -145,7 +150,7 @@ def measure(
         click.echo(f"\nother programs took {others:.0%} of the machine: run again when it is quieter")
     elif others > QUIET:
         click.echo(f"\nother programs took {others:.0%} of the machine: see the shares by CPU time")
-    for part in comparison(lines, list(lanes)):
+    for part in comparison(lines, [each.name for each in lanes]):
         click.echo(f"\n{part}")
     return lines, list(verdicts(lines, others > QUIET))
 

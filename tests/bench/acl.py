@@ -19,11 +19,13 @@ class Unchecked(Doorkeeper):
     """Without rules."""
 
     name = "without acl"
+    reloads = True
 
 
 class Checked(Doorkeeper):
     """With rules, all of which are enforced."""
 
+    reloads = True
     rules = RULES
     plugins = "[acl: {rules: acl.yaml}]"
 

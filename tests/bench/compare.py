@@ -2,7 +2,7 @@
 
 A shared machine is quicker at one moment and slower at the next. So a share is taken within a round, of what direct
 (or whoever the workload is measured beside) got in that round, and what is reported is the median over the rounds.
-Each round has a contender of its own: where a process's memory lies is luck that it keeps (a tenth more or less).
+Each round has processes of its own: where a process's memory lies is luck that it keeps (a tenth more or less).
 Where other programs take a part of the processors all the same, the share that the CPU time allows is the truer one.
 """
 
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from tests.bench.contenders import Contender
 from tests.bench.lane import Lane, Sample
 from tests.bench.rig import RigError
 from tests.bench.workloads import DIRECT, Workload
@@ -55,7 +56,7 @@ class Line:
 
 
 def compare(
-    lanes: Mapping[str, Lane], workloads: Iterable[Workload], rounds: int, seconds: float, say: Say
+    lanes: Mapping[Contender, Lane], workloads: Iterable[Workload], rounds: int, seconds: float, say: Say
 ) -> list[Line]:
     """Measure all; a contender that fails at a workload is left out of that line, and its problem kept."""
     dice = random.Random()
@@ -64,14 +65,19 @@ def compare(
         taken: list[dict[str, Sample]] = []
         problems: dict[str, str] = {}
         for turn in range(rounds):
-            order = [name for name in lanes if name not in problems]
+            order = [contender for contender in lanes if contender.name not in problems]
             dice.shuffle(order)
             samples: dict[str, Sample] = {}
-            for name in order:
+            old = set(lanes.values())
+            for contender in order:
+                lane, name = lanes[contender], contender.name
                 say(f"{workload.title}: round {turn + 1} of {rounds}, {name}")
                 try:
-                    lanes[name].renew()
-                    samples[name] = lanes[name].measure(workload, seconds)
+                    if lane in old:
+                        old.remove(lane)
+                        lane.renew()
+                    lane.turn_to(contender)
+                    samples[name] = lane.measure(workload, seconds)
                 except RigError as problem:
                     problems[name] = str(problem)
             taken.append(samples)

@@ -24,6 +24,7 @@ class Contender:
     rewrites = True  # gives clients its own addresses; where not, the brokers must advertise the contender's
     warmup = 0.0  # seconds of load before it is at its best
     options: Mapping[str, str | float] = {}  # of the load generator: how it is spoken with
+    reloads = False  # takes turns in one process with others that are Doorkeeper in another configuration
 
     def missing(self) -> str | None:
         """How to install it, in one line; None: it is there."""

@@ -25,10 +25,13 @@ class Unharmed(Doorkeeper):
     """Without the plugin."""
 
     name = "without faults"
+    reloads = True
 
 
 class Unmatched(Doorkeeper):
     """With so many rules, none of which matches."""
+
+    reloads = True
 
     def __init__(self, rules: int) -> None:
         self.rules = rules
@@ -36,9 +39,10 @@ class Unmatched(Doorkeeper):
 
     def command(self, folder: Path, upstream: Upstream, port: int) -> Sequence[str]:
         command = super().command(folder, upstream, port)
-        with (folder / "gateway.yaml").open("a") as file:
-            file.write("plugins: [faults: {rules: faults.yaml}]\n")
-        (folder / "faults.yaml").write_text(faults_file(self.rules))
+        file = folder / f"faults-{self.rules}.yaml"
+        file.write_text(faults_file(self.rules))
+        with (folder / "gateway.yaml").open("a") as gateway:
+            gateway.write(f"plugins: [faults: {{rules: {file.name}}}]\n")
         return command
 
 

@@ -2,11 +2,15 @@
 
 All lanes of a comparison stand side by side for its whole length, so that every sample can be taken in any order;
 those that are not measured are idle.
+
+Where a process's memory lies is luck that it keeps: two with the same configuration differ by a tenth and more. So
+contenders that are configurations of one program take turns in one process, on one lane.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +26,8 @@ from tests.real.ports import free_block
 from tests.real.process import Program
 
 START = 60.0  # seconds until a contender must let a request through
+# What Doorkeeper says of another configuration.
+RELOADED, NOT_RELOADED = "configuration reloaded", "configuration not reloaded"
 TOPICS, PARTITIONS = 100, 10
 OURS, THEIRS = 0, 1  # processors: of clients and brokers, of contenders
 
@@ -74,6 +80,7 @@ class Proxy:
     def __init__(self, contender: Contender, folder: Path, upstream: Mapping[int, Address], port: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.contender = contender
+        self._place = folder, upstream, port
         self.bootstrap = contender.bootstrap(upstream, port)
         command = contender.command(folder, upstream, port)
         log = folder / f"{contender.name}.log"
@@ -92,6 +99,19 @@ class Proxy:
                     said = self.program.tail() if self.program else ""
                     raise RigError(f"{self.contender.name} does not serve: {problem}\n{said}".rstrip()) from None
                 time.sleep(0.1)
+
+    def become(self, contender: Contender) -> None:
+        """The same process, configured as another contender says; RigError with its last lines where it is not."""
+        assert self.program is not None
+        before, until = self.program.output().count(RELOADED), time.monotonic() + START
+        contender.command(*self._place)
+        os.kill(self.program.pid, signal.SIGHUP)
+        while self.program.output().count(RELOADED) == before:
+            refused = NOT_RELOADED in self.program.output()
+            if refused or not self.program.running or time.monotonic() > until:
+                raise RigError(f"it does not become {contender.name}:\n{self.program.tail()}")
+            time.sleep(0.01)
+        self.contender = contender
 
     @property
     def cpu_seconds(self) -> float:
@@ -141,6 +161,12 @@ class Lane:
         if self.proxy.program and not self.contender.warmup:
             self.proxy.stop()
             self.proxy = self._started()
+
+    def turn_to(self, contender: Contender) -> None:
+        """Be this one from now on."""
+        if contender is not self.contender:
+            self.proxy.become(contender)
+            self.contender = contender
 
     def measure(self, workload: Workload, seconds: float) -> Sample:
         """One sample; RigError where an answer was wrong."""

@@ -36,6 +36,7 @@ class CountedTopics(Plugin):
 class Observed(Checked):
     """With rules, and an observer behind them."""
 
+    reloads = False  # it needs modules that the others do not have
     rules = FEW
     plugins = "[acl: {rules: acl.yaml}, topics]"
 
