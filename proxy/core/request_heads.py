@@ -10,6 +10,8 @@ Rules:
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from proxy.core.context import Connection, Context
 from proxy.core.fast_path import Beginning
 from proxy.core.filter_chain import FilterChain
@@ -19,6 +21,9 @@ from proxy.protocol.header import read_request_header, request_body_offset
 HEAD = REQUEST_HEAD.size
 MOST = 8  # APIs, each in one version, of which it is remembered how their requests begin
 LONGEST = 4 << 10  # bytes of a beginning that is remembered
+# How requests begin that pass, behind their heads; where that ends; how long they say to be at least; what is asked of
+# the rest (`Beginning`); and their slot.
+KnownBeginning = tuple[bytes, int, int, Callable[[memoryview], bool] | None, FilterChain, Context | None]
 
 
 class RequestHeads:
@@ -30,8 +35,7 @@ class RequestHeads:
         self._connection = connection
         self.header = b""  # what followed the head of the last request, whose header has this version
         self.version = -1
-        # By API and version: up to where, and how, requests begin that pass; and their slot.
-        self.passing: dict[int, tuple[Beginning, bytes, FilterChain, Context | None]] = {}
+        self.passing: dict[int, KnownBeginning] = {}  # by API and version
 
     def body(self, chain: FilterChain, frame: memoryview) -> int | None:
         """Where the body begins of the request that `frame` begins; None: more bytes are needed."""
@@ -71,5 +75,6 @@ class RequestHeads:
             return
         if len(self.passing) == MOST:
             self.passing.clear()
+        end, rest = begins
         key = chain.api.key << 16 | chain.version
-        self.passing[key] = begins, bytes(frame[HEAD : begins.end]), of_answer, sample
+        self.passing[key] = bytes(frame[HEAD:end]), end, end - SIZE.size, rest, of_answer, sample

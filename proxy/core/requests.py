@@ -34,6 +34,7 @@ class Requests(RequestLane):
 
     def __init__(self, parts: Parts, admission: Admission) -> None:
         super().__init__(parts, admission, self.meet)
+        self._passing = self._heads.passing
         self.stranger: Stranger
 
     def meet(self, head: Head, data: memoryview, pos: int) -> Reader | None:
@@ -45,14 +46,14 @@ class Requests(RequestLane):
         if not chain.sees_request:
             self._slots.append((head[2], chain, None))
             return None
-        size = SIZE.size + head[0]
-        passing = self._heads.passing.get(head[1])
+        passing = self._passing.get(head[1])
         if passing is not None:
-            (end, rest), begun, of_answer, sample = passing
-            is_like = data[pos + HEAD : pos + end].tobytes() == begun and end <= size  # views compare at half the speed
-            if is_like and (rest is None or rest(data[pos + end : pos + size])):
+            begun, end, least, rest, of_answer, sample = passing
+            is_like = data[pos + HEAD : pos + end].tobytes() == begun  # views compare at half the speed
+            if is_like and head[0] >= least and (rest is None or rest(data[pos + end : pos + SIZE.size + head[0]])):
                 self._slots.append((head[2], of_answer, sample))  # 0.3 us, where looking takes 1.2
                 return None
+        size = SIZE.size + head[0]
         counted = self._admission.filters.counted.get(head[1])
         if counted is not None and self._counted.ask(counted, head, data, pos, self._heads):
             return None
