@@ -27,7 +27,10 @@ class ThreadedRelay:
         self._failure: BaseException | None = None
 
     def readers(self, port: int) -> tuple[Read, Read]:
-        """What reads the bytes of a connection that has this port at the proxy: from the client, and to it."""
+        """What reads the bytes of a connection that has this port at the proxy: from the client, and to it.
+
+        They read nothing where the connection was reset: what was under way then is not read.
+        """
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -76,5 +79,6 @@ async def _pump(source: trio.SocketStream, target: trio.SocketStream, read: Read
             await target.send_all(data)
         await target.send_eof()
     except (trio.BrokenResourceError, trio.ClosedResourceError):
+        read(b"")
         await source.aclose()
         await target.aclose()

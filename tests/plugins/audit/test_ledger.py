@@ -101,6 +101,13 @@ def test_the_ledger_finds_what_a_journal_lacks_or_has_twice() -> None:
     assert came.other_outcome == [((7, 0, 9, 3), "answered")]
 
 
+def test_an_answer_may_be_missing_on_the_page_of_a_client_that_reset_its_connection() -> None:
+    page = LedgerPage([Entry(0, 9, 1), Entry(0, 9, 2, True)])
+    page.reading(lambda data: None)(b"")
+    events = [TOLD | {"correlation_id": 1}, TOLD | {"correlation_id": 2, "outcome": "client gone"}]
+    assert compare({7: [page]}, events, KEYS).other_outcome == [((7, 0, 9, 2), "client gone")]
+
+
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_connections_that_come_from_one_port_are_told_apart(order: tuple[int, ...]) -> None:
     numbers = [1, 2], [1, 2, 3, 4], [1]
