@@ -10,11 +10,9 @@ import resource
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
-from pathlib import Path
-from tempfile import mkdtemp
 
-from plugins.audit.frames import frames
 from tests.hostile.client import CLOSED, Client, connect, patiently
+from tests.hostile.folders import away, linked, looped, replaced, size, told
 from tests.hostile.ground import Ground
 from tests.hostile.requests import metadata
 from tests.hostile.settings import JOURNAL, REQUIRED, VICTIM
@@ -37,62 +35,6 @@ def _asks(ground: Ground, client_id: str, times: int) -> int:
     return answered
 
 
-def _on_disk(ground: Ground, client_id: str) -> int:
-    """How many requests of this client are told of, wherever segments lie now."""
-    said, found = f'"client_id":"{client_id}"'.encode(), 0
-    for segment in ground.folder.rglob("*.jsonl.zst"):
-        if segment.is_file() and not segment.is_symlink():
-            lines = [line for _, some in frames(segment.read_bytes()) for line in some]
-            found += sum(said in line and b'"kind":"request"' in line for line in lines)
-    return found
-
-
-@contextmanager
-def _away(ground: Ground) -> Iterator[None]:
-    folder = ground.folder / JOURNAL
-    moved = folder.with_name("elsewhere")
-    folder.rename(moved)
-    try:
-        yield
-    finally:
-        _put_back(moved, folder)
-
-
-def _put_back(moved: Path, folder: Path) -> None:
-    """What was written meanwhile stays beside it, and counts. The proxy may write at any moment of this."""
-    for _ in patiently("the folder is where it was", 30):
-        if folder.is_symlink() or not folder.is_dir():
-            folder.unlink(missing_ok=True)
-        else:
-            folder.rename(mkdtemp(prefix="meanwhile-", dir=folder.parent))
-        with suppress(OSError):  # it was made anew in between
-            moved.rename(folder)
-            return
-
-
-@contextmanager
-def _file(ground: Ground) -> Iterator[None]:
-    with _away(ground):
-        (ground.folder / JOURNAL).write_text("no folder")
-        yield
-
-
-@contextmanager
-def _link(ground: Ground) -> Iterator[None]:
-    other = ground.folder / "linked"
-    other.mkdir()
-    with _away(ground):
-        (ground.folder / JOURNAL).symlink_to(other)
-        yield
-
-
-@contextmanager
-def _loop(ground: Ground) -> Iterator[None]:
-    with _away(ground):
-        (ground.folder / JOURNAL).symlink_to(JOURNAL)
-        yield
-
-
 @contextmanager
 def _full(ground: Ground) -> Iterator[None]:
     """No file of the process may grow."""
@@ -105,10 +47,10 @@ def _full(ground: Ground) -> Iterator[None]:
 
 
 TROUBLES: dict[str, Trouble] = {
-    "the folder is moved away": _away,
-    "the folder is replaced by a file": _file,
-    "the folder is replaced by a link": _link,
-    "the folder is replaced by a link to itself": _loop,
+    "the folder is moved away": lambda ground: away(ground.folder / JOURNAL),
+    "the folder is replaced by a file": lambda ground: replaced(ground.folder / JOURNAL),
+    "the folder is replaced by a link": lambda ground: linked(ground.folder / JOURNAL),
+    "the folder is replaced by a link to itself": lambda ground: looped(ground.folder / JOURNAL),
     "the disk is full": _full,
 }
 
@@ -122,12 +64,12 @@ def troubled(ground: Ground, trouble: Trouble) -> str:
     with ThreadPoolExecutor(CLIENTS) as pool, trouble(ground):
         asking = [pool.submit(_asks, ground, client_id, ground.times(5, 30)) for _ in range(CLIENTS)]
         answered = sum(each.result() for each in asking)
-        told = _on_disk(ground, client_id)
-        assert told >= answered, f"{answered} answers left, {told} events are on disk"
+        events = len(told(ground.folder, b'"kind":"request"', f'"client_id":"{client_id}"'.encode()))
+        assert events >= answered, f"{answered} answers left, {events} events are on disk"
     for _ in patiently("clients are served again", 30):
         if _asks(ground, client_id, 1):
             break
-    return f"{answered} answers meanwhile, {told} events"
+    return f"{answered} answers meanwhile, {events} events"
 
 
 @case("links, pipes and folders lie there as if they were segments", on=REQUIRED)
@@ -145,15 +87,11 @@ def strange(ground: Ground) -> str:
 def unserved(ground: Ground) -> str:
     """Their broker is gone. Each is an event, and a flood of them few; clients of other brokers do not notice."""
     journal = ground.folder / JOURNAL
-    before, many = _size(journal), ground.times(300, 3_000)
+    before, many = size(journal), ground.times(300, 3_000)
     ground.stage.die()
     for _ in range(many):
         with suppress(*CLOSED, TimeoutError, ConnectionRefusedError), Client(connect(ground.port())) as client:
             client.receive()
-    grown = _size(journal) - before
+    grown = size(journal) - before
     assert grown < many * 500, f"{grown >> 10} KiB were written"
     return f"{many} connections: {grown >> 10} KiB"
-
-
-def _size(journal: Path) -> int:
-    return sum(file.stat().st_size for file in journal.rglob("*.zst") if file.is_file())
