@@ -4,12 +4,14 @@ Rules:
 * It is gathered when somebody asks. What a worker noted that ended before is gone with it.
 * Entries that are gathered together are in the order of their times. Numbers begin at 1 and only grow.
 * The last entries are kept, as each worker keeps its last.
-* Readers who wait look for themselves, each by a connection: beyond some, they are told to come again.
+* Readers who wait share their looks: one asks the workers, the others see what it found. Each has a connection: beyond
+  some, they are told to come again.
 * An entry is taken once. Of lives that answer no more it is forgotten how far they were read, the oldest first.
 """
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from itertools import islice
@@ -37,6 +39,7 @@ class MergedLedger:
         self._number = 0
         self._after: dict[str, int] = {}  # how far each life was read
         self._gathering = trio.Lock()
+        self._gathered = -math.inf  # when it was last begun
         self._waiting = 0
 
     async def page(self, since: int, limit: int, wait: float) -> dict[str, Any]:
@@ -59,14 +62,18 @@ class MergedLedger:
             until, found = trio.current_time() + wait, list[dict[str, Any]]()
             while not found and trio.current_time() < until:
                 await trio.sleep(LOOKS)
-                found = await self._found(since, limit)
+                found = await self._found(since, limit, LOOKS)
             return found
         finally:
             self._waiting -= 1
 
-    async def _found(self, since: int, limit: int) -> list[dict[str, Any]]:
+    async def _found(self, since: int, limit: int, age: float = 0.0) -> list[dict[str, Any]]:
+        """The first entries after number `since`, of what was gathered `age` seconds ago, or is now."""
         async with self._gathering:
-            await self._gather()
+            if trio.current_time() >= self._gathered + age:
+                await self._gather()
+            if since >= self._number:
+                return []
             return list(islice((it for it in self._entries if it["number"] > since), limit))
 
     async def begin_anew(self, reset: Callable[[], Awaitable[None]]) -> None:
@@ -77,6 +84,7 @@ class MergedLedger:
 
     async def _gather(self) -> None:
         """Take what is new in all workers."""
+        self._gathered = trio.current_time()
         new: list[dict[str, Any]] = []
         try:
             for _ in range(KEPT // AT_ONCE):

@@ -21,8 +21,10 @@ class Ledgers:
 
     def __init__(self) -> None:
         self.times: list[list[float]] = [[], []]
+        self.asked = 0
 
     async def query(self, question: str, said: Mapping[str, Any]) -> dict[int, list[Any]]:
+        self.asked += 1
         return {worker: [self._answer(f"life {worker}", times, said)] for worker, times in enumerate(self.times)}
 
     def _answer(self, life: str, times: list[float], said: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,6 +85,23 @@ async def test_readers_beyond_some_do_not_wait(
     assert [(error.status, error.headers) for error in refused] == [(503, {"retry-after": "1"})]
     await read(1.0)
     assert len(refused) == 1, "those who waited are gone"
+
+
+async def test_those_who_wait_together_ask_the_workers_as_often_as_one(autojump_clock: trio.testing.MockClock) -> None:
+    ledgers = Ledgers()
+    merged = MergedLedger(ledgers.query)
+    pages: list[dict[str, Any]] = []
+
+    async def wait() -> None:
+        pages.append(await merged.page(0, 3, 30.0))
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(50):
+            nursery.start_soon(wait)
+        await trio.sleep(5)
+        ledgers.times[0].append(1.0)
+    assert [[it["time"] for it in page["entries"]] for page in pages] == [[1.0]] * 50
+    assert ledgers.asked < 50 + 2 * 5 / merged_ledger.LOOKS
 
 
 async def test_it_begins_anew_and_numbers_go_on() -> None:
