@@ -29,7 +29,7 @@ class ThreadedRelay:
     def readers(self, port: int) -> tuple[Read, Read]:
         """What reads the bytes of a connection that has this port at the proxy: from the client, and to it.
 
-        They read nothing where the connection was reset: what was under way then is not read.
+        They read nothing (`b""`) where the client reset it: what was under way to it then is not read.
         """
         raise NotImplementedError
 
@@ -68,17 +68,22 @@ class ThreadedRelay:
             return  # the client sees a closed connection, as it would with nobody there
         asked, answered = self.readers(proxy.socket.getsockname()[1])
         async with proxy, trio.open_nursery() as nursery:
-            nursery.start_soon(_pump, client, proxy, asked)
-            nursery.start_soon(_pump, proxy, client, answered)
+            nursery.start_soon(_pump, client, proxy, asked, client)
+            nursery.start_soon(_pump, proxy, client, answered, client)
 
 
-async def _pump(source: trio.SocketStream, target: trio.SocketStream, read: Read) -> None:
+async def _pump(source: trio.SocketStream, target: trio.SocketStream, read: Read, client: trio.SocketStream) -> None:
+    at = source
     try:
         while data := await source.receive_some(CHUNK):
             read(bytes(data))
+            at = target
             await target.send_all(data)
+            at = source
+        at = target
         await target.send_eof()
-    except (trio.BrokenResourceError, trio.ClosedResourceError):
-        read(b"")
+    except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+        if at is client and isinstance(error, trio.BrokenResourceError):
+            read(b"")
         await source.aclose()
         await target.aclose()

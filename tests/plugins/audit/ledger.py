@@ -37,7 +37,7 @@ class Entry:
 class LedgerPage:
     """What was asked on one connection, and what came back.
 
-    `was_reset`: a client did not wait for its answers, and one that had left the proxy may not be on the page.
+    `was_reset`: by its client, which did not wait for an answer that had left the proxy: it may not be on the page.
     """
 
     entries: list[Entry] = field(default_factory=list)
@@ -56,7 +56,7 @@ class LedgerPage:
             waiting.pop(0).answered = True
 
     def reading(self, read: Read) -> Read:
-        """The same reader, which notes also that the connection was reset."""
+        """The same reader, which notes also that the client reset its connection."""
 
         def noting(data: bytes) -> None:
             self.was_reset = self.was_reset or not data
@@ -138,8 +138,8 @@ class Comparison:
             lost = []
             self.both[done] += 1
             outcome = told[done].pop(0)
-            is_told_right = (outcome == "answered") is entry.answered or (page.was_reset and not entry.answered)
-            if not is_told_right:
+            is_unseen = page.was_reset and not entry.answered
+            if (outcome == "answered") is not entry.answered and not is_unseen:
                 self.other_outcome.append((done, outcome))
         self.only_journal.update({done: len(outcomes) for done, outcomes in told.items() if outcomes})
 
