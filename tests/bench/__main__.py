@@ -137,11 +137,9 @@ def measure(
         return [], []
     with tempfile.TemporaryDirectory(prefix="doorkeeper-bench-") as folder, ExitStack() as stack:
         lanes: dict[Contender, Lane] = {}
-        shared: Lane | None = None
         for each in contenders:
-            lane = shared if each.reloads else None
-            lanes[each] = lane or stack.enter_context(Lane(each, Path(folder, each.name)))
-            shared = lanes[each] if each.reloads else shared
+            shared = (lane for other, lane in lanes.items() if each.reloads and other.reloads)
+            lanes[each] = next(shared, None) or stack.enter_context(Lane(each, Path(folder, each.name)))
         machine = Machine()
         lines = compare(lanes, workloads, rounds, seconds, progress)
         others = machine.taken_by_others()

@@ -105,7 +105,8 @@ class Proxy:
         assert self.program is not None
         before, until = self.program.output().count(RELOADED), time.monotonic() + START
         contender.command(*self._place)
-        os.kill(self.program.pid, signal.SIGHUP)
+        if self.program.running:
+            os.kill(self.program.pid, signal.SIGHUP)
         while self.program.output().count(RELOADED) == before:
             refused = NOT_RELOADED in self.program.output()
             if refused or not self.program.running or time.monotonic() > until:

@@ -38,3 +38,6 @@ def test_with_and_without_take_turns_in_one_process(tmp_path: Path) -> None:
         assert lane.proxy.program.output().count("configuration reloaded") == 3
         with pytest.raises(RigError, match="does not become"):
             lane.turn_to(Wrong(1))
+        lane.proxy.program.kill()
+        with pytest.raises(RigError, match="does not become"):
+            lane.turn_to(Unmatched(1))
