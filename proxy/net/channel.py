@@ -80,20 +80,20 @@ def receive_settings(channel: socket.socket) -> Settings:
 
     What follows may be there too, a change for one, and is left for `Lines`.
     """
-    (size,) = SIZE.unpack(_exactly(channel, SIZE.size))
-    settings: Settings = pickle.loads(_exactly(channel, size))
+    (size,) = SIZE.unpack(exactly(channel, SIZE.size))
+    settings: Settings = pickle.loads(exactly(channel, size))
     return settings
 
 
-def _exactly(channel: socket.socket, size: int) -> bytearray:
-    """So many bytes. Raises EOFError."""
+def exactly(sock: socket.socket, size: int) -> bytes:
+    """So many bytes, and none of those behind them. Raises EOFError."""
     data = bytearray()
     while len(data) < size:
-        more = channel.recv(size - len(data))
+        more = sock.recv(size - len(data))
         if not more:
-            raise EOFError("the supervisor is gone")
+            raise EOFError("the other end is gone")
         data += more
-    return data
+    return bytes(data)
 
 
 class Lines:

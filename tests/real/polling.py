@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from proxy.net.channel import exactly
 from proxy.protocol.codec import decode
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.header import SIZE, read_response_header, request_frame
@@ -152,20 +153,10 @@ class Polling(Consumer):
 
     def _ask(self, connection: socket.socket, request: Request, version: int, expected: type[R]) -> R:
         connection.sendall(request_frame(request, version, 1, "polling"))
-        (size,) = SIZE.unpack(_exactly(connection, SIZE.size))
-        frame = _exactly(connection, size)
+        (size,) = SIZE.unpack(exactly(connection, SIZE.size))
+        frame = exactly(connection, size)
         _, body = read_response_header(request.api, version, frame)
         return decode(expected, version, frame[body:])
-
-
-def _exactly(connection: socket.socket, size: int) -> bytes:
-    data = bytearray()
-    while len(data) < size:
-        more = connection.recv(size - len(data))
-        if not more:
-            raise EOFError("the connection was closed")
-        data += more
-    return bytes(data)
 
 
 class Librdkafka(Consumer):

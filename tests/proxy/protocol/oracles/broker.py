@@ -6,6 +6,7 @@ import socket
 from pathlib import Path
 from typing import Any, cast
 
+from proxy.net.channel import exactly
 from proxy.protocol.codec import decode
 from proxy.protocol.header import SIZE, read_response_header, request_frame
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
@@ -45,17 +46,8 @@ class Client:
     def ask(self, request: Request, version: int) -> Response:
         """The answer; EOFError where the broker closed instead."""
         self._socket.sendall(request_frame(request, version, 1, "test"))
-        (size,) = SIZE.unpack(self._read(SIZE.size))
-        frame = self._read(size)
+        (size,) = SIZE.unpack(exactly(self._socket, SIZE.size))
+        frame = exactly(self._socket, size)
         _, offset = read_response_header(request.api, version, frame)
         answer: Any = decode(request.api.response, version, frame[offset:])
         return cast(Response, answer)
-
-    def _read(self, size: int) -> bytes:
-        read = b""
-        while len(read) < size:
-            more = self._socket.recv(size - len(read))
-            if not more:
-                raise EOFError("the broker closed the connection")
-            read += more
-        return read
