@@ -4,6 +4,8 @@ Rules:
 * No link exists yet, so the steps of plugins are taken here, by the task of the connection. It is one of those that
   `limits.connections` counts, and it waits no longer than `limits.idle`.
 * A client that leaves meanwhile is forgotten at once, unless it sent something first.
+* Where nothing is waited for, which is usual, no task and no time limit is made: what trio notes of a limit is kept
+  until it would have been over.
 """
 
 from __future__ import annotations
@@ -31,8 +33,15 @@ ROOM = 64 << 10  # bytes read at a time from a client that gets no answer
 async def admit(client: socket.socket, steps: Generator[Step, Any, Decided], most: float) -> Decided:
     """What these steps decide, within so many seconds, done as far as it is more than to close the socket."""
     decision: Decided = Disconnect(f"a plugin did not decide within {most:g} s (limits.idle)")
-    with trio.move_on_after(most):
-        decision = await _unless_gone(client, steps)
+    driver = StepDriver(steps)
+    try:
+        if driver.advance():
+            with trio.move_on_after(most):
+                decision = await _unless_gone(client, driver)
+        else:
+            decision = driver.result
+    finally:
+        steps.close()
     if isinstance(decision, Disconnect):
         if decision.how is How.RESET:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
@@ -50,13 +59,13 @@ def tell_not_served(filters: Filters, ended: NotServed) -> Iterator[tuple[str, E
             yield name_of(told), detached(error)
 
 
-async def _unless_gone(client: socket.socket, steps: Generator[Step, Any, Decided]) -> Decided:
+async def _unless_gone(client: socket.socket, driver: StepDriver[Decided]) -> Decided:
     decision: Decided = Disconnect("the client left before it was let in")
     async with trio.open_nursery() as nursery:
 
         async def decide() -> None:
             nonlocal decision
-            decision = await take(steps)
+            decision = await take(driver)
             nursery.cancel_scope.cancel()
 
         nursery.start_soon(decide)
@@ -74,18 +83,16 @@ async def _is_gone(client: socket.socket) -> bool:
         return True
 
 
-async def take(steps: Generator[Step, Any, R]) -> R:
-    """Take these steps where no link is, and so no broker that could be asked."""
-    driver = StepDriver(steps)
-    try:
-        while driver.advance():
-            try:
-                driver.give(await _taken(driver.step))
-            except Exception as error:
-                driver.throw(error)
-        return driver.result
-    finally:
-        steps.close()
+async def take(driver: StepDriver[R]) -> R:
+    """Take the step that waits, and those after it, where no link is, and so no broker that could be asked."""
+    waits = True
+    while waits:
+        try:
+            driver.give(await _taken(driver.step))
+        except Exception as error:
+            driver.throw(error)
+        waits = driver.advance()
+    return driver.result
 
 
 async def _taken(step: object) -> Any:

@@ -11,6 +11,7 @@ import trio
 import trio.testing
 
 from proxy.core.decisions import TURN, Alone, Ask, Call, Disconnect, How, Sleep, Step, Wait
+from proxy.core.driving import StepDriver
 from proxy.core.signal import Signal
 from proxy.net.admitting import Decided, admit, take
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
@@ -34,6 +35,12 @@ def deciding(decision: Decided, *steps: Step) -> Generator[Step, Any, Decided]:
     return decision
 
 
+async def taken(steps: Generator[Step, Any, Any]) -> Any:
+    driver = StepDriver(steps)
+    assert driver.advance(), "nothing is waited for"
+    return await take(driver)
+
+
 async def test_steps_are_taken_one_after_the_other(autojump_clock: trio.testing.MockClock) -> None:
     told: list[object] = []
 
@@ -49,7 +56,7 @@ async def test_steps_are_taken_one_after_the_other(autojump_clock: trio.testing.
             told.append("raised")
         return "done"
 
-    assert await take(steps()) == "done"
+    assert await taken(steps()) == "done"
     assert told == [3, "called", "raised"]
 
 
@@ -62,14 +69,14 @@ async def test_a_signal_lets_them_go_on() -> None:
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(release)
-        assert await take(deciding(None, Wait(signal))) is None
-    assert await take(deciding(None, Wait(signal))) is None
+        assert await taken(deciding(None, Wait(signal))) is None
+    assert await taken(deciding(None, Wait(signal))) is None
 
 
 @pytest.mark.parametrize("step", [Ask(HEARTBEAT), Alone()])
 async def test_there_is_no_broker_to_ask(step: Step) -> None:
     with pytest.raises(TypeError, match="is no step for a client that was accepted"):
-        await take(deciding(None, step))
+        await taken(deciding(None, step))
 
 
 async def test_a_client_may_come_or_not(pair: tuple[socket.socket, socket.socket]) -> None:
@@ -139,3 +146,22 @@ async def test_a_client_that_says_something_first_is_waited_for(
     client.sendall(b"hello")
     assert await admit(ours, deciding(None, Sleep(5)), 1000) is None
     assert ours.recv(5) == b"hello"
+
+
+class Spawned(trio.abc.Instrument):
+    """Counts tasks that begin."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def task_spawned(self, task: trio.lowlevel.Task) -> None:
+        self.count += 1
+
+
+async def test_who_decides_at_once_needs_no_task(pair: tuple[socket.socket, socket.socket]) -> None:
+    spawned = Spawned()
+    trio.lowlevel.add_instrument(spawned)
+    assert await admit(pair[1], deciding(None), 10) is None
+    assert spawned.count == 0
+    assert await admit(pair[1], deciding(None, Sleep(0)), 10) is None
+    assert spawned.count > 0
