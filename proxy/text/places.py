@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from proxy.text.environment import Environment, secrets, shield, substitute, unshield
+from proxy.text.longest import check_values
 from proxy.text.words import named, sounds_secret
 
 Path = tuple[str | int, ...]
@@ -66,7 +67,8 @@ class Reading:
 
 
 def read(text: str, environment: Environment) -> Reading:
-    """Read one YAML document. Raises yaml.YAMLError where the text is not YAML at all."""
+    """Read one YAML document. Raises yaml.YAMLError where the text is not YAML at all, or a value is too long."""
+    check_values(text)
     shielded = shield(text)
     try:
         return _Document(FASTEST(shielded), environment).read()
