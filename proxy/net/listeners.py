@@ -32,7 +32,7 @@ from proxy.text.scarce import MORE_DESCRIPTORS, is_scarce
 
 log = structlog.get_logger()
 
-BURST = 64  # connections accepted before others get their turn
+BURST = 16  # connections accepted before others get their turn: bringing one to a broker takes up to 1 ms
 BREATHER = 0.1  # seconds without accepting when there are no descriptors left
 MAPPED = "::ffff:"  # an IPv4 client of an IPv6 socket
 
