@@ -9,6 +9,7 @@ import structlog
 
 from proxy import logs
 from proxy.config import examine
+from proxy.net.allocator import begin_with_the_systems
 
 log = structlog.get_logger()
 
@@ -41,6 +42,8 @@ option.
 @click.option("-v", "--verbose", is_flag=True, help="Log every connection too, up to 100 lines a second.")
 def command(file: str, form: logs.Format, verbose: bool) -> None:
     """Stand between clients and brokers, as the configuration FILE says."""
+    if sys.argv[1:2] == ["run"]:  # this process is nothing else
+        begin_with_the_systems()
     # A signal to read the file anew waits until it can be obeyed.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:

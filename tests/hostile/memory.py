@@ -17,7 +17,7 @@ from tests.hostile.logins import handshake, token
 from tests.hostile.requests import beat, fetch, metadata, produce
 from tests.hostile.settings import OPEN, RULED, SASL, TWO
 from tests.hostile.stage import NODE, Peer, Play, brief, silent
-from tests.hostile.trial import KEPT, MARGIN, case, cases
+from tests.hostile.trial import case, cases
 
 MIB = 1 << 20
 PIPES = 24  # descriptors: pipes are kept for the next large frames
@@ -79,9 +79,7 @@ def whole_frames(ground: Ground) -> str:
     return "40 answers"
 
 
-@case(
-    "requests under way that are refused in part: 600 short names in each", on=RULED, peak=2 * PEAK, kept=KEPT + MARGIN
-)
+@case("requests under way that are refused in part: 600 short names in each", on=RULED, peak=2 * PEAK)
 def under_way(ground: Ground) -> str:
     """What is refused is kept until the broker answers the rest, and it never does. Each is too small to be large."""
     names = ["orders", *("".join(letters) for letters in islice(product(ascii_lowercase, repeat=3), 600))]

@@ -26,7 +26,6 @@ PAIRS = 10  # that the canary must see with each attack, or behind it
 BLAMED = ("ProtocolError", "JournalError")
 LATER = 0.1  # seconds by which the canary's p99 may grow; a goal
 KEPT = 20  # MiB that may stay; the report says where more does
-MARGIN = 10  # MiB more that may stay after 30,000 names: from 16 to 21 do, as what else lives on happens to lie
 BUGS = ("a bug of the proxy", "handler failed")
 
 T = TypeVar("T")

@@ -17,7 +17,7 @@ from tests.hostile.logins import agree, show
 from tests.hostile.requests import CLIENT_APIS, fetch, metadata, produce, swollen
 from tests.hostile.settings import AUDITED, FAULTY, OPEN, RULED, SASL, TWO
 from tests.hostile.stage import brief
-from tests.hostile.trial import KEPT, MARGIN, case, cases
+from tests.hostile.trial import case, cases
 
 PEAK = 400  # MiB: names that were read take many times their bytes
 LARGEST = 60.0  # seconds for an answer to 50,000 elements
@@ -64,9 +64,9 @@ NAMING: dict[str, Callable[[int], bytes]] = {
 }
 
 
-@cases({f"very many {what}": of for what, of in NAMING.items()}, on=RULED, peak=PEAK, kept=KEPT + MARGIN)
-@cases({f"very many {what}": of for what, of in NAMING.items()}, on=AUDITED, peak=PEAK, kept=KEPT + MARGIN)
-@cases({f"very many {what}": of for what, of in NAMING.items()}, on=FAULTY, peak=PEAK, kept=KEPT + MARGIN)
+@cases({f"very many {what}": of for what, of in NAMING.items()}, on=RULED, peak=PEAK)
+@cases({f"very many {what}": of for what, of in NAMING.items()}, on=AUDITED, peak=PEAK)
+@cases({f"very many {what}": of for what, of in NAMING.items()}, on=FAULTY, peak=PEAK)
 def names(ground: Ground, of: Callable[[int], bytes]) -> str:
     """One client, one request: of 300,000 names in the long form."""
     return _asks(ground, of(ground.times(*MANY)))
@@ -83,8 +83,8 @@ def _offsets(count: int) -> bytes:
     return request_frame(asked, 5, 1, "hostile")
 
 
-@case("very many topics in Metadata, from five clients at once", on=RULED, peak=800, kept=KEPT + MARGIN)
-@case("very many topics in Metadata, from five clients at once", on=TWO, peak=800, kept=KEPT + MARGIN)
+@case("very many topics in Metadata, from five clients at once", on=RULED, peak=800)
+@case("very many topics in Metadata, from five clients at once", on=TWO, peak=800)
 @case("very many topics in Metadata, from five clients at once", on=OPEN, peak=800)
 def names_from_five(ground: Ground) -> str:
     return _asks(ground, metadata(_names(ground.times(*MANY), "other-")), 5)
