@@ -12,8 +12,8 @@ Rules:
 * Connections that hold less are never stopped by others.
 * When much was let go, Python and the C library are told to give it back to the system, and once more when what was
   kept of it for the next objects is not used any more.
-* Nothing is counted where bytes pass: connections are looked at a few times a second, for a hundredth of the time at
-  the most, and one that kept all of a chunk is looked at then.
+* Nothing is counted where bytes pass: connections are looked at a few times a second, and one that kept all of a chunk
+  is looked at then. That takes a hundredth of the time, unless it is so long that they would be looked at too rarely.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from proxy.net.machine import give_back
 QUICKEST = 0.1  # seconds between two looks, at the least
 SHARE = 100  # one in so many seconds goes into looking
 PATIENCE = 5.0  # seconds
-SETTLED = 1.0  # seconds after which memory is given back once more
+SETTLED = 1.0  # seconds after which memory is given back once more; the longest time between two looks, too
 MUCH = 4 << 20  # bytes; less is not worth giving back, which takes 1 ms and more
 MIB = 1 << 20
 
@@ -82,7 +82,7 @@ class Budget:
         while True:
             began = time.perf_counter()
             self.look()
-            await trio.sleep(max(QUICKEST, SHARE * (time.perf_counter() - began)))
+            await trio.sleep(min(max(QUICKEST, SHARE * (time.perf_counter() - began)), SETTLED))
 
     def look(self) -> None:
         """Look at all connections, and do what must be done."""
@@ -137,7 +137,7 @@ class Budget:
         target = self._enough if now - self._exceeded_since >= PATIENCE else self._most
         while self.held > target and self._holding:
             self._end(max(self._holding, key=self._holding.__getitem__))
-        for holder, held in self._holding.items():
+        for holder, held in tuple(self._holding.items()):  # one that is paused may be over
             if held >= self._much and self.held > self._enough:
                 self._pause(holder)
 
