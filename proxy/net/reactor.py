@@ -48,6 +48,7 @@ log = structlog.get_logger()
 BUDGET = 0.005  # seconds of serving before the other tasks have their turn
 LINGER = 0.001  # seconds; epoll's own resolution
 EVENTS = 256  # taken from the epoll at a time
+ROUND = 0.002  # seconds in which all who have much to read get their turn
 
 ROOM, INCOMING = select.EPOLLOUT, select.EPOLLIN
 BROKEN = select.EPOLLERR | select.EPOLLHUP
@@ -135,16 +136,15 @@ class Reactor:
         self._guard(conversation, partial(self._ended, conversation, conversation.reason))
         self._guard(conversation, conversation.release)
 
-    # The loop.
-
     def _serve(self) -> None:
         """Serve whoever is ready, until nobody is or the budget is spent."""
         poll, sides, waiting, again = self.sockets.epoll.poll, self.sockets.sides, self.turns.line, self._again
-        clock, deliver = trio.lowlevel.current_clock().current_time, self._buffer.deliver
+        clock, deliver, shared = trio.lowlevel.current_clock().current_time, self._buffer.deliver, self._shared
         deadline = clock() + BUDGET
         events = poll(0, EVENTS)
         while events or again or waiting:
-            now = self.clock.now = clock()
+            self.clock.now, before = clock(), len(again)
+            shared.turn = ROUND / (len(events) + before or 1)
             for fd, flags in events:
                 served = sides.get(fd)
                 if served is None:
@@ -159,18 +159,17 @@ class Reactor:
                         read(conversation, side)
                 except Exception as error:
                     self._crash(conversation, error)
-            if again:
-                self._serve_again()
+            self._serve_again(before)
             if waiting:
                 self.turns.serve()
             deliver()
-            if now > deadline:
+            if clock() > deadline:
                 return
             events = poll(0 if again or waiting else LINGER, EVENTS)
 
-    def _serve_again(self) -> None:
-        """Those at the end of the line."""
-        for _ in range(len(self._again)):
+    def _serve_again(self, count: int) -> None:
+        """The first so many of those who wait for their next turn."""
+        for _ in range(count):
             side = self._again.popleft()
             served = self.sockets.sides.get(side.fd)
             if served is not None and side.readable and not side.blocked:  # one that is closed is blocked for good

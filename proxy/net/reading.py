@@ -7,7 +7,8 @@ Rules:
 * A side is not read while the link wants it paused, or while what came from it cannot be sent on (`side.py`).
 * Small pieces are posted, and leave together when every link that was ready has been read. Sent one by one, each would
   wake an idle broker for itself: 50 connections of 100 B cost 27 us a request instead of 20.
-* After some rounds the others have their turn: the side waits in `again`.
+* After some rounds the others have their turn: the side waits in `again`. The more others there are, the shorter is a
+  turn: with 20 sides that have much to read, turns of 2 ms kept a small request waiting for 100 ms.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from proxy.net.side import Side
 from proxy.net.splicing import splice
 
 ROUNDS = 6  # full reads of one side before the others have their turn
-LONG = 0.002  # seconds after the first of them, when the others have it too
+SHORT = 0.0005  # seconds: a turn that is shorter is one read
 SMALL = 8 << 10  # what is sent on together with what others have to send
 
 
@@ -66,10 +67,13 @@ def read(conversation: Conversation, side: Side) -> None:
             side.readable = False
             return
         side.portion = BUFFER
+        turn = conversation.shared.turn
+        if turn < SHORT:
+            break
         now = time.perf_counter()
         if until and now > until:
             break
-        until = until or now + LONG
+        until = until or now + turn
     conversation.shared.again.append(side)
 
 

@@ -2,16 +2,18 @@
 
 Rules:
 * Each is the other's peer: what came from one is sent to the other.
-* A pair that is paused, because memory is short, is not read. Where both ends say goodbye meanwhile it ends, and what
-  was not read is lost.
+* A pair that is paused, because memory is short, is not read. Where both ends say goodbye meanwhile, or have said so,
+  it ends, and what was not read is lost.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from proxy.net.side import Side
 
 
-class SidePair:
+class SidePair(ABC):
     """A client and its broker. `is_plain`: may bytes pass between them through a pipe?"""
 
     __slots__ = ("broker", "client", "is_plain", "paused")
@@ -36,11 +38,17 @@ class SidePair:
         moved = client.received + broker.received
         return moved - client.kept - broker.kept if client.stalled or broker.stalled else moved
 
+    @abstractmethod
+    def abort(self, reason: str | None = None, *, is_fault: bool = True) -> None:
+        """End it now."""
+
     def pause(self) -> None:
         """Do not read it, for a while."""
         self.paused = True
         self.client.block()
         self.broker.block()
+        if self.client.hung and self.broker.hung:
+            self.abort()
 
     def resume(self) -> None:
         """Read it again."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import weakref
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -27,6 +27,8 @@ from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.net.outgoing import AT_ONCE
 from proxy.net.reactor import Reactor
+from proxy.net.side import Side
+from proxy.protocol.frame import SIZE
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
 from proxy.testing import connection
@@ -477,6 +479,46 @@ async def test_a_link_that_is_paused_is_over_when_both_ends_say_goodbye() -> Non
         assert not here.over
         await broker.aclose()
         await here.until_over()
+
+
+async def test_a_link_whose_ends_both_said_goodbye_is_over_when_it_is_paused() -> None:
+    async with world() as here:
+        client, _ = here.link()
+        (conversation,) = here.reactor.conversations
+        conversation.client.hung = conversation.broker.hung = True  # and the broker's last megabytes are still read
+        conversation.pause()
+        assert await client.receive_some() == b""
+        await here.until_over()
+        assert here.over == [None]
+
+
+async def test_among_many_who_have_much_to_read_a_turn_is_one_read() -> None:
+    async with world() as here:
+        clients = []
+        for _ in range(10):
+            here.link(Late())
+        frame, read = heartbeat(1)[SIZE.size :].ljust(64 * MIB, b"x"), list[Side]()
+        frame = SIZE.pack(len(frame)) + frame
+
+        def endless(side: Side) -> Callable[[memoryview, int], int]:
+            """A socket that always has as much as is asked for."""
+
+            def receive(room: memoryview, most: int) -> int:
+                read.append(side)
+                if len(read) > 60:
+                    raise BlockingIOError
+                room[:most] = frame[side.received : side.received + most]
+                return most
+
+            return receive
+
+        for conversation in here.reactor.conversations:
+            clients.append(conversation.client)
+            conversation.client.receive = endless(conversation.client)
+            here.reactor.look(conversation.client)
+        here.reactor.sockets.nudge()
+        await trio.testing.wait_all_tasks_blocked()
+        assert read[:50] == clients * 5
 
 
 async def test_a_drain_answers_what_is_in_flight_and_takes_no_more() -> None:
