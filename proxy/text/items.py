@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from proxy.text.environment import shield, unshield
+from proxy.text.pieces import Pieces
 from proxy.text.places import FASTEST
 
 Options = Sequence[str]
@@ -126,9 +127,9 @@ class _List:
 
 def _composed(text: str) -> Any:
     try:
-        return yaml.compose(text, Loader=FASTEST)
+        return yaml.compose(Pieces(text), Loader=FASTEST)
     except (yaml.YAMLError, UnicodeEncodeError):
-        return yaml.compose(text, Loader=yaml.SafeLoader)
+        return yaml.compose(Pieces(text), Loader=yaml.SafeLoader)
 
 
 def _end(node: Any) -> int:

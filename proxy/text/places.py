@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from proxy.text.environment import Environment, secrets, shield, substitute, unshield
-from proxy.text.longest import check_values
+from proxy.text.pieces import Pieces
 from proxy.text.words import named, sounds_secret
 
 Path = tuple[str | int, ...]
@@ -67,14 +67,13 @@ class Reading:
 
 
 def read(text: str, environment: Environment) -> Reading:
-    """Read one YAML document. Raises yaml.YAMLError where the text is not YAML at all, or a value is too long."""
-    check_values(text)
+    """Read one YAML document. Raises yaml.YAMLError where the text is not YAML at all."""
     shielded = shield(text)
     try:
-        return _Document(FASTEST(shielded), environment).read()
+        return _Document(FASTEST(Pieces(shielded)), environment).read()
     except (yaml.YAMLError, UnicodeEncodeError):
         # Whatever libyaml refuses is read again by PyYAML's own parser: `syntax` knows that one's words.
-        return _Document(yaml.SafeLoader(shielded), environment).read()
+        return _Document(yaml.SafeLoader(Pieces(shielded)), environment).read()
 
 
 # 10,000 rules, 82,000 events: libyaml takes 0.06 s for them, PyYAML's own parser 1.1 s.

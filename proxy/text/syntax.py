@@ -21,7 +21,6 @@ _SAYINGS = (
     ("while parsing a flow mapping", 'a mapping opens here and is never closed; add "}" or a ","'),
     ("while parsing a block", "the indent fits no line above; align it with its neighbours"),
     ("found unknown escape character", 'an unknown "\\" in double quotes; use single quotes'),
-    ("a value of more than", "a value begins here that is far too long; nothing here needs a megabyte"),
     ("levels deep", "nested too deep; nothing here needs so many levels"),
     ("expected the node content", "no value can begin like this; put it in quotes"),
     ("special characters are not allowed", "a control character stands here; remove it"),
