@@ -143,7 +143,8 @@ class Reactor:
         deadline = clock() + BUDGET
         events = poll(0, EVENTS)
         while events or again or waiting:
-            self.clock.now, before = clock(), len(again)
+            now = self.clock.now = clock()
+            before = len(again)
             shared.turn = ROUND / (len(events) + before or 1)
             for fd, flags in events:
                 served = sides.get(fd)
@@ -159,11 +160,12 @@ class Reactor:
                         read(conversation, side)
                 except Exception as error:
                     self._crash(conversation, error)
-            self._serve_again(before)
+            if before:
+                self._serve_again(before)
             if waiting:
                 self.turns.serve()
             deliver()
-            if clock() > deadline:
+            if now > deadline:
                 return
             events = poll(0 if again or waiting else LINGER, EVENTS)
 
