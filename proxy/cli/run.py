@@ -1,17 +1,18 @@
 """`doorkeeper run`: the proxy itself."""
 
+from __future__ import annotations
+
 import signal
 import sys
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
-import structlog
 
-from proxy import logs
-from proxy.config import examine
-from proxy.net.allocator import begin_with_the_systems
+from proxy.net.allocator import use_malloc
 
-log = structlog.get_logger()
+if TYPE_CHECKING:
+    from proxy.logs import Format
 
 EPILOG = """\b
 A whole configuration:
@@ -40,10 +41,10 @@ option.
     help="How to log: text for people, JSON for machines; auto is text on a terminal, JSON elsewhere.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Log every connection too, up to 100 lines a second.")
-def command(file: str, form: logs.Format, verbose: bool) -> None:
+def command(file: str, form: Format, verbose: bool) -> None:
     """Stand between clients and brokers, as the configuration FILE says."""
     if sys.argv[1:2] == ["run"]:  # this process is nothing else
-        begin_with_the_systems()
+        use_malloc()
     # A signal to read the file anew waits until it can be obeyed.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
@@ -52,7 +53,12 @@ def command(file: str, form: logs.Format, verbose: bool) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _run(file: str, form: logs.Format, *, verbose: bool) -> int:
+def _run(file: str, form: Format, *, verbose: bool) -> int:
+    import structlog  # these take a third of a second, and come after the process was executed once more
+
+    from proxy import logs
+    from proxy.config import examine
+
     config, problems = examine(file)
     if config is None:
         for problem in problems:
@@ -60,7 +66,7 @@ def _run(file: str, form: logs.Format, *, verbose: bool) -> int:
         return 1
     logs.begin(form, verbose=verbose)
     for problem in problems:
-        log.warning("mind the configuration", what=str(problem))
+        structlog.get_logger().warning("mind the configuration", what=str(problem))
     from proxy.net import supervisor
 
     return supervisor.run(config, form, verbose=verbose, examine=partial(examine, file))

@@ -28,9 +28,10 @@ import trio
 from proxy.net.machine import give_back
 
 QUICKEST = 0.1  # seconds between two looks, at the least
+SLOWEST = 1.0  # and at the most
 SHARE = 100  # one in so many seconds goes into looking
 PATIENCE = 5.0  # seconds
-SETTLED = 1.0  # seconds after which memory is given back once more; the longest time between two looks, too
+SETTLED = 1.0  # seconds after which memory is given back once more
 MUCH = 4 << 20  # bytes; less is not worth giving back, which takes 1 ms and more
 MIB = 1 << 20
 
@@ -82,7 +83,7 @@ class Budget:
         while True:
             began = time.perf_counter()
             self.look()
-            await trio.sleep(min(max(QUICKEST, SHARE * (time.perf_counter() - began)), SETTLED))
+            await trio.sleep(min(max(QUICKEST, SHARE * (time.perf_counter() - began)), SLOWEST))
 
     def look(self) -> None:
         """Look at all connections, and do what must be done."""

@@ -48,8 +48,8 @@ from proxy.net.side_pair import SidePair
 class Shared:
     """What all conversations of a reactor share. `again`: sides that have more to read, and will get no event for it.
 
-    `emit` is told of events, `leaves` of a conversation that is over, `over` once its sockets are closed, too. `turn`:
-    seconds for which one side may be read, after a first read, before the others have their turn.
+    `emit` is told of events, `leaves` of a conversation that is over, `over` once its sockets are closed, too.
+    `turn`: seconds for which one side may be read, after its first read.
     """
 
     buffer: ReadBuffer

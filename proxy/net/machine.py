@@ -13,6 +13,7 @@ from pathlib import Path
 import structlog
 
 from proxy.config import Config, LimitOptions
+from proxy.net.allocator import TRIM
 
 log = structlog.get_logger()
 
@@ -24,7 +25,6 @@ GARBAGE = 20_000  # objects before the collector looks for cycles, of which serv
 SPARE_FILES = 1000  # besides the two of each connection: ports, pipes, logs, discovery
 MOST = 1 << 30  # bytes for each worker, unless the configuration says more
 YOUNG = 1  # the generations that the collector looks through often
-TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's
 
 
 def memory_of_worker(config: Config) -> int:

@@ -5,11 +5,12 @@ import yaml
 
 from proxy.text.pieces import Pieces
 from proxy.text.places import FASTEST, Place, read
+from proxy.text.syntax import described
 
 MANY = 1_000_000
 LONG = {
-    "a value": "x" * MANY,
-    "a value in quotes": "'" + "x, " * (MANY // 3) + "'",
+    "a value": "a: " + "x" * MANY,
+    "a value in quotes": "a: '" + "x, " * (MANY // 3) + "'",
     "a comment": "#" + "x" * MANY,
     "comments": "#\n" * (MANY // 2),
     "empty lines": "\n" * MANY,
@@ -48,7 +49,7 @@ def test_what_is_long_is_asked_for_a_piece_at_a_time(text: str) -> None:
 
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 def test_places_behind_what_is_long_are_right(text: str) -> None:
-    reading = read(f"a: {text}\nb: [1,\n  ü: 2]\n", {}) if "\n" not in text else read(f"{text}\nb: [1,\n  ü: 2]\n", {})
+    reading = read(f"{text}\nb: [1,\n  ü: 2]\n", {})
     lines = text.count("\n") + 2
     assert not reading.problems
     assert reading.place(("b",)) == Place(lines, 4)
@@ -56,5 +57,7 @@ def test_places_behind_what_is_long_are_right(text: str) -> None:
 
 
 def test_a_text_that_cannot_be_encoded_is_still_no_yaml_at_its_place() -> None:
-    with pytest.raises(yaml.YAMLError):
-        read("a: \ud800", {})
+    text = "a: 1\nb: \ud800"
+    with pytest.raises(yaml.YAMLError) as refused:
+        read(text, {})
+    assert described(refused.value, text)[0] == Place(2, 4)
