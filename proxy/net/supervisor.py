@@ -23,6 +23,7 @@ from proxy.net.gateway import Gateway
 from proxy.net.machine import allow_open_files
 from proxy.net.process import CANNOT_START, CUT, Serving, StartError, cannot_start, serve
 from proxy.net.reloading import Examine, obey
+from proxy.net.settling import Settling
 from proxy.net.tasks import Tasks
 from proxy.net.workers import Workers
 from proxy.telemetry.counters import NetworkCounters
@@ -61,7 +62,9 @@ async def _run(config: Config, settings: Settings, admin: list[socket.socket], e
             from proxy.admin.app import application  # a proxy without it saves 0.2 s and 10 MB
             from proxy.admin.server import serve_admin
 
-            make = partial(application, serving, config.workers, config.admin)
+            settling = Settling()
+            nursery.start_soon(tasks.keep, "giving memory back", settling.run)
+            make = partial(application, serving, config.workers, config.admin, settling.ask)
             nursery.start_soon(tasks.keep, "answering on the admin side", partial(serve_admin, admin, make))
         if examine is not None:
             await nursery.start(obey, examine, serving, tasks)

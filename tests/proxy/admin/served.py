@@ -16,6 +16,10 @@ from proxy.telemetry.report import Report, Reports
 from proxy.testing import FakeWorker, build
 
 
+def nothing() -> None:
+    """Memory is not given back here."""
+
+
 class OneWorker:
     """The plugin `faults` of one worker, in front of one cluster."""
 
@@ -61,7 +65,7 @@ async def asked(
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A client of an admin side."""
     admin = Admin.model_validate({"bind": "127.0.0.1:9190", **options})
-    app = application(Running(states, source), workers, admin)
+    app = application(Running(states, source), workers, admin, nothing)
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:9190") as client:

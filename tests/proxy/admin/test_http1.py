@@ -12,7 +12,7 @@ from proxy.admin.server import serve_admin
 from proxy.config.model import Admin
 from proxy.core.topology import Endpoint
 from proxy.net.bind import listen
-from tests.proxy.admin.served import Running
+from tests.proxy.admin.served import Running, nothing
 from tests.real.ports import free_port
 
 LOOPBACK = "127.0.0.1"
@@ -32,7 +32,7 @@ async def connected() -> AsyncIterator[trio.SocketStream]:
     (listening,) = listen(Endpoint(LOOPBACK, port), "admin.bind")
     with trio.fail_after(PATIENCE), listening:
         async with trio.open_nursery() as nursery:
-            await nursery.start(serve_admin, [listening], lambda: application(Running(), 1, options))
+            await nursery.start(serve_admin, [listening], lambda: application(Running(), 1, options, nothing))
             async with await trio.open_tcp_stream(LOOPBACK, port) as stream:
                 yield stream
             nursery.cancel_scope.cancel()

@@ -1,0 +1,34 @@
+"""Settling: memory is given back some time after it was used, when nobody holds it for a moment longer.
+
+A thread, for one, holds its last result until it runs again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import trio
+
+from proxy.net.machine import give_back
+
+AFTER = 1.0  # seconds
+
+
+class Settling:
+    """Who used much memory for a moment says so, with `ask`."""
+
+    def __init__(self, give_back: Callable[[], None] = give_back) -> None:
+        self._give_back = give_back
+        self._asked = trio.Event()
+
+    def ask(self) -> None:
+        """Give memory back soon."""
+        self._asked.set()
+
+    async def run(self) -> None:
+        """Do so whenever it was asked, until cancelled. How often it was asked meanwhile does not matter."""
+        while True:
+            await self._asked.wait()
+            await trio.sleep(AFTER)
+            self._asked = trio.Event()
+            self._give_back()
