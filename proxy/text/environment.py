@@ -35,6 +35,10 @@ class Unset(NamedTuple):
     message: str
 
 
+class _UnsetError(Exception):
+    """A reference gives no value, for this reason."""
+
+
 SHORTEST = 4  # characters of a secret that would be known for one
 
 
@@ -70,21 +74,35 @@ def _unset(name: str, environment: Environment) -> str:
     return f'environment variable "{name}" is not set; {way_out}'
 
 
-def substitute(text: str, environment: Environment) -> tuple[str, list[Unset]]:
-    """The shielded text of one value with every reference replaced, and the references that could not be."""
+def substitute(text: str, environment: Environment, most: int) -> tuple[str, list[Unset]]:
+    """The shielded text of one value with every reference replaced, and the first `most` references that could not be.
+
+    Behind the last of these nothing is replaced.
+    """
+    text = unshield(text)
+    parts: list[str] = []
     unset: list[Unset] = []
+    end = 0
+    for match in _REFERENCE.finditer(text):
+        try:
+            parts += text[end : match.start()], _value(match, environment)
+        except _UnsetError as error:
+            unset.append(Unset(match.start(), str(error)))
+            if len(unset) == most:
+                break
+        end = match.end()
+    return "".join([*parts, text[end:]]), unset
 
-    def value(match: re.Match[str]) -> str:
-        if match["broken"]:
-            unset.append(Unset(match.start(), '"${" begins no variable; write "${NAME}", or "$$" for a "$"'))
-            return ""
-        name, default = match["name"], match["default"]
-        if name is None:
-            return "$"
-        if default is not None:
-            return environment.get(name) or default
-        if name not in environment:
-            unset.append(Unset(match.start(), _unset(name, environment)))
-        return environment.get(name, "")
 
-    return _REFERENCE.sub(value, unshield(text)), unset
+def _value(match: re.Match[str], environment: Environment) -> str:
+    """What stands in place of a reference. Raises _UnsetError with what to tell the person."""
+    name, default = match["name"], match["default"]
+    if match["broken"]:
+        raise _UnsetError('"${" begins no variable; write "${NAME}", or "$$" for a "$"')
+    if name is None:
+        return "$"
+    if default is not None:
+        return environment.get(name) or default
+    if name not in environment:
+        raise _UnsetError(_unset(name, environment))
+    return environment[name]

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticUndefined
 
-from proxy.text.places import Path, Place, Reading
+from proxy.text.places import MOST, Path, Place, Reading
 from proxy.text.words import named, nearest, nearest_word, shown, sounds_secret
 
 # The start of pydantic's error type -> what the value should have been.
@@ -51,8 +51,13 @@ def explained(
 def messages(
     error: ValidationError, root: type[BaseModel], *, secret: bool = False
 ) -> Iterator[tuple[Path, bool, str]]:
-    """Every error that says something new: its path, whether that is an option that nobody knows, and the message."""
-    errors = error.errors(include_url=False)
+    """Every error that says something new: its path, whether that is an option that nobody knows, and the message.
+
+    Where there are very many, only the first ones.
+    """
+    if error.error_count() > MOST:
+        yield (), False, f"these are the first {MOST:,} of {error.error_count():,} problems; mend them first"
+    errors = error.errors(include_url=False)[:MOST]
     around: set[Path] = {path[:end] for path in {details["loc"] for details in errors} for end in range(len(path))}
     meant = {_meant(root, details["loc"]) for details in errors if details["type"] == "extra_forbidden"}
     for details in errors:

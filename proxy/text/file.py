@@ -140,7 +140,7 @@ class Form(Generic[Root]):
             return
         if reading.value is None and not reading.problems:
             reading.note(Place(1, 1), f"the file is empty; {self.start}")
-        else:
+        elif reading.is_whole:
             examined.value = self._validated(reading, FilePath(name).parent)
         examined.problems += [Problem(name, place, message) for place, message in reading.problems]
 

@@ -1,6 +1,6 @@
 """Where everything in a YAML file is: the file as plain values, and the place of each.
 
-# Every problem is noted and reading goes on; only a syntax error ends it.
+# Every problem is noted and reading goes on; only a syntax error ends it, or a problem too many.
 # Keys are words as written: "no" is a name, not a boolean. Values follow YAML 1.2: true, false, null, numbers, text.
 # A path names a value (("listeners", "clients", "bind")); `places` has where that value is, `keys` where its key is.
 # Aliases, merge keys, tags and further documents are refused: with them, one line can stand for a billion.
@@ -20,6 +20,7 @@ from proxy.text.words import named, sounds_secret
 Path = tuple[str | int, ...]
 
 DEEPEST = 20
+MOST = 1_000  # problems of one file: who has so many has another file before them than they think
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
@@ -46,6 +47,7 @@ class Reading:
     problems: list[tuple[Place, str]] = field(default_factory=list)
     without_value: set[Place] = field(default_factory=set)  # a problem noted here says all there is to say
     secrets: dict[str, str] = field(default_factory=dict)  # what came from secret variables: value -> reference
+    is_whole: bool = True  # it was read to its end
 
     def written(self, path: Path) -> Path:
         """The path as the file has it: one value that stands where a list may has no number."""
@@ -80,6 +82,10 @@ def read(text: str, environment: Environment) -> Reading:
 FASTEST: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 
 
+class _EnoughError(Exception):
+    """There are so many problems that the rest is not read."""
+
+
 class _Document:
     """One document, from the events of a parser to plain values."""
 
@@ -98,10 +104,19 @@ class _Document:
                 after = self.next()
                 if isinstance(after, yaml.DocumentStartEvent):
                     fact = "a second document begins here"
-                    self.reading.note(Place.of(after.start_mark), f"{fact}; give it a file of its own")
+                    self.note(Place.of(after.start_mark), f"{fact}; give it a file of its own")
+        except _EnoughError:
+            self.reading.is_whole = False
         finally:
             self.parser.dispose()
         return self.reading
+
+    def note(self, place: Place, message: str) -> None:
+        """A problem. Raises _EnoughError after the last one that is noted."""
+        self.reading.note(place, message)
+        if len(self.reading.problems) == MOST:
+            self.reading.note(place, f"these are {MOST:,} problems, and nothing after them is read; mend them first")
+            raise _EnoughError
 
     def next(self) -> Any:
         return self.parser.get_event()
@@ -137,7 +152,7 @@ class _Document:
                 self.skip(self.next())
             elif key in result:
                 first = self.reading.keys[(*path, key)]
-                self.reading.note(place, f'"{named(key)}" stands in line {first.line} already; keep one of the two')
+                self.note(place, f'"{named(key)}" stands in line {first.line} already; keep one of the two')
                 self.skip(self.next())
             else:
                 self.reading.keys[(*path, key)] = place
@@ -149,27 +164,27 @@ class _Document:
         if not isinstance(event, yaml.ScalarEvent):
             self.skip(event)
             if not isinstance(event, yaml.AliasEvent):
-                self.reading.note(place, 'a list or a mapping stands where a name must; write "name: value"')
+                self.note(place, 'a list or a mapping stands where a name must; write "name: value"')
             return None
         self.enter(event)
         self.depth -= 1
         if event.value == "<<":
-            self.reading.note(place, '"<<" merges another part of the file; write that part out')
+            self.note(place, '"<<" merges another part of the file; write that part out')
             return None
         return unshield(event.value)
 
     def scalar(self, event: Any, place: Place) -> Any:
-        text, unset = substitute(event.value, self.environment)
-        if "$" in event.value:
-            self.reading.secrets |= secrets(event.value, self.environment)
+        text, unset = substitute(event.value, self.environment, MOST)
         # How far into the value a "${" stands is known for values on one line only.
         one_line = event.start_mark.line == event.end_mark.line
         for position, message in unset:
             offset = position + (1 if event.style else 0) if one_line else 0
-            self.reading.note(place._replace(column=place.column + offset), message)
+            self.note(place._replace(column=place.column + offset), message)
             self.reading.without_value.add(place)
         if unset:
             return None
+        if "$" in event.value:
+            self.reading.secrets |= secrets(event.value, self.environment)
         return text if event.style else plain(text)
 
     def skip(self, event: Any) -> None:
@@ -188,7 +203,7 @@ class _Document:
         sign = "*" if isinstance(event, yaml.AliasEvent) else "!" if tag else "&" if event.anchor else None
         if sign is None or not path or not sounds_secret(str(path[-1])):
             return False
-        self.reading.note(place, f'a secret that begins with "{sign}" must stand in quotes')
+        self.note(place, f'a secret that begins with "{sign}" must stand in quotes')
         self.reading.without_value.add(place)
         if tag:
             event.tag = None
@@ -199,7 +214,7 @@ class _Document:
     def is_alias(self, event: Any, place: Place) -> bool:
         if not isinstance(event, yaml.AliasEvent):
             return False
-        self.reading.note(place, f'"*{event.anchor}" repeats another part of the file; write that part out')
+        self.note(place, f'"*{event.anchor}" repeats another part of the file; write that part out')
         self.reading.without_value.add(place)
         return True
 
@@ -208,7 +223,7 @@ class _Document:
         if event.tag:
             place = Place.of(event.start_mark)
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")
-            self.reading.note(place, f'the tag "{tag}" has no meaning here; leave it out')
+            self.note(place, f'the tag "{tag}" has no meaning here; leave it out')
             self.reading.without_value.add(place)
         self.depth += 1
         if self.depth > DEEPEST:

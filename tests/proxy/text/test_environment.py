@@ -3,6 +3,7 @@
 import pytest
 
 from proxy.text.environment import Parameters, hidden, secrets, shield, substitute, unshield
+from proxy.text.places import MOST
 
 ENVIRONMENT = {"HOST": "kafka", "EMPTY": "", "YAML": "a: [b]"}
 
@@ -23,18 +24,18 @@ ENVIRONMENT = {"HOST": "kafka", "EMPTY": "", "YAML": "a: [b]"}
     ],
 )
 def test_a_reference_gives_its_value(text: str, expected: str) -> None:
-    assert substitute(text, ENVIRONMENT) == (expected, [])
-    assert substitute(shield(text), ENVIRONMENT) == (expected, [])
+    assert substitute(text, ENVIRONMENT, MOST) == (expected, [])
+    assert substitute(shield(text), ENVIRONMENT, MOST) == (expected, [])
 
 
 @pytest.mark.parametrize(("text", "position"), [("${NONE}", 0), ("a${1X}", 1), ("ab${HOST", 2), ("${}", 0)])
 def test_a_reference_that_gives_nothing_is_told_with_its_place(text: str, position: int) -> None:
-    _, unset = substitute(text, ENVIRONMENT)
+    _, unset = substitute(text, ENVIRONMENT, MOST)
     assert [problem.position for problem in unset] == [position]
 
 
 def test_a_file_that_declares_its_own_variables_is_told_which_there_are() -> None:
-    (unset,) = substitute("${topc}", Parameters(topic="orders"))[1]
+    (unset,) = substitute("${topc}", Parameters(topic="orders"), MOST)[1]
     assert unset.message == 'unknown parameter "topc"; did you mean "topic"?'
 
 
@@ -57,3 +58,8 @@ def test_what_a_secret_variable_holds_is_hidden_even_where_a_message_cuts_it_off
     assert hidden('"kafka-1:hunter2-hunter2" is no port', found) == '"kafka-1:${DB_PASSWORD}" is no port'
     assert hidden('"hunter2-hun..." is no port', found) == '"${DB_PASSWORD}..." is no port'
     assert hidden("no port at all", found) == "no port at all"
+
+
+def test_so_many_that_give_nothing_are_told_and_no_more() -> None:
+    _, unset = substitute("${NONE}" * (MOST + 1), ENVIRONMENT, MOST)
+    assert [problem.position for problem in unset] == [7 * number for number in range(MOST)]

@@ -5,7 +5,7 @@ from enum import StrEnum
 from pydantic import BaseModel, Field, ValidationError
 
 from proxy.text.explain import explained
-from proxy.text.places import read
+from proxy.text.places import MOST, read
 
 
 class Level(StrEnum):
@@ -53,6 +53,13 @@ def test_an_item_of_the_wrong_kind_is_told_what_must_stand_in_it() -> None:
     assert messages("inners: [3]\n") == [
         '1:10: "inners" is 3, not a mapping of options; write e.g. "inners: {level: full}"'
     ]
+
+
+def test_the_first_of_very_many_are_told_and_how_many_there_are() -> None:
+    first, *others = messages("inners:\n" + "  - 3\n" * (MOST + 1))
+    assert first == "1:1: these are the first 1,000 of 1,001 problems; mend them first"
+    assert len(others) == MOST
+    assert len(messages("inners:\n" + "  - 3\n" * MOST)) == MOST
 
 
 class Login(BaseModel):

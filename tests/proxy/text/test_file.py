@@ -6,6 +6,7 @@ import pytest
 from pydantic import Field
 
 from proxy.text.file import Form, Section
+from proxy.text.places import MOST
 from proxy.text.problems import BadFileError, Finding
 
 
@@ -42,3 +43,9 @@ def test_a_file_that_is_too_large_is_refused_in_its_own_words(tmp_path: Path) ->
     (tmp_path / "large.yaml").write_bytes(b"#" * (1 << 20) + b"\n")
     with pytest.raises(BadFileError, match="larger than 1 MiB; this is no door, check the path"):
         FORM.text(str(tmp_path / "large.yaml"))
+
+
+def test_a_file_that_was_not_read_to_its_end_is_not_said_to_lack_anything() -> None:
+    _, problems = FORM.examine("a:\n" + "  - *b\n" * MOST + "width: 1\n", "door.yaml", {}).result()
+    assert len(problems) == MOST + 1
+    assert not [problem for problem in problems if "width" in problem.message]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proxy.text.places import Place, plain, read
+from proxy.text.places import MOST, Place, plain, read
 
 TEXT = """\
 clusters:
@@ -53,3 +53,22 @@ def test_one_value_that_stands_where_a_list_may_has_its_own_place() -> None:
     assert reading.written(("a", 0, "b")) == ("a", "b")
     assert reading.place(("a", 0, "b")) == Place(1, 8)
     assert reading.written(("c", 0, "b")) == ("c", 0, "b")
+
+
+def test_a_problem_is_no_reason_to_read_on_for_ever() -> None:
+    reading = read(f"a: {'${' * 3 * MOST}\nb: *c\n", {})
+    *problems, (place, last) = reading.problems
+    assert [place for place, _ in problems] == [Place(1, 4 + 2 * number) for number in range(MOST)]
+    assert (place, last) == (
+        problems[-1][0],
+        "these are 1,000 problems, and nothing after them is read; mend them first",
+    )
+    assert not reading.is_whole
+
+
+def test_as_many_problems_as_are_told_are_told_wherever_they_stand() -> None:
+    enough, too_many = (read("a:\n" + "  - *b\n" * count, {}) for count in (MOST - 1, MOST))
+    assert enough.is_whole
+    assert len(enough.problems) == MOST - 1
+    assert not too_many.is_whole
+    assert len(too_many.problems) == MOST + 1
