@@ -57,12 +57,22 @@ class Holder(Protocol):
 
 
 class Budget:
-    """The budget of one worker: `most` bytes. `held` is how many are, `pauses` and `ends` are counts."""
+    """The budget of one worker: `most` bytes. `held` is how many are, `pauses` and `ends` are counts.
 
-    def __init__(self, most: int, holders: Collection[Holder], give_back: Callable[[], None] = give_back) -> None:
+    `resumed` is called when connections may be read again that were not.
+    """
+
+    def __init__(
+        self,
+        most: int,
+        holders: Collection[Holder],
+        give_back: Callable[[], None] = give_back,
+        resumed: Callable[[], None] = lambda: None,
+    ) -> None:
         self.apply(most)
         self._holders = holders
         self._give_back = give_back
+        self._resumed = resumed
         self._holding: dict[Holder, int] = {}
         self._paused: set[Holder] = set()
         self._much = 0.0  # who holds more than this is not read where memory is short
@@ -107,6 +117,8 @@ class Budget:
             paused, self._paused = self._paused, set()
             for holder in paused:
                 holder.resume()
+            if paused:
+                self._resumed()
 
     def _count(self) -> None:
         self._holding = {holder: held for holder in self._holders if (held := holder.held)}

@@ -9,7 +9,6 @@ Rules:
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -40,7 +39,7 @@ from proxy.net.outgoing import AnySocket
 from proxy.net.pipes import Pipes
 from proxy.net.read_buffer import ReadBuffer
 from proxy.net.resuming import Resuming
-from proxy.net.side import Side
+from proxy.net.side import Again, Side
 from proxy.net.side_pair import SidePair
 
 
@@ -56,7 +55,7 @@ class Shared:
     pipes: Pipes
     budget: Budget
     resuming: Resuming
-    again: deque[Side]
+    again: Again
     emit: Callable[[Conversation, Event], None]
     leaves: Callable[[Conversation], None]
     over: Callable[[Conversation], None]

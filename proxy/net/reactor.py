@@ -17,7 +17,7 @@ Rules:
 from __future__ import annotations
 
 import select
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -40,7 +40,7 @@ from proxy.net.pipes import Pipes
 from proxy.net.read_buffer import ReadBuffer
 from proxy.net.reading import goodbye, read
 from proxy.net.resuming import Resuming
-from proxy.net.side import Side
+from proxy.net.side import Again, Side
 from proxy.net.turns import Turns
 
 log = structlog.get_logger()
@@ -73,12 +73,12 @@ class Reactor:
         self.clock = Clock()  # for links: set at each wake-up
         self.sockets = OpenSockets()
         self.conversations = self.sockets.conversations
-        self.budget = Budget(memory, self.conversations)
+        self.budget = Budget(memory, self.conversations, resumed=self._nudge)
         self._buffer = ReadBuffer(self._not_delivered)
         self._pipes = Pipes()
         self.turns = Turns()
         self._resuming = Resuming(self.turns, self.clock, self._guard, self._outside)
-        self._again: deque[Side] = deque()
+        self._again: Again = OrderedDict()
         ways_out = emit, self._leaves, self._over
         self._shared = Shared(self._buffer, self._pipes, self.budget, self._resuming, self._again, *ways_out)
 
@@ -110,7 +110,7 @@ class Reactor:
     def look(self, side: Side) -> None:
         """Read this side soon: there may be more than an event will tell of."""
         side.readable = True
-        self._again.append(side)
+        self._again[side] = None
 
     def end(self, conversation: Conversation, reason: str) -> None:
         """Close both sockets now."""
@@ -172,14 +172,18 @@ class Reactor:
     def _serve_again(self, count: int) -> None:
         """The first so many of those who wait for their next turn."""
         for _ in range(count):
-            side = self._again.popleft()
+            side, _ = self._again.popitem(last=False)
             served = self.sockets.sides.get(side.fd)
             if served is not None and side.readable and not side.blocked:  # one that is closed is blocked for good
                 self._guard(served[0], partial(read, served[0], side))
 
     def _outside(self, conversation: Conversation, step: Callable[[], None]) -> None:
-        """Take a step of a link from another task. The loop may wait for events: it learns that there is more to do."""
+        """Take a step of a link from another task."""
         self._guard(conversation, step)
+        self._nudge()
+
+    def _nudge(self) -> None:
+        """The loop may wait for events: it learns that there is more to do."""
         if self._again or self.turns.line:
             self.sockets.nudge()
 

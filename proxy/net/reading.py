@@ -74,7 +74,7 @@ def read(conversation: Conversation, side: Side) -> None:
         if until and now > until:
             break
         until = until or now + turn
-    conversation.shared.again.append(side)
+    conversation.shared.again[side] = None
 
 
 def goodbye(conversation: Conversation, side: Side, broken: bool) -> None:

@@ -9,7 +9,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable
 
 from proxy.core.commands import Command
@@ -19,12 +19,13 @@ from proxy.net.tls.sockets import TlsSocket
 from proxy.protocol.frame import Splitter
 
 Take = Callable[[memoryview], list[Command] | None]
+Again = OrderedDict["Side", None]  # a queue in which each stands once
 
 
 class Side(Outgoing):
     """One socket. `take` is told what came from it, `splitter` has cut it into frames; `lost` is called when it breaks.
 
-    `again` is where a side goes that may be read again.
+    `again` is where a side goes that may be read again, once.
     """
 
     __slots__ = (
@@ -49,7 +50,7 @@ class Side(Outgoing):
         splitter: Splitter,
         take: Take,
         lost: Callable[[Side, OSError], None],
-        again: deque[Side],
+        again: Again,
     ) -> None:
         super().__init__(sock, lost)
         self._again = again
@@ -104,7 +105,7 @@ class Side(Outgoing):
         """There is one less."""
         self.blocked -= 1
         if not self.blocked and self.readable:
-            self._again.append(self)
+            self._again[self] = None
 
     def close(self) -> None:
         """Close the socket: nothing comes from it any more, and nothing is sent."""

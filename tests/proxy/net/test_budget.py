@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 import trio
+import trio.testing
 from trio.testing import MockClock
 
 from proxy.core.context import ELEMENT, Context
@@ -277,6 +278,21 @@ async def test_what_a_client_does_not_take_is_held() -> None:
             nursery.start_soon(broker.send_all, SIZE.pack(16 * MIB) + heartbeat_answer(1)[4:8] + b"x" * 16 * MIB)
             assert await held(here, 1)
             nursery.cancel_scope.cancel()
+
+
+async def test_one_that_was_not_read_goes_on_when_there_is_room_though_nothing_comes() -> None:
+    async with world(8 * MIB) as here:
+        client, _ = here.link(Waiting())
+        frame = produce(1, acks=1, records=b"r" * (16 * MIB))
+        await client.send_all(frame[: 7 * MIB])
+        while not here.reactor.budget.pauses:
+            await trio.sleep(0.01)
+        await client.send_all(frame[7 * MIB :][:1000])  # it waits in the socket
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        here.reactor.budget.apply(128 * MIB)
+        here.reactor.budget.look()
+        with trio.fail_after(10):
+            await held(here, 7 * MIB + 1000)
 
 
 async def test_connections_that_assemble_much_leave_room_for_others() -> None:

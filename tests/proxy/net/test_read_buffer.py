@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
@@ -30,7 +30,7 @@ class Posting:
         ours, other = map(self._sockets.enter_context, pair())
         other.settimeout(5)
         splitter = Splitter(RESPONSE_HEAD, lambda head, data, pos: None, Fault.BROKER)
-        side = Side(ours, splitter, lambda data: None, lambda side, error: None, deque())
+        side = Side(ours, splitter, lambda data: None, lambda side, error: None, OrderedDict())
         return side, lambda count: other.recv(count, socket.MSG_WAITALL)
 
     def read(self, data: bytes) -> memoryview:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import ExitStack
 from struct import pack
@@ -27,7 +27,7 @@ class Passing:
     def __init__(self, sockets: ExitStack) -> None:
         (self.sends, ours), (its, self.receives) = (map(sockets.enter_context, pair()) for _ in range(2))
         self.side, self.peer = (
-            Side(sock, Splitter(RESPONSE_HEAD, _nobody, Fault.BROKER), lambda data: None, self.lose, deque())
+            Side(sock, Splitter(RESPONSE_HEAD, _nobody, Fault.BROKER), lambda data: None, self.lose, OrderedDict())
             for sock in (ours, its)
         )
         self.side.peer, self.peer.peer = self.peer, self.side
