@@ -28,6 +28,16 @@ FORM = Form(ScenarioFile, "scenario", START, largest=1 << 20, check=check)
 SHIPPED = Path(chaos.__file__).with_name("scenarios")
 
 
+class _NotYetKnown(Parameters):
+    """Parameters before the file was read that declares them: each is there, and empty."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> str:
+        return ""
+
+
 def shipped() -> dict[str, Path]:
     """The scenarios that come with the package, by their names."""
     return {file.stem: file for file in sorted(SHIPPED.glob("*.yaml"))}
@@ -60,7 +70,7 @@ def _declared(text: str) -> dict[str, str]:
     """The parameters of a file that may have any mistakes."""
     found: Any = None
     with suppress(yaml.YAMLError):
-        value = read(text, Parameters()).value
+        value = read(text, _NotYetKnown()).value
         found = value.get("parameters") if isinstance(value, dict) else None
     if not isinstance(found, dict):
         return {}

@@ -282,7 +282,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "a variable that never ends": (
         instead("cluster: main", "cluster: ${CLUSTER"),
-        ['5:14: "${" begins no variable; write "${NAME}", or "$$" for a "$"'],
+        ['5:14: "${" begins no variable; write "${NAME}" or "${NAME:-default}", or "$$" for a "$"'],
     ),
     "a bad value from the environment": (
         instead("9192", "${BAD}"),

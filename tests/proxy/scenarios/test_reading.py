@@ -50,6 +50,13 @@ def test_parameters_are_put_in_where_the_file_names_them(tmp_path: Path) -> None
     assert match(topic="123", broker="2") == {"topic": "123", "broker": 2}
 
 
+def test_a_parameter_may_be_named_any_number_of_times(tmp_path: Path) -> None:
+    before, steps = TEXT.split("steps:\n")
+    file = tmp_path / "scenario.yaml"
+    file.write_text(before + "steps:\n" + steps * 1_100)
+    assert len(read_scenario(file, {"topic": "orders"}).usable().steps) == 1_100
+
+
 def test_the_environment_of_the_process_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("topic", "secret")
     file = tmp_path / "scenario.yaml"

@@ -21,6 +21,8 @@ ENVIRONMENT = {"HOST": "kafka", "EMPTY": "", "YAML": "a: [b]"}
         ("$${HOST}", "${HOST}"),
         ("$$$$", "$$"),
         ("${YAML}", "a: [b]"),
+        ("${NONE:-$5 and $$}", "$5 and $$"),
+        ("${NONE:-é, \u2028}", "é, \u2028"),
     ],
 )
 def test_a_reference_gives_its_value(text: str, expected: str) -> None:
@@ -28,7 +30,10 @@ def test_a_reference_gives_its_value(text: str, expected: str) -> None:
     assert substitute(shield(text), ENVIRONMENT, MOST) == (expected, [])
 
 
-@pytest.mark.parametrize(("text", "position"), [("${NONE}", 0), ("a${1X}", 1), ("ab${HOST", 2), ("${}", 0)])
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [("${NONE}", 0), ("a${1X}", 1), ("ab${HOST", 2), ("${}", 0), ("${NONE:-${HOST}", 0)],
+)
 def test_a_reference_that_gives_nothing_is_told_with_its_place(text: str, position: int) -> None:
     _, unset = substitute(text, ENVIRONMENT, MOST)
     assert [problem.position for problem in unset] == [position]
@@ -58,6 +63,11 @@ def test_what_a_secret_variable_holds_is_hidden_even_where_a_message_cuts_it_off
     assert hidden('"kafka-1:hunter2-hunter2" is no port', found) == '"kafka-1:${DB_PASSWORD}" is no port'
     assert hidden('"hunter2-hun..." is no port', found) == '"${DB_PASSWORD}..." is no port'
     assert hidden("no port at all", found) == "no port at all"
+
+
+def test_however_many_begin_on_one_line_none_is_looked_at_twice() -> None:
+    text = "${A:-" * 500_000
+    assert unshield(shield(text)) == text
 
 
 def test_so_many_that_give_nothing_are_told_and_no_more() -> None:

@@ -11,6 +11,7 @@ MANY = 1_000_000
 LONG = {
     "a value": "a: " + "x" * MANY,
     "a value in quotes": "a: '" + "x, " * (MANY // 3) + "'",
+    "a value of other letters": "a: " + "é" * MANY,
     "a comment": "#" + "x" * MANY,
     "comments": "#\n" * (MANY // 2),
     "empty lines": "\n" * MANY,
