@@ -57,10 +57,11 @@ def messages(
     """
     if error.error_count() > MOST:
         yield (), False, f"these are the first {MOST:,} of {error.error_count():,} problems; mend them first"
-    errors = error.errors(include_url=False)[:MOST]
+    errors = error.errors(include_url=False)
     around: set[Path] = {path[:end] for path in {details["loc"] for details in errors} for end in range(len(path))}
-    meant = {_meant(root, details["loc"]) for details in errors if details["type"] == "extra_forbidden"}
-    for details in errors:
+    unknown = [details["loc"] for details in errors if details["type"] == "extra_forbidden"]
+    meant = {_meant(root, path) for path in unknown[:MOST]}
+    for details in errors[:MOST]:
         path: Path = details["loc"]
         kind = details["type"]
         follows = kind == "missing" and path in meant

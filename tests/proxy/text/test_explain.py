@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+import pytest
 from pydantic import BaseModel, Field, ValidationError
 
 from proxy.text.explain import explained
@@ -60,6 +61,20 @@ def test_the_first_of_very_many_are_told_and_how_many_there_are() -> None:
     assert first == "1:1: these are the first 1,000 of 1,001 problems; mend them first"
     assert len(others) == MOST
     assert len(messages("inners:\n" + "  - 3\n" * MOST)) == MOST
+
+
+class Strict(BaseModel, extra="forbid"):
+    ratios: list[float] = []
+    password: str = Field(examples=["${PASSWORD}"])
+
+
+def test_what_is_misspelt_is_not_missing_though_very_many_problems_stand_between() -> None:
+    text = "ratios:\n" + "  - x\n" * (MOST - 1) + "passwort: p\n"
+    reading = read(text, {})
+    with pytest.raises(ValidationError) as refused:
+        Strict.model_validate(reading.value)
+    assert refused.value.error_count() == MOST + 1
+    assert not [message for _, message in explained(refused.value, Strict, reading) if "missing" in message]
 
 
 class Login(BaseModel):
