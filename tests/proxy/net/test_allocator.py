@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.net.allocator import CHOICE
+from proxy.net.allocator import CHOICE, use_malloc
 from tests.real.ports import free_block
 from tests.real.process import Program
 
@@ -51,5 +51,15 @@ def test_it_is_the_c_librarys_in_each_process(
     assert [each.get(CHOICE) for each in environments(tmp_path, workers)] == ["malloc"] * processes
 
 
-def test_who_chose_another_gets_that(tmp_path: Path) -> None:
-    assert [each.get(CHOICE) for each in environments(tmp_path, 1, PYTHONMALLOC="pymalloc")] == ["pymalloc"]
+@pytest.mark.parametrize(("chosen", "expected"), [({CHOICE: "pymalloc"}, "pymalloc"), ({"PYTHONDEVMODE": "1"}, None)])
+def test_who_chose_another_gets_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: dict[str, str], expected: str | None
+) -> None:
+    monkeypatch.delenv(CHOICE, raising=False)
+    assert [each.get(CHOICE) for each in environments(tmp_path, 1, **chosen)] == [expected]
+
+
+def test_where_the_process_cannot_be_executed_again_it_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv(CHOICE, raising=False)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "gone"))
+    use_malloc()
