@@ -26,9 +26,9 @@ class Settling:
         self._asked.set()
 
     async def run(self) -> None:
-        """Do so whenever it was asked, until cancelled. How often it was asked meanwhile does not matter."""
+        """Do so some time after it was asked, until cancelled: once for all who ask meanwhile, once more after that."""
         while True:
             await self._asked.wait()
-            await trio.sleep(AFTER)
             self._asked = trio.Event()
+            await trio.sleep(AFTER)
             self._give_back()
