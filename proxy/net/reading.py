@@ -83,7 +83,7 @@ def goodbye(conversation: Conversation, side: Side, broken: bool) -> None:
         return  # what waited for it could not be sent
     side.hung = True
     side.gone = side.gone or broken
-    if conversation.paused and side.blocked and side.peer.hung:
+    if conversation.paused and conversation.is_left:
         _abort(conversation, side)
     else:
         read(conversation, side)

@@ -2,8 +2,9 @@
 
 Rules:
 * Each is the other's peer: what came from one is sent to the other.
-* A pair that is paused, because memory is short, is not read. Where both ends say goodbye meanwhile, or have said so,
-  it ends, and what was not read is lost.
+* A pair that is paused, because memory is short, is not read. If its client closes its end meanwhile, or has closed it,
+  the pair ends, and what was not read is lost: it would be held for a client that takes no answers. The broker's close
+  cannot be waited for: it comes behind bytes that are not read.
 """
 
 from __future__ import annotations
@@ -38,6 +39,11 @@ class SidePair(ABC):
         moved = client.received + broker.received
         return moved - client.kept - broker.kept if client.stalled or broker.stalled else moved
 
+    @property
+    def is_left(self) -> bool:
+        """Has the client closed its end?"""
+        return self.client.hung
+
     @abstractmethod
     def abort(self, reason: str | None = None, *, is_fault: bool = True) -> None:
         """End it now."""
@@ -47,7 +53,7 @@ class SidePair(ABC):
         self.paused = True
         self.client.block()
         self.broker.block()
-        if self.client.hung and self.broker.hung:
+        if self.is_left:
             self.abort()
 
     def resume(self) -> None:

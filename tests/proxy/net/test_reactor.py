@@ -469,23 +469,36 @@ async def test_a_link_whose_end_cannot_be_told_of_is_over_all_the_same(monkeypat
         assert not here.reactor.conversations
 
 
-async def test_a_link_that_is_paused_is_over_when_both_ends_say_goodbye() -> None:
+async def test_a_link_that_is_paused_is_over_when_its_client_closes_though_the_broker_has_more_to_say() -> None:
     async with world() as here:
         client, broker = here.link()
         (conversation,) = here.reactor.conversations
         conversation.pause()
+        with trio.move_on_after(0.1):
+            await broker.send_all(bytes(64 << 20))  # its close would come behind this
+        assert not here.over
         await client.aclose()
+        await here.until_over()
+        assert here.over == [None]
+
+
+async def test_a_link_that_is_paused_waits_when_only_its_broker_closes() -> None:
+    async with world() as here:
+        client, broker = here.link()
+        (conversation,) = here.reactor.conversations
+        conversation.pause()
+        await broker.aclose()
         await trio.testing.wait_all_tasks_blocked()
         assert not here.over
-        await broker.aclose()
+        await client.aclose()
         await here.until_over()
 
 
-async def test_a_link_whose_ends_both_said_goodbye_is_over_when_it_is_paused() -> None:
+async def test_a_link_whose_client_closed_its_end_is_over_when_it_is_paused() -> None:
     async with world() as here:
         client, _ = here.link()
         (conversation,) = here.reactor.conversations
-        conversation.client.hung = conversation.broker.hung = True  # and the broker's last megabytes are still read
+        conversation.client.hung = True  # and the broker's last megabytes are still read
         conversation.pause()
         assert await client.receive_some() == b""
         await here.until_over()
