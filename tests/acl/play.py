@@ -21,7 +21,7 @@ from tests.acl.wire import Wire
 
 # A client asks again on these: a coordinator that is about to be ready, a transaction that is about to end.
 AGAIN = {"COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR", "CONCURRENT_TRANSACTIONS"}
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 class Outcome(NamedTuple):
