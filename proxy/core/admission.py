@@ -1,10 +1,11 @@
 """Admission: which requests of a client may be taken now.
 
 Rules:
-* Open, every request finds its filter chain. Narrow, only those of some apis do; `strange` is asked about the others.
-* While a client waits (for a step of SASL), or while somebody beside the conversation is alone with the broker, no
-  request finds one.
-* Other filters may come into force at any time: what may be taken stays as narrow as it is.
+* While it is open, every request finds its filter chain. While it is narrow, only requests of some APIs do, and
+  `strange` is asked about the others.
+* While a client waits (for a step of SASL), or while a task beside the conversation is alone with the broker, no
+  request finds a filter chain.
+* When other filters come into force, the admission stays as narrow as it is.
 * It costs nothing while it is open: the lane looks into another table.
 """
 
@@ -20,9 +21,9 @@ NONE: Mapping[int, FilterChain] = {}
 
 
 class Admission:
-    """Of one link. `table` is what a request is looked up in; `strange` is asked about requests that are not there.
+    """The admission of one link. Requests are looked up in `table`; `strange` is asked about those that are not there.
 
-    `filters` are in force: those by which the next request is met.
+    `filters` are those in force: the next request is met by them.
     """
 
     __slots__ = ("_allowed", "_keys", "alone", "ended", "filters", "strange", "table", "waiting")
@@ -39,7 +40,7 @@ class Admission:
 
     @property
     def is_closed(self) -> bool:
-        """Is there nothing that could be taken?"""
+        """Can no request be taken?"""
         return self.waiting or self.alone or self.ended
 
     def apply(self, filters: Filters) -> None:
@@ -50,7 +51,7 @@ class Admission:
         self._turn()
 
     def allow(self, keys: Collection[int] | None = None) -> None:
-        """Take requests of these api keys alone; None: all."""
+        """Take only requests of these API keys; None: of all."""
         self._keys = keys
         self.waiting = False
         self.apply(self.filters)
@@ -61,7 +62,7 @@ class Admission:
         self._turn()
 
     def be_alone(self, alone: bool) -> None:
-        """Let no further request begin, or again."""
+        """Let no further request begin; False: let requests begin again."""
         self.alone = alone
         self._turn()
 

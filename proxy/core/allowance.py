@@ -1,15 +1,15 @@
-"""Allowance: how much of what is large is read and judged at a time, on all links of a worker together.
+"""Allowance: how many large messages are read and judged at a time, on all links of a worker together.
 
-A message of many elements takes many times its bytes once it is read. Where every such message begins at once, twenty
-clients take twenty times the memory, and none of them gets on sooner.
+A message of many elements takes many times its bytes once it is read. If every such message began at once, twenty
+clients would take twenty times the memory, and none of them would be served sooner.
 
 Rules:
-* Messages of about the same size share `ALLOWED` bytes; one that is larger than that is alone among them. The others
-  wait in two lines, one for requests and one for responses, and their connections are not read meanwhile.
-* Each line is served in its order, and both in turn: with its response a request lets go of what was kept for it.
-* "About the same" is a factor of eight: what is small never waits for what is large.
-* A permit is for what the proxy does itself. It is given up where a handler waits for time, a broker, a disk or a
-  signal, and not taken again. So nobody who has a permit waits for others, and the lines always move.
+* Messages of about the same size share `ALLOWED` bytes; a message larger than that has them alone. The others wait in
+  two queues, one for requests and one for responses, and their connections are not read meanwhile.
+* Each queue is served in its order, and both in turn: a response frees what was kept for its request.
+* "About the same" is a factor of eight: a small message never waits for a large one.
+* A permit is for the proxy's own work. It is given up when a handler waits for time, a broker, a disk or a signal, and
+  not taken again. So no holder of a permit waits for others, and the queues always move.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ R = TypeVar("R")
 
 
 class Permit:
-    """A permit for one message of so many bytes; `given` is released when it may be read."""
+    """A permit for one message of so many bytes; `given` is released when the message may be read."""
 
     __slots__ = ("given", "size")
 
@@ -39,24 +39,24 @@ class Permit:
 
 
 class Permits:
-    """The messages of about one size: those that have a permit, and those that wait for one."""
+    """The messages of about the same size that have a permit, and those that wait for one."""
 
     def __init__(self) -> None:
         self._given: set[Permit] = set()
         self._taken = 0  # bytes
-        self._next: deque[Permit] = deque()  # the line whose turn it is
+        self._next: deque[Permit] = deque()  # the queue whose turn it is
         self._other: deque[Permit] = deque()
         self._requests, self._responses = self._next, self._other
 
     def ask(self, size: int, *, is_response: bool) -> Permit:
-        """One more message: it has its permit, or waits for it."""
+        """The permit of one more message: it is given now, or once there is room."""
         permit = Permit(size)
         (self._responses if is_response else self._requests).append(permit)
         self._give()
         return permit
 
     def give_up(self, permit: Permit) -> None:
-        """This message needs no permit any more, if it did."""
+        """This message needs no permit any more. It may have given it up before."""
         if permit in self._given:
             self._given.remove(permit)
             self._taken -= permit.size
@@ -83,7 +83,7 @@ class Allowance:
         self._sizes: defaultdict[int, Permits] = defaultdict(Permits)
 
     def within(self, size: int, steps: Generator[Step, Any, R], *, is_response: bool) -> Generator[Step, Any, R]:
-        """What is done with a message of this size, once there is a permit for it."""
+        """The steps for a message of this size, once there is a permit for it."""
         permits = self._sizes[size.bit_length() // FACTOR]
         permit = permits.ask(size, is_response=is_response)
         driver = StepDriver(steps)

@@ -1,8 +1,8 @@
-"""Alone: tasks that ask the broker where no handler could, between two requests of the client.
+"""Alone: tasks beside the conversation that ask the broker between two requests of the client.
 
 Rules:
-* Such a task goes on when no request of the client is under way to the broker, and none begins until it leaves.
-* Of several each has its turn, as they came.
+* Such a task goes on when no request of the client is on its way to the broker, and none begins until the task leaves.
+* Several tasks have their turns in the order in which they came.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from proxy.core.token_stream import TokenStream
 
 
 class LoneTasks:
-    """Those of one link."""
+    """The lone tasks of one link."""
 
     def __init__(self, admission: Admission, requests: Requests, outbox: Outbox, tokens: TokenStream) -> None:
         self._admission = admission
@@ -30,9 +30,9 @@ class LoneTasks:
         self._has_turn = False  # is one of them alone now?
 
     def come(self, task: Task[Any], step: Alone) -> bool:
-        """Let no further request begin before `leave()`, whatever the one does that is under way.
+        """Let no further request begin before `leave()`, while a request under way goes on.
 
-        True: none is; otherwise this task goes on when that is so.
+        True: no request is under way. Otherwise this task goes on once that is so.
         """
         self._admission.be_alone(True)
         if self._is_between and not self._has_turn:
@@ -51,7 +51,7 @@ class LoneTasks:
             self._admission.be_alone(False)
 
     def settle(self) -> None:
-        """The next one goes on, when it may."""
+        """Have the next task go on, if it may."""
         if self._waiting and self._is_between and not self._has_turn:
             task, self._has_turn = self._waiting.popleft(), True
             self._requests.unsettled = self._requests.is_over

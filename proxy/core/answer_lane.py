@@ -1,11 +1,11 @@
 """Answer lane: how answers leave for the client, in order, and some of them only after steps.
 
 Rules:
-* An answer of ours leaves when all older ones have. Where a handler has it drip, or somebody wants to take steps before
-  it leaves (`@before_answer`), nothing else leaves until it has.
-* The same steps are taken before a response of the broker that passes: nothing of it has left then, and nothing of it
-  is kept but the chunk in which it began. The broker is not read meanwhile.
-* Where such a step fails the answer does not leave: the link closes.
+* An answer of ours leaves when all older ones have left. If a handler has it drip, or a plugin takes steps before it
+  leaves (`@before_answer`), nothing else leaves until it has left.
+* The same steps are taken before a response of the broker that passes. Until then nothing of it leaves, and only the
+  chunk in which it began is kept. The broker is not read meanwhile.
+* If such a step fails, the answer does not leave: the link closes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from proxy.protocol.problem import Fault
 
 
 class AnswerLane(Lane):
-    """What `Responses` is apart from meeting and reading responses."""
+    """The lane of the answers: `ResponseLane` adds to it how the broker's responses leave."""
 
     pauses, resumes, may_ask = PauseBroker, ResumeBroker, False
 
@@ -39,8 +39,8 @@ class AnswerLane(Lane):
         self._inflight = parts.inflight
         self._handled = HandledResponses(parts)
         self._departing: Answer | None = None  # an answer of ours that takes steps to leave
-        self._held_back: Context | None = None  # the request of a response that passes, before which steps are taken
-        self._let_go: Context | None = None  # the same, once they are
+        self._held_back: Context | None = None  # the request of a passing response that waits for steps
+        self._let_go: Context | None = None  # the same, once the steps are taken
 
     @property
     def idle(self) -> bool:
@@ -76,7 +76,7 @@ class AnswerLane(Lane):
             self._let_out(answer)
 
     def _let_out(self, answer: Answer) -> None:
-        """Nothing holds up this answer of ours: it leaves, and takes steps to do so where somebody wants that."""
+        """Nothing holds up this answer of ours any more: it leaves, at once or after its steps."""
         before = None
         if answer.ctx is not None:
             before = self._outcomes.before(answer.ctx, answer.by, answer.why, answer.size)
@@ -101,14 +101,14 @@ class AnswerLane(Lane):
         return None
 
     def _depart(self, result: object) -> None:
-        """The steps of an answer of ours are taken."""
+        """The steps of an answer of ours have ended."""
         answer, self._departing = self._departing, None
         assert answer is not None
         if isinstance(result, HandlerError):
             assert answer.ctx is not None
             self._withhold(answer.ctx, self._handled.failed(answer.ctx, result))
         elif self.state is not State.ENDED:
-            self.state = State.OPEN  # `settle` goes on with what waits
+            self.state = State.OPEN  # `settle` goes on with the frames behind it
             self._leave(answer, answer.pieces if answer.leaving is None else [answer.leaving.data])
 
     def _leave(self, answer: Answer, pieces: Sequence[Buffer]) -> None:
@@ -117,13 +117,13 @@ class AnswerLane(Lane):
             self._outcomes.end(answer.ctx, answer.by, answer.why, answer.size)
 
     def _let_out_due(self) -> bool:
-        """Let out what no older request holds up any more. False: an answer waits for its steps."""
+        """Let out the answers that no older request holds up any more. False: an answer waits for its steps."""
         while self._departing is None and (answer := self._inflight.due()) is not None:
             self._let_out(answer)
         return self._departing is None
 
     def _holds_back(self, slot: Slot, size: int) -> bool:
-        """Does this response, which passes, wait for somebody's steps? Then nothing of it has left."""
+        """Does this passing response wait for a plugin's steps? Then nothing of it has left."""
         ctx: Context = slot[2]
         if ctx is self._let_go:
             self._let_go = None
@@ -143,7 +143,7 @@ class AnswerLane(Lane):
         return False
 
     def _go_past(self, result: object) -> None:
-        """The steps before a response that passes are taken: `settle` goes on with it."""
+        """The steps before a passing response have ended: `settle` goes on with it."""
         ctx, self._held_back = self._held_back, None
         assert ctx is not None
         if isinstance(result, HandlerError):

@@ -1,12 +1,12 @@
 """Assembly: the parts of one link put together, what runs beside its conversation, and how all of it ends.
 
 Rules:
-* Each part owns its state and knows those that it is given. No part knows the link.
-* A conversation is closed once, and the first reason counts. What is unanswered is told so before, and what waits is
-  dropped.
+* Each part owns its state and knows only the parts that it is given. No part knows the link.
+* A conversation is closed once, and the first reason counts. Just before, the outcome of each unanswered request is
+  told. Tasks that wait are dropped.
 * As a black hole the link answers nothing any more, throws away what comes, and is closed when the client leaves.
-* Once both connections are gone `release()` cuts every circle in which the link lies: it is freed at once, with all
-  that it holds, and not when the collector comes by.
+* Once both connections are gone, `release()` cuts every reference cycle of the link. So the link is freed at once, with
+  all that it holds, without waiting for the garbage collector.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NO_LIMITS_SET = Limits()
 
 
 class AssembledLink:
-    """What `Link` is apart from what the network says to it. `closed` is True once the conversation ended."""
+    """`Link` without the calls that the network makes. `closed` is True once the conversation ended."""
 
     __slots__ = (
         "_admission",
@@ -78,7 +78,7 @@ class AssembledLink:
         self._counted = CountedExchanges(connection, inflight, outcomes)
         self._tasks = tasks = WaitingTasks(outbox)
         self._is_half_closed = False
-        self._silent: str | None = None  # why: nothing is answered any more
+        self._silent: str | None = None  # why nothing is answered any more
         parts = Parts(
             connection, limits, counters, outbox, inflight, outcomes, self._counted, tasks, allowance or Allowance()
         )
@@ -100,7 +100,7 @@ class AssembledLink:
 
     @property
     def filters(self) -> Filters:
-        """Those that are in force."""
+        """The filters in force."""
         return self._admission.filters
 
     @property
@@ -155,15 +155,15 @@ class AssembledLink:
         self._drop_tasks()
 
     def _end_open(self, why: str) -> None:
-        """What is unanswered gets no answer any more."""
+        """Tell that the unanswered requests get no answer any more."""
         self.responses.end_counted()
         self._counted.reopen_all()
         self._outcomes.close(why)
 
     def release(self, reason: str | None = None, from_client: int = 0, from_broker: int = 0) -> list[Command]:
-        """Both connections are gone: hold nothing, be called no more. Only `connection` is there to be told of.
+        """Both connections are gone: let go of everything. Only `connection` stays usable; call nothing afterwards.
 
-        So many bytes came from each. Gives what is still to be told.
+        So many bytes came from each side. Returns the commands that are still to be carried out: events.
         """
         commands = self.outbox.start()
         try:

@@ -33,7 +33,7 @@ class ToClient:
 class Close:
     """End both connections. `reason` is None where everything went well, otherwise a line for people.
 
-    `reset`: the client's by a TCP reset, which may overtake what was sent before it.
+    `reset`: the client's connection ends by a TCP reset, which may overtake bytes that were sent before it.
     """
 
     reason: str | None = None
@@ -42,7 +42,7 @@ class Close:
 
 @dataclass(slots=True)
 class HalfClose:
-    """Tell the client the end, after all that was sent before it. It may go on sending."""
+    """Shut down the sending side towards the client, behind all bytes sent before. The client may go on sending."""
 
 
 @dataclass(slots=True)
@@ -91,7 +91,7 @@ class ResumeBroker:
 
 @dataclass(slots=True)
 class Emit:
-    """Tell those who watch."""
+    """Report this event."""
 
     event: Event
 

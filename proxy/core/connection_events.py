@@ -6,9 +6,9 @@
 Rules:
 * `Connected` comes first and `Closed` last, each exactly once, whatever ends the connection. When `Closed` is told,
   every request of it has had its outcome.
-* Those of the configuration in force are told. So a plugin that came with a later one hears of the end of a connection
-  whose beginning another instance of it, or nobody, heard of.
-* An observer changes nothing. One that raises is counted and told of, and stops nothing.
+* The observers of the configuration in force are told. So a plugin of a later configuration may hear of the end of a
+  connection whose beginning was told to another instance of it, or to nobody.
+* An observer changes nothing. An observer that raises is counted and reported, and stops nothing.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ConnectionEvents:
         self._observed(Connected())
 
     def told(self, event: Event) -> None:
-        """Something happened that `net` is told of too."""
+        """Tell an event to `net` too."""
         self._outbox.emit(event)
         self._observed(event)
 

@@ -19,7 +19,7 @@ from proxy.protocol.walk import elements
 
 
 class Tokens(Protocol):
-    """Reads frames without a Kafka header. Each method answers what goes on instead, None for the token as it came."""
+    """Reads frames without a Kafka header. Each method returns what is sent on instead; None: the token as it came."""
 
     def client(self, token: bytes) -> Sequence[Buffer] | None:
         """A token from the client."""
@@ -29,7 +29,7 @@ class Tokens(Protocol):
 
 
 class Gate(Protocol):
-    """What of the client's stream is taken. `gate.py` has the rules, and what each method does."""
+    """Decides which part of the client's stream is taken. `gate.py` has the rules, and says what each method does."""
 
     def open(self) -> None: ...
     def narrow(self, apis: Sequence[Api], strange: Stranger) -> None: ...
@@ -56,27 +56,27 @@ class Gate(Protocol):
 
 
 _numbers = count(1)
-ELEMENT = 500  # bytes that one takes, with what handlers make of it
+ELEMENT = 500  # bytes that one element takes in memory, with what handlers make of it
 
 
 def held(notes: Mapping[Any, Any]) -> int:
-    """Bytes that plugins keep, as what they noted says by its `held`."""
+    """Bytes that plugins keep: the sum of the `held` of their notes."""
     return sum([getattr(note, "held", 0) for note in notes.values()]) if notes else 0
 
 
 def decoded(size: int, elements: int | None) -> int:
-    """Bytes that a message of this size takes once it is read: by its elements where they were counted, or a guess."""
+    """Bytes that a message of this size takes once it is decoded: estimated from its elements, if they were counted."""
     return 8 * size if elements is None else ELEMENT * elements
 
 
 def kept(message: Message, size: int) -> int:
-    """Bytes that a message of this size takes as long as it is kept, with what handlers make of it."""
+    """Bytes that a message of this size takes while it is kept, with what handlers make of it."""
     return size + ELEMENT * (elements(message) if message.elements is None else message.elements)
 
 
 @dataclass(slots=True, eq=False)
 class Connection:
-    """One client connection. What is learned on the way (client id, software) is None until then."""
+    """One client connection. Facts that the client tells later (client id, software) are None until then."""
 
     client: tuple[str, int]
     listener: str
@@ -85,17 +85,17 @@ class Connection:
     broker_id: int | None = None  # None on the bootstrap port
     gate: Gate = field(init=False, repr=False)  # the link's own
     tls: Tls | None = None
-    principal: str | None = None  # as Kafka writes it: "User:alice"; None also where only the broker knows
+    principal: str | None = None  # as Kafka writes it: "User:alice"; None also if only the broker knows
     mechanism: str | None = None  # of SASL, once the client is authenticated
-    taken_for: str | None = None  # as whom the broker takes it, where the proxy speaks for it; "": nobody knows
-    delegation: str | None = None  # the id of the delegation token that it came with, instead of as itself
+    taken_for: str | None = None  # whom the broker takes the client for, if the proxy logs in for it; "": unknown
+    delegation: str | None = None  # the id of the delegation token that the client authenticated with
     client_id: str | None = None
     software_name: str | None = None
     software_version: str | None = None
     broker_versions: Mapping[int, tuple[int, int]] = field(default_factory=dict)  # api key -> lowest, highest
     notes: dict[Any, Any] = field(default_factory=dict)  # for plugins: what they keep of this connection
     number: int = field(default_factory=_numbers.__next__)  # counts the connections of this process
-    edition: object = field(init=False, repr=False)  # another one as soon as anything of it is another
+    edition: object = field(init=False, repr=False)  # another object whenever an attribute was set
 
     def __setattr__(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -103,16 +103,16 @@ class Connection:
 
     @property
     def held(self) -> int:
-        """Bytes that plugins keep of it, as far as they say so."""
+        """Bytes that plugins keep for this connection, as far as they say so."""
         return held(self.notes)
 
     @property
     def whose(self) -> str:
-        """Whom a line in the log is about: who the client is, or, where that is not known, its host."""
+        """The client in a line of the log: its principal, or its host if the principal is not known."""
         return self.principal or self.client[0]
 
     def let_go(self) -> None:
-        """Memory is short: what plugins keep and can have again is forgotten, by `let_go()` of what they noted."""
+        """Memory is short: have plugins forget what they can make again, by the `let_go()` of their notes."""
         for note in self.notes.values():
             if hasattr(note, "let_go"):
                 note.let_go()
@@ -136,7 +136,7 @@ class Connection:
 
 
 class HandlerDecided(NamedTuple):
-    """What a handler decided. `rule`: the name of the rule by which it did, as of a fault."""
+    """What a handler decided. `rule`: the name of the rule behind it, such as a fault's."""
 
     handler: str
     decision: str
@@ -147,8 +147,8 @@ class HandlerDecided(NamedTuple):
 class Context:
     """One request and its answer. `notes` is for a plugin that sees both.
 
-    `came`, `sent` and `answered` are in seconds of the link's clock, and only known of a request that is observed.
-    `sample`: this is the context of an earlier request that others are like; a handler never sees it.
+    `came`, `sent` and `answered` are in seconds of the link's clock, and only known for a request that is observed.
+    `sample`: this is the context of an earlier request, and stands for all requests like it; no handler ever sees it.
     """
 
     connection: Connection
@@ -162,15 +162,15 @@ class Context:
     sent: float | None = None
     answered: float | None = None
     sample: bool = False
-    is_large: bool = False  # something was read for it that handlers had better go over in slices
+    is_large: bool = False  # the message that was read for it is large: handlers go over it in slices
 
     @property
     def held(self) -> int:
-        """Bytes that plugins keep of the request for its answer, as far as they say so."""
+        """Bytes that plugins keep from the request until its answer, as far as they say so."""
         return held(self.notes)
 
     def decide(self, handler: str, what: str, rule: str | None = None) -> None:
-        """A handler decided this, by the rule of this name if there is one."""
+        """Note that a handler decided this, by the rule of this name if there is one."""
         self.decisions += (HandlerDecided(handler, what, rule),)
 
     def who(self, what: str) -> str | None:
@@ -183,16 +183,16 @@ class Context:
         return replace(self, notes=notes)
 
     def as_sample(self) -> Context:
-        """For a `FastPath`: what it gives for a request that is like this one."""
+        """A sample of this request: a `FastPath` returns it for requests that are like this one."""
         return replace(self.of_like(self.correlation_id, self.request_bytes), sample=True)
 
     def of_like(self, correlation_id: int, size: int = 0) -> Context:
-        """Of a sample: the context of a request of so many bytes that is like it, and notes of its own."""
+        """The context of a request of so many bytes that is like this sample, with its own copy of the notes."""
         return Context(self.connection, self.api, self.version, correlation_id, dict(self.notes), size)
 
     @property
     def client_id(self) -> str | None:
-        """What the client calls itself, as far as it was read."""
+        """What the client calls itself; None until that was read."""
         return self.connection.client_id
 
     @property

@@ -8,11 +8,12 @@ A handler is a function that returns a decision, or a generator that yields step
         answer = yield Ask(DescribeClusterRequest())
         return Reply(...)
 
-`yield TURN` lets other connections have their turn: work that grows with what was sent is done in slices between such
-(`proxy/protocol/slices.py`, whose generators have a bare `yield` for it). It is what `sleep(0)` does elsewhere.
+`yield TURN` lets other connections have their turn, as `sleep(0)` does elsewhere. Work that grows with the size of a
+message is done in slices with a turn between them (`proxy/protocol/slices.py`, whose generators have a bare `yield`
+for it).
 
-None as a decision means: I have nothing to change. If nobody has, the original bytes go on, whatever was done to the
-message.
+None as a decision means: I have nothing to change. If no handler changes anything, the original bytes go on, even if
+a handler modified the message object.
 
 `Raw`, `Cut` and `Drip` say how a frame leaves, not what it says. They are for faults, and one frame may have several.
 """
@@ -32,16 +33,17 @@ class How(Enum):
     CLOSE = "close"  # older answers leave first
     RESET = "reset"  # at once, by a TCP reset
     HALF_CLOSE = "half close"  # older answers leave first; the client is told the end and may go on sending
-    BLACK_HOLE = "black hole"  # at once nothing is answered any more, and what comes is thrown away, until it leaves
+    BLACK_HOLE = "black hole"  # at once: nothing is answered, and what comes is thrown away, until the client closes
 
 
 @dataclass(frozen=True, slots=True)
 class Forward:
     """Send this message on in place of the one that came.
 
-    The others are of a request. `end`: after it the connection ends. `version`: in which the broker gets it; its answer
-    is read in that version and written in the client's. What a version cannot say is an error (`protocol/losses.py`).
-    `copies`: so many times; the answers to all but the first are dropped.
+    The options are for requests. `end`: the connection ends after it, for this reason. `version`: the broker gets the
+    request in this version; its answer is read in that version and written in the client's. A value that a version
+    cannot express is an error (`protocol/losses.py`). `copies`: how many times the request is sent; the answers to all
+    but the first are dropped.
     """
 
     message: Message
@@ -54,7 +56,7 @@ class Forward:
 class Reply:
     """Answer the request here; the broker never sees it.
 
-    `version`: of the answer, where it is not the request's. `end`: after it the connection ends, for this reason.
+    `version`: of the answer, if it is not the request's. `end`: the connection ends after it, for this reason.
     """
 
     message: Response
@@ -74,8 +76,8 @@ class Disconnect:
 class Raw:
     """Send these bytes in place of the frame, whatever they are; no bytes drop it. No other handler sees the message.
 
-    A function is given the whole frame as it would leave, after all other handlers, and gives the bytes. So it sees an
-    answer after addresses were rewritten. Bytes that a plugin makes of an answer itself are not rewritten any more.
+    A function is given the whole frame as it would leave, after all other handlers, and returns the bytes. So it sees
+    an answer after addresses were rewritten. In bytes that are given directly, addresses are not rewritten.
     """
 
     data: bytes | Callable[[bytes], bytes]
@@ -115,9 +117,9 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Have this called where it may wait for a disk, and go on with what it returns, or with what it raises.
+    """Call `work` in a thread, where it may wait for a disk, and go on with what it returns or raises.
 
-    It runs in a thread: what it shares with handlers it must change in one step.
+    State that it shares with handlers must change in one step.
     """
 
     work: Callable[[], Any]
@@ -134,7 +136,7 @@ class Wait:
 class Alone:
     """Go on when no request of the client is under way, and let none begin before `gate.leave()`.
 
-    For what goes on beside the conversation; a handler is alone anyway.
+    For steps that run beside the conversation; a handler is alone anyway.
     """
 
 

@@ -3,7 +3,7 @@
 Rules:
 * A decorator only marks the method; `Plugin` collects the marks of its class (`marked_wishes` and the others).
 * A misspelt class or field raises TypeError when the plugin's module is imported.
-* A method may have several decorators: it is called for whatever one of them names.
+* A method may have several decorators: it is called for everything that any of them names.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def observe(what: type[Request] | type[Response], fields: str | Iterable[str] | 
 
 
 def observe_topics(*requests: type[Request]) -> Callable[[H], H]:
-    """The method is shown (ctx, topics): those that Produce and Fetch requests name; nothing else is read of them.
+    """The method is shown (ctx, topics): the topics that Produce and Fetch requests name. Nothing else of them is read.
 
-    They are names, or ids of 16 bytes in versions that have ids in place of names. It decides nothing.
+    Topics are names, or ids of 16 bytes in versions that have ids in place of names. The method decides nothing.
     """
 
     def mark(observer: H) -> H:
@@ -67,8 +67,9 @@ def on_outcome(*apis: Api) -> Callable[[H], H]:
 def before_answer(*apis: Api) -> Callable[[H], H]:
     """The method takes steps before an answer of these APIs leaves, of every API where none is named.
 
-    It is given (ctx, outcome), the outcome as it will be but for `left`, of answers by a broker, a plugin or the proxy,
-    and has steps, or None. Answers stay in order: while it waits the broker is not read. It decides nothing.
+    It is given (ctx, outcome), for answers by a broker, a plugin or the proxy. The outcome is final except for `left`.
+    The method returns steps, or None. Answers stay in order: while it waits, the broker is not read. It decides
+    nothing.
     """
 
     def mark(holder: H) -> H:
@@ -99,7 +100,7 @@ def on_unsupported(request: type[Request]) -> Callable[[H], H]:
 
 
 def on_unreadable(request: type[Request]) -> Callable[[H], H]:
-    """The handler is given (ctx) for a request of this API that cannot be read: it has steps to an answer, or to None.
+    """The handler is given (ctx) for a request of this API that cannot be read. Its steps end in an answer, or None.
 
     After None the conversation ends, as after any request that cannot be read.
     """

@@ -1,14 +1,14 @@
-"""Driving: a generator of steps, taken one at a time by somebody who can wait for what each of them says.
+"""Driving: a generator of steps, taken one at a time by a caller that can wait for each of them.
 
     driver = StepDriver(steps)
     while driver.advance():
-        driver.give(...)            # what `driver.step` waited for; or `throw`, where that failed
+        driver.give(...)            # what `driver.step` waited for; or `throw`, if that failed
     driver.result
 
 Rules:
-* What is given, or thrown, reaches the steps at the next `advance()`. Where nothing is, they get None.
-* What the steps themselves raise leaves `advance()`.
-* Nothing that was given or thrown is kept. An error would hold itself, by the frames of its traceback.
+* A value that is given, or an error that is thrown, reaches the steps at the next `advance()`. Otherwise they get None.
+* An error that the steps themselves raise leaves `advance()`.
+* No value or error is kept. An error would hold itself, by the frames of its traceback.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 
 class StepDriver(Generic[R]):
-    """Some steps under way. `step` is the one that waits, `result` what they came to, `value` what they are given."""
+    """Some steps under way. `step` is the one that waits, `value` what it is given, `result` what the steps return."""
 
     __slots__ = ("_error", "_steps", "result", "step", "value")
 
@@ -47,9 +47,9 @@ class StepDriver(Generic[R]):
         return True
 
     def give(self, value: Any) -> None:
-        """What the last step waited for."""
+        """The last step waited for this value."""
         self.value = value
 
     def throw(self, error: Exception) -> None:
-        """What the last step waited for failed."""
+        """The last step failed with this error."""
         self._error = error

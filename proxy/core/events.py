@@ -1,6 +1,6 @@
-"""Events: what a link did that somebody may want to know. Facts only: how they are told is `net`'s business.
+"""Events: facts about a link that are worth reporting. `net` decides how they are reported.
 
-`Connected` and `Closed` are for observers alone (`connection_events.py`): `net` knows of both.
+`Connected` and `Closed` are for observers alone (`connection_events.py`): `net` knows of both already.
 """
 
 from dataclasses import dataclass, field
@@ -11,13 +11,13 @@ from proxy.protocol.problem import ProtocolError
 
 @dataclass(frozen=True, slots=True)
 class HandlerFailed:
-    """A handler raised. Its request was refused, its response withheld: never was either passed on unseen."""
+    """A handler raised. Its request was refused, or its response withheld: neither is ever passed on unseen."""
 
     handler: str
     api: Api
     version: int
     error: Exception
-    at: str = field(default="", compare=False)  # file:line, where that is known
+    at: str = field(default="", compare=False)  # file:line, if that is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Undecodable:
 
 @dataclass(frozen=True, slots=True)
 class StepsFailed:
-    """What went on beside a conversation raised. The conversation ends."""
+    """Steps beside a conversation raised. The conversation ends."""
 
     steps: str
     error: Exception
@@ -58,7 +58,7 @@ class Connected:
 class Closed:
     """The connection is over, for this reason; None: nothing was wrong.
 
-    `began` and `ended` are in seconds of the link's clock, as the moments of an `Outcome`. Bytes are those that came.
+    `began` and `ended` are in seconds of the link's clock, as the moments of an `Outcome`. Bytes are those received.
     """
 
     reason: str | None
@@ -70,7 +70,7 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class Authenticated:
-    """The client is who it says. `again`: it was already, and its session goes on."""
+    """The client is authenticated. `again`: it was already (reauthentication), and its session goes on."""
 
     mechanism: str
     principal: str | None
@@ -79,9 +79,9 @@ class Authenticated:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The client did not prove who it is; `why` holds nothing secret.
+    """The client's authentication failed; `why` holds nothing secret.
 
-    `claimed`: the principal that it said it is, where that may be told. It is for the journal, not for the log.
+    `claimed`: the principal that the client claimed to be, if that may be told. It is for the journal, not for the log.
     """
 
     mechanism: str
@@ -108,7 +108,7 @@ class Denied:
 
 @dataclass(frozen=True, slots=True)
 class AclsChanged:
-    """The client had ACLs created and deleted, so many, where the proxy keeps them itself."""
+    """The client created and deleted so many ACLs, where the proxy keeps them itself."""
 
     created: int
     deleted: int

@@ -1,8 +1,8 @@
-"""Failures: errors that outlive the moment, without the frames through which they came.
+"""Failures: errors that are kept lose their traceback.
 
-A traceback holds every frame of the stack, with what was read and all that looked at it, and the frames hold each
-other: circles, which the collector alone would free, long after the connection is closed. So an error that is kept,
-handed on or told of is detached where it is caught, once it is known where it was raised.
+A traceback holds every frame of the stack, with the messages that were read and everything that looked at them. These
+are reference cycles, which only the garbage collector would free, long after the connection is closed. So an error that
+is kept, handed on or reported is detached where it is caught, after noting where it was raised.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ E = TypeVar("E", bound=BaseException)
 
 
 def name_of(function: object) -> str:
-    """What to call to a person what was called: `Address.endpoints`."""
+    """The name of a function for people: `Address.endpoints`."""
     while isinstance(function, partial):
         function = function.func
     return getattr(function, "__qualname__", None) or type(function).__qualname__
 
 
 def raised_at(error: BaseException) -> str:
-    """Where it was raised, `file:line`; empty where that is not known."""
+    """Where the error was raised, `file:line`; empty if that is not known."""
     frames = traceback.extract_tb(error.__traceback__)
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 
 
 def detached(error: E) -> E:
-    """The same error, which holds no frames any more, nor the errors that led to it."""
+    """The same error, without its frames and without the errors that led to it."""
     error.__cause__ = error.__context__ = None
     return error.with_traceback(None)

@@ -1,18 +1,18 @@
-"""Fast path: what a plugin may say of frames that it need not see.
+"""Fast path: how a plugin says which frames it need not see.
 
 Rules:
-* A request handler's `fast_path` knows requests that are like one which was let pass as it came: they pass without
-  being assembled or read. It is asked only where all handlers that want to see the request have one. Where these are
-  several, a request passes that all of them know; one that `counts` what passes is asked last, and only one may.
-* Observers are shown the fields that they want of such a request even so. What they note of one is in no sample.
-* What it gives is a sample (`Context.as_sample`): a request that passes so has a context of its own as soon as anybody
-  is shown it, with a copy of the sample's notes.
-* It may say of a request that was read how others begin that pass too (`Beginning`): those of its API and version whose
-  first bytes are the same, all but the correlation id. Of these the handler is not even asked: that costs 0.3 us.
-  Where some of the bytes are others each time, it looks at the rest of the frame alone.
+* A request handler's `fast_path` recognizes requests that are like one that passed unchanged. They pass without being
+  assembled or read. It is asked only if all handlers that want the request have a fast path. If there are several, a
+  request passes only if all of them recognize it. At most one of them may be one that `counts`, and it is asked last.
+* Observers are still shown the fields that they want of such a request. Their notes of it are in no sample.
+* The fast path returns a sample (`Context.as_sample`). A request that passes has a context of its own, with a copy of
+  the sample's notes, as soon as any plugin is shown it.
+* Of a request that was read, the fast path may say how others begin that pass too (`Beginning`): those of the same API
+  and version with the same first bytes, except for the correlation id. It is not even asked about these: they pass in
+  0.3 us. If some bytes differ each time, the fast path looks only at the rest of the frame (`Beginning.rest`).
 * A response handler's `needed` is asked when the response begins, with the request's context or its sample, and
-  changes neither. A response that nobody needs passes unread. Where the handler is `settled` for a fast path, it is not
-  even asked about the answers to what that lets pass.
+  changes neither. A response that no handler needs passes unread. If the handler is `settled` for a fast path, it is
+  not even asked about the answers to requests which that fast path let pass.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from proxy.core.context import Connection, Context
 
 
 class Beginning(NamedTuple):
-    """How requests of a connection begin that pass: as far as to `end`.
+    """How passing requests of a connection begin: with the same bytes up to `end`.
 
-    That holds until the client comes as another, or a plugin is given another state, or watches a file that changes.
-    `rest` is asked about the frame from `end` on, which may not be whole yet (None: any may follow).
+    It holds until the client authenticates again, a plugin is given another state, or a file that a plugin watches
+    changes. `rest` is asked about the frame from `end` on, which may not be whole yet (None: anything may follow).
     """
 
     end: int
@@ -36,10 +36,10 @@ class Beginning(NamedTuple):
 
 
 class FastPath(Protocol):
-    """Knows requests that may pass unread.
+    """Recognizes requests that may pass unread.
 
-    `keys`: under which its handlers note something of a request. `counts`: what `passes` lets pass changes what it lets
-    pass next.
+    `keys`: the keys under which its handlers note something about a request. `counts`: each request that `passes` lets
+    pass changes which it lets pass next.
     """
 
     @property
@@ -48,15 +48,15 @@ class FastPath(Protocol):
     def counts(self) -> bool: ...
 
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
-        """The sample that this request is like; None: it must be read.
+        """The sample that this request is like; None: the request must be read.
 
-        `api` is key << 16 | version, `length` that of the frame, of which `frame` may be but the beginning.
+        `api` is key << 16 | version. `length` is that of the whole frame; `frame` may be only its beginning.
         """
 
     def passed(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
         """This request was read and passes; its body begins at `body`. It has an answer.
 
-        Gives how all begin that pass, if that can be said; of a Produce request that includes its acks.
+        Returns how all requests begin that pass, if that can be said. For a Produce request that includes its acks.
         """
 
 
@@ -68,16 +68,16 @@ class FastPaths:
 
     @property
     def keys(self) -> frozenset[Any]:
-        """Those of all."""
+        """The keys of all paths."""
         return frozenset().union(*(path.keys for path in self.paths))
 
     @property
     def counts(self) -> bool:
-        """Does the last one?"""
+        """Does the last path count?"""
         return self.paths[-1].counts
 
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
-        """A sample that is like each of theirs in what its own handlers noted."""
+        """One sample that joins the samples of all paths."""
         samples = []
         for path in self.paths:
             sample = path.passes(connection, api, frame, length)
@@ -90,7 +90,7 @@ class FastPaths:
         return known[1]
 
     def _joined(self, samples: list[Context]) -> Context:
-        """One request that was like each of these may have had other notes of the other plugins."""
+        """The notes of each path's own handlers, from that path's sample: other plugins' notes in it may differ."""
         notes = {
             key: note
             for path, sample in zip(self.paths, samples, strict=True)
@@ -100,7 +100,7 @@ class FastPaths:
         return replace(samples[-1], notes=notes)
 
     def passed(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
-        """How requests begin that all of them let pass."""
+        """How requests begin that all paths let pass."""
         begins = [path.passed(ctx, frame, body) for path in self.paths]
         known = [each for each in begins if each is not None]
         if len(known) < len(begins) or any(each.rest is not None for each in known):
@@ -113,7 +113,7 @@ def _is_same(one: Context, other: Context) -> bool:
 
 
 def joint(paths: Iterable[FastPath | None]) -> FastPath | None:
-    """The one of handlers that have these; None where one has none, or where several count what passes."""
+    """The joint fast path of handlers that have these; None if one has none, or if several count what passes."""
     found = list(dict.fromkeys(paths))
     if len(found) < 2:
         return found[0] if found else None

@@ -2,9 +2,9 @@
 
 Rules:
 * A chain never changes once it is built; a new configuration has new ones. A request keeps its chain until it is
-  answered, so that what is in flight ends under the rules it began with.
-* Whatever is under way holds the lease of the filters by which it began, and nothing else does: once they are replaced,
-  they are done with when nobody holds it any more.
+  answered, so it ends under the rules with which it began.
+* Everything under way holds the lease of the filters under which it began, and nothing else does. So replaced filters
+  are no longer in use once nobody holds their lease.
 * Of a Produce request `acks` is always read: with acks 0 there is no answer to wait for.
 """
 
@@ -35,7 +35,7 @@ NO_OBSERVERS = Observers()
 
 
 class Lease:
-    """Of some filters."""
+    """Held by everything that still uses some filters."""
 
     __slots__ = ("__weakref__",)
 
@@ -43,7 +43,7 @@ class Lease:
 class FilterChain:
     """One api in one version. `request` and `response` are None where the frame only passes.
 
-    `observers` are told what became of each request. `sees_request` and `sees_response`: is there more to do than to
+    `observers` are told the outcome of each request. `sees_request` and `sees_response`: is there more to do than to
     pass the frame on?
     """
 
@@ -63,15 +63,15 @@ class FilterChain:
         self.request = request
         self.response = response
         self.observers = observers
-        self.unread = unread  # the chain of a response that none of the handlers needs which can say so
+        self.unread = unread  # the chain for a response that no handler with a `needed` needs
         self.lease = lease
-        self.unreadable = unreadable  # is asked about a request that cannot be read
+        self.unreadable = unreadable  # answers a request that cannot be read
         self.header_version = api.request_header(version)
         self.sees_request = bool(request or observers or api is PRODUCE)
         self.sees_response = bool(response or observers)
-        self.requests = 0  # how many came; a plain number, read by whoever keeps the metrics
+        self.requests = 0  # how many came; a plain number, read by the metrics
         answering = response.handlers if response else ()
-        self.shown = request.shown if request else None  # to observers; None: no request is
+        self.shown = request.shown if request else None  # what observers are shown; None: no request
         fast_paths = {handler.fast_path for handler in request.handlers} if request else set()
         self.fast_path = joint(handler.fast_path for handler in request.handlers) if request else None
         self.handled = bool(request and request.handlers)
@@ -79,7 +79,7 @@ class FilterChain:
         self.only_shows = bool(response and not response.handlers and not observers.holders)
         self._needed = tuple(handler.needed for handler in answering if handler.needed)
         settled = self.fast_path and all(handler.settled in fast_paths for handler in answering if handler.needed)
-        self.passed = unread if settled else None  # the chain of answers to what the fast path let pass, if another
+        self.passed = unread if settled else None  # the chain for answers to requests of the fast path, if another
         self.tail_only = (
             response is not None and response.names is not None and ends_in_tags(api.response, response.names)
         )
@@ -108,22 +108,22 @@ class FilterChain:
         return None if request is None else int(request.acks)
 
     def acks_end(self, frame: memoryview, body: int) -> int:
-        """Where the acks of a Produce request end that `acks()` could read."""
+        """Where the acks end, in a Produce request whose acks `acks()` could read."""
         return end_finder(self.api.request, self.version, "acks")(frame, body)
 
     def is_light(self, cls: type[Request] | type[Response], frame: memoryview, body: int) -> bool:
-        """Has this frame, which is whole and not small, few elements? It is read as small ones are, in 20 us."""
+        """Has this whole frame, which is not small, few elements? Then it is read as small ones are, in 20 us."""
         if len(frame) > LIGHT:
             return False
         try:
             return element_counter(cls, self.version)(frame, body, ELEMENTS) is not None
         except BAD_BYTES:
-            return False  # whoever reads it says what is wrong
+            return False  # reading it says what is wrong
 
     def ends_bare(self, data: memoryview, start: int, stop: int) -> bool:
-        """Is the response from `start` to `stop` one without tagged fields of its own? Most Produce and Fetch are.
+        """Has the response from `start` to `stop` no tagged fields of its own? Most of Produce and Fetch have none.
 
-        Where only such fields are wanted, nobody needs to see it: 0.5 us instead of 6 for reading it and asking them.
+        If only such fields are wanted, no handler needs to see it: 0.5 us instead of 6 for reading it and asking them.
         """
         body = start + RESPONSE_HEAD.size
         if self._bare.knows(data, body, stop):
@@ -133,7 +133,7 @@ class FilterChain:
             if tags + 1 != stop or data[tags]:
                 return False
         except BAD_BYTES:
-            return False  # whoever reads it says what is wrong
+            return False  # reading it says what is wrong
         self._bare.remember(data, body, stop, self._to_end)
         return True
 
@@ -146,11 +146,11 @@ class FilterChain:
         return self._find_tags(data, self._response_header(data, after_head - CORRELATION_ID))
 
     def _to_end(self, data: Looked, after_head: int) -> int:
-        """The same, and a look at how many they are."""
+        """The byte in which these tagged fields are counted."""
         return data[self._to_tags(data, after_head)]
 
     def response_body(self, frame: bytes | memoryview) -> int | None:
-        """Where the body of a response begins that begins with `frame`; None: more bytes are needed."""
+        """Where the body begins in a response of which `frame` is the beginning; None: more bytes are needed."""
         try:
             body = self._response_header(frame, SIZE.size)
         except BAD_BYTES:

@@ -1,9 +1,9 @@
 """Filters: the filter chains of one configuration, found with one look into a table.
 
 Rules:
-* There is a chain for each version of each API, built once. Plugins are asked then who wants what, and not again.
-* There is no chain for what clients have no business with: an unknown api or version, and what brokers say to brokers.
-  Such a request closes its connection, as a broker would (hazard 8 of the wire).
+* There is a chain for each version of each API, built once. Only then are plugins asked what they want.
+* There is no chain for requests that clients must not send: those of an unknown API or version, and those that brokers
+  send to brokers. Such a request closes its connection, as a broker would (hazard 8 of the wire).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from proxy.protocol.schema import Message, Request
 class Filters:
     """All filter chains of one configuration. `table` is keyed by api key << 16 | version.
 
-    `lease()` is None when neither this nor anything that began by it is there any more.
+    `lease()` is None once neither these filters nor anything that began under them exists any more.
     """
 
     def __init__(self, plugins: Iterable[Plugin] = (), apis: Iterable[Api] | None = None) -> None:
@@ -60,7 +60,7 @@ class Filters:
                 self.unsupported[api.key] = getattr(plugin, name)
             unreadables |= {api.key: getattr(plugin, name) for name, api in plugin.marked_unreadable.items()}
         self.table: dict[int, FilterChain] = {}
-        self.counted: dict[int, CountedChain] = {}  # of requests that are counted: those that may be, unread
+        self.counted: dict[int, CountedChain] = {}  # of requests that may be counted without being read
         for api in APIS.values() if apis is None else apis:
             if not api.inter_broker:
                 self._add(api, handlers, unreadables.get(api.key))
@@ -86,7 +86,7 @@ class Filters:
                 self.counted[api.key << 16 | version] = counted
 
     def observers(self, api: Api) -> Observers:
-        """Those that are told what becomes of requests of this API."""
+        """The observers that are told the outcomes of requests of this API."""
         holders = tuple(holder for plugin in self.plugins for holder in plugin.holders(api))
         told = [observer for plugin in self.plugins for observer in plugin.observers(api)]
         observers = Observers(told or [_nobody] if holders else told)
@@ -105,7 +105,7 @@ def _name(plugin: Plugin) -> str:
 
 
 def _nobody(ctx: Context, outcome: Outcome) -> None:
-    """Stands where answers are held back and nobody is told of them afterwards."""
+    """The observer of answers that are held back, if no plugin observes their outcomes."""
 
 
 def _wanting(cls: type[Message], handlers: Iterable[Handler]) -> list[Handler]:

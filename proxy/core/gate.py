@@ -1,12 +1,13 @@
-"""Gate: what of a client's stream may pass while it is being found out who it is.
+"""Gate: which part of a client's stream may pass while the client is being authenticated.
 
 Rules:
-* Open, every request finds its filter chain. Narrow, only some apis do, and whatever else comes is told to `strange`.
-* Waiting, nothing more of the client is looked at until `go_on()`; what is under way goes on.
+* While the gate is open, every request finds its filter chain. While it is narrow, only requests of some APIs do, and
+  `strange` is asked about all others.
+* While it waits, nothing more from the client is looked at until `go_on()`; requests under way go on.
 * While a task is `alone` with the broker (`alone.py`) no request begins. While a client and its broker send tokens
   (`token_stream.py`) there are no requests.
-* The gate turns only between frames. It is turned from within a handler, or by a `Tokens`; a client that sends ahead of
-  the answer that turns it meets a waiting gate.
+* The gate changes only between frames. A handler changes it, or a `Tokens`. A client that sends ahead of the answer
+  that changes the gate finds it waiting.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class LinkGate:
         self._lone = LoneTasks(admission, requests, parts.outbox, self._tokens)
 
     def open(self) -> None:
-        """Every request finds its filter chain, however large it is."""
+        """Every request finds its filter chain, and may be as large as the limits allow."""
         self._admission.strange = None
         self._admission.allow()
         self._longest_yet = None
@@ -72,11 +73,11 @@ class LinkGate:
         self._admission.allow({api.key for api in apis})
 
     def greet(self, strange: Stranger) -> None:
-        """Every request finds its filter chain; this one is asked about the others."""
+        """Every request finds its filter chain; `strange` is asked about requests that have none."""
         self._admission.strange = strange
 
     def limit(self, longest: int) -> None:
-        """Until the gate is open, requests may be so long."""
+        """Until the gate is open, requests may have so many bytes."""
         self._longest_yet = longest
         self._requests.splitter.limit(longest)
 
@@ -91,7 +92,7 @@ class LinkGate:
         self._responses.answer(Answer((SIZE.pack(len(token)) + token,)))
 
     def end(self, reason: str, head: Head | None = None) -> Hold:
-        """Take nothing more of the client, the request of `head` neither, and close when all is answered."""
+        """Take nothing more from the client, not even the request of `head`, and close when all is answered."""
         if head is None:
             self._requests.give_up(reason)
         else:
@@ -107,7 +108,7 @@ class LinkGate:
         return self._strangers.refuse(head, error, reason)
 
     def tell(self, event: Event) -> None:
-        """Tell those who watch."""
+        """Report this event."""
         self._counters.failed_authentications += isinstance(event, Refused)
         if isinstance(event, Authenticated):
             self._requests.forget()
@@ -120,11 +121,11 @@ class LinkGate:
 
     @property
     def waiting(self) -> bool:
-        """Is nothing of the client looked at for now?"""
+        """Is nothing from the client looked at for now?"""
         return self._admission.waiting
 
     def wait(self) -> None:
-        """Take nothing more of the client for now."""
+        """Take nothing more from the client for now."""
         self._admission.wait(True)
 
     def go_on(self) -> None:
@@ -132,7 +133,7 @@ class LinkGate:
         self._admission.wait(False)
 
     def hold(self) -> Hold:
-        """Nothing more of the client now; it is looked at again when the link settles and the gate lets it pass."""
+        """Take nothing more from the client until the link settles and the gate lets it pass."""
         return self._requests.hold(State.GATED)
 
     def meet(self, head: Head) -> Reader | None:
@@ -144,7 +145,7 @@ class LinkGate:
         return self._strangers.meet(head) if reader is None else reader
 
     def alone(self, task: Task[Any], step: Alone) -> bool:
-        """This task goes on while no request of the client is under way. True: that is so now."""
+        """This task wants to go on while no request of the client is under way. True: it may go on now."""
         return self._lone.come(task, step)
 
     def leave(self) -> None:
@@ -157,7 +158,7 @@ class LinkGate:
         self.go_on()
 
     def take_requests(self, again: bytes = b"") -> None:
-        """The next frames have headers again; so has `again`, a frame of the client that was no token."""
+        """The next frames have headers again; so has `again`, a frame from the client that was no token."""
         self._tokens.end(again)
         self.go_on()
 

@@ -1,9 +1,9 @@
-"""Handled frames: what both directions do with a frame that somebody wants.
+"""Handled frames: what both directions do with a frame that a plugin wants.
 
 Rules:
 * A frame is read, shown to its observers, judged by its handlers and written in one task, which gives a `Verdict`. A
   large one is read, judged and written in slices.
-* What cannot be read is not passed on, and what a handler raised on neither. Both are counted and told.
+* A frame that cannot be read, or on which a handler raised, is not passed on. Both are counted and reported.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Handling:
         return limits.elements
 
     def undecodable(self, chain: FilterChain, error: ProtocolError) -> str:
-        """A frame that somebody needs to know cannot be read. Gives why the conversation ends."""
+        """A frame that a plugin needs to see cannot be read. Returns why the conversation ends."""
         if isinstance(error, TooManyElementsError):
             self._counters.too_many_elements += 1
             return f"the {self.sender} sent a {self.kind} that the proxy will not read: {error} (limits.elements)"
@@ -63,7 +63,7 @@ class Handling:
         return f"the {self.sender} sent a {self.kind} that cannot be read: {error}"
 
     def failed(self, ctx: Context, error: HandlerError) -> str:
-        """A handler raised. Gives what failed, for people."""
+        """A handler raised. Returns what failed, as a line for people."""
         ctx.decide(error.handler, "failed")
         self._counters.failed_handlers += 1
         self._outbox.emit(HandlerFailed(error.handler, ctx.api, ctx.version, error.cause, error.at))
@@ -92,7 +92,7 @@ class Handling:
         return (yield from work) if wanted.ctx.is_large else at_once(work)
 
     def _leaving(self, verdict: Verdict, manners: Sequence[Manner], wanted: Wanted) -> tuple[Verdict, Leaving]:
-        """What goes on, in this manner. Raises HandlerError."""
+        """The verdict of a frame that leaves in these manners, and how it leaves. Raises HandlerError."""
         leaving = Leaving([wanted.frame] if verdict.pieces is None else verdict.pieces, manners, verdict.copies)
         if leaving.cut is not None:
             return withheld(leaving.cut.reason, leaving.cut.how, [leaving.data]), leaving

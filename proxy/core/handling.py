@@ -1,13 +1,13 @@
 """Handling: the handlers of a frame in order, requests downwards, responses upwards.
 
 Rules:
-* Every handler sees the message as the ones before it left it: the one that came, or the last one forwarded.
+* Every handler sees the message as the handlers before it left it: the one that came, or the last one forwarded.
 * A `Reply` ends the way down. It goes up through the response handlers of the plugins that the request had passed, as
   the broker's answer would have.
-* How a frame is to leave (`Raw` with a function, `Cut`, `Drip`) ends nothing: the handlers that follow see the message.
-  `Raw` with bytes and `Disconnect` leave them nothing to see.
-* Both are generators: they yield the steps of the handlers that wait, and return what is to be done.
-* Handlers of what is large are called in a fiber: wherever they are, the others have their turn now and then.
+* A decision on how a frame leaves (`Raw` with a function, `Cut`, `Drip`) does not end the way: the handlers that follow
+  see the message. After `Raw` with bytes and after `Disconnect` no further handler is called.
+* Both directions are generators: they yield the steps of the handlers that wait, and return what is to be done.
+* Handlers of large messages are called in a fiber, so that other connections have their turn while a handler runs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Manner = Raw | Cut | Drip
 
 
 class Decided(NamedTuple):
-    """What the handlers decided, and in what manner the frame leaves that comes of it, one after the other."""
+    """What the handlers decided, and the manners in which the frame then leaves, applied one after the other."""
 
     decision: Forward | Reply | Disconnect | None
     manners: tuple[Manner, ...] = ()
@@ -74,12 +74,12 @@ def response_steps(handlers: Iterable[Handler], ctx: Context, message: Message) 
 
 
 def _is_final(manner: Manner) -> bool:
-    """Does what the other handlers would decide not matter any more?"""
+    """Is it irrelevant what the handlers that follow would decide?"""
     return isinstance(manner, Raw) and not callable(manner.data)
 
 
 def _joined(before: Forward | None, now: Forward) -> Forward:
-    """What two handlers want of one request: the second's message, and what both say of how it is sent."""
+    """The decisions of two handlers on one request: the second's message, sent as both of them say."""
     if before is None:
         return now
     version = before.version if now.version is None else now.version
@@ -96,7 +96,7 @@ def _reply(chain: FilterChain, ctx: Context, reply: Reply, position: int) -> Gen
 
 
 def _decide(handler: Handler, ctx: Context, message: Message) -> Generator[Step, Any, Decision]:
-    """One handler's decision, noted where it is one. Whatever it raises becomes a HandlerError that names it."""
+    """One handler's decision, noted unless it is None. An exception becomes a HandlerError that names the handler."""
     try:
         if handler.needed is not None and not handler.needed(ctx):
             return None
@@ -118,7 +118,7 @@ def _decide(handler: Handler, ctx: Context, message: Message) -> Generator[Step,
 
 
 def _problem(decision: object, ctx: Context, message: Message) -> str | None:
-    """Why no handler of this message can decide so."""
+    """Why a handler of this message cannot decide so; None: it can."""
     match decision:
         case Forward():
             if type(decision.message) is not type(message):

@@ -4,8 +4,8 @@ Rules:
 * A broker answers the requests of one connection in order, so answers are paired by order. The correlation id is only
   checked: clients choose it as they like, and may use one twice at the same time (hazard 11 of the wire).
 * A slot is filled exactly once: by the broker's answer, or by ours.
-* An answer of ours waits in its slot for older ones. Once it is the oldest it leaves at once, so the oldest slot, while
-  nothing else is under way, always waits for the broker.
+* An answer of ours waits in its slot for older answers, and leaves as soon as it is the oldest. So while nothing else
+  is under way, the oldest slot always waits for the broker.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Answer(NamedTuple):
-    """An answer of ours, to the request of `ctx`, how it came about, and in what manner it leaves."""
+    """An answer of ours to the request of `ctx`: who gave it and why, and in what manner it leaves."""
 
     pieces: Sequence[Buffer]
     ctx: Context | None = None
@@ -42,12 +42,12 @@ class Answer(NamedTuple):
 
 
 # A slot is a bare tuple: 0.03 us a frame where an object takes 0.12.
-#   the broker's answer is due:       (correlation id, its FilterChain, the Context if somebody saw the request)
+#   the broker's answer is due:       (correlation id, its FilterChain, the Context if a plugin saw the request)
 #   the same, in another version:     (correlation id, SentAs, the Context)
 #   it is counted with its request:   (correlation id, a CountedChain, the PendingCount)
 #   nobody wants it:                  (correlation id, DROPPED, None)
 #   a handler of ours asked:          (correlation id, its PendingAsk, None)
-#   an answer of ours waits for some: (0, OURS, the Answer)
+#   an answer of ours waits its turn: (0, OURS, the Answer)
 class Dropped:
     """A slot's mark: the broker's answer goes to nobody."""
 

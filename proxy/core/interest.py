@@ -1,6 +1,6 @@
-"""Interest: what is wanted of one message in one version, and by whom.
+"""Interest: which handlers and observers want which fields of one message in one version.
 
-Built once from the plugins in force; asked once a frame. What nobody wants has no Interest at all.
+Built once from the plugins in force; asked once a frame. A message that no plugin wants has no Interest at all.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.schema import Message
 from proxy.protocol.slices import Sliced
 
-# Whoever refuses a Produce request has to know whether there is an answer at all.
+# A handler that refuses a Produce request has to know whether the request gets an answer at all.
 ALWAYS: dict[type[Message], frozenset[str]] = {ProduceRequest: frozenset({"acks"})}
 
 
@@ -35,12 +35,12 @@ class Interest:
         self.handlers = tuple(handler for handler in wanting if not handler.wish.observes)
         self._observing = tuple(handler for handler in wanting if handler.wish.observes)
         self.observers = tuple(map(self._showing, self._observing))
-        self.told = tuple(handler.call for handler in self._observing)  # of topics alone, where `topics` is there
+        self.told = tuple(handler.call for handler in self._observing)  # called with topics alone, if `topics` is set
         only = bool(self._observing) and all(handler.wish.topics for handler in self._observing)
         self.topics = RequestTopics(cls, version) if only else None
 
     def _showing(self, observer: Handler) -> Showing:
-        """What shows an observer a message."""
+        """The function that shows an observer a message."""
         if not observer.wish.topics:
             return observer.call
         call, topics = observer.call, RequestTopics(self.cls, self.version)
@@ -52,7 +52,7 @@ class Interest:
 
     @cached_property
     def shown(self) -> Interest | None:
-        """What the observers alone want, of a message that no handler needs to see; None: there are no observers."""
+        """The interest of the observers alone, for a message that no handler needs to see; None: no observers."""
         return interest(self.cls, self.version, self._observing) if self.handlers else self
 
     @cached_property
@@ -66,13 +66,13 @@ class Interest:
         return self._picker.decode(body)
 
     def slice_read(self, frame: Buffer, body: int, most: int) -> Sliced[Message]:
-        """The same of a large frame, in slices; `most`: elements. Raises ProtocolError."""
+        """The same for a large frame of at most `most` elements, in slices. Raises ProtocolError."""
         if self.names is None:
             return slice_decode(self.cls, self.version, frame, body, most)
         return self._picker.slice_decode(frame, body, most)
 
     def write(self, message: Message) -> bytes:
-        """The body of what `read` gave, or of a message that somebody made. Raises ProtocolError."""
+        """The body of a message that `read` gave, or that a plugin made. Raises ProtocolError."""
         if self.names is None or not message.has("opaque"):
             return encode(message, self.version)
         return self._picker.encode(message)

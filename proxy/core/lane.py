@@ -1,9 +1,9 @@
-"""Lanes: the two directions of a link, and what each can say of itself.
+"""Lanes: the two directions of a link, and what they have in common.
 
 Rules:
 * A frame is handled by the filters and limits that were in force when it began; others may come at any time.
-* A lane has one state. While it is not OPEN its splitter holds back what comes, and its side is not read: at most the
-  rest of one chunk is kept.
+* A lane has one state. While it is not OPEN, its splitter holds back the bytes that come, and its socket is not read:
+  at most the rest of one chunk is kept.
 
       OPEN      frames are taken
       FULL      too many requests are unanswered; goes on when answers come
@@ -35,7 +35,7 @@ from proxy.protocol.slices import LARGE
 
 
 class State(Enum):
-    """Whether a lane takes frames, and what keeps it from it."""
+    """Whether a lane takes frames, or why it does not."""
 
     OPEN = auto()
     FULL = auto()
@@ -46,7 +46,7 @@ class State(Enum):
 
 
 class Lane(ABC):
-    """One direction. `reason` says why it ended, None where nothing was wrong; `how` in what way it does."""
+    """One direction. `reason` says why it ended, None if nothing was wrong; `how` says in what way."""
 
     pauses: type[PauseClient] | type[PauseBroker]
     resumes: type[ResumeClient] | type[ResumeBroker]
@@ -69,8 +69,8 @@ class Lane(ABC):
         self.reason: str | None = None
         self.how = How.CLOSE
         self.turn = Turn(parts.tasks, parts.outbox)
-        self._met: Any = None  # whose frame is to be read, by which chain; was it cut?
-        self._waiting: Wanted | None = None  # for its handlers
+        self._met: Any = None  # of the frame that is to be read: its chain, its request; was it cut?
+        self._waiting: Wanted | None = None  # the frame that waits for its handlers
         self._paused = False
 
     def apply(self, limits: Limits) -> None:
@@ -84,7 +84,7 @@ class Lane(ABC):
         return self.splitter.kept + (waiting.held + waiting.ctx.held if waiting is not None else 0)
 
     def hold(self, state: State) -> Hold:
-        """Take nothing for now. Only where a frame begins, or was read."""
+        """Take nothing for now. Only called where a frame begins, or when it was read."""
         if self.state is not State.ENDED:
             self.state = state
         return HOLD
@@ -97,7 +97,7 @@ class Lane(ABC):
         return HOLD
 
     def _handle(self, wanted: Wanted, was_cut: bool, steps: Generator[Step, Any, Verdict]) -> Sequence[Buffer] | None:
-        """Let handlers look at a frame. Gives what goes on: None for the frame as it came."""
+        """Let handlers look at a frame. Returns what goes on: None for the frame as it came."""
         size = len(wanted.frame)
         if wanted.ctx.is_large and wanted.ctx.held:
             size = max(size, wanted.ctx.request_bytes)  # a small response may let go of much
@@ -122,11 +122,11 @@ class Lane(ABC):
 
     @abstractmethod
     def _carry_out(self, verdict: Verdict, wanted: Wanted) -> Sequence[Buffer] | None:
-        """Do what the handlers decided. Gives what goes on: None for the frame as it came."""
+        """Do what the handlers decided. Returns what goes on: None for the frame as it came."""
 
     @abstractmethod
     def _go_on(self, instead: Sequence[Buffer]) -> None:
-        """Send this for the frame that waited, and look at what waits behind it as soon as that may be."""
+        """Send this for the frame that waited, and take the frames behind it as soon as possible."""
 
     def fall_silent(self) -> None:
         """Throw away what comes from now on."""
@@ -137,7 +137,7 @@ class Lane(ABC):
         self.pause()
 
     def pause(self) -> None:
-        """Have the side read again, or not, by whether anything is held back."""
+        """Have this side paused while bytes are held back, and read again afterwards."""
         held = self.splitter.held is not None
         if held is not self._paused:
             self._paused = held
@@ -145,5 +145,5 @@ class Lane(ABC):
 
 
 def _thrown_away(data: memoryview) -> list[Buffer]:
-    """What a lane that fell silent makes of bytes."""
+    """The `feed` of a lane that fell silent."""
     return []

@@ -13,7 +13,7 @@ class Limits:
 
     @property
     def elements_of_response(self) -> int:
-        """The same in a large response: brokers say much of little, and are not strangers."""
+        """The same in a large response: brokers send many small elements, and are more trusted than clients."""
         return 2 * self.elements
 
 

@@ -1,16 +1,16 @@
 """Link: one client connection and its upstream connection, as a state machine. Bytes in, commands out.
 
 Rules:
-* No I/O, no clock, no dice, nothing async in here or in whatever is called from here.
-* Requests reach the broker, and answers the client, in the order in which they were asked.
-* Whatever ends the conversation from the client's side (it closed, it sent what no broker would take, a handler said
-  Disconnect) lets the answers to older requests out first. What ends it from the broker's side ends it at once.
+* Neither this module nor anything that it calls does I/O, asks a clock, throws dice or is async.
+* Requests reach the broker, and answers reach the client, in the order in which the client asked.
+* When the conversation ends from the client's side (the client closed, it sent something that no broker accepts, a
+  handler said Disconnect), the answers to older requests leave first. An end from the broker's side ends it at once.
 * After `Close` the link takes no more bytes and gives no more commands.
-* Other filters and limits may come into force between any two calls. A request, and its answer, ends under those by
-  which it was met; what still waits to be met is met by the new ones.
+* New filters and limits may come into force between any two calls. A request and its answer keep those that were in
+  force when the request was met; a request that was not met yet gets the new ones.
 
-    client -> Requests  -> broker        each lane owns a Splitter and looks at what somebody wants;
-    client <- Responses <- broker        InFlight is what both share
+    client -> Requests  -> broker        each lane owns a Splitter and reads the frames that plugins want;
+    client <- Responses <- broker        both share InFlight
 
 The parts are put together in `assembly.py`, and none of them knows the link.
 """
@@ -32,8 +32,8 @@ AT_ONCE = (How.RESET, How.BLACK_HOLE)
 class Link(AssembledLink):
     """One conversation. `requests` and `responses` are its two lanes.
 
-    Each call gives the commands that follow from it. `receive_` gives None where there is but one, to send all of it on
-    as it came: that is nearly always so, and nothing need be made to say it.
+    Each call returns the commands that follow from it. `receive_client` and `receive_broker` return None if the only
+    command is to send all bytes on as they came: that is nearly always so, and no object is made for it.
     """
 
     __slots__ = ()
@@ -77,7 +77,7 @@ class Link(AssembledLink):
         return outbox.commands
 
     def apply(self, filters: Filters, limits: Limits) -> list[Command]:
-        """Other filters and limits are in force. `Plugin.connected` is for connections that come."""
+        """Put other filters and limits in force. `Plugin.connected` is for new connections, and is not called."""
         commands = self.outbox.start()
         if not self.closed:
             for name, joined in filters.joining.items():
@@ -92,7 +92,7 @@ class Link(AssembledLink):
         return commands
 
     def forget(self) -> None:
-        """What plugins go by is another: how requests begin that pass is asked of them anew."""
+        """Something that plugins decide by has changed: ask them anew how passing requests begin."""
         self.requests.forget()
 
     def client_closed(self) -> list[Command]:
@@ -116,7 +116,7 @@ class Link(AssembledLink):
         return commands
 
     def wake(self, token: int) -> list[Command]:
-        """A Sleep is over, or the turn of the others."""
+        """A Sleep is over, a signal is released, or the other connections had their turn."""
         return self.performed(token, None)
 
     def performed(self, token: int, value: object, error: Exception | None = None) -> list[Command]:

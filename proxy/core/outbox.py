@@ -1,8 +1,8 @@
-"""Outbox: what one link wants done. Everything that becomes a command is said here.
+"""Outbox: the commands of one link. Every command is made here.
 
 Rules:
-* Commands are given away with each call of the link; what was said before the call is not said again.
-* After `close` nothing is said any more.
+* Each call of the link returns the commands that it led to; none is returned twice.
+* After `close` no command is made any more.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from proxy.protocol.frame import Buffer
 
 
 class Outbox:
-    """The commands of one link. `closed` is True once it said Close; `amid_request`, while a part of one has left."""
+    """The commands of one link. `closed`: `Close` is among them. `amid_request`: only a part of a request has left."""
 
     __slots__ = ("amid_request", "closed", "commands")
 
@@ -26,7 +26,7 @@ class Outbox:
         self.closed = False
 
     def start(self) -> list[Command]:
-        """Begin a new list of commands; gives it."""
+        """Begin a new list of commands, and return it."""
         self.commands = []
         return self.commands
 
@@ -44,19 +44,19 @@ class Outbox:
         self.commands += map(ToClient, spans)
 
     def emit(self, event: Event) -> None:
-        """Tell those who watch."""
+        """Report this event."""
         self.commands.append(Emit(event))
 
     def wake(self, token: int, seconds: float) -> None:
-        """Go on with what has this token after so many seconds."""
+        """Have the waiter with this token go on after so many seconds."""
         self.commands.append(Wake(token, seconds))
 
     def perform(self, token: int, work: Callable[[], Any]) -> None:
-        """Do this in a thread, and go on with what has this token."""
+        """Have this done in a thread; then the waiter with this token goes on."""
         self.commands.append(Perform(token, work))
 
     def say(self, command: Command) -> None:
-        """Have anything else done: stop or go on reading a side, wait for a signal, send nothing more."""
+        """Any other command: stop or go on reading a side, wait for a signal, send nothing more."""
         self.commands.append(command)
 
     def close(self, reason: str | None, *, reset: bool = False) -> None:

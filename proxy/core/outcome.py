@@ -1,4 +1,4 @@
-"""Outcome: what became of one request of a client, told once to those who observe its API.
+"""Outcome: what became of one request of a client, told once to the observers of its API.
 
     came        the request's head was read from the client
     sent        the last of it went to the broker
@@ -7,10 +7,10 @@
 
 Rules:
 * A request that is observed is open from `begin` until `end`, and ends exactly once: by an answer, or without one.
-* What is open when the link closes ends then, and says why.
-* An observer changes nothing. One that raises is counted and told of, and stops nothing.
-* An answer, whoever gives it, leaves after the steps of those who want to take some before it (`@before_answer`). They
-  are told its outcome as it will be. One that raises ends the connection: its answer does not leave.
+* A request that is open when the link closes ends then, and its outcome says why.
+* An observer changes nothing. An observer that raises is counted and reported, and stops nothing.
+* Any answer leaves only after the steps of the plugins that take some before it (`@before_answer`). They are told the
+  outcome as it will be. If one of them raises, the answer does not leave and the connection ends.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class By(Enum):
 
 
 class Outcome(NamedTuple):
-    """What became of a request. Times are in seconds of the link's clock, None for what never happened.
+    """What became of a request. Times are in seconds of the link's clock; None: it never happened.
 
-    `why` says which handler answered or ended it, or what else kept it from its answer; None where a broker answered.
+    `why` says which handler answered or ended it, or what else kept it from its answer; None if a broker answered.
     Sizes are in bytes of whole frames. `decisions` are those of all handlers that decided something about the request
     or its answer, in their order: what each decided (`Forward`, `Reply`, ...), or that it "failed".
     """
@@ -63,21 +63,21 @@ class Outcome(NamedTuple):
     decisions: tuple[HandlerDecided, ...] = ()
 
 
-BROKER, NOBODY = By.BROKER, By.NOBODY  # a member of an Enum takes 0.1 us to find
+BROKER, NOBODY = By.BROKER, By.NOBODY  # looking up a member of an Enum takes 0.1 us
 Observer = Callable[[Context, Outcome], None]
 Holder = Callable[[Context, Outcome], "Steps | None"]
-Showing = Callable[[Context, Any], None]  # a message, or the topics of one
+Showing = Callable[[Context, Any], None]  # is given a message, or the topics of one
 
 
 class Observers(tuple[Observer, ...]):
-    """Those who are told what becomes of a request, and who hold back its answer; `lease`: of their filters."""
+    """The methods that are told a request's outcome; `holders` hold back its answer; `lease` is their filters'."""
 
     lease: object = None
     holders: tuple[Holder, ...] = ()
 
 
 class Outcomes:
-    """The requests of one link that somebody observes and that have not ended."""
+    """The requests of one link that are observed and have not ended."""
 
     __slots__ = ("_counters", "_open", "_outbox", "clock")
 
@@ -95,7 +95,7 @@ class Outcomes:
     def reopen(
         self, ctx: Context, observers: Observers, exchange: CountedExchange, resume: Callable[[Context, Any], None]
     ) -> Context:
-        """A request that was to be counted is told of after all, by this context."""
+        """A request that was to be counted is observed after all, by this context."""
         ctx.came = ctx.sent = exchange.came
         self._open[ctx] = observers
         try:
@@ -105,23 +105,23 @@ class Outcomes:
         return ctx
 
     def sent(self, ctx: Context) -> None:
-        """It goes to the broker."""
+        """The request goes to the broker."""
         ctx.sent = self.clock.now
 
     def answered(self, ctx: Context) -> None:
-        """Its answer began."""
+        """The answer to this request began."""
         if ctx.answered is None:
             ctx.answered = self.clock.now
 
     def before(self, ctx: Context, by: By, why: str | None, size: int) -> Generator[Step, Any, None] | None:
-        """The steps before its answer leaves, of so many bytes; None: there are none. They raise HandlerError."""
+        """The steps before the answer, of `size` bytes, leaves; None: there are none. They raise HandlerError."""
         observers = self._open.get(ctx)
         if observers is None or not observers.holders:
             return None
         return before_steps(observers.holders, ctx, self._outcome(ctx, by, why, None, size))
 
     def end(self, ctx: Context, by: By, why: str | None = None, size: int = 0) -> None:
-        """It has its answer, of so many bytes, or gets none."""
+        """The request has its answer, of so many bytes, or gets none."""
         observers = self._open.pop(ctx, None)
         if observers is None:
             return  # nobody observes it
@@ -138,7 +138,7 @@ class Outcomes:
         return Outcome(by, why, ctx.came, ctx.sent, answered, left, ctx.request_bytes, size, ctx.decisions)
 
     def show(self, ctx: Context, observers: Iterable[Showing], message: Message) -> Sliced[None]:
-        """Show a message to those who asked to read it; a large one in slices."""
+        """Show a message to the observers that want it; a large one in slices."""
         if not ctx.is_large:
             return self.show_at_once(ctx, observers, message)
         for observer in observers:
@@ -149,7 +149,7 @@ class Outcomes:
         return None
 
     def show_at_once(self, ctx: Context, observers: Iterable[Showing], message: Message | Topics) -> None:
-        """The same of a small one."""
+        """The same for a small message."""
         for observer in observers:
             try:
                 observer(ctx, message)
@@ -157,7 +157,7 @@ class Outcomes:
                 self.failed(observer, ctx.api, ctx.version, error)
 
     def close(self, why: str) -> None:
-        """The link is closed: whatever is open gets no answer any more."""
+        """The link is closed: the open requests get no answer any more."""
         for ctx in tuple(self._open):
             self.end(ctx, NOBODY, why)
 

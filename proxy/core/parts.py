@@ -1,4 +1,4 @@
-"""Parts: what all that makes up one link shares. The link makes them; none of them knows the link."""
+"""Parts: what the parts of one link share. The link makes them; none of them knows the link."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proxy.core.waiting import WaitingTasks
 
 
 class Parts(NamedTuple):
-    """Each is the owner of its state."""
+    """Each part owns its state."""
 
     connection: Connection
     limits: Limits

@@ -1,8 +1,8 @@
-"""Pending questions: those that the broker was asked, and that it has not answered yet.
+"""Pending questions: the broker was asked them and has not answered yet.
 
 Rules:
 * The answer is for the task that asked, never for the client.
-* A large one is read in slices, and gives the others their turn in between.
+* A large answer is read in slices, and other connections have their turn in between.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from proxy.protocol.slices import LARGE
 
 
 class PendingAsk:
-    """One of them; it stands in its slot, in place of a filter chain."""
+    """One pending question; it stands in its slot, in place of a filter chain."""
 
     __slots__ = ("_version", "ask", "task")
 
@@ -31,7 +31,7 @@ class PendingAsk:
         self._version = version
 
     def answered(self, frame: Buffer, most: int) -> None:
-        """This is the answer, without its size; it may have so many elements. Its task goes on, or fails."""
+        """This is the answer, without its size; it may have at most `most` elements. Its task goes on, or fails."""
         api, version = self.ask.request.api, self._version
         try:
             _, body = read_response_header(api, version, frame)
@@ -47,7 +47,7 @@ class PendingAsk:
 
 
 def newest_common(ask: Ask, spoken: tuple[int, int] | None) -> int:
-    """The version in which to ask: the newest that both sides know, where the broker said what it knows."""
+    """The version in which to ask: the newest that both sides know, if the broker said what it knows."""
     if ask.version is not None:
         return ask.version
     api = ask.request.api

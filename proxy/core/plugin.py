@@ -1,7 +1,7 @@
 """Plugins: one feature each, written as handlers of messages.
 
     class Address(Plugin):
-        class Options(Options):                # what a file may say of it; without it there are none
+        class Options(Options):                # its options in the configuration; without this class it has none
             host: str
 
         def __init__(self, options: Options, services: Services) -> None:
@@ -30,15 +30,15 @@
         def happened(self, connection: Connection, event: Connected | Authenticated | Closed) -> None: ...
 
 Rules:
-* What `fields` and `carrying()` mean is said in `wish.py`; all decorators are in `decorators.py`.
+* `wish.py` explains `fields` and `carrying()`; all decorators are in `decorators.py`.
 * Handlers of one plugin on one message run in the order in which they are written.
 * An observer decides nothing. It is shown a request as it came, before any handler, and a response as it leaves, after
-  all of them. One that wants no more than the topics of requests (`observe_topics`) is given these, and nothing else is
-  read. What became of a request is told once, to `on_outcome`, of every API unless some are named. What happens to a
-  connection is told to `on_event`.
-* A plugin is made once for each cluster in each worker. What it keeps of a connection or a request it keeps in their
-  `notes`, under its name: there may be another instance of it when the answer comes.
-* A plugin that makes its handlers itself (`handlers`) may give them what `fast_path.py` speaks of.
+  all of them. An observer that only wants the topics of requests (`observe_topics`) is given these, and nothing else of
+  the request is read. `on_outcome` is told the outcome of each request once, for every API unless some are named.
+  `on_event` is told what happens to a connection.
+* A plugin is made once for each cluster in each worker. It keeps what belongs to a connection or a request in their
+  `notes`, under its name: when the answer comes, another instance of the plugin may be in force.
+* A plugin that overrides `handlers` may give its handlers a fast path (`fast_path.py`).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Options(Section):
 class Plugin:
     """One feature: a subclass with handlers. It is made with its options and its services.
 
-    What needs neither, as a test's, can be made without.
+    A plugin that uses neither, as in a test, can be made without them.
     """
 
     class Options(Options):
@@ -76,7 +76,7 @@ class Plugin:
     options: Any
     services: Services
 
-    # Handlers by the name of the method, as the decorators marked them. Named so that no author hides one by chance.
+    # Handlers by the name of the method, as the decorators marked them. No subclass is likely to reuse these names.
     marked_wishes: ClassVar[dict[str, list[Wish]]] = {}
     marked_unsupported: ClassVar[dict[str, Api]] = {}
     marked_unreadable: ClassVar[dict[str, Api]] = {}
@@ -99,52 +99,56 @@ class Plugin:
         self.services = services
 
     def start(self) -> None:
-        """Get ready: called before the first connection, in a thread. Raises PluginError where that cannot be."""
+        """Get ready: called in a thread, before the first connection. Raises PluginError if the plugin cannot begin."""
 
     def stop(self) -> None:
-        """Let go: called in a thread, when the last connection is gone, or when the last request that this instance
-        handled has ended after another configuration came."""
+        """Release what the plugin holds: called in a thread.
+
+        It is called when the last connection is gone; or, if another instance has taken this one's place, when the last
+        request that this instance handled has ended.
+        """
 
     def replaced(self) -> None:
-        """Another configuration came, without this instance: called in the thread of the links.
+        """A new configuration came into force without this instance: called in the thread of the links.
 
-        It goes on with what began by it. What would wait for ever for something that is told to others now must not.
+        The instance still handles the requests that began with it. New events go to other instances: a handler that
+        waits for one must not wait for ever.
         """
 
     def accepted(self, arrival: Arrival) -> Steps | Decision:
-        """A client was accepted. None lets it come, `Disconnect` ends it; `arrival.py` has the rules."""
+        """A client's connection was accepted. None admits it, `Disconnect` ends it; `arrival.py` has the rules."""
         return None
 
     def not_served(self, ended: NotServed) -> None:
         """A connection ended before it was served; `arrival.py` has the rules."""
 
     def connected(self, connection: Connection) -> Steps | None:
-        """A client came; nothing of it was read yet. Steps go on beside the conversation, until they or it end."""
+        """A client is connected, and nothing from it was read yet. Steps run beside the conversation, until it ends."""
         return None
 
     def joined(self, connection: Connection) -> None:
-        """It came into force on a connection that is there, where none of its name was a moment before.
+        """The plugin came into force on an open connection, where no plugin of its name was in force just before.
 
-        What one of its name noted there earlier may be true no more: requests went by since.
+        Notes that an earlier plugin of this name left on the connection may be out of date: requests passed since.
         """
 
     def prepare_state(self, state: Any) -> Callable[[], None]:
-        """Get ready to take this state: called in a thread. Gives what puts it in force, between two requests.
+        """Prepare to take this state: called in a thread. Returns what puts it in force, between two requests.
 
-        Raises StateError where it cannot be taken. `state.py` has the rules.
+        Raises StateError if the state cannot be taken. `state.py` has the rules.
         """
         raise StateError([Finding((), "this plugin takes no state while it runs")])
 
     def query(self, question: str, said: Any) -> Any:
-        """Answer a question about what goes on: called in a thread. Both ways are plain values, as JSON has them.
+        """Answer a question about the running plugin: called in a thread.
 
-        Raises KeyError for a question that it does not know.
+        `said` and the answer are plain values, as JSON has them. Raises KeyError for an unknown question.
         """
         raise KeyError(question)
 
     @property
     def reads(self) -> Hashable:
-        """Stands for the handlers that it has, where these can change: where it is another, they are asked for anew."""
+        """Identifies the current handlers, if they can change: when this value changes, `handlers` is called again."""
         return None
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
@@ -154,15 +158,15 @@ class Plugin:
                 yield Handler(getattr(self, name), wish, position)
 
     def observers(self, api: Api) -> Iterable[Observer]:
-        """Those that are told what becomes of requests of this API."""
+        """The methods that are told the outcomes of requests of this API."""
         return [getattr(self, name) for name, apis in self.marked_outcomes.items() if not apis or api in apis]
 
     def counting(self, api: Api, version: int) -> RequestCounting | None:
-        """How requests of this API are counted that nobody need see (`counting.py`); None: they are not."""
+        """How requests of this API are counted without being read (`counting.py`); None: they are not."""
         return None
 
     def holders(self, api: Api) -> Iterable[Holder]:
-        """Those that take steps before answers of this API leave."""
+        """The methods that take steps before answers of this API leave."""
         return [getattr(self, name) for name, apis in self.marked_holders.items() if not apis or api in apis]
 
 

@@ -1,9 +1,9 @@
 """Questions: what handlers ask the broker of their link (`Ask`).
 
 Rules:
-* A question leaves behind what was read of the client so far, and takes its slot when it is asked. Its answer goes to
-  the task that asked.
-* None cuts into a request of which a part has left: it is asked when the rest has, too.
+* A question leaves behind all that was read from the client so far, and takes its slot when it is asked. Its answer
+  goes to the task that asked.
+* A question never cuts into a request of which a part has left: it is asked when the rest has left, too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from proxy.protocol.problem import ProtocolError
 
 
 class Questions:
-    """Those of one link."""
+    """The questions of one link."""
 
     __slots__ = ("_connection", "_inflight", "_later", "_outbox", "_unsent")
 
@@ -33,7 +33,7 @@ class Questions:
         self._later: list[tuple[Task[Any], Ask]] = []
 
     def ask(self, task: Task[Any], step: Ask) -> bool:
-        """Have the broker asked, which takes time: False. Raises ProtocolError, TypeError."""
+        """Have the broker asked. False: the task has to wait. Raises ProtocolError, TypeError."""
         if not task.may_ask:
             raise TypeError("a response handler cannot Ask: the answer would have to overtake the response that waits")
         if isinstance(step.request, ProduceRequest) and step.request.acks == 0:
@@ -47,7 +47,7 @@ class Questions:
         return False
 
     def settle(self) -> None:
-        """Send what was asked, and ask what had to wait, if it can."""
+        """Send the questions that were asked, and ask those that had to wait, if that is possible now."""
         if self._later and not self._outbox.amid_request:
             later, self._later = self._later, []
             for task, step in later:

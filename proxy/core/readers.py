@@ -16,16 +16,16 @@ from proxy.protocol.slices import LARGE
 from proxy.protocol.tail import Tail
 from proxy.protocol.walk import elements
 
-# Before the acks of a Produce request lie two strings of 32 KiB at the most; what is longer has tags that nobody sends.
+# Two strings of at most 32 KiB lie before the acks of a Produce request; a longer prefix has tags that nobody sends.
 LONGEST_PREFIX = 80 << 10
 WITH_RECORDS = (PRODUCE, FETCH)
 
 
 @dataclass(slots=True)
 class Wanted:
-    """A frame that handlers look at: as it came, where its body begins, and the acks of a Produce request (1 else).
+    """A frame that handlers look at: as it came, where its body begins, and the acks of a Produce request (else 1).
 
-    `version`: that of a response, where its request was sent in another version than the client's.
+    `version`: the version of a response, if its request was sent in another version than the client's.
     """
 
     chain: FilterChain
@@ -35,14 +35,14 @@ class Wanted:
     acks: int = 1
     version: int | None = None
     is_read: bool = False  # it is large, and its turn to be read has come
-    elements: int | None = None  # of its arrays, once it is read and large, or waits
-    message: Message | None = None  # what was read, of a small frame
+    elements: int | None = None  # how many its arrays have; known once a large frame is read, or a small one waits
+    message: Message | None = None  # the message that was read, of a small frame
     is_light: bool = False  # it has few elements, whatever its size
     passes: bool = False  # a fast path knows this request: it is shown to observers, and to no handler
-    noted: frozenset[Any] = frozenset()  # what observers noted of it, by its keys
+    noted: frozenset[Any] = frozenset()  # the keys of what observers noted of it
 
     def weigh(self) -> None:
-        """It has to wait: count its elements. A small frame can have thousands, and thousands can wait."""
+        """The frame has to wait: count its elements. A small frame can have thousands, and thousands can wait."""
         if self.message is not None:
             self.elements = elements(self.message)
 
@@ -73,7 +73,7 @@ class Wanted:
 
 
 class AcksReader:
-    """Reads the acks of a Produce request whose beginning was cut, while it passes; `found` is told of them."""
+    """Reads the acks of a Produce request whose beginning was cut, while it passes; `found` is called with them."""
 
     whole = False
 
@@ -90,7 +90,7 @@ class AcksReader:
         self.blind = 0
 
     def read(self, span: memoryview, last: bool) -> Sequence[Buffer] | None:
-        """The next span; once the acks are known the others pass unseen."""
+        """The next span; once the acks are known, further spans pass unseen."""
         if self.blind:
             return None
         self._seen += span
@@ -104,7 +104,7 @@ class AcksReader:
 
 
 class Passing:
-    """A response that passes, and of which somebody is told when its last byte does."""
+    """A response that passes; `passed` is called when its last byte does."""
 
     whole = False
     blind = NO_LIMIT
@@ -129,7 +129,7 @@ class Dropping:
 
 
 class Ending:
-    """A large response of which only the last tagged fields are wanted: it passes, and they are blanked on the way."""
+    """A large response of which only the last tagged fields are wanted: it passes, with these fields blanked."""
 
     whole = False
 
@@ -149,7 +149,7 @@ class Ending:
         self.blind = 0
 
     def read(self, span: memoryview, last: bool) -> Sequence[Buffer] | None:
-        """The next span; gives what may leave of it."""
+        """The next span; returns what may leave of it."""
         self._left -= self.blind + len(span)
         try:
             out = self._take(span)

@@ -1,9 +1,10 @@
-"""Request lane: how requests leave for the broker, what is answered instead, and how it ends.
+"""Request lane: how requests leave for the broker or are answered by the proxy, and how the lane ends.
 
 Rules:
-* Acks 0 has no answer: no slot is kept for it, and a refusal of it can only be a closed connection (hazard 20).
-* Every request that the proxy answers leaves by `_answer`, every one that it ends the conversation for by `_give_up`.
-* What was held goes on as soon as it may: when answers came, the gate opened, or the others had their turn.
+* A Produce request with acks 0 has no answer: no slot is kept for it, and it can only be refused by closing the
+  connection (hazard 20).
+* Every request that the proxy answers ends in `_answer`. Every request that ends the conversation ends in `_give_up`.
+* A held request goes on as soon as it may: when answers came, the gate opened, or the others had their turn.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from proxy.protocol.problem import Fault, ProtocolError
 
 
 class RequestLane(Lane):
-    """What `Requests` is apart from meeting and reading requests. `answer` takes an answer of ours."""
+    """`Requests` without meeting and reading requests. `answer` takes an answer of ours."""
 
     pauses, resumes, may_ask = PauseClient, ResumeClient, True
 
@@ -43,7 +44,7 @@ class RequestLane(Lane):
         self._handled = HandledRequests(parts)
         self._heads = RequestHeads(parts.connection)
         self.is_over = False  # nothing more comes
-        self.unsettled = False  # there may be something to settle whatever comes
+        self.unsettled = False  # the link has to settle after every call
 
     def apply(self, limits: Limits) -> None:
         """These limits are in force, and perhaps other filters."""
@@ -53,7 +54,7 @@ class RequestLane(Lane):
         self.forget()
 
     def forget(self) -> None:
-        """How requests begin that pass is to be learned anew."""
+        """Forget how requests begin that pass; it is learned anew."""
         self._heads.passing.clear()
 
     @property
@@ -69,7 +70,7 @@ class RequestLane(Lane):
             self._outcomes.end(ctx, By.NOBODY, "acks 0 has no answer")
 
     def _look_for_acks(self, chain: FilterChain, head: Head, ctx: Context | None, frame: memoryview) -> Reader | None:
-        """Of this request only its acks matter; `frame` is what came of it."""
+        """Only the acks of this request matter; `frame` is the part of it that came."""
         found = partial(self._sent, chain, head[2], ctx)
         acks = self._heads.acks(chain, frame)
         if acks is not None:
@@ -136,7 +137,7 @@ class RequestLane(Lane):
         return self.give_up(reason, how)
 
     def stop(self) -> None:
-        """The lane holds something back: the client is not read until it goes on."""
+        """If the lane holds something back, the client is not read until it goes on."""
         problem = self.splitter.problem
         if problem is not None and self.state is not State.ENDED:
             self._counters.bad_frames += 1
@@ -144,8 +145,8 @@ class RequestLane(Lane):
         self.pause()
 
     def settle(self) -> None:
-        """Go on with what was held, as far as it can."""
-        while self._may_go_on():  # what is resumed may turn the gate, and so be held again, behind it
+        """Go on with the held requests, as far as possible."""
+        while self._may_go_on():  # a resumed request may turn the gate, and so hold back those behind it
             self.state = State.OPEN
             self._outbox.to_broker(self.splitter.resume())
         self.stop()
@@ -160,7 +161,7 @@ class RequestLane(Lane):
         self.is_over = self.unsettled = True
 
     def give_up(self, reason: str | None, how: How = How.CLOSE) -> Hold:
-        """Take nothing more from this client; what is asked is answered before the link closes."""
+        """Take nothing more from this client; requests under way are answered before the link closes."""
         self.be_over()
         self._admission.end()
         return self.end(reason, how)

@@ -1,9 +1,10 @@
-"""Response lane: how the broker's responses leave for the client, and how what was held goes on.
+"""Response lane: how the broker's responses leave for the client, and how held ones go on.
 
 Rules:
-* Whatever answers a request leaves by `_left`. What may not be believed or shown is withheld: the link closes.
-* An answer to a question of ours goes to the handler that asked, when what came before it has left.
-* What was held goes on as soon as it may: when steps were taken, handlers decided, or the others had their turn.
+* Every response that answers a request ends in `_left`. A response that must not be believed or shown is withheld, and
+  the link closes.
+* An answer to a question of ours goes to the handler that asked, when all bytes before it have left.
+* A held response goes on as soon as it may: when steps were taken, handlers decided, or the others had their turn.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from proxy.protocol.problem import ProtocolError
 
 
 class ResponseLane(AnswerLane):
-    """What `Responses` is apart from meeting and reading responses."""
+    """`Responses` without meeting and reading responses."""
 
     def __init__(self, parts: Parts, head: Struct, meet: Meet) -> None:
         super().__init__(parts, head, meet)
@@ -61,7 +62,7 @@ class ResponseLane(AnswerLane):
             self._outcomes.end(ctx, BROKER, None, size)
 
     def _go_on(self, instead: Sequence[Buffer]) -> None:
-        self._outbox.to_client(instead)  # `settle` goes on with what waits
+        self._outbox.to_client(instead)  # `settle` goes on with the frames behind it
 
     def _carry_out(self, verdict: Verdict, wanted: Wanted) -> Sequence[Buffer] | None:
         """What goes to the client: None for the frame as it came."""
@@ -83,7 +84,7 @@ class ResponseLane(AnswerLane):
         return self._withhold(ctx, self._handled.undecodable(chain, error))
 
     def settle(self) -> None:
-        """Let out what is due, and go on with what was held, as far as it can."""
+        """Let out the answers that are due, and go on with held responses, as far as possible."""
         splitter = self.splitter
         while not self._stuck():
             if self._asked is not None:

@@ -1,10 +1,10 @@
 """Responses: the lane from the broker to the client. Every response is met here, and passes or is read.
 
 Rules:
-* Every answer is paired with the oldest request in flight; one that fits no request means that the upstream connection
-  cannot be trusted any more: the link closes.
+* Every answer is paired with the oldest request in flight. An answer that fits no request closes the link: the upstream
+  connection cannot be trusted any more.
 * After much work in small responses the other connections have their turn.
-* Only the tagged fields at the very end of a response may be wanted of one too large to hold; see `Ending`.
+* A response of which only the tagged fields at its very end are wanted may be too large to hold; see `Ending`.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from proxy.protocol.header import LONGEST, response_body_offset
 from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.slices import LARGE
 
-UNASSEMBLED = 64 << 10  # from here on a response whose last tags are wanted is not assembled any more
+UNASSEMBLED = 64 << 10  # bytes; a larger response of which only the last tags are wanted is not assembled
 
 
 class Responses(ResponseLane):
-    """Pairs every response, and reads those that somebody wants."""
+    """Pairs every response, and reads those that plugins want."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts, RESPONSE_HEAD, self.meet)
-        self._answered = 0.0  # when the answer began that is assembled to be counted
+        self._answered = 0.0  # when the answer began that is being assembled for counting
 
     def meet(self, head: tuple[int, int], data: memoryview, pos: int) -> Reader | None:
         """A response begins at `pos`."""
@@ -113,7 +113,7 @@ class Responses(ResponseLane):
         return True
 
     def _not_counted(self, slot: Slot, data: memoryview, pos: int, stop: int) -> Reader | None:
-        """The answer to a request that is counted with it: it is not whole, or was not counted."""
+        """An answer that is to be counted with its request, but is not whole yet or was not counted."""
         number, counted, pending = slot
         assert type(counted) is CountedChain
         if stop > len(data):
@@ -123,7 +123,7 @@ class Responses(ResponseLane):
         return self._look((number, counted.told, ctx), data, pos, stop)
 
     def end_counted(self) -> None:
-        """An answer of which not all came is that of a request which nobody counted: it is open, and told."""
+        """The end comes in the middle of an answer that was to be counted: its request is told as one not counted."""
         if self._met is not None and type(self._met[0]) is CountedChain:
             counted, number, pending, was_cut = self._met
             ctx = self._counted.reopen(counted, number, pending)
@@ -137,13 +137,13 @@ class Responses(ResponseLane):
         return body is not None and chain.is_light(chain.api.response, frame, body)
 
     def _own(self, chain: FilterChain, number: int, ctx: Context | None) -> Context:
-        """The context of a request that is shown its answer: none other has it."""
+        """The request's own context, with which its answer is shown: no other request shares it."""
         if ctx is None:
             return Context(self._connection, chain.api, chain.version, number)
         return ctx.of_like(number) if ctx.sample else ctx
 
     def _pass(self, chain: FilterChain, ctx: Context | None, size: int, is_whole: bool) -> Reader | None:
-        """Nobody reads this response."""
+        """No plugin reads this response."""
         if not chain.observers:
             return None
         if not is_whole:
@@ -156,14 +156,14 @@ class Responses(ResponseLane):
         return self.end(reason)
 
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer] | None:
-        """The whole of a response that somebody wants."""
+        """Handle a whole response that a plugin wants."""
         met: tuple[FilterChain | CountedChain | SentAs | PendingAsk, int, Any, bool] = self._met
         chain, correlation_id, ctx, was_cut = met
         self._met = None  # what handlers noted in the context may be large
         if isinstance(chain, PendingAsk):
             answer = frame[SIZE.size :]
             self._asked = chain, answer if was_cut else bytes(answer)
-            return self.hold(State.WAITING)  # its handler goes on in settle(), when what came before has left
+            return self.hold(State.WAITING)  # its handler goes on in settle(), when the bytes before it have left
         version = None
         if isinstance(chain, CountedChain):
             counted, pending = chain, ctx

@@ -6,9 +6,9 @@
             self._masked = services.counter("masked", "Values of which a field was masked.")
 
 Rules:
-* A plugin reads no clock, throws no dice, begins no thread and writes no log but by its services.
-* They are made by `net`, for one plugin of one cluster in one worker, and never change.
-* Counters belong to the worker and to a plugin's name: they go on when another configuration comes.
+* A plugin reads a clock, throws dice, runs work in threads and writes to the log only through its services.
+* `net` makes them, for one plugin of one cluster in one worker, and they never change.
+* Counters belong to the worker and to a plugin's name: they keep their values when another configuration comes.
 * Unless it says otherwise, a service is called from the thread of the links: by handlers, or before they begin.
 """
 
@@ -37,13 +37,13 @@ class PluginError(Exception):
 
 
 def check_counter(name: str) -> None:
-    """Raises ValueError where no counter can be called so."""
+    """Raises ValueError if a counter cannot have this name."""
     if not COUNTER.fullmatch(name):
         raise ValueError(f'no counter can be called "{name}"; use small letters, digits, "_" and "."')
 
 
 def check_repeated(seconds: float) -> None:
-    """Raises ValueError where nothing can be done as often."""
+    """Raises ValueError for an interval that is not above 0."""
     if seconds <= 0:
         raise ValueError(f"work cannot be done every {seconds} s")
 
@@ -53,10 +53,10 @@ class PluginClock(Protocol):
 
     @property
     def now(self) -> float:
-        """Seconds of a monotonic clock, as all links of all workers have it: of when they began to be served."""
+        """Seconds of a monotonic clock that all workers share, as of the moment when this turn of the links began."""
 
     def read(self) -> float:
-        """What the same clock says at this very moment, though no link is served. From any thread."""
+        """The same clock at this very moment, also while no link is served. From any thread."""
 
     def wall(self) -> float:
         """Seconds since 1970 UTC."""
@@ -122,11 +122,11 @@ class LineWriter(Protocol):
         example: Hashable = None,
         **facts: object,
     ) -> None:
-        """Write a line, unless too many alike were written: how many were left out is said. From any thread.
+        """Write a line, unless too many like it were written: the log says how many were left out. From any thread.
 
-        `event` is a phrase of the plugin's own, never what somebody sent. Of a connection all that is known is told.
-        Lines are alike that have one event and one client and are `about` one thing; they differ in an `example`, as
-        the name of a topic.
+        `event` is a phrase of the plugin's own, never text that was received. The line has all that is known of the
+        `connection`. Lines are alike if they have the same event, the same client and the same `about`; `example` is
+        what differs among them, such as the name of a topic.
         """
 
 
@@ -136,7 +136,7 @@ class Repeating(Protocol):
     def __call__(self, seconds: float, work: Callable[[], object]) -> None:
         """Call this in a thread, each time after so many seconds (more than 0), from `start` to `stop`.
 
-        What it raises is logged, and counted. To be said in the constructor or in `start`.
+        An exception is logged and counted. Call this in the constructor or in `start`.
         """
 
 
@@ -150,10 +150,11 @@ class Watching(Protocol):
         load: Callable[[str], T],
         warnings: Callable[[T], Iterable[object]] = ...,
     ) -> WatchedFile[T]:
-        """A file whose `value` is what `load` made of it last; read again within a second when it changes.
+        """A file whose `value` is what `load` made of it last; it is read again within a second of a change.
 
-        `what` is what it has ("rules"), for the log. A bad file raises here what `load` raises (a ValueError, as
-        BadFileError); a bad new one is told, and changes nothing. `load` runs in a thread from then on.
+        `what` names the content of the file ("rules") for the log. If the file is bad now, this raises what `load`
+        raises (a ValueError, as BadFileError). If a later version is bad, that is logged and changes nothing. `load`
+        runs in a thread from then on.
         """
 
 
@@ -165,12 +166,13 @@ class SharedRows(Protocol):
 
     @property
     def alone(self) -> AbstractContextManager[object]:
-        """While it is held no other worker is at any row. For a moment: they wait, and all their connections."""
+        """While this is held, no other worker uses any row. Hold it briefly: they wait, with all their connections."""
 
     def use(self, keys: Iterable[str], first: Sequence[float]) -> Mapping[str, MutableSequence[float]]:
-        """The rows of these keys, NUMBERS each; those that no worker used begin as `first`, and with 0.0 after it.
+        """The rows of these keys, of NUMBERS numbers each. A new row begins as `first`, filled up with 0.0.
 
-        The plugin uses these and no others from now on. What no plugin of its name uses in any worker is forgotten.
+        From now on the plugin uses these rows and no others. A row that no plugin of its name uses, in any worker, is
+        forgotten.
         """
 
 
@@ -178,9 +180,10 @@ class SharedRows(Protocol):
 class Services:
     """The services of one plugin.
 
-    `name` is what the configuration calls it, unique: a second `acl` is `acl-2`. What it keeps in `notes` it keeps
-    under this name, and so keeps it when another configuration comes. `worker` is the number of this process among
-    those of the proxy, `instance` stands for its life: another process, also a later one of this number, has another.
+    `name` is the plugin's name in the configuration, made unique: a second `acl` is `acl-2`. The plugin uses it as its
+    key in `notes`, and so finds its notes again under another configuration. `worker` is the number of this process
+    among those of the proxy. `instance` identifies the process: any other process, also a later one of this number, has
+    another.
     """
 
     name: str
@@ -193,8 +196,8 @@ class Services:
     tell: LineWriter
     every: Repeating
     watch: Watching
-    topics: TopicNames  # of the cluster, by their ids: shared by all of its plugins in this worker
+    topics: TopicNames  # names of the cluster's topics by id, shared by all of its plugins in this worker
     fetch_sessions: FetchTopics  # what a Fetch or ShareFetch of a session is about
     rows: SharedRows
     topic: TopicWriting
-    state: Any = None  # what the one before it took last while it ran (`state.py`); None: nothing
+    state: Any = None  # the last state that a plugin of this name took (`state.py`); None: it took none

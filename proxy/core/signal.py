@@ -1,11 +1,11 @@
-"""Signals: what a handler waits for that neither time nor a broker brings.
+"""Signals: a handler waits until other code releases its signal.
 
     def heartbeat(self, ctx, request):
-        yield Wait(self.released)       # until somebody says self.released.release()
+        yield Wait(self.released)       # until self.released.release() is called
         return None
 
-# A signal is released once and stays so: whoever waits for it later goes on at once.
-# Whoever waits is not kept: nothing is left of a link that ended before the release.
+# A signal is released once and stays released: a handler that waits for it later goes on at once.
+# Waiters are held by weak references: nothing is left of a link that ended before the release.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ W = TypeVar("W")
 
 
 class Signal:
-    """Holds back handlers until it is released. To be released from the thread of the links that wait."""
+    """Holds back handlers until it is released, from the thread of the links that wait."""
 
     __slots__ = ("_waiting", "is_released")
 
@@ -27,14 +27,14 @@ class Signal:
         self._waiting: WeakKeyDictionary[Any, list[Callable[[Any], None]]] = WeakKeyDictionary()
 
     def on_release(self, waiter: W, go_on: Callable[[W], None]) -> None:
-        """Call `go_on(waiter)` once it is released, if the waiter is still there."""
+        """Call `go_on(waiter)` once the signal is released, if the waiter still exists."""
         if self.is_released:
             go_on(waiter)
         else:
             self._waiting.setdefault(waiter, []).append(go_on)
 
     def release(self) -> None:
-        """Let all go on that wait, and all that come."""
+        """Let all waiters go on, also those that come later."""
         self.is_released = True
         waiting = list(self._waiting.items())
         self._waiting.clear()

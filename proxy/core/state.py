@@ -1,7 +1,7 @@
 """State: what a plugin is told while it runs, beside its options. All workers take it, or none does.
 
-# A state is plain values, as JSON has them, and it is whole: what was in force before goes.
-# It is prepared in a thread, by every plugin of its name. Only what all could prepare is put in force.
+# A state is plain values, as JSON has them. It is complete: it replaces the state that was in force before.
+# Every plugin of the name prepares it, in a thread. It is put in force only if all could prepare it.
 # A plugin that is made later is made with it (`services.state`): in another worker, or by another configuration.
 """
 
@@ -38,16 +38,16 @@ class NotTakenError(Exception):
 
 
 class PluginStates(Protocol):
-    """The plugins of all workers, as they are spoken to while they run. Their name is what the configuration says."""
+    """Talks to the plugins of all workers while they run. A plugin's name is the one in the configuration."""
 
     def of(self, plugin: str) -> Any:
-        """What plugins of this name took last; None: nothing yet."""
+        """The state that plugins of this name took last; None: none yet."""
 
     async def change(self, plugin: str, state: Any) -> None:
         """Have them take a state: all of them, or none. Raises StateError, NoPluginError or NotTakenError."""
 
     async def query(self, plugin: str, question: str, said: Any) -> dict[int, list[Any]]:
-        """What they answer, cluster by cluster, by the number of the worker. Raises NoPluginError.
+        """Their answers, cluster by cluster, by the number of the worker. Raises NoPluginError.
 
-        A worker that says nothing, since it is about to be replaced, is not among them.
+        A worker that does not answer, since it is about to be replaced, is not among them.
         """

@@ -1,7 +1,7 @@
-"""Steps: those of handlers, each of which must be one, and what becomes of whatever a handler raises.
+"""Steps: checks the steps of handlers, and turns every exception of a handler into a `HandlerError`.
 
 Rules:
-* A handler that raises, or answers with what is no decision, gives a `HandlerError` that names it, and nothing else.
+* A handler that raises, or returns something that is no decision, gives a `HandlerError` that names it, and no more.
 * Steps that no request waits for (`connected`, `accepted`) fail closed too: their connection ends.
 """
 
@@ -21,7 +21,7 @@ from proxy.protocol.schema import Message
 
 
 class HandlerError(Exception):
-    """A handler raised, or answered with what is no decision; `cause` says what, and may hold what is secret."""
+    """A handler raised, or returned something that is no decision; `cause` says what, and may hold secrets."""
 
     def __init__(self, handler: object, cause: Exception) -> None:
         super().__init__(str(handler))
@@ -31,7 +31,7 @@ class HandlerError(Exception):
 
 
 def checked(steps: Generator[Any, Any, Decision], ctx: Context) -> Generator[Step, Any, Decision]:
-    """The steps of one handler, each of which must be one. What is sent or thrown in reaches the handler."""
+    """The steps of one handler, each checked to be a step. Values and errors that are sent in reach the handler."""
     driver = StepDriver(steps)
     try:
         while (yield from in_slices(driver.advance)) if ctx.is_large else driver.advance():
@@ -64,7 +64,7 @@ def before_steps(
 
 
 def failing_closed(steps: Generator[Step, Any, Decision]) -> Generator[Step, Any, Decision]:
-    """Steps that no request waits for; whatever they raise becomes a HandlerError."""
+    """Steps that no request waits for; any exception becomes a HandlerError."""
     try:
         return (yield from steps)
     except HandlerError:
@@ -100,7 +100,7 @@ def arrival_steps(
 
 
 def begun(begin: Callable[[Connection], Steps | None], connection: Connection) -> Steps | None:
-    """A plugin's `connected`; one that raises gives steps that do."""
+    """The steps of a plugin's `connected`; if that raises, steps that raise."""
     try:
         return begin(connection)
     except Exception as error:

@@ -1,10 +1,10 @@
-"""Tasks: the handlers of one frame on their way, carried from one step to the next.
+"""Tasks: the handlers of one frame, taken from one step to the next.
 
 Rules:
-* A task is advanced when what it waits for is there: the time of a Sleep, the turn of the others, the result of a Call,
-  the answer to an Ask. A large answer is read in slices first.
+* A task advances when the wait of its step is over: a Sleep has ended, the others had their turn, the result of a Call
+  or the answer to an Ask is there. A large answer is read in slices first.
 * It ends exactly once, with its result; its steps raise nothing. A link that closes drops it.
-* What is begun at each kind of step `waiting.py` says.
+* `waiting.py` says what each kind of step begins.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 
 class Task(StepDriver[R]):
-    """The handlers of one frame, or what goes on beside all. `done` gets the result if it did not come at once."""
+    """The handlers of one frame, or steps beside the conversation. `done` gets a result that did not come at once."""
 
     __slots__ = ("_begins", "_done", "_reading", "may_ask")
 
@@ -44,7 +44,7 @@ class Task(StepDriver[R]):
         self.may_ask = may_ask
 
     def start(self) -> R:
-        """Advance to the first step that has to wait: the result, or WAITING."""
+        """Advance to the first step that has to wait, or to the end. Returns the result, or WAITING."""
         while self.advance():
             try:
                 if not self._begins.get(type(self.step), NO_STEP)(self, self.step):
@@ -55,7 +55,7 @@ class Task(StepDriver[R]):
         return self.result
 
     def go_on(self, value: Any) -> None:
-        """What the last step waited for is there."""
+        """The last step has waited long enough: this is its value."""
         if self._reading is not None:
             self.read(self._reading)
         else:
@@ -63,7 +63,7 @@ class Task(StepDriver[R]):
             self._finish(self.start())
 
     def read(self, answer: Sliced[Any]) -> None:
-        """What the last step waited for is there, and has to be read. It raises ProtocolError where that fails."""
+        """The answer that the last step waited for is there, and has to be read; `answer` may raise ProtocolError."""
         self._reading = answer
         try:
             next(answer)
@@ -77,7 +77,7 @@ class Task(StepDriver[R]):
             self._begins[type(TURN)](self, TURN)
 
     def fail(self, error: Exception) -> None:
-        """What the last step waited for will not come."""
+        """The last step failed with this error."""
         self.throw(error)
         self._finish(self.start())
 

@@ -1,8 +1,8 @@
-"""Turns: a lane that had much to do lets the other connections go before it does more.
+"""Turns: a lane that did much work lets the other connections have their turn before it does more.
 
-# Only frames that somebody wants count as work: what passes costs next to nothing, and is not counted.
-# Work is counted, not timed: a frame counts by its length and by what its handlers take at the least. A small frame may
-# be full of elements, at 2 us a byte: two such take 20 ms.
+# Only frames that a plugin wants count as work: a frame that passes costs next to nothing, and is not counted.
+# Work is counted, not timed: a frame counts by its length, and by the least time of its handlers. A small frame may be
+# full of elements, at 2 us a byte: two such frames take 20 ms.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from proxy.core.outbox import Outbox
 from proxy.core.waiting import WaitingTasks
 
 HANDLED = 500  # bytes that can be read while handlers look at a small message, about 40 us
-LIGHT_FRAME = 1_000  # bytes that can be read while one is, which has few elements, about 150 us
-DENSE = 4  # times its bytes are what a frame may be full of
+LIGHT_FRAME = 1_000  # bytes that can be read while a large frame with few elements is handled, about 150 us
+DENSE = 4  # factor by which a frame's bytes count, since it may be full of elements
 ENOUGH = 32 << 10  # bytes: about 2 ms, where frames are not dense
 
 
 class Turn:
-    """What one lane did since the others had their turn. `is_over`: they have it now."""
+    """The work of one lane since the others had their turn. `is_over`: they have it now."""
 
     __slots__ = ("_outbox", "_tasks", "_work", "is_over")
 
@@ -28,7 +28,7 @@ class Turn:
         self.is_over = False
 
     def allows(self, length: int) -> bool:
-        """May a frame of this length be handled now? Otherwise the lane is settled when the others had their turn."""
+        """May a frame of this length be handled now? If not, the lane goes on when the others had their turn."""
         if self._work < ENOUGH:
             self._work += HANDLED + DENSE * length
             return True

@@ -1,4 +1,4 @@
-"""Verdicts: what becomes of a frame that handlers looked at, as bytes; all that is left to do is to send them."""
+"""Verdicts: what is to be sent for a frame that handlers looked at, as bytes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from proxy.protocol.frame import Buffer
 
 
 class Verdict(NamedTuple):
-    """`pieces` go on in place of the frame, None: the frame as it came.
+    """`pieces` go on in place of the frame; None: the frame goes on as it came.
 
-    `answered`: of a request, they are its answer instead, by a plugin or by the proxy; `why` says by whom or why.
-    `ends`: why nothing more is taken after it. `whole` False: nobody can answer it, or nothing of it may be believed.
-    `leaving`: of an answer, in what manner it leaves. `version` and `copies`: how a request was sent (`Forward`).
+    `answered`: the frame is a request, and `pieces` are its answer, by a plugin or by the proxy; `why` says by which
+    handler, or why. `ends`: why nothing more is taken after the frame. `whole` False: nobody can answer the request, or
+    the response must not be believed. `leaving`: in what manner an answer leaves. `version` and `copies`: how a request
+    was sent (`Forward`).
     """
 
     pieces: Sequence[Buffer] | None = None
@@ -34,5 +35,5 @@ AS_IT_CAME = Verdict()
 
 
 def withheld(reason: str, how: How = How.CLOSE, pieces: Sequence[Buffer] = ()) -> Verdict:
-    """Nothing of the frame goes on, or but these pieces of it, and the conversation ends."""
+    """Nothing of the frame goes on, or only these pieces of it, and the conversation ends."""
     return Verdict(pieces, ends=reason, how=how, whole=False)

@@ -1,9 +1,9 @@
-"""Waiting: what waits for `net` on one link, and what is begun at each kind of step.
+"""Waiting: the tasks of one link that wait for `net`, and what each kind of step begins.
 
 Rules:
-* What waits has a token, by which it goes on once: when `net` says that the time is over, the work done, the signal
-  released. When the link closes it is dropped.
-* What a step waits for is begun by the type of the step. The link adds those that are not for `net` alone.
+* A waiter has a token, with which it goes on once: when `net` says that the time is over, the work done, or the signal
+  released. When the link closes, the waiter is dropped.
+* The type of a step decides what it begins. The link adds the types that are not for `net` alone.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from proxy.core.outbox import Outbox
 
 Begin = Callable[
     [Any, Any], bool
-]  # is given the task and its step; begins what that waits for. True: nothing to wait for
+]  # is given the task and its step, and begins what the step waits for. True: there is nothing to wait for
 
 
 class Waiter(Protocol):
-    """Whatever waits for `net`."""
+    """A task, or anything else that waits for `net`."""
 
     def go_on(self, value: Any) -> None:
-        """What it waits for is there."""
+        """The wait is over, with this value."""
 
     def drop(self) -> None:
         """The link is closed."""
 
 
 class WaitingTasks:
-    """What waits for `net` on one link, by tokens. `begins`: what is begun at each kind of step."""
+    """The waiters of one link, by tokens. `begins`: the function that begins each kind of step."""
 
     __slots__ = ("_last", "_outbox", "_waiting", "begins")
 
@@ -47,13 +47,13 @@ class WaitingTasks:
         }
 
     def token(self, waiter: Waiter) -> int:
-        """A token by which this is taken when it may go on."""
+        """A new token, with which this waiter is taken when it may go on."""
         self._last += 1
         self._waiting[self._last] = waiter
         return self._last
 
     def take(self, token: int) -> Waiter | None:
-        """What has this token; None: it goes on already, or its link is closed."""
+        """The waiter with this token; None: it went on already, or its link is closed."""
         return self._waiting.pop(token, None)
 
     def drop(self) -> None:
@@ -64,7 +64,7 @@ class WaitingTasks:
             waiter.drop()
 
     def let_others(self, waiter: Waiter, step: None = TURN) -> bool:
-        """This goes on when the other links had their turn."""
+        """Have this waiter go on when the other links had their turn."""
         self._outbox.wake(self.token(waiter), 0)
         return False
 

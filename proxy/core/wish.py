@@ -2,10 +2,10 @@
 
 Rules:
 * `fields` names the top-level fields that the handler looks at; the others stay unread. Without it the whole message is
-  decoded. In a version that has none of the fields the handler is not called; nor, where all fields that are wanted
-  of a response are tagged ones of the message itself, on a response that has no such field at all.
+  decoded. In a version that has none of the fields, the handler is not called. If all wanted fields of a response are
+  tagged fields of the message itself, the handler is not called for a response without such fields either.
 * `carrying()` stands for every message that has such a field somewhere, and for the top-level fields that lead to it.
-* Handlers of one message share what is read of it: a handler may find more fields read than it asked for.
+* Handlers of one message share the fields that were read: a handler may find more of them than it asked for.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Carrying:
     meanings: frozenset[Meaning]
 
     def fields(self, cls: type[Message]) -> frozenset[str]:
-        """The top-level fields of `cls` in which such a field lies; all of them where one lies there itself."""
+        """The top-level fields of `cls` that contain such a field; all of them if one is such a field itself."""
         if any(field.meaning in self.meanings for field in cls.fields):
             return frozenset(field.name for field in cls.fields)
         return frozenset(field.name for field in leading(cls, *self.meanings))
@@ -49,7 +49,7 @@ class Wish:
     what: type[Message] | Carrying
     names: frozenset[str] | None
     observes: bool = False
-    topics: bool = False  # it is shown the topics that are in these fields, and no message
+    topics: bool = False  # the handler is shown the topics in these fields, and no message
 
     def of(self, cls: type[Message]) -> frozenset[str] | None:
         """The fields wanted of this message, None for all of it, an empty set for nothing."""
@@ -62,8 +62,8 @@ class Wish:
 class Handler:
     """A handler, bound to its plugin. `position` is the plugin's place in the order of the configuration.
 
-    `needed` says whether it wants to see the response that begins now, `fast_path` which requests it need not see, and
-    `settled` whose requests have answers that it never needs.
+    `needed` says whether the handler wants to see the response that begins now. `fast_path` knows which requests the
+    handler need not see. `settled` is a fast path: the handler never needs the answers to requests that it let pass.
     """
 
     call: Callable[..., Any]
