@@ -1,9 +1,9 @@
-"""Addresses: what can be the address of a broker, whoever says so.
+"""Addresses: what can be the address of a broker.
 
 Rules:
 * A node id is 0 or more, a port 1 to 65535: -1 means "no broker", port 0 "nobody listens".
-* A host is an IP address or a name as DNS has it, which is what Kafka allows in `advertised.listeners` too. Whatever
-  else there is cannot be looked up, and the resolver says so by an error of its own.
+* A host is an IP address or a DNS name, which is what Kafka allows in `advertised.listeners` too. Any other text cannot
+  be looked up: the resolver would raise an error of its own.
 """
 
 import re
@@ -46,7 +46,7 @@ def unusable(node_id: int, host: str, port: int) -> str | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Does this host lead back to this machine alone?"""
+    """Does this host always lead back to the machine that uses it?"""
     if host.rstrip(".").lower() == "localhost":
         return True
     try:

@@ -1,9 +1,9 @@
-"""Counted chains: APIs whose requests are counted with their answers, in one version, and seen by nobody.
+"""Counted chains: one API in one version, whose requests are counted with their answers and seen by nobody.
 
 Rules:
-* One plugin wants that, no other observes the API, and nobody takes steps before its answers leave.
-* Those who handle its requests have a fast path, and need no more of an answer than tagged fields at its end.
-* `counting.py` says how they are counted, `counted_exchanges.py` what becomes of each.
+* One plugin wants to count them, no other observes the API, and no plugin takes steps before its answers leave.
+* All handlers of its requests have a fast path, and want nothing of an answer but tagged fields at its end.
+* `counting.py` says how they are counted, `counted_exchanges.py` what happens to each.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from proxy.protocol.tail import ends_in_tags
 
 
 class CountedChain:
-    """Stands in the slot of a request that is counted. `told` is the chain of its answer, where that is read."""
+    """Stands in the slot of a request that is counted. `told` is the chain of its answer, if that has to be read."""
 
     __slots__ = ("asks", "counting", "fast_path", "header_version", "told")
 
@@ -27,14 +27,14 @@ class CountedChain:
         self.fast_path = chain.fast_path
         self.told = told
         self.header_version = chain.header_version
-        self.asks = told.unread is not None  # are those who handle it asked whether they need to see an answer?
+        self.asks = told.unread is not None  # are its handlers asked whether they need to see an answer?
 
     def needs(self, sample: Context | None) -> bool:
-        """Where they are: does one need to see the answer that begins now?"""
+        """If handlers are asked: does one need to see the answer that begins now?"""
         return self.told.of_response(sample) is self.told
 
     def context(self, connection: Connection, number: int, pending: PendingCount) -> Context:
-        """The context that the request has after all."""
+        """The context of a request that is not counted after all."""
         _, exchange, sample = pending
         if sample is not None:
             return sample.of_like(number, exchange.size)
@@ -42,7 +42,7 @@ class CountedChain:
 
 
 def counted_chain(chain: FilterChain, counting: RequestCounting | None) -> CountedChain | None:
-    """The chain of requests that this counts; None: they are read."""
+    """The chain of requests that `counting` counts; None: they are read."""
     told = chain.passed or chain
     if counting is None or chain.observers.holders or not _is_countable(chain, told):
         return None
@@ -50,7 +50,7 @@ def counted_chain(chain: FilterChain, counting: RequestCounting | None) -> Count
 
 
 def _is_countable(chain: FilterChain, told: FilterChain) -> bool:
-    """Can a request pass, and its answer (by the chain `told`), without being read by those who handle them?"""
+    """Can a request and its answer (by the chain `told`) pass without being read for their handlers?"""
     if told.response is None or (chain.handled and chain.fast_path is None):
         return False
     answered = (told.unread or told).response

@@ -1,10 +1,11 @@
 """Counted exchanges: the requests of one link that are counted with their answers, and seen by nobody.
 
 Rules:
-* Who counts the requests of this connection is asked once. A request that is counted takes a slot with its
-  `CountedChain`, and has no context.
-* Where its answer cannot be counted, or none comes, it is opened again: it has a context, and is told like all others.
-* Whoever counts and raises is told of once more, and the request is read.
+* The object that counts the requests of this connection is asked for once. A request that is counted takes a slot with
+  its `CountedChain`, and has no context.
+* If its answer cannot be counted, or none comes, the request is opened again: it has a context, and its outcome is told
+  like all others.
+* If counting raises, that is reported as the error of an observer, and the request or the answer is read.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from proxy.protocol.frame import SIZE, Head
 
 
 class CountedExchanges:
-    """Those of one link."""
+    """The counted exchanges of one link."""
 
     __slots__ = ("_connection", "_counting", "_outcomes", "_slots")
 
@@ -34,7 +35,7 @@ class CountedExchanges:
         self._counting.clear()
 
     def ask(self, counted: CountedChain, head: Head, data: memoryview, pos: int, heads: RequestHeads) -> bool:
-        """Is this request counted with its answer, and seen by nobody? Then it is in flight."""
+        """Will this request be counted with its answer? Then it is in flight, and nobody sees it."""
         size, now = SIZE.size + head[0], self._outcomes.clock.now
         counting = self._counting.get(counted)
         try:
@@ -78,12 +79,12 @@ class CountedExchanges:
             return False
 
     def reopen(self, counted: CountedChain, number: int, pending: PendingCount) -> Context:
-        """A request that was to be counted has to be told: this is its context."""
+        """The context of a request that was to be counted, but has to be told of."""
         ctx = counted.context(self._connection, number, pending)
         return self._outcomes.reopen(ctx, counted.told.observers, pending[1], counted.counting.resume)
 
     def reopen_all(self) -> None:
-        """None of those in flight gets an answer: each is open, and told, like all else."""
+        """No request in flight gets an answer: open all counted ones again, so that their outcomes are told."""
         for number, chain, pending in self._slots:
             if type(chain) is CountedChain:
                 self.reopen(chain, number, pending)

@@ -1,11 +1,11 @@
-"""Distinguished names: whom a certificate is about, as Java writes it (RFC 2253) and as Kafka's rules see it.
+"""Distinguished names: the subject of a certificate, as Java writes it (RFC 2253) and as Kafka's rules see it.
 
 Rules:
 * The last part comes first: "CN=alice,OU=people,O=Example".
-* Nine kinds of part have a word; any other is its number, and its value in hexadecimal ("2.5.4.5=#130131").
-* What would be read as more than text gets a backslash.
-* Only DER is read, each thing in its one encoding. Text is read as UTF-8 whatever its kind, as Java does; what is no
-  name then (`sasl/name.py`) is refused.
+* Nine kinds of part have a word; any other is written as its number, with its value in hexadecimal ("2.5.4.5=#130131").
+* A character with a meaning in such a name gets a backslash.
+* Only DER is read, each value in its one encoding. Text is read as UTF-8 whatever its kind, as Java does. Text that is
+  then no name (`sasl/name.py`) is refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from proxy.core.sasl.name import ClaimError, name
 
-LONGEST = 4096  # characters of a whole name: what follows is up to the patterns of people's rules
+LONGEST = 4096  # characters of a whole name; the patterns of people's rules are matched against it
 WORDS = {
     "2.5.4.3": "CN",
     "2.5.4.6": "C",
@@ -32,11 +32,11 @@ SPECIAL = frozenset(',=+<>#;"\\')
 LONG = 0x80  # a length of more than one byte
 HIGH = 0x1F  # a kind of more than one byte
 OID, SEQUENCE, SET, VERSION = 0x06, 0x30, 0x31, 0xA0
-SUBJECT = 4  # the number of its subject in a certificate, after its version
+SUBJECT = 4  # the index of the subject among a certificate's fields, not counting its version
 
 
 def subject(certificate: bytes) -> bytes:
-    """The subject of a certificate, in the very bytes that its authority signed. Raises ValueError."""
+    """The subject of a certificate, in the very bytes that the certificate authority signed. Raises ValueError."""
     signed, _, _ = _elements(_only(certificate, SEQUENCE))
     fields = [(kind, data) for kind, data, _ in _elements(_only(signed[1], SEQUENCE))]
     return fields[SUBJECT + (fields[0][0] == VERSION)][1]
@@ -53,7 +53,7 @@ def distinguished_name(subject: bytes) -> str:
 
 
 def _only(data: bytes, wanted: int) -> bytes:
-    """The contents of the one element that this is."""
+    """The contents of data that is one element of the wanted kind."""
     ((kind, _, content),) = _elements(data)
     if kind != wanted:
         raise ValueError(f"an element of the kind {kind:#04x} where {wanted:#04x} belongs")

@@ -1,4 +1,4 @@
-"""Fetch session: what a client fetches over many requests that name only what changed (KIP-227, KIP-932)."""
+"""Fetch session: the partitions that a client fetches by many requests that name only changes (KIP-227, KIP-932)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from proxy.protocol.messages.share_fetch import ShareFetchRequest
 
 Topic = str | bytes  # a name, or an id
 FIRST, LAST = 1, 0x7FFFFFFF  # epochs of requests that go on with a session
-PARTITION = 300  # bytes that one takes
-TOPIC = 300  # and one topic, beside the characters of its name
+PARTITION = 300  # bytes that a partition takes
+TOPIC = 300  # bytes that a topic takes, beside the characters of its name
 
 
 class FetchedTopic(NamedTuple):
@@ -31,20 +31,20 @@ class FetchSession:
         self.is_open = True
         self.topics: dict[Topic, dict[int, Any]] = {}
         self.size = 0  # partitions
-        self.content: object = None  # another one whenever some come or go
+        self.content: object = None  # another object whenever partitions come or go
         self._named = 0  # bytes that the topics take
 
     @property
     def held(self) -> int:
-        """Bytes that it takes, at a guess."""
+        """Bytes that the session takes, estimated."""
         return PARTITION * self.size + self._named
 
     def advance(self) -> None:
-        """The request was taken whose turn it was: now it is the next one's."""
+        """The request with this epoch was taken: the next one has the next epoch."""
         self.epoch = self.epoch + 1 if self.epoch < LAST else FIRST
 
     def take(self, asked: Iterable[FetchedTopic], forgotten: Iterable[FetchedTopic]) -> None:
-        """Remember what a request says. What is asked for and forgotten is forgotten, as brokers do it."""
+        """Remember what a request asks for and forgets. A partition in both lists is forgotten, as by brokers."""
         for topic, partitions in turns(asked):
             if partitions:
                 if topic not in self.topics:
@@ -75,9 +75,9 @@ def _taken(topic: Topic) -> int:
 
 
 def _bare(partition: Any) -> Any:
-    """What is remembered of a partition.
+    """The part of a partition that is remembered.
 
-    Not what was acknowledged, which is so once only; nor unknown tagged fields, which may be long.
+    It leaves out acknowledgements, which count once only, and unknown tagged fields, which may be long.
     """
     if isinstance(partition, ShareFetchRequest.Topic.Partition):
         most = partition.partition_max_bytes

@@ -1,9 +1,10 @@
 """Fetch sessions of one connection: which session a request of Fetch or ShareFetch is about (KIP-227, KIP-932).
 
-# A session belongs to the connection that opened it. A request that names another connection's finds none.
-# A request counts only in its turn (its epoch). The broker takes no other, so what another says is not remembered.
-# A full request of Fetch opens a session that the answer names. One of ShareFetch opens that of its group and member.
-# What a full request forgets is not heeded; and neither is what the last request of a share session does.
+# A session belongs to the connection that opened it. A request that names another connection's session finds none.
+# A request counts only in its turn (its epoch). The broker takes no other request, so nothing of another is remembered.
+# A full Fetch request opens a session, which the answer names. A full ShareFetch request opens the session of its group
+# and member.
+# The forgotten topics of a full request are ignored, and so are those of the last request of a share session.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ S = TypeVar("S", bound=FetchSession)
 
 @dataclass(slots=True)
 class SessionTurn(Generic[S]):
-    """One request, and the session that it is about: one of its own where it has none that goes on.
+    """One request, and the session that it is about: a new one, if it does not go on with a session.
 
-    `error`: with this the broker answers, since the request finds its session otherwise than it says.
+    `error`: the broker answers with it, since the session is not as the request says.
     """
 
     session: S
@@ -44,7 +45,7 @@ class SessionTurn(Generic[S]):
 
 
 class FetchSessions(Generic[S]):
-    """The sessions of one connection, by what the client calls them: an id, or a group and a member."""
+    """The sessions of one connection, by their names: an id, or a group and a member."""
 
     def __init__(self, of: type[S]) -> None:
         self._of = of
@@ -52,7 +53,7 @@ class FetchSessions(Generic[S]):
 
     @property
     def held(self) -> int:
-        """Bytes that they take, at a guess."""
+        """Bytes that they take, estimated."""
         return sum(session.held for session in self._open.values())
 
     def get(self, request: SessionRequest) -> S | None:
@@ -60,7 +61,7 @@ class FetchSessions(Generic[S]):
         return self._open.get(_key(request))
 
     def open(self, key: Hashable, session: S) -> None:
-        """There is a session now of this name."""
+        """Remember a session under this name."""
         self._open[key] = session
         while len(self._open) > MOST:
             _, oldest = self._open.popitem(last=False)
@@ -73,7 +74,7 @@ class FetchSessions(Generic[S]):
             session.is_open = False
 
     def fetch(self, version: int, request: FetchRequest) -> SessionTurn[S]:
-        """The turn of a Fetch request. What it says is left to the caller to be taken into the session."""
+        """The turn of a Fetch request. The caller takes what it asks for into the session."""
         by_id, epoch = version >= WITH_IDS, request.session_epoch
         asked = [
             FetchedTopic(named(topic, version), {one.partition: one for one in turns(topic.partitions)})
@@ -125,14 +126,14 @@ class FetchSessions(Generic[S]):
         return SessionTurn(session, asked, forgotten, goes_on=True)
 
     def gives_up(self, request: FetchRequest, turn: SessionTurn[S]) -> bool:
-        """Is the session empty now? A broker gives it up then, and answers what was asked as if there were none."""
+        """Is the session empty now? Then the broker gives it up, and answers as if there were no session."""
         if not turn.goes_on or turn.session.topics:
             return False
         self.close(request)
         return True
 
     def acknowledge(self, request: ShareAcknowledgeRequest) -> None:
-        """A ShareAcknowledge request goes on with the same sessions, and says nothing of what is in them."""
+        """A ShareAcknowledge request goes on with the same sessions, and changes nothing in them."""
         session, epoch = self.get(request), request.share_session_epoch
         if epoch == LAST:
             self.close(request)
@@ -141,7 +142,7 @@ class FetchSessions(Generic[S]):
 
 
 def named(topic: Any, version: int) -> Topic:
-    """What a topic of a Fetch request or answer is called in this version."""
+    """The name or id of a topic of a Fetch request or answer in this version."""
     called: Topic = topic.topic_id if version >= WITH_IDS else topic.topic
     return called
 

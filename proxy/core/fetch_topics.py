@@ -1,4 +1,4 @@
-"""Fetch topics, a service: what each Fetch and ShareFetch is about, with the topics that its session has from before.
+"""Fetch topics, a service: all topics of each Fetch and ShareFetch, with those that its session had before.
 
     @on_request(FetchRequest, fields=FetchTopics.REQUEST)
     def fetch(self, ctx: Context, request: FetchRequest) -> Decision:
@@ -8,11 +8,11 @@
     def fetched(self, ctx: Context, response: FetchResponse) -> Decision:
         self._services.fetch_sessions.answered(ctx, response)
 
-# A plugin shows it every request of Fetch, ShareFetch and ShareAcknowledge, and every answer of Fetch. An observer may
-# too. What comes of them is remembered with the connection, as this plugin sees it.
-# What it gives is as it is now: copy what must last.
-# A session that was not seen from its beginning is about nothing. A plugin that comes into force later has it `forget`
-# what it knew of a connection, in `joined`.
+# A plugin must show it every Fetch, ShareFetch and ShareAcknowledge request, and every Fetch answer. The plugin may be
+# an observer. The sessions are kept with the connection, for each plugin of its own.
+# The mappings that it returns change with the session: copy what must last.
+# A session that was not seen from its beginning has no topics. A plugin that comes into force later calls `forget` for
+# a connection in `joined`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from proxy.protocol.messages.share_fetch import ShareFetchRequest
 
 
 class FetchTopics:
-    """For the plugin of this name."""
+    """The service for the plugin of this name."""
 
     REQUEST = ("session_id", "session_epoch", "topics", "forgotten_topics_data")
     RESPONSE = ("error_code", "session_id")
@@ -38,9 +38,9 @@ class FetchTopics:
         self._key = "fetch sessions", name
 
     def of(self, ctx: Context, request: SessionRequest) -> Mapping[Topic, Mapping[int, Any]]:
-        """The topics, by name or id, with their partitions as they were asked for last; none where a broker refuses.
+        """The topics, by name or id, with their partitions as they were asked for last; none if a broker refuses.
 
-        A ShareAcknowledge goes on with the session, and is about what it names alone.
+        A ShareAcknowledge goes on with the session, but is only about the topics that it names.
         """
         sessions: FetchSessions[FetchSession] | None = ctx.connection.notes.get(self._key)
         if sessions is None:
@@ -66,11 +66,11 @@ class FetchTopics:
         return turn.session.topics
 
     def forget(self, connection: Connection) -> None:
-        """Requests of this connection went by that it was not shown (`Plugin.joined`)."""
+        """Requests of this connection passed without being shown to the service (`Plugin.joined`)."""
         connection.notes.pop(self._key, None)
 
     def answered(self, ctx: Context, response: FetchResponse) -> None:
-        """The answer says what the session is called that the request opens."""
+        """Take the id of the session that the request opens from the answer."""
         session: FetchSession | None = ctx.notes.pop(self._key, None)
         sessions: FetchSessions[FetchSession] | None = ctx.connection.notes.get(self._key)
         if session is not None and sessions is not None and response.session_id and not response.error_code:

@@ -1,8 +1,8 @@
-"""Handled requests: from the frame of a request that somebody wants to its verdict.
+"""Handled requests: from the frame of a request that a plugin wants to its verdict.
 
 Rules:
-* A handler that raises refuses its request, as a broker would that failed, where there is a place for that error.
-* Acks 0 has no answer: what would be answered is not (hazard 20).
+* If a handler raises, its request is refused, as by a broker that failed, if the answer has a place for that error.
+* A Produce request with acks 0 has no answer: an answer to it is not sent (hazard 20).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class HandledRequests(Handling):
     sender, kind = "client", "request"
 
     def handle(self, wanted: Wanted) -> Steps:
-        """Read a request, show it to its handlers, and write what leaves for it."""
+        """Read a request, show it to its handlers, and write what is sent for it."""
         wanted.ctx.is_large = wanted.is_large
         judged = yield from self._judge(wanted)
         if isinstance(judged, ProtocolError):
@@ -58,7 +58,7 @@ class HandledRequests(Handling):
         return (yield from self._refuse(failed, wanted))
 
     def _judge(self, wanted: Wanted) -> Generator[Step, Any, Judged]:
-        """What the handlers decide."""
+        """The decision of the handlers."""
         interest = wanted.chain.shown if wanted.passes else wanted.chain.request
         assert interest is not None
         try:
@@ -76,7 +76,7 @@ class HandledRequests(Handling):
             return detached(error)
 
     def _judge_unread(self, wanted: Wanted, error: ProtocolError) -> Generator[Step, Any, Judged]:
-        """What becomes of a request that cannot be read, and that a broker might answer unread."""
+        """The decision on a request that cannot be read, but that a broker might answer all the same."""
         answering = wanted.chain.unreadable
         if answering is None or isinstance(error, TooManyElementsError):
             return error
@@ -90,7 +90,7 @@ class HandledRequests(Handling):
         return Decided(decision)
 
     def _carry_out(self, judged: Decided, wanted: Wanted) -> Steps:
-        """What leaves. Raises HandlerError, and ProtocolError for a message that cannot be written."""
+        """Write what is sent. Raises HandlerError, and ProtocolError for a message that cannot be written."""
         decision, manners = judged
         verdict = AS_IT_CAME
         match decision:
@@ -146,7 +146,7 @@ class HandledRequests(Handling):
         return (yield from slice_response_frame(reply.message, version, wanted.number))
 
     def _refuse(self, error: HandlerError, wanted: Wanted) -> Steps:
-        """A handler raised: answer as a broker would that failed, or end where that cannot be said."""
+        """A handler raised: answer as a broker that failed, or end the conversation if no answer can say so."""
         why = self.failed(wanted.ctx, error)
         with suppress(ProtocolError):
             pieces = yield from self._paced(wanted, self._refusal(wanted))
@@ -155,7 +155,7 @@ class HandledRequests(Handling):
         return withheld(why)
 
     def _refusal(self, wanted: Wanted) -> Sliced[Sequence[Buffer]]:
-        """The refusal of a request; nothing where there is none. Raises ProtocolError."""
+        """The refusal of a request; nothing if the request has no answer. Raises ProtocolError."""
         api, version = wanted.ctx.api, wanted.ctx.version
         if wanted.acks == 0:
             return ()

@@ -1,8 +1,9 @@
-"""Handled responses: from the frame of a response that somebody wants to its verdict.
+"""Handled responses: from the frame of a response that a plugin wants to its verdict.
 
 Rules:
-* What cannot be read, and what a handler raised on, is withheld.
-* Observers are shown a response as it leaves: after the handlers, and read anew where these changed and sent nothing.
+* A response that cannot be read, or on which a handler raised, is withheld.
+* Observers are shown a response as it leaves, after the handlers. If no handler decided to `Forward`, it is read anew,
+  since a handler may have modified the message.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class HandledResponses(Handling):
         return limits.elements_of_response
 
     def handle(self, wanted: Wanted) -> Steps:
-        """Read a response, show it to its handlers, and write what leaves for it."""
+        """Read a response, show it to its handlers, and write what is sent for it."""
         wanted.ctx.is_large = wanted.ctx.is_large or wanted.is_large
         try:
             message = yield from self._read_answer(wanted)
@@ -66,7 +67,7 @@ class HandledResponses(Handling):
         return self._write(wanted.chain.response, wanted, message)
 
     def _carry_out(self, decided: Decided, message: Message, wanted: Wanted) -> Steps:
-        """What leaves. Raises HandlerError, and ProtocolError for a message that cannot be written."""
+        """Write what is sent. Raises HandlerError, and ProtocolError for a message that cannot be written."""
         decision, manners = decided
         verdict, interest = AS_IT_CAME, wanted.chain.response
         if isinstance(decision, Disconnect):
@@ -74,7 +75,7 @@ class HandledResponses(Handling):
         if isinstance(decision, Forward):
             message = decision.message
         elif interest and interest.handlers and (interest.observers or wanted.version is not None):
-            message = yield from self._read_answer(wanted)  # whatever was done to it
+            message = yield from self._read_answer(wanted)  # handlers may have modified the message
         if isinstance(decision, Forward) or wanted.version is not None:
             verdict = Verdict((yield from self._write_answer(message, wanted)))
         leaving = None
@@ -90,7 +91,7 @@ class HandledResponses(Handling):
         return verdict._replace(pieces=[leaving.data], leaving=leaving)
 
     def _before(self, verdict: Verdict, wanted: Wanted) -> Generator[Step, Any, None]:
-        """Take the steps of those who hold back answers, unless nothing leaves. Raises HandlerError."""
+        """Take the steps of the plugins that hold back answers, unless nothing leaves. Raises HandlerError."""
         size = len(wanted.frame) if verdict.pieces is None else sum(map(len, verdict.pieces))
         by = By.BROKER if verdict.whole else By.NOBODY
         steps = self._outcomes.before(wanted.ctx, by, verdict.ends, size) if size else None

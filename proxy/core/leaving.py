@@ -1,10 +1,10 @@
-"""Leaving: how a frame leaves where a handler wants it to leave in another manner than whole and at once.
+"""Leaving: how a frame leaves if a handler does not want it to leave whole and at once.
 
 Rules:
 * First the functions of `Raw` change the bytes, in the order of the handlers; then the frame is copied, cut and sent
   piece by piece. The first `Cut` counts, and the first `Drip`.
-* Pieces that drip leave while the frame waits; the last one leaves with the verdict. So nothing else cuts in.
-* A function that raises, or gives no bytes, fails as a handler does.
+* Pieces that drip leave while the frame waits; the last piece leaves with the verdict. So nothing else cuts in.
+* A function that raises, or returns no bytes, fails as a handler does.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ Send = Callable[[Sequence[Buffer]], None]
 
 
 class Leaving:
-    """A frame on its way out, once or in copies. `data` leaves after `steps`; where it was cut, `cut` says how.
+    """A frame on its way out, once or in copies. `data` leaves after `steps`; if it was cut, `cut` says how.
 
-    `size`: of all that leaves, in bytes.
+    `size`: bytes that leave in all.
     """
 
     def __init__(self, frame: Sequence[Buffer], manners: Sequence[Manner], copies: int = 1) -> None:
         """Raises HandlerError."""
         data = b"".join(frame)
-        self.is_intact = all(isinstance(manner, Drip) for manner in manners)  # it says what its message says
+        self.is_intact = all(isinstance(manner, Drip) for manner in manners)  # the bytes are those of the message
         for manner in manners:
             if isinstance(manner, Raw):
                 data = _replaced(data, manner)

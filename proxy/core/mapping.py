@@ -2,9 +2,9 @@
 
 Rules:
 * A rule is `DEFAULT` (the name as it is) or `RULE:pattern/replacement/`, then `L` or `U` for lower or upper case.
-* The first rule whose pattern fits the whole name decides; where none does, nobody is known.
-* Patterns and replacements are Java's: `$1` is a group, a backslash makes the next character plain. What Java knows and
-  Python does not is refused when the rule is read, never when a client comes.
+* The first rule whose pattern fits the whole name decides; if none fits, the client has no principal.
+* Patterns and replacements are Java's: `$1` is a group, a backslash makes the next character plain. Syntax that Java
+  knows and Python does not is refused when the rule is read, never when a client comes.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _step(text: str) -> Step | None:
 
 
 def _replacement(text: str, pattern: re.Pattern[str]) -> Callable[[re.Match[str]], str]:
-    """A replacement as Java's Matcher reads it, after Kafka made references to groups that are not there plain."""
+    """A replacement as Java's Matcher reads it; Kafka first turns references to missing groups into plain text."""
     pieces: list[str | int] = []
     position = 0
     while position < len(text):
@@ -87,7 +87,10 @@ def _replacement(text: str, pattern: re.Pattern[str]) -> Callable[[re.Match[str]
 
 
 def _group(text: str, position: int, pattern: re.Pattern[str]) -> tuple[int | str, int]:
-    """The group that follows a "$", as long a number as there are groups, or the "$" itself; and where it ends."""
+    """The group after a "$", and where its name or number ends. A number is as long as there are such groups.
+
+    The "$" itself, if the pattern has no such group.
+    """
     if named := re.compile(r"\{([A-Za-z][A-Za-z0-9]*)\}").match(text, position):
         if named[1] not in pattern.groupindex:
             raise BadRuleError(f'"{text}" names a group "{named[1]}" that the pattern does not have')

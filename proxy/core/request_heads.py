@@ -1,11 +1,11 @@
-"""Request heads: what stands before the body of a request, and how requests begin that pass.
+"""Request heads: the bytes before the body of a request, and how passing requests begin.
 
 Rules:
 * A client sends the same header each time: comparing takes 0.2 us, reading it 2. A producer begins all its requests
-  alike up to their acks: knowing that takes 0.3 us, reading them 1.2.
-* What is remembered is what followed the head of the last request; another one is read anew.
-* How requests begin that pass is remembered of a few APIs, of each the last one, and only where nobody observes them.
-  It is forgotten when anything else is in force, or the client comes as another.
+  alike up to their acks: recognizing them takes 0.3 us, reading them 1.2.
+* The header of the last request is remembered; a request with another header is read anew.
+* How passing requests begin is remembered for a few APIs, for each only the last beginning, and only if nobody observes
+  them. It is forgotten when another configuration, state or file is in force, or the client authenticates again.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from proxy.protocol.frame import REQUEST_HEAD, SIZE
 from proxy.protocol.header import read_request_header, request_body_offset
 
 HEAD = REQUEST_HEAD.size
-MOST = 8  # APIs, each in one version, of which it is remembered how their requests begin
+MOST = 8  # APIs, each in one version, for which a beginning is remembered
 LONGEST = 4 << 10  # bytes of a beginning that is remembered
-# How requests begin that pass, behind their heads; where that ends; how long they say to be at least; what is asked of
-# the rest (`Beginning`); and their slot.
+# How passing requests begin, behind their heads; where the beginning ends; their least length; the check of the rest of
+# the frame (`Beginning`); and their slot: the chain of the answer, and the sample.
 KnownBeginning = tuple[bytes, int, int, Callable[[memoryview], bool] | None, FilterChain, Context | None]
 
 
 class RequestHeads:
-    """Those of one connection, whose client id they tell."""
+    """The request heads of one connection. They tell its client id."""
 
     __slots__ = ("_connection", "header", "passing", "version")
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self.header = b""  # what followed the head of the last request, whose header has this version
+        self.header = b""  # the rest of the last request's header, behind its head; `version` is that header's
         self.version = -1
         self.passing: dict[int, KnownBeginning] = {}  # by API and version
 
     def body(self, chain: FilterChain, frame: memoryview) -> int | None:
-        """Where the body begins of the request that `frame` begins; None: more bytes are needed."""
+        """Where the body begins in the request of which `frame` is the beginning; None: more bytes are needed."""
         body = HEAD + len(self.header)
         if self.version == chain.header_version and frame[HEAD:body].tobytes() == self.header:
             return body
@@ -53,24 +53,24 @@ class RequestHeads:
         return found
 
     def renews(self, chain: FilterChain, frame: memoryview) -> bool:
-        """Has this request another header than the last one? Then that is the last one from now on."""
+        """Has this request another header than the last request? Then its header is remembered."""
         before = self.header
         return self.body(chain, frame) is not None and self.header is not before
 
     def acks(self, chain: FilterChain, frame: memoryview) -> int | None:
-        """The acks of the Produce request that `frame` begins; None: more bytes are needed."""
+        """The acks of the Produce request of which `frame` is the beginning; None: more bytes are needed."""
         body = self.body(chain, frame)
         return None if body is None else chain.acks(frame, body)
 
     def remember_acks(self, chain: FilterChain, frame: memoryview) -> None:
-        """Requests that begin like this one, whose acks were read and that nobody sees, need no look."""
+        """Let requests pass that begin like this one, whose acks were read and which no plugin sees."""
         end = chain.acks_end(frame, HEAD + len(self.header))
         self.remember(chain, frame, Beginning(end), chain, None)
 
     def remember(
         self, chain: FilterChain, frame: memoryview, begins: Beginning, of_answer: FilterChain, sample: Context | None
     ) -> None:
-        """Requests that begin like this one pass; their answers have this chain, and this sample."""
+        """Let requests pass that begin like this one; their answers have this chain and this sample."""
         if begins.end > LONGEST:
             return
         if len(self.passing) == MOST:

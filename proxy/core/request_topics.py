@@ -5,8 +5,8 @@ Reading the topics of a small Produce request takes 5 us, finding their names 1.
 Rules:
 * Topics are names, or ids of 16 bytes in versions that have ids in place of names. They come in the order of the
   request, as often as it names them.
-* The rest of a large request need not have come: what stands before the last topic's name is enough.
-* What is odd (tagged fields, many topics, a name that is no UTF-8) is not looked at here, but read.
+* A large request need not be whole: the bytes up to the last topic's name are enough.
+* An odd request (tagged fields, many topics, a name that is no UTF-8) is not searched here, but read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TOPICS: dict[type[Message], tuple[str, str]] = {
     FetchRequest: ("topics", "topic"),
 }
 ID = "topic_id"
-LOOKED_AT = 16 << 10  # bytes; looking at all that fits in these takes up to 0.4 ms, where all is names
+LOOKED_AT = 16 << 10  # bytes; looking at so many takes up to 0.4 ms, if all of them are names
 MOST = 100  # topics; a request with more is read, and counts as work
 NOBODY = nobody()
 
@@ -35,7 +35,7 @@ Topics = tuple[str | bytes, ...]
 
 
 class RequestTopics:
-    """Those of one request class in one version."""
+    """Finds the topics of one request class in one version."""
 
     def __init__(self, cls: type[Message], version: int) -> None:
         self._cls = cls
@@ -52,12 +52,12 @@ class RequestTopics:
         return rollcall(self._cls, self._version, *self._names, ends_at=self._array)
 
     def of(self, request: Message) -> Topics:
-        """Those of a request that was read."""
+        """The topics of a request that was read."""
         (name,) = self._names
         return tuple(getattr(topic, name) for topic in turns(getattr(request, self._array)))
 
     def find(self, frame: memoryview, body: int) -> Topics | None:
-        """Those of a request that begins so, its body at `body`; None: it has to be read."""
+        """The topics of the request that begins with `frame`, its body at `body`; None: it has to be read."""
         try:
             found = self._find(frame if len(frame) <= LOOKED_AT else frame[:LOOKED_AT], body, b"", NOBODY)
             if found == self._found:

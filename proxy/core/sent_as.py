@@ -3,9 +3,9 @@
 Rules:
 * Handlers and observers see one message class, whatever the version towards either side.
 * Headers change with the version; the correlation id and the client id stay.
-* What a version must not lose (`losses.py`) is an error, for a request as for its answer.
-* To ApiVersions in a version that it does not know a broker answers in v0, with an error that no other answer has, and
-  so do we (KIP-511).
+* A loss that a version must not cause (`losses.py`) is an error, in a request as in its answer.
+* A broker that gets ApiVersions in a version that it does not know answers in v0, with an error that no other answer
+  has. So do we (KIP-511).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class SentAs:
 
 
 def request_in(version: int, message: Message, wanted: Wanted, most: int) -> Sliced[list[Buffer]]:
-    """The frame of this request in another version; `most`: elements. Raises ProtocolError."""
+    """The frame of this request, of at most `most` elements, in another version. Raises ProtocolError."""
     message = yield from _whole(message, wanted, most)
     yield from in_slices(check_losses, message, version)
     header, _ = read_request_header(wanted.header)
@@ -52,7 +52,7 @@ def request_in(version: int, message: Message, wanted: Wanted, most: int) -> Sli
 
 
 def _whole(message: Message, wanted: Wanted, most: int) -> Sliced[Message]:
-    """All of a request of which only some fields were read, with these as they are now."""
+    """The whole of a request of which only some fields were read; these keep the values that they have now."""
     if not message.has("opaque"):
         return message
     whole = yield from slice_decode(type(message), wanted.chain.version, wanted.frame, wanted.body, most)
@@ -63,7 +63,7 @@ def _whole(message: Message, wanted: Wanted, most: int) -> Sliced[Message]:
 
 
 def read_answer(version: int, wanted: Wanted, most: int) -> Sliced[Message]:
-    """The broker's answer to what it got in this version. Raises ProtocolError."""
+    """The broker's answer to a request that it got in this version. Raises ProtocolError."""
     api, frame, body = wanted.chain.api, wanted.frame, wanted.body
     version = answered_version(api, version, frame[body : body + 2])
     return slice_decode(api.response, version, frame, body, most)

@@ -1,8 +1,8 @@
-"""Strangers: requests that have no filter chain, and those that are refused whoever would want to see them.
+"""Strangers: requests without a filter chain, and requests that are refused before any plugin sees them.
 
 Rules:
-* An unknown api or version, or one that is none of a client's business, ends the conversation, as at a broker.
-* A version of the future is answered where a plugin knows how (`@on_unsupported`).
+* An unknown API or version, or an API for brokers only, ends the conversation, as at a broker.
+* A version of the future is answered if a plugin knows how (`@on_unsupported`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from proxy.protocol.slices import LARGE
 
 
 class Strangers:
-    """Sees to the strangers of one link."""
+    """Answers the strangers of one link, or ends the conversation."""
 
     def __init__(self, parts: Parts, admission: Admission, requests: Requests) -> None:
         self._connection = parts.connection
@@ -43,7 +43,7 @@ class Strangers:
         self.requests = requests
 
     def meet(self, head: Head) -> Reader | None:
-        """Nobody knows this request."""
+        """Answer a request that has no filter chain, or end the conversation."""
         handler = self._admission.filters.unsupported.get(head[1] >> 16)
         if handler is not None and not self.requests.turn.allows(head[0]):
             return self.requests.hold(State.TURN)
@@ -66,7 +66,7 @@ class Strangers:
         return self.give_up(ctx, reason)
 
     def _begin(self, head: Head) -> tuple[Context, str]:
-        """The context of a request, and what to call it."""
+        """The context of a request, and its name for people."""
         length, key_and_version, correlation_id = head
         key, version = key_and_version >> 16, (key_and_version & 0xFFFF ^ 0x8000) - 0x8000
         api = APIS.get(key) or Api.unknown(key)
@@ -93,7 +93,7 @@ class Strangers:
         self.requests.answer(Answer((data,), ctx, by, why))
 
     def failed(self, ctx: Context, handler: str, error: Exception, reason: str) -> Reader:
-        """The plugin that was to answer did not."""
+        """The plugin that was to answer raised."""
         self._counters.failed_handlers += 1
         at = raised_at(error)
         ctx.decide(handler, "failed")
@@ -102,7 +102,7 @@ class Strangers:
 
 
 class _Answered:
-    """A request of a version that a plugin answers."""
+    """A request in an unknown version, which a plugin answers."""
 
     whole, blind = True, 0
 
@@ -143,7 +143,7 @@ class _Refused:
         self._reason = reason
 
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer]:
-        """The whole request. A large one is not answered: that would take long, and it is the last."""
+        """The whole request. A large one is not answered: reading it would take long, and the connection ends."""
         strangers, ctx = self._strangers, self._ctx
         try:
             if len(frame) > LARGE:
@@ -154,6 +154,6 @@ class _Refused:
             if answer is not None:
                 strangers.answer(ctx, answer, ctx.version, By.PROXY, self._reason)
         except ProtocolError:
-            pass  # what cannot be read cannot be answered: it ends without
+            pass  # a request that cannot be read cannot be answered: the connection ends without an answer
         strangers.give_up(ctx, self._reason)
         return HOLD

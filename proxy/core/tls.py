@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Tls(NamedTuple):
-    """`server_name` is what the client asked for, `subject` is its certificate's; None where there is none."""
+    """`server_name` is the name that the client asked for, `subject` that of its certificate; None: there is none."""
 
     version: str
     cipher: str

@@ -1,9 +1,9 @@
 """Token stream: frames without a Kafka header, in both directions, in which SASL sends its tokens.
 
 Rules:
-* They come after SaslHandshake v0, and 0.9 clients begin with them (KIP-43). Each goes to a `Tokens`, which says what
-  leaves in its place.
-* A stream begins and ends between frames. What the client sent ahead is held until the gate lets it pass.
+* Tokens come after SaslHandshake v0, and 0.9 clients begin with them (KIP-43). Each goes to a `Tokens`, which says what
+  is sent in its place.
+* A stream begins and ends between frames. Bytes that the client sent ahead are held until the gate lets them pass.
 * A frame that turned out to be no token is met again as a request.
 """
 
@@ -27,7 +27,7 @@ Look = Callable[[bytes], Sequence[Buffer] | None]
 
 
 class TokenStream:
-    """The one of a link. `raw` is True while it goes on."""
+    """The token stream of a link. `raw` is True while it goes on."""
 
     def __init__(self, admission: Admission, requests: Requests, responses: Responses, counters: Counters) -> None:
         self._admission = admission
@@ -55,7 +55,7 @@ class TokenStream:
             self._requests.hold(State.GATED)
 
     def settle(self) -> None:
-        """The frame that was no token is met as a request, when it may be."""
+        """Meet the frame that was no token as a request, once the gate allows it."""
         if self._again and not self._admission.is_closed:
             splitter = self._requests.splitter
             splitter.held = bytearray(self._again) + (splitter.held or b"")
@@ -95,7 +95,7 @@ class _Tokens:
     def meet(self, head: tuple[int], data: memoryview, pos: int) -> Reader | None:
         """A token begins."""
         if not self._stream.raw:
-            return self._lane.hold(self._held)  # it is none: the splitter will call somebody else
+            return self._lane.hold(self._held)  # it is no token: the splitter will call another reader
         if self._stream.must_wait(self._lane):
             return self._lane.hold(State.GATED)
         if head[0] > LONGEST_TOKEN:

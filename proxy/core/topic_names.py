@@ -1,10 +1,10 @@
-"""Topic names: what topics are called whose ids travel, and which topics there are.
+"""Topic names: the names of topics that requests name by id, and which topics exist.
 
-# A topic's id is never used again, and a topic never gets another name: what was learnt once stays true. A topic that
-# is deleted and made anew has another id, which is asked for when it comes.
-# What is not known is asked of the broker, some at a time, and so many for one request. What is beyond that, or not
-# known to the broker either, has no name.
-# Shared by all connections to a cluster; the oldest are forgotten beyond a limit, and asked for again.
+# A topic's id is never used again, and a topic never gets another name: a name that was learnt stays true. A topic that
+# is deleted and made anew has another id, whose name is asked for when the id comes.
+# The broker is asked for unknown names, some at a time, and only so many for one request. A topic beyond that, or
+# unknown to the broker too, has no name.
+# The names are shared by all connections to a cluster. Beyond a limit the oldest are forgotten, and asked for again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from proxy.protocol.fiber import turns
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.wire import NO_UUID
 
-BY_ID = 12  # the version of Metadata that takes ids; a broker that speaks of ids has it
+BY_ID = 12  # the version of Metadata that takes ids; every broker that uses ids has it
 MOST = 200_000  # topics remembered
 AT_ONCE = 1_000  # topics in one question
 MOST_ASKED = 20_000  # topics that are asked about for one request
@@ -37,11 +37,11 @@ class TopicNames:
         return self._known.get(topic_id)
 
     def of(self, subject: str | bytes) -> str | None:
-        """The name of what a request speaks of by name or id."""
+        """The name of a topic that a request names by name or id."""
         return subject if isinstance(subject, str) else self._known.get(subject)
 
     def learn(self, topics: Iterable[Any]) -> None:
-        """What an answer says: anything with `topic_id` and `name`."""
+        """Learn from the topics of an answer: objects with `topic_id` and `name`."""
         for topic in turns(topics):
             if topic.name is not None and topic.topic_id != NO_UUID:
                 if len(self._known) >= MOST:
@@ -49,7 +49,7 @@ class TopicNames:
                 self._known[topic.topic_id] = topic.name
 
     def unknown(self, ids: Iterable[bytes]) -> list[bytes]:
-        """Those that have to be asked for, each once."""
+        """The ids that have to be asked for, each once."""
         return [
             topic_id
             for topic_id in turns(dict.fromkeys(turns(ids)))
@@ -57,13 +57,13 @@ class TopicNames:
         ]
 
     def ask(self, ids: Iterable[bytes]) -> Steps:
-        """Learn what these are called."""
+        """Learn the names of these ids."""
         for some in portions(ids):
             yield from self._asked([MetadataRequest.Topic(topic_id=topic_id, name=None) for topic_id in some])
         return None
 
     def ask_all(self) -> Any:
-        """Learn what all topics are called. Gives the names."""
+        """Learn the names of all topics, and return them."""
         answer = yield from self._asked(None)
         return [topic.name for topic in turns(answer.topics) if topic.name is not None and not topic.error_code]
 
@@ -74,7 +74,7 @@ class TopicNames:
 
 
 def portions(topics: Iterable[T]) -> Iterator[list[T]]:
-    """So many as are asked about in one question, and all that are asked about for one request."""
+    """The topics in portions for one question each, up to the most for one request."""
     asked = islice(topics, MOST_ASKED)
     while some := list(islice(asked, AT_ONCE)):
         yield some

@@ -1,11 +1,12 @@
 """Topology: the brokers of one cluster, where they really are, and where their clients are told that they are.
 
 Rules:
-* A node id has the same advertised address for as long as the process lives, whatever becomes of the broker, or no
-  address at all: where its port cannot be had, clients are told one at which nobody listens.
-* A broker is announced (`appeared`) before anybody is told of it, so that its port is open when the first client comes.
-* What cannot be a broker, and one more than there may be, is never learned. Clients are told nobody's address for it,
-  never the one that was given.
+* A node id has the same advertised address for as long as the process lives, whatever happens to the broker. If its
+  port cannot be opened, clients are told an address at which nobody listens.
+* A broker is announced (`appeared`) before any client is told of it, so that its port is open when the first client
+  comes.
+* An unusable address is never learned, nor a broker beyond the limit. Clients are told an address at which nobody
+  listens, never the one that was given.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ MOST = 1_000  # the largest clusters have some hundreds
 
 
 class Endpoint(NamedTuple):
-    """Where somebody listens."""
+    """The host and port of a listener."""
 
     host: str
     port: int
@@ -30,7 +31,7 @@ class Endpoint(NamedTuple):
 
 
 class Broker(NamedTuple):
-    """One broker: its node id, where it is, and where clients are told that it is."""
+    """One broker: its node id, its real address, and the address that clients are told."""
 
     node_id: int
     real: Endpoint
@@ -38,7 +39,7 @@ class Broker(NamedTuple):
 
 
 class RefusedBroker(NamedTuple):
-    """What was told of a broker and cannot be: `over` the limit of brokers, or else unusable."""
+    """A broker that was not learned: it is `over` the limit of brokers, or its address is unusable."""
 
     node_id: int
     why: str
@@ -46,7 +47,7 @@ class RefusedBroker(NamedTuple):
 
 
 class Topology:
-    """The brokers known, `most` at a time. `advertise` gives the address for a node id; the others hear of changes."""
+    """The known brokers, at most `most`. `advertise` gives the address for a node id; the others hear of changes."""
 
     def __init__(
         self,
@@ -64,7 +65,7 @@ class Topology:
         self.brokers: dict[int, Broker] = {}
 
     def learn(self, node_id: int, host: str, port: int) -> Endpoint:
-        """A broker was seen at this address. Gives the address that clients are told instead."""
+        """A broker was seen at this address. Returns the address that clients are told instead."""
         real = Endpoint(host, port)
         known = self.brokers.get(node_id)
         if known is not None and known.real == real:
@@ -96,5 +97,5 @@ class Topology:
         self.brokers[node_id] = self.brokers[node_id]._replace(advertised=self._advertise(node_id))
 
     def place(self, node_id: int) -> Endpoint:
-        """The address that stands for this node, also if it is no broker and nobody listens there."""
+        """The advertised address of this node id, even if no broker has it and nobody listens there."""
         return self._advertise(node_id)

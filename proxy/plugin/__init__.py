@@ -1,23 +1,23 @@
 """The one import of a plugin: `from proxy.plugin import Plugin, on_request, ProduceRequest, Forward`.
 
-`plugins/README.md` teaches how a plugin is written. Here is what it is made of:
+`plugins/README.md` teaches how to write a plugin. This module has everything that a plugin is made of:
 
 * `Plugin`, its `Options`, and its `Services`; `PluginError` says why it cannot begin, `StateError` why it cannot take
   a state.
-* What marks a handler: `on_request`, `on_response`, `carrying`, `observe`, `observe_topics`, `on_outcome`,
+* Decorators that mark handlers: `on_request`, `on_response`, `carrying`, `observe`, `observe_topics`, `on_outcome`,
   `before_answer`, `on_event`, `on_unsupported`, `on_unreadable`.
-* What a handler is given: `Context` with its `Connection`; an observer: `Outcome`; `accepted`: an `Arrival`;
-  `not_served`: why there is no connection (`NotServed`).
-* What it answers (a `Decision`) and what it may wait for before (`Steps`).
+* Arguments: a handler is given a `Context` with its `Connection`, an observer an `Outcome`, `accepted` an `Arrival`,
+  and `not_served` a `NotServed`, which says why there is no connection.
+* The result of a handler (a `Decision`), and the steps for which it may wait before (`Steps`).
 * Every API's constant (`PRODUCE`) and classes (`ProduceRequest`, `ProduceResponse`), `ErrorCode`, `refuse`.
-* What consumers tell each other in JoinGroup and SyncGroup: `read_embedded`, `write_embedded`.
+* The messages of consumers to each other in JoinGroup and SyncGroup: `read_embedded`, `write_embedded`.
 * Records: `rewrite_records`; `batches`, `rewrite_batch`, `write_batch`.
 * Walks over messages by what their fields mean: `Meaning`, `values`, `holders`, `leading`, `turns`.
-* For options: `FilePath`, `wrong`; for what `examine` finds in files: `Finding`, `Problem`.
+* For options: `FilePath`, `wrong`; for problems that `examine` finds in files: `Finding`, `Problem`.
 
-What reaches deeper is in modules beside this one: `schema`, what messages are made of; `frames`, frames and
-batches as bytes; `fetching`, fetch sessions; `files`, files that people write; `sasl`, who a client is. Our own plugins
-use these and nothing else. What is here stays as it is from one version to the next; what lies deeper may change.
+The modules beside this one reach deeper: `schema`, how messages are declared; `frames`, frames and batches as bytes;
+`fetching`, fetch sessions; `files`, files that people write; `sasl`, who a client is. Our own plugins use these modules
+and nothing else. The names here stay the same from one version to the next; everything deeper may change.
 """
 
 # ruff: noqa: I001 (each name is imported as itself: so it is exported)

@@ -1,4 +1,4 @@
-"""What messages are made of, for plugins that treat messages of many APIs alike."""
+"""How messages are declared, for plugins that treat messages of many APIs alike."""
 
 # ruff: noqa: I001 (each name is imported as itself: so it is exported)
 

@@ -1,7 +1,7 @@
 """The one import of the tests of plugins: `from proxy.testing import Playbook, FromClient, ToBroker, build`.
 
-A `Playbook` is a conversation as one expression, without a network; `build` makes a plugin as the proxy makes it, with
-services that a `FakeWorker` lets the test see:
+A `Playbook` is a conversation as one expression, without a network. `build` makes a plugin as the proxy makes it. Its
+services come from a `FakeWorker`, where the test sees what the plugin did with them:
 
     def test_a_card_is_masked() -> None:
         worker = FakeWorker()

@@ -46,7 +46,7 @@ class FakeClock:
 
 @dataclass(frozen=True, slots=True)
 class FakeCount:
-    """Adds to what the test sees."""
+    """Adds to the counts that the test sees."""
 
     counts: Counter[str]
     key: str
@@ -57,7 +57,7 @@ class FakeCount:
 
 
 class FakeRows:
-    """Rows that nobody shares."""
+    """Rows of one plugin, which no worker shares."""
 
     def __init__(self) -> None:
         self.alone = nullcontext()
@@ -73,7 +73,8 @@ class FakeRows:
 class FakeTopic:
     """A topic to write to: `records` are on it.
 
-    `refusal` is raised while it is set; `largest`: bytes at once; `invalid`: what no value may have in it.
+    While `refusal` is set, writing raises it. `largest`: the most bytes of one write. `invalid`: bytes that no value
+    may contain.
     """
 
     def __init__(self) -> None:
@@ -95,7 +96,7 @@ class FakeTopic:
 
 @dataclass
 class FakeWorker:
-    """Gives a plugin its services: `lines` it told, what it counted, and the work it wants done again and again."""
+    """Gives a plugin its services, and keeps what it does: `lines` of the log, `counts`, and `works` to repeat."""
 
     name: str = "plugin"
     clock: PluginClock = field(default_factory=FakeClock)
@@ -105,7 +106,7 @@ class FakeWorker:
     works: list[tuple[float, Callable[[], object]]] = field(default_factory=list)
     watched: list[WatchedFile[Any]] = field(default_factory=list)
     topics: TopicNames = field(default_factory=TopicNames)
-    state: Any = None  # what the plugin before it took last
+    state: Any = None  # the last state that an earlier plugin took
     rows: FakeRows = field(default_factory=FakeRows)
     written: dict[str, FakeTopic] = field(default_factory=dict)  # topics, by the names of cluster and topic
 
@@ -129,7 +130,7 @@ class FakeWorker:
         self.lines.append((event, facts))
 
     def every(self, seconds: float, work: Callable[[], object]) -> None:
-        """See `Repeating`; the test does the work."""
+        """See `Repeating`; the test calls the work."""
         check_repeated(seconds)
         self.works.append((seconds, work))
 
@@ -140,7 +141,7 @@ class FakeWorker:
         load: Callable[[str], T],
         warnings: Callable[[T], Iterable[object]] = no_warnings,
     ) -> WatchedFile[T]:
-        """See `Watching`; the test looks (`look`)."""
+        """See `Watching`; the test calls `look`."""
         watched = WatchedFile(file, load, warnings)
         self.watched.append(watched)
         return watched
@@ -150,7 +151,7 @@ class FakeWorker:
         return self.written.setdefault(f"{cluster or 'main'} {topic}", FakeTopic())
 
     def look(self) -> list[Reload]:
-        """Have all files read that changed. Gives what there is to tell."""
+        """Read all files that have changed. Returns what there is to report."""
         return [reload for watched in self.watched if (reload := watched.look())]
 
     def services(self) -> Services:

@@ -1,4 +1,4 @@
-"""Bytes are lent to a link; what it wants done comes back as commands, also where it said that all may pass."""
+"""Lends bytes to a link, and returns its commands, also if the link said that all bytes may pass (None)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Playbooks: a conversation as one expression; what happens, `>>`, and what the link wants done about it, `<<`.
+"""Playbooks: a conversation as one expression, of events (`>>`) and the commands that the link gives for them (`<<`).
 
     assert (
         Playbook(Refusing())
@@ -7,9 +7,9 @@
     )
 
 After each `>>` the link is given that event, and the commands that it gives must be the `<<` that follow, no more and
-no fewer. Bytes for one side are compared as one piece, however they were cut. Where the two differ, the assertion shows
-the whole conversation, with arrows, and what came instead. Every playbook is played twice: with whole chunks, and with
-every chunk byte by byte.
+no fewer. Bytes for one side are compared as one piece, however they were cut. If the commands differ, the assertion
+shows the whole conversation, with arrows, and the commands that came instead. Every playbook is played twice: with
+whole chunks, and with every chunk byte by byte.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class BrokerCloses:
 
 @dataclass
 class Time:
-    """So much that a Sleep is over, or a signal released: the last that began, or the one with this index of all."""
+    """A Sleep is over, or a signal released: the wait that began last, or the one with this index."""
 
     which: int = -1
 

@@ -1,1 +1,1 @@
-"""Files that people write, and what is said to people about them: places, problems, nearest words."""
+"""Files that people write, and messages to people about them: places, problems, nearest words."""

@@ -1,6 +1,6 @@
-"""Files are written whole or not at all: beside the old one, brought to the disk, and put in its place by a rename.
+"""Atomic writes: a file is written whole or not at all. It is written beside the old one, synced, and renamed over it.
 
-# Mode and owner of the file that was there stay; a new file is for its owner alone.
+# Mode and owner of the old file stay; a new file is for its owner alone.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from proxy.text.stamp import Stamp, stamp_of
 
 
 def write_atomically(path: Path, content: bytes, unless: Callable[[], bool] = lambda: False) -> Stamp | None:
-    """Put this content in the file's place, and give its stamp. None: nothing was written, since `unless` holds.
+    """Put this content in the file's place, and return its stamp. None: nothing was written, since `unless` holds.
 
-    `unless` is asked last, just before the rename. Raises OSError: the file is as it was.
+    `unless` is asked last, just before the rename. Raises OSError; then the file is as it was.
     """
     descriptor, fresh = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

@@ -1,10 +1,10 @@
 """The environment in a value: `${NAME}` and `${NAME:-default}`.
 
-# `$$` is one `$`; a `$` before anything but `{` or `$` is itself. A default ends at the first `}` of its line, and no
-# other reference stands in it.
+# `$$` is one `$`; a `$` before anything but `{` or `$` is itself. A default ends at the first `}` of its line, and
+# cannot contain another reference.
 # A variable that is unset and has no default is a problem. With a default, an empty one counts as unset, as in a shell.
-# What a variable holds is a value, never YAML: it cannot add options.
-# What a variable holds whose name sounds secret is never shown, wherever it stands: its name is.
+# The content of a variable is a value, never YAML: it cannot add options.
+# The content of a variable whose name sounds secret is never shown, in no message: the name of the variable is.
 """
 
 import re
@@ -17,17 +17,17 @@ Environment = Mapping[str, str]
 
 
 class Parameters(dict[str, str]):
-    """What stands in the place of the environment for a file that declares its own variables."""
+    """Takes the place of the environment for a file that declares its own variables."""
 
 
-# It begins with a "$" in every case: a text is searched for one sign 20 times as fast, and no other thread runs then.
-# A default ends before the next "${", so that nothing is looked at twice however many begin on one line.
+# It begins with a "$" in every case: searching for one character is 20 times as fast, and a search blocks other
+# threads. A default ends before the next "${", so that no character is looked at twice, however many begin on one line.
 _REFERENCE = re.compile(
     r"\$(?:\$|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}\n$]*+(?:\$(?!\{)[^}\n$]*+)*+))?\}|(?P<broken>\{))"
 )
-# What YAML would read as its own inside an unquoted reference, and private characters that stand in for it.
+# The characters that YAML would interpret inside an unquoted reference, and private characters that stand in for them.
 _SHIELD = {character: chr(0xF0000 + ord(character)) for character in "{}[],:#&*!|>%@`"}
-# What YAML 1.1, and with it PyYAML, takes for the end of a line; YAML 1.2 and every editor do not.
+# Characters that YAML 1.1, and so PyYAML, takes for the end of a line; YAML 1.2 and every editor do not.
 _NO_BREAKS = {character: chr(0xF0000 + ord(character)) for character in "\x85\u2028\u2029"}
 _UNSHIELD = {shield: character for character, shield in (_SHIELD | _NO_BREAKS).items()}
 
@@ -43,11 +43,11 @@ class _UnsetError(Exception):
     """A reference gives no value, for this reason."""
 
 
-SHORTEST = 4  # characters of a secret that would be known for one
+SHORTEST = 4  # characters: a shorter beginning of a secret is not searched for
 
 
 def hidden(message: str, references: Mapping[str, str]) -> str:
-    """A message with names of variables in place of what they hold; `references` has them by that."""
+    """A message with references in place of secret values; `references`: value -> reference."""
     for value, reference in references.items():
         lengths = range(len(value), min(len(value), SHORTEST) - 1, -1)  # a long value is shown cut off
         part = next((value[:length] for length in lengths if value[:length] in message), "")
@@ -61,20 +61,20 @@ def shield(text: str) -> str:
 
 
 def unshield(text: str) -> str:
-    """What stood in the file."""
+    """The text as it stood in the file."""
     return text if text.isascii() else _replaced(text, _UNSHIELD)
 
 
 def _replaced(text: str, characters: dict[str, str]) -> str:
     """The text with one character in place of another."""
-    # `translate` takes 20 times as long for what is not ASCII, and no other thread runs meanwhile.
+    # `translate` takes 20 times as long for text that is not ASCII, and no other thread runs meanwhile.
     for character, other in characters.items():
         text = text.replace(character, other)
     return text
 
 
 def secrets(text: str, environment: Environment) -> dict[str, str]:
-    """What the variables hold that the shielded text of a value names and that sound secret: value -> reference."""
+    """The secret variables that the shielded text of a value names: content -> reference."""
     names = {match["name"] for match in _REFERENCE.finditer(unshield(text)) if match["name"]}
     return {environment[name]: f"${{{name}}}" for name in names if sounds_secret(name) and environment.get(name)}
 
@@ -89,7 +89,7 @@ def _unset(name: str, environment: Environment) -> str:
 def substitute(text: str, environment: Environment, most: int) -> tuple[str, list[Unset]]:
     """The shielded text of one value with every reference replaced, and the first `most` references that could not be.
 
-    Behind the last of these nothing is replaced.
+    Nothing is replaced behind the last of these.
     """
     text = unshield(text)
     parts: list[str] = []

@@ -1,7 +1,7 @@
-"""Explaining: what pydantic found wrong with a file's values, in our words and with the file's places.
+"""Explaining: the problems that pydantic found in a file's values, in our words and with the file's places.
 
-# A message of our own validators passes as it is; what can be wrong with any value has its words here.
-# What follows from another problem is not said again: a list is "empty" because its items are wrong, a name is
+# A message of our own validators passes as it is. Messages for problems that any value can have are made here.
+# A problem that follows from another is not reported: a list is "empty" because its items are wrong, a name is
 # "missing" because it is misspelt.
 # The value of an option that sounds secret is not shown, whatever it is; nor is any value of a file that is `secret`.
 """
@@ -51,9 +51,9 @@ def explained(
 def messages(
     error: ValidationError, root: type[BaseModel], *, secret: bool = False
 ) -> Iterator[tuple[Path, bool, str]]:
-    """Every error that says something new: its path, whether that is an option that nobody knows, and the message.
+    """Every error that says something new: its path, whether that is an unknown option, and the message.
 
-    Where there are very many, only the first ones.
+    If there are very many, only the first ones.
     """
     if error.error_count() > MOST:
         yield (), False, f"these are the first {MOST:,} of {error.error_count():,} problems; mend them first"
@@ -115,7 +115,7 @@ def _fields(section: type[BaseModel]) -> dict[str, FieldInfo]:
 
 
 def _example(root: type[BaseModel], path: Path) -> str:
-    """A value as YAML: the option's own example, or, for a name of the user's choice, what must stand under it."""
+    """A value as YAML: the option's own example, or, for a name that the user chose, the options that it must have."""
     _, option = _declaration(root, path)
     if option and option.examples:
         return str(option.examples[0])
@@ -127,14 +127,14 @@ def _example(root: type[BaseModel], path: Path) -> str:
 
 
 def _declaration(root: type[BaseModel], path: Path) -> tuple[Any, FieldInfo | None]:
-    """The type that a path leads to, and the option that it is, unless it is a name or an item under one."""
+    """The type to which a path leads, and its option; None if the path ends in a name or an item under an option."""
     kind: Any = root
     option: FieldInfo | None = None
     for part in path:
         if _is_section(kind):
             option = _fields(kind).get(str(part))
             kind = option.annotation if option else None
-        elif hasattr(kind, "declaration"):  # what stands under a name is known to the kind alone
+        elif hasattr(kind, "declaration"):  # only the kind itself knows what stands under a name
             option, kind = None, kind.declaration(str(part))
         else:
             option, kind = None, next((inner for inner in get_args(kind) if inner is not str), None)

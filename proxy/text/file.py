@@ -1,6 +1,6 @@
 """A file that a person writes: its text, its values by declared sections, and everything wrong with it at once.
 
-# What can be read is read on, so that all problems are said together; a file with a problem gives no value.
+# Reading goes on after a problem, so that all problems are reported together; a file with a problem gives no value.
 # A problem stands where the person has to change something. Warnings pass.
 """
 
@@ -33,7 +33,7 @@ Root = TypeVar("Root", bound=Section)
 
 @dataclass
 class Examined(Generic[Root]):
-    """What a text came to."""
+    """The result of reading a text."""
 
     name: str
     reading: Reading = field(default_factory=Reading)
@@ -41,7 +41,7 @@ class Examined(Generic[Root]):
     problems: list[Problem] = field(default_factory=list)
 
     def note(self, findings: Iterable[Finding | Problem]) -> None:
-        """More that is wrong, by the paths of the values to change; or in another file, which this one names."""
+        """Add problems, by the paths of the values to change; or problems of another file, which this one names."""
         for found in findings:
             if isinstance(found, Finding):
                 found = Problem(self.name, self.reading.place(found.path), found.message, found.warning)
@@ -50,7 +50,7 @@ class Examined(Generic[Root]):
     def result(self) -> tuple[Root | None, list[Problem]]:
         """The value, unless the file cannot be used, and all problems and warnings in the order of the file.
 
-        Those of other files stand after its own, as they came.
+        Problems of other files come after its own, in the order in which they were noted.
         """
         secrets = self.reading.secrets
         self.problems = [it._replace(message=hidden(it.message, secrets)) for it in self.problems]
@@ -61,7 +61,7 @@ class Examined(Generic[Root]):
         return self.value if usable else None, self.problems
 
     def usable(self) -> Root:
-        """The value. Raises BadFileError with every problem where the file cannot be used; warnings pass."""
+        """The value. Raises BadFileError with every problem if the file cannot be used; warnings pass."""
         value, problems = self.result()
         if value is None:
             raise BadFileError(problem for problem in problems if not problem.warning)
@@ -69,15 +69,15 @@ class Examined(Generic[Root]):
 
 
 def _nothing(examined: Examined[Root]) -> None:
-    """Each option says all that can be wrong."""
+    """Nothing to check beyond the single options."""
 
 
 @dataclass(frozen=True)
 class Form(Generic[Root]):
     """One kind of file: what it declares, what people call it, how it begins, and its largest size in bytes.
 
-    `check` notes what no option alone can know: also of a text with problems, in which `value` may be None.
-    `secret`: nothing that stands in it is shown.
+    `check` notes problems that no single option can see. It also runs for a text with problems, whose `value` may be
+    None. `secret`: no value of the file is ever shown.
     """
 
     root: type[Root]
@@ -92,7 +92,7 @@ class Form(Generic[Root]):
         return self.read(file, environment).usable()
 
     def read(self, file: str | os.PathLike[str], environment: Environment = os.environ) -> Examined[Root]:
-        """What a file came to. Raises OSError where it could not be read now, and may be soon."""
+        """The result of reading a file. Raises OSError if it could not be read now, but may be soon."""
         name = os.fspath(file)
         try:
             text = self.text(name)
@@ -101,7 +101,7 @@ class Form(Generic[Root]):
         return self.examine(text, name, environment)
 
     def text(self, name: str) -> str:
-        """The text of a file. Raises BadFileError with the one reason why there is none, OSError if that may pass."""
+        """The text of a file. Raises BadFileError with the one reason why there is none; OSError if that may pass."""
         try:
             with open_regular(name) as opened:
                 content = opened.read(self.largest + 1)
@@ -125,7 +125,7 @@ class Form(Generic[Root]):
             raise _refused(name, place, "not UTF-8 text; save the file as UTF-8") from None
 
     def examine(self, text: str, name: str, environment: Environment = os.environ) -> Examined[Root]:
-        """The values of a text that is already there, and its problems; `name` stands for the file in these."""
+        """The values of a text that was read before, and its problems, in which the file is called `name`."""
         examined: Examined[Root] = Examined(name)
         self._read_values(examined, text, environment)
         self.check(examined)

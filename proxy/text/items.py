@@ -1,10 +1,10 @@
-"""The items of a list in a file that a person wrote: some said anew, some added; all else stays as it was written.
+"""Edits items of a list in a file that a person wrote: replaces some, adds some, and leaves all else as it was written.
 
-# An item is a mapping; what it shall say comes as its options, `name: value`, one line each.
-# No comment is lost: those inside an item that is said anew, or that goes, stand above its place afterwards.
+# An item is a mapping. Its new content is given as its options, `name: value`, one line each.
+# No comment is lost: comments inside an item that is replaced or removed stand above its place afterwards.
 # Lists in lines ("- a") and in brackets ("[a]") stay what they are.
-# The text is YAML that was read without a problem. What comes of it is to be read again before it counts: a list may be
-# written in a way that nobody thought of here.
+# The text is YAML that was read without a problem. The new text must be read again before it is used: a list may be
+# written in a way that this module does not foresee.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LINE_END = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 
 
 class Edit(NamedTuple):
-    """What stands in the text between two positions, and what shall."""
+    """The text between two positions is to be replaced by `instead`."""
 
     start: int
     end: int
@@ -33,7 +33,7 @@ class Edit(NamedTuple):
 
 
 def rewritten(text: str, key: str, instead: Mapping[int, Sequence[Options]], added: Sequence[Options]) -> str:
-    """The text with items of the list under `key` said as `instead` says, by their indices, and with items added."""
+    """The text with some items of the list under `key` replaced (`instead`, by their indices), and with items added."""
     edits = sorted(_List(text, key).edits(instead, added))
     for edit in reversed(edits):
         text = text[: edit.start] + edit.instead + text[edit.end :]
@@ -41,7 +41,7 @@ def rewritten(text: str, key: str, instead: Mapping[int, Sequence[Options]], add
 
 
 class _List:
-    """A list under one key of the mapping that a file is."""
+    """The list under one key of the file's mapping."""
 
     def __init__(self, text: str, key: str) -> None:
         self.text = text
@@ -51,7 +51,7 @@ class _List:
         self.node = next((value for name, value in self.root.value if unshield(name.value) == key), None)
 
     def edits(self, instead: Mapping[int, Sequence[Options]], added: Sequence[Options]) -> Iterator[Edit]:
-        """What to change where."""
+        """The edits to be made."""
         node = self.node
         if node is None:
             yield self._after(_end(self.root), f"{self.key}:{self.newline}{self._lines(added, 2)}")
@@ -95,13 +95,13 @@ class _List:
             yield Edit(start, end, above + self._on_one_line(items))
 
     def _after(self, position: int, lines: str) -> Edit:
-        """Lines after the one in which this position is."""
+        """Adds lines after the line of this position."""
         end = self._line_end(position)
         ended = not self.text[:end] or self.text[end - 1] in "\r\n"
         return Edit(end, end, lines if ended else self.newline + lines)
 
     def _line_end(self, position: int) -> int:
-        """Where the line ends; after the text of a block scalar that is where it begins."""
+        """Where the line of this position ends. A position behind a line break (after a block scalar) is an end."""
         if self.text[position - 1 : position] in ("\r", "\n"):
             return position
         found = _LINE_END.match(self.text, position)
@@ -133,7 +133,7 @@ def _composed(text: str) -> Any:
 
 
 def _end(node: Any) -> int:
-    """Where what a node says ends: the parser lets a list in lines go on over blank lines and comments."""
+    """Where the last value in a node ends. The parser's end of a list includes blank lines and comments behind it."""
     if not isinstance(node, yaml.CollectionNode) or node.flow_style or not node.value:
         end: int = node.end_mark.index
         return end

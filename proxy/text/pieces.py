@@ -1,7 +1,7 @@
 """Pieces: a text that a parser reads a piece at a time, so that other threads run in between.
 
-libyaml is C: from one event to the next it lets nobody else run. A value, a comment or empty lines of 10 MB kept a
-worker for 0.1 to 0.4 s. Where it asks Python for each piece, others wait for milliseconds, and it is no slower.
+libyaml is C: no other thread runs from one of its events to the next. A value, a comment or empty lines of 10 MB
+blocked a worker for 0.1 to 0.4 s. If it asks Python for each piece, others wait for milliseconds, and it is no slower.
 """
 
 from __future__ import annotations
@@ -15,6 +15,6 @@ class Pieces:
         self._read = 0
 
     def read(self, size: int = -1, /) -> str:
-        """The next so many characters, or (-1) all that is left; nothing at the end."""
+        """The next `size` characters, or (-1) all that are left; an empty text at the end."""
         begin, self._read = self._read, self._read + size if size >= 0 else len(self._text)
         return self._text[begin : self._read]

@@ -1,6 +1,6 @@
 """Where everything in a YAML file is: the file as plain values, and the place of each.
 
-# Every problem is noted and reading goes on; only a syntax error ends it, or a problem too many.
+# Every problem is noted and reading goes on. Only a syntax error ends it, or the limit of problems (`MOST`).
 # Keys are words as written: "no" is a name, not a boolean. Values follow YAML 1.2: true, false, null, numbers, text.
 # A path names a value (("listeners", "clients", "bind")); `places` has where that value is, `keys` where its key is.
 # Aliases, merge keys, tags and further documents are refused: with them, one line can stand for a billion.
@@ -20,7 +20,7 @@ from proxy.text.words import named, sounds_secret
 Path = tuple[str | int, ...]
 
 DEEPEST = 20
-MOST = 1_000  # problems of one file: who has so many has another file before them than they think
+MOST = 1_000  # problems of one file: a file with so many is another one than the person thinks
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
@@ -45,12 +45,12 @@ class Reading:
     places: dict[Path, Place] = field(default_factory=dict)
     keys: dict[Path, Place] = field(default_factory=dict)
     problems: list[tuple[Place, str]] = field(default_factory=list)
-    without_value: set[Place] = field(default_factory=set)  # a problem noted here says all there is to say
-    secrets: dict[str, str] = field(default_factory=dict)  # what came from secret variables: value -> reference
-    is_whole: bool = True  # it was read to its end
+    without_value: set[Place] = field(default_factory=set)  # a problem is noted here: no further one is reported
+    secrets: dict[str, str] = field(default_factory=dict)  # contents of secret variables: value -> reference
+    is_whole: bool = True  # the file was read to its end
 
     def written(self, path: Path) -> Path:
-        """The path as the file has it: one value that stands where a list may has no number."""
+        """The path as the file has it: a single value in place of a list has no index."""
         found: Path = ()
         for part in path:
             if part != 0 or (*found, part) in self.places or found not in self.places:
@@ -58,7 +58,7 @@ class Reading:
         return found
 
     def place(self, path: Path) -> Place:
-        """The place of a value, or of the nearest thing around it that the file has."""
+        """The place of a value, or of the nearest enclosing one that is in the file."""
         path = self.written(path)
         while path and path not in self.places:
             path = path[:-1]
@@ -74,7 +74,7 @@ def read(text: str, environment: Environment) -> Reading:
     try:
         return _Document(FASTEST(Pieces(shielded)), environment).read()
     except (yaml.YAMLError, UnicodeEncodeError):
-        # Whatever libyaml refuses is read again by PyYAML's own parser: `syntax` knows that one's words.
+        # A text that libyaml refuses is read again by PyYAML's own parser, whose messages `syntax` knows.
         return _Document(yaml.SafeLoader(Pieces(shielded)), environment).read()
 
 
@@ -160,7 +160,7 @@ class _Document:
         return result
 
     def key(self, event: Any, place: Place) -> str | None:
-        """The name that an event is; None for what cannot be one."""
+        """The name in an event; None if it cannot be a name."""
         if not isinstance(event, yaml.ScalarEvent):
             self.skip(event)
             if not isinstance(event, yaml.AliasEvent):
@@ -188,7 +188,7 @@ class _Document:
         return text if event.style else plain(text)
 
     def skip(self, event: Any) -> None:
-        """Pass over a value that nobody will see."""
+        """Skip a value that is not used."""
         if self.is_alias(event, Place.of(event.start_mark)):
             return
         self.enter(event)
@@ -198,7 +198,7 @@ class _Document:
         self.depth -= 1
 
     def is_unquoted_secret(self, event: Any, path: Path, place: Place) -> bool:
-        """Is this a secret that YAML takes for an alias, a tag or an anchor? Then it is not repeated."""
+        """Is this a secret that YAML takes for an alias, a tag or an anchor? Then no message repeats it."""
         tag = getattr(event, "tag", None)
         sign = "*" if isinstance(event, yaml.AliasEvent) else "!" if tag else "&" if event.anchor else None
         if sign is None or not path or not sounds_secret(str(path[-1])):
@@ -219,7 +219,7 @@ class _Document:
         return True
 
     def enter(self, event: Any) -> None:
-        """One level deeper, where a tag may stand."""
+        """Go one level deeper; a tag there is a problem."""
         if event.tag:
             place = Place.of(event.start_mark)
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")

@@ -1,7 +1,7 @@
-"""Plain values that a program sent, as JSON has them, held against a declared section as a file would be.
+"""Plain values that a program sent, as JSON has them, checked against a declared section as a file would be.
 
-# A problem has the path of the value to change; of a value that is not there, of what it would stand in.
-# Nothing comes from the environment: who sends values may not see it.
+# A problem has the path of the value to change. For a missing value that is the path of the value that lacks it.
+# Nothing is taken from the environment: the sender of the values may not see it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ S = TypeVar("S", bound=Section)
 
 
 def examine(section: type[S], value: Any, path: Path = ()) -> tuple[S | None, list[Finding]]:
-    """What a value stands for, or all that is wrong with it; `path` leads to it."""
+    """The section that a value describes, or all problems of the value; `path` leads to it."""
     try:
         check_depth(value)
         said = _as_in_files(value)
@@ -49,14 +49,14 @@ def check_depth(value: Any, depth: int = 1) -> None:
 
 
 def _as_in_files(value: Any) -> Any:
-    """The same with tuples for lists, as files are read."""
+    """The same value with tuples for lists, as in a file that was read."""
     if isinstance(value, dict):
         return {name: _as_in_files(item) for name, item in value.items()}
     return tuple(_as_in_files(item) for item in value) if isinstance(value, list | tuple) else value
 
 
 def _there(value: Any, path: Path) -> Path:
-    """As much of a path as leads to something."""
+    """The longest beginning of a path that leads to a value."""
     for length, part in enumerate(path):
         inside = part in value if isinstance(value, dict) else isinstance(value, tuple) and part in range(len(value))
         if not inside:

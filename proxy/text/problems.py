@@ -21,7 +21,7 @@ class Problem(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A problem by the path of the value to change, wherever that stands."""
+    """A problem by the path of the value to change, before its place in a file is known."""
 
     path: Path
     message: str
@@ -29,7 +29,7 @@ class Finding(NamedTuple):
 
 
 class Reload(NamedTuple):
-    """A file that is in use has changed. `taken`: it is in force, with warnings in `said`; else `said` is why not."""
+    """A file in use has changed. `taken`: it is in force, and `said` has warnings; otherwise `said` says why not."""
 
     file: str
     taken: bool

@@ -1,6 +1,6 @@
 """Sizes and durations as a person writes them: "100 MiB", "30s".
 
-Each is one string with its unit in it, so that a number in a file never needs a comment.
+Each is one string that includes its unit, so that a number in a file never needs a comment.
 """
 
 import re
@@ -14,7 +14,7 @@ from proxy.text.words import shown, wrong
 SIZE_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 10**3, "MB": 10**6, "GB": 10**9}
 DURATION_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
-# An editor sees the file before the environment is put in: "${NAME}" may stand for any value.
+# An editor checks the file before the environment is put in: "${NAME}" may stand for any value.
 FROM_ENVIRONMENT = r"\$\{[^}]*\}"
 
 _QUANTITY = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([A-Za-z]+)")
@@ -36,7 +36,7 @@ def seconds(value: object) -> float:
 
 
 def moment(value: object) -> float:
-    """So many seconds after something began: "10s", "500ms"; "0s" is at once."""
+    """Seconds after some beginning: "10s", "500ms"; "0s" is at once."""
     at_once = isinstance(value, str) and AT_ONCE.fullmatch(value.strip())
     return 0.0 if at_once else seconds(value)
 

@@ -1,7 +1,7 @@
-"""Regular files: what is read whole must be one.
+"""Regular files: a file that is read whole must be one.
 
-A pipe in the place of a file would have its reader wait for ever, and all clients of a worker with it; a device may
-never come to an end.
+The reader of a pipe in place of a file would wait for ever, and all clients of the worker with it. A device may have no
+end.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 
 def open_regular(name: str | os.PathLike[str]) -> BinaryIO:
-    """Open a file to read it. Raises OSError, also where it is no regular file."""
+    """Open a file to read it. Raises OSError, also if it is no regular file."""
     descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode):

@@ -1,6 +1,6 @@
-"""Scarce: what a machine has none of at this moment, and may have in the next: descriptors and memory.
+"""Scarce resources: descriptors and memory. The machine has none left at this moment, and may have some in the next.
 
-It is never the fault of the file or address that was wanted: whoever keeps something in step with it tries again.
+The error is never the fault of the file or address that was wanted: the caller should try again later.
 """
 
 import errno
@@ -10,5 +10,5 @@ MORE_DESCRIPTORS = "raise the limit of open files (ulimit -n)"
 
 
 def is_scarce(error: OSError) -> bool:
-    """Was there nothing left to do it with?"""
+    """Did this fail because descriptors or memory ran out?"""
     return error.errno in SCARCE

@@ -1,4 +1,4 @@
-"""Stamps: how it is seen that a file has changed, without reading it.
+"""Stamps: they tell whether a file has changed, without reading it.
 
 Take the stamp before reading the file, so that no change is missed.
 """
@@ -15,7 +15,7 @@ MOMENTS = 10
 
 
 def stamp(file: str | os.PathLike[str]) -> Stamp | None:
-    """What is another when the file is: replaced, rewritten or touched. None: it is not there."""
+    """A value that changes when the file is replaced, rewritten or touched. None: there is no such file."""
     try:
         return stamp_of(os.stat(file))
     except OSError:
@@ -23,11 +23,11 @@ def stamp(file: str | os.PathLike[str]) -> Stamp | None:
 
 
 def stamp_of(found: os.stat_result) -> Stamp:
-    """The stamp of a file that is there, or open."""
+    """The stamp of a file from its `stat`."""
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-_CHANGED = 4  # in a stamp: nanoseconds since 1970; a rename counts
+_CHANGED = 4  # index of the time of change in a stamp: nanoseconds since 1970; a rename counts
 Stamps = tuple[Stamp | None, ...]
 
 
@@ -37,10 +37,10 @@ def stamps(files: Iterable[str | os.PathLike[str]]) -> Stamps:
 
 
 def settled(files: Sequence[str | os.PathLike[str]]) -> Stamps:
-    """The stamps of files that were left alone for a moment; they may be waited for.
+    """The stamps of files once they were left alone for a moment. This waits for at most `MOMENTS` such moments.
 
-    Editors that write a file in its place leave, for less than that, the first half of one; a script that renews a
-    certificate and its key leaves a pair that does not fit.
+    For less than that moment, an editor that overwrites a file leaves the first half of it, and a script that renews a
+    certificate and its key leaves a pair that does not match.
     """
     seen = stamps(files)
     for _ in range(MOMENTS):

@@ -1,4 +1,4 @@
-"""Text that is not YAML: PyYAML's complaints in words of one syllable, with their place.
+"""Text that is not YAML: PyYAML's error messages in plain words, with their place.
 
 The parser speaks of tokens; a person has a file in front of them, and wants to know what to change.
 """
@@ -25,7 +25,7 @@ _SAYINGS = (
     ("expected the node content", "no value can begin like this; put it in quotes"),
     ("special characters are not allowed", "a control character stands here; remove it"),
 )
-# Where the opening is of more use than where the parser gave up.
+# For these the place of the opening helps more than the place where the parser gave up.
 _AT_THE_OPENING = ("quoted scalar", "flow sequence", "flow mapping")
 
 

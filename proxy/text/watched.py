@@ -1,9 +1,9 @@
-"""A watched file: what it says, read again when it changes.
+"""A watched file: its value, read again when the file changes.
 
-# A file that is bad or gone changes nothing. That is told once, until the file changes again.
-# `value` is replaced in one step and may be read at any time. All else may wait for a disk, and is safe in threads.
-# A change shows in the stamp, which is taken before the file is read. A file that is being written is waited for.
-# Files that belong together, as a certificate and its key do, are watched as one.
+# A file that is bad or gone changes nothing. That is reported once, until the file changes again.
+# `value` is replaced in one step and may be read at any time. The methods may wait for a disk, and are thread-safe.
+# A change shows in the stamp, which is taken before the file is read. While a file is being written, reading waits.
+# Files that belong together, such as a certificate and its key, are watched as one.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ T = TypeVar("T")
 
 
 def no_warnings(value: object) -> Iterable[object]:
-    """All is well."""
+    """The value gives no warnings."""
     return ()
 
 
 class WatchedFile(Generic[T]):
-    """`value` is what the file says, or said when it was last right.
+    """`value` is that of the file, or of its last version without problems.
 
-    `load` reads the file. It raises ValueError (a BadFileError is one) or OSError where the file cannot be used; the
-    constructor passes these on. `warnings` gives what is to be told of a value that is used. `files`: what is watched
+    `load` reads the file. It raises ValueError (a BadFileError is one) or OSError if the file cannot be used; the
+    constructor passes these on. `warnings` gives the warnings about a value that is used. `files`: these are watched
     instead of `file`, which is then only a name.
     """
 
@@ -47,29 +47,29 @@ class WatchedFile(Generic[T]):
         self._load, self._warnings = load, warnings
         self._looking = threading.Lock()
         self._untold: Reload | None = None
-        self._seen = self._valid = stamps(self._files)  # when it was read last, and when it gave the value
+        self._seen = self._valid = stamps(self._files)  # stamps of the last reading, and of the one that gave the value
         self.value = load(self._name)
 
     def look(self) -> Reload | None:
-        """Read the file if it has changed. Gives what there is to tell. Raises OSError where descriptors are scarce."""
+        """Read the file if it has changed. Returns what there is to report. Raises OSError if descriptors run out."""
         with self._looking:
             self._read()
             told, self._untold = self._untold, None
             return told
 
     def current(self) -> T:
-        """The value of the file as it is at this moment; what there is to tell is left to the next `look`."""
+        """The value of the file as it is at this moment; the next `look` returns what there is to report."""
         with self._looking:
             self._read()
             return self.value
 
     def value_at(self, seen: Stamp | None) -> T | None:
-        """What the file with this stamp says, if that is the value."""
+        """The value, if it came from the file with this stamp; otherwise None."""
         with self._looking:
             return self.value if self._valid == (seen,) else None
 
     def put(self, value: T, written: Stamp) -> None:
-        """Put in force what was just written to the file, whose stamp this then is. The next `look` tells of it."""
+        """Put in force a value that was just written to the file, which has this stamp. The next `look` reports it."""
         with self._looking:
             self._take(value, (written,))
 

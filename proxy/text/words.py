@@ -1,7 +1,7 @@
 """Words for people: a refusal, a value as it is shown, and the valid word that a misspelt one stands for.
 
-A refusal is "fact; way out". Whoever validates raises it, and it is printed as it is, after its place.
-What a person takes for a secret is never shown: it would end in the logs of whoever checks the file.
+A refusal is "fact; way out". A validator raises it, and it is printed as it is, after its place.
+A value that is likely a secret is never shown: it would end up in the logs of the person who checks the file.
 """
 
 import difflib
@@ -11,18 +11,18 @@ from itertools import islice
 
 from pydantic_core import PydanticCustomError
 
-MANY, SOME = 150, 10  # words that a misspelt one is compared with; of more, so many are listed
+MANY, SOME = 150, 10  # the most words that a misspelt one is compared with; of more words, so many are listed
 _SECRET = re.compile(r"passw|passphrase|pwd|secret|token|hmac|jaas|private_?key", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"[^\s:=]*")
 
 
 def sounds_secret(name: str) -> bool:
-    """Is what has this name likely a secret?"""
+    """Is a value of this name likely a secret?"""
     return _SECRET.search(name) is not None
 
 
 def named(name: str) -> str:
-    """A name as a message shows it. `password:x` is one to YAML, but the person only forgot a space."""
+    """A name as a message shows it. To YAML `password:x` is a name, but the person only forgot a space."""
     word = _FIRST_WORD.match(name)
     return f"{word[0]}..." if word and word[0] != name and sounds_secret(word[0]) else name
 
@@ -47,14 +47,14 @@ def shown(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    """The text on one line, without what moves a terminal's cursor: a new line is written as in YAML."""
+    """The text on one line, without characters that move a terminal's cursor: a new line is written as in YAML."""
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """The way out of a misspelt word: the nearest valid one, or all of them; "" if there is none.
 
-    Of very many, some are listed: as many words may be misspelt, and each would be compared with each.
+    Of very many valid words only some are listed: as many may be misspelt, and each would be compared with each.
     """
     words = list(islice(known, MANY + 1))
     if len(words) > MANY:

@@ -22,9 +22,9 @@
     end      take nothing but SASL from now on
 
 Rules:
-* Who the authority is, is not known here: it has clocks, dice and files. An exchange is given the client's tokens, and
-  answers with `Challenge`, `Accepted` or `Rejected`. It never raises on what a client sends.
-* What is said to the client and to the log never tells an unknown user from a wrong password.
+* The authority is not part of this module: it has clocks, dice and files. An exchange is given the client's tokens, and
+  answers with `Challenge`, `Accepted` or `Rejected`. It never raises because of what a client sends.
+* Neither the client nor the log can tell an unknown user from a wrong password.
 
 Source: SaslServerAuthenticator of Kafka 4.3.1; KIP-43, KIP-152, KIP-368.
 """
@@ -39,7 +39,7 @@ from proxy.core.sasl.name import ClaimError
 
 
 class SaslState(Enum):
-    """How far a client is."""
+    """How far a client's authentication is."""
 
     FRESH = auto()
     ASKED = auto()
@@ -101,7 +101,7 @@ class Challenge(NamedTuple):
 
 
 class Accepted(NamedTuple):
-    """It is this user. `lifetime`: seconds for which that holds, None: without end."""
+    """The client is this user. `lifetime`: for so many seconds; None: without end."""
 
     user: str
     token: bytes = b""
@@ -109,9 +109,9 @@ class Accepted(NamedTuple):
 
 
 class Rejected(NamedTuple):
-    """It is not. `message`: what a broker would tell the client; `why`: for the log, with nothing secret in it.
+    """The client is not authenticated. `message`: what a broker would tell it; `why`: for the log, without secrets.
 
-    `user`: whom it claimed to be, where there is such a user.
+    `user`: the user that the client claimed to be, if there is such a user.
     """
 
     message: str
@@ -130,7 +130,7 @@ class Exchange(Protocol):
 
 
 class Authority(Protocol):
-    """Who decides. `session`: seconds until clients must authenticate again; `patience`: that they have for it."""
+    """Judges clients. `session`: seconds until they must authenticate again; `patience`: that they have for it."""
 
     @property
     def mechanisms(self) -> Collection[str]: ...
@@ -142,38 +142,38 @@ class Authority(Protocol):
     def patience(self) -> float: ...
 
     def begin(self, mechanism: str, again: bool) -> Exchange:
-        """A client wants to authenticate this way."""
+        """A client wants to authenticate with this mechanism."""
 
     def failed(self, host: str) -> float:
-        """A client from there did not; gives the seconds to wait before it is told."""
+        """A client from this host failed to; returns the seconds to wait before it is told."""
 
 
 class Rejecting:
-    """An exchange that was lost before it began."""
+    """An exchange that rejects every client."""
 
     def __init__(self, rejected: Rejected) -> None:
         self._rejected = rejected
 
     def step(self, token: bytes) -> StepResult:
-        """No."""
+        """Reject."""
         return self._rejected
 
 
 def rejected(error: ClaimError, mechanism: str, again: bool) -> Rejected:
-    """What a broker tells a client whose token it does not take. `again`: it was authenticated before."""
+    """What a broker tells a client whose token it does not take. `again`: the client was authenticated before."""
     about = "re-authentication" if again else "authentication"
     usual = f"Authentication failed during {about} due to invalid credentials with SASL mechanism {mechanism}"
     return Rejected(error.told or usual, str(error))
 
 
 def other_mechanism(before: str, now: str) -> ClaimError:
-    """On authentication again the mechanism must stay what it was."""
+    """The error of a client that changes its mechanism on reauthentication."""
     told = f"SASL mechanism '{now}' requested by client is not supported for re-authentication of mechanism '{before}'"
     return ClaimError("another mechanism on authentication again", told)
 
 
 def other_principal(before: str, now: str) -> ClaimError:
-    """So must the principal."""
+    """The error of a client that changes its principal on reauthentication."""
     names = ": ".join(principal.replace(":", ".", 1) for principal in (before, now))
     told = f"Cannot change principals during re-authentication from {names}"
     return ClaimError("another principal on authentication again", told)

@@ -3,8 +3,8 @@
     n,[a=NAME],^A auth=Bearer TOKEN^A [KEY=VALUE^A ...] ^A
 
 Rules:
-* Each key is there once. Kafka takes the last of two `auth`, others take the first.
-* Keys beside `auth` are extensions (KIP-342): they say nothing about who it is. None may look like `auth`.
+* Each key occurs once. Kafka takes the last of two `auth`, others take the first.
+* Keys other than `auth` are extensions (KIP-342): they say nothing about who the client is. None may look like `auth`.
 * A token has the characters that Kafka takes: those of a JWT, and no others that RFC 6750 allows.
 """
 
@@ -17,13 +17,13 @@ from proxy.core.sasl.name import LONGEST, ClaimError
 from proxy.core.sasl.scram import SASL_NAME, sasl_name
 
 LONGEST_TOKEN = 64 << 10  # bytes
-AGAIN = b"\x01"  # what a client answers that was told why its token is refused
+AGAIN = b"\x01"  # the answer of a client that was told why its token is refused
 _FIRST = re.compile(rb"n,(?:a=(%b))?,\x01((?:[A-Za-z]+=[\x20-\x7e\t\r\n]+\x01)+)\x01" % SASL_NAME)
 _AUTH = re.compile(rb"bearer ([-_.A-Za-z0-9]+)", re.IGNORECASE)
 
 
 class BearerMessage(NamedTuple):
-    """What a client says: its token, and as whom it wants to be known (None: as the token says)."""
+    """A client's token, and the name under which it wants to act (None: the token's)."""
 
     token: str
     authorization: str | None

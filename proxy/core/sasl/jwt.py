@@ -1,11 +1,11 @@
-"""JWT: a token that says whose it is (RFC 7519, RFC 7515). Whether its signature holds is not known here.
+"""JWT: a token that says whose it is (RFC 7519, RFC 7515). Its signature is not verified here.
 
 Rules:
 * Three parts in base64url, each in its one canonical form; the first two are JSON objects in UTF-8.
-* No member is there twice, at any depth: one reader takes the first, another the last.
-* No header that makes the payload something else than these claims (RFC 7797, nested and encrypted tokens), and none
-  that a reader must understand (`crit`).
-* What RFC 7519 defines has the type that it defines. The subject is a name (`name.py`).
+* No member occurs twice, at any depth: one reader takes the first, another the last.
+* No header may change what the payload is (RFC 7797, nested and encrypted tokens), and none may be one that a reader
+  must understand (`crit`).
+* A claim that RFC 7519 defines has the type that it defines. The subject is a name (`name.py`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BASE64URL = re.compile("[-_A-Za-z0-9]*")
 
 
 class Jwt(NamedTuple):
-    """A token: its two JSON objects. `is_signed`: there is a signature, whatever it is worth."""
+    """A token: its two JSON objects. `is_signed`: it has a signature, valid or not."""
 
     header: Mapping[str, Any]
     claims: Mapping[str, Any]
@@ -36,7 +36,7 @@ class Jwt(NamedTuple):
 
 
 def is_jwt(token: str) -> bool:
-    """Does it look like one? Otherwise what it says is known to its issuer alone."""
+    """Does the token look like a JWT? If not, only its issuer can read it."""
     return token.count(".") == PARTS - 1
 
 

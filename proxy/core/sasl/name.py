@@ -1,4 +1,4 @@
-"""Names: what may be the name of a user or of a delegation token, by whatever mechanism it is said.
+"""Names: what may be the name of a user or of a delegation token, in any mechanism.
 
 Rules:
 * A name is UTF-8, at most 1,024 bytes long, and printable: no controls, no surrogates, nothing invisible.
@@ -12,7 +12,7 @@ LONGEST = 1024  # bytes of a name, of a password, of a nonce; RFC 4616 asks for 
 
 
 class ClaimError(ValueError):
-    """What a client says of itself cannot be believed. `told`: what a broker would tell it; None: nothing but that."""
+    """A client's claim is refused. `told`: what a broker would tell the client; None: only that it is refused."""
 
     def __init__(self, why: str, told: str | None = None) -> None:
         super().__init__(why)
@@ -20,7 +20,7 @@ class ClaimError(ValueError):
 
 
 def text(data: bytes, what: str, longest: int = LONGEST) -> str:
-    """Text of a sensible length. `what` it is, for whoever reads why it is refused."""
+    """Text of a sensible length. `what` names it in the reason for a refusal."""
     if not data:
         raise ClaimError(f"an empty {what}")
     if len(data) > longest:

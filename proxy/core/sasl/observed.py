@@ -1,15 +1,16 @@
-"""The tokens of SASL mechanisms as they pass by, as far as they tell who it is. They are secrets: never stored.
+"""SASL tokens that pass between client and broker: who the client is. Tokens are secrets and are never stored.
 
 Rules:
-* A claim is what the client says; it counts once the broker said yes to it. How it says so is the mechanism's own:
-  a PLAIN server answers with nothing, a SCRAM server with its signature (`v=`), an OAUTHBEARER one with nothing too.
+* A claim is what the client says of itself. It counts once the broker accepted it. Each mechanism has its own sign of
+  acceptance: a PLAIN server answers with an empty token, a SCRAM server with its signature (`v=`), an OAUTHBEARER
+  server with an empty token too.
 * A client says who it is once, in its first token. Each further token must be the one that the mechanism has there.
-  An OAUTHBEARER server that refused a token would take another in its place: that one never comes to it.
-* A yes that answers anything else than such a claim is no yes: `broker` raises.
-* Who authenticates with a delegation token is known to the broker alone: the claim has the id of the token (KIP-48).
-  So is whose token it is that is no JWT.
-* GSSAPI passes: that it succeeded is seen, by the empty token with which Kafka's servers end it; who it was is not.
-* So does a mechanism that is not known here. Each yes of the broker counts then, since the last one cannot be told.
+  An OAUTHBEARER server that refused a token would take another one in its place: that one never reaches the server.
+* An acceptance that answers anything but such a claim is an error: `broker` raises.
+* Only the broker knows who authenticates with a delegation token: the claim has the id of the token (KIP-48). Only the
+  broker knows whose a token is that is no JWT.
+* GSSAPI passes. Its success is seen, by the empty token with which Kafka's servers end it, but not who the client is.
+* An unknown mechanism passes too. Then each token of the broker counts as acceptance, since the last one is not known.
 
 Sources: RFC 4616 (PLAIN), RFC 5802 (SCRAM), RFC 7628 (OAUTHBEARER), and what Kafka's own servers make of them.
 """
@@ -28,7 +29,7 @@ from proxy.core.sasl.plain import plain
 
 
 class Claim(NamedTuple):
-    """Who a client says that it is. `user` None: that is known to the broker alone."""
+    """Who a client claims to be. `user` None: only the broker knows."""
 
     user: str | None
     delegation: str | None = None
@@ -69,8 +70,9 @@ def _understood(token: bytes) -> None:
 class Mechanism(NamedTuple):
     """How a mechanism is followed.
 
-    `claim`: who the client's first token claims to be, and what its next one must be. `tokens`: so many of the client
-    there are at the most, and after the one `decisive` the broker says yes, if what it answers is `accepted`.
+    `claim`: reads the client's first token: the claim, and what the next token must be. `tokens`: the most tokens that
+    the client sends. After the token number `decisive` the client is authenticated if the broker's answer is
+    `accepted`.
     """
 
     claim: Callable[[bytes], tuple[Claim, Further]]
@@ -93,7 +95,7 @@ FOLLOWED = following()
 
 
 class ObservedExchange:
-    """One authentication as it passes by: tokens of the client and of the broker, in turn."""
+    """One authentication between client and broker: their tokens, in turn."""
 
     def __init__(self, mechanism: str, followed: Mapping[str, Mechanism] = FOLLOWED) -> None:
         self.mechanism = mechanism
@@ -104,7 +106,7 @@ class ObservedExchange:
 
     @property
     def in_turn(self) -> bool:
-        """Does every token of the client get one of the broker? In a mechanism unknown here the last may not."""
+        """Does every token of the client get one from the broker? In an unknown mechanism the last may not."""
         return self._followed is not None
 
     def client(self, token: bytes) -> None:
@@ -120,7 +122,7 @@ class ObservedExchange:
             _no_more(token)
 
     def broker(self, token: bytes) -> bool:
-        """A token of the broker that says no error. Is the client authenticated? Raises ClaimError: it cannot be."""
+        """A token of the broker that is no error. Is the client authenticated? Raises ClaimError: it must not be."""
         if self._followed is None:
             return self.claim is not None and (self.mechanism != "GSSAPI" or not token)
         if self._tokens == self._followed.decisive and self._followed.accepted(token):

@@ -1,7 +1,7 @@
 """PLAIN: a name and a password (RFC 4616): `authorization id NUL user NUL password`.
 
 Rules:
-* The authorization id is empty or the user: Kafka has no other.
+* The authorization id is empty or equal to the user: Kafka takes no other.
 * There are two NULs, no more. Some releases of Kafka drop what follows a third.
 """
 
@@ -16,7 +16,7 @@ OTHER_AUTHORIZATION = "Authentication failed: Client requested an authorization 
 
 
 class PlainMessage(NamedTuple):
-    """What a client says. The password is not checked."""
+    """A client's name and password. The password is not checked."""
 
     user: str
     password: str

@@ -7,7 +7,7 @@ Rules:
 * The attributes come in this order, each once, and nothing follows. Channel binding is not spoken (no `y`, no `p=`).
 * In a name a comma is `=2C`, an equals sign `=3D`; nothing else begins with an equals sign.
 * The final message belongs to the first: it repeats its header and goes on from its nonce.
-* With `tokenauth=true` the name is the id of a delegation token; whose it is, is known to the broker alone.
+* With `tokenauth=true` the name is the id of a delegation token; only the broker knows whose it is.
 """
 
 from __future__ import annotations
