@@ -1,6 +1,6 @@
 """The Kafka protocol: bytes <-> messages, for every API and every version.
 
-The front door, for whoever has bytes without a connection:
+The front door, for callers that have bytes without a connection:
 
     from proxy.protocol import decode_request, decode_response, encode, to_json, from_json
 
@@ -9,7 +9,7 @@ The front door, for whoever has bytes without a connection:
     assert encode(request, 12) == body
     assert from_json(type(request), 12, to_json(request, 12)) == request
 
-Whatever is wrong with bytes or values raises `ProtocolError`, and nothing else does.
+Wrong bytes or values raise `ProtocolError`, and no other exception.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`_rollcall.c`, where it could be compiled: what `rollcall.py` does in plain Python."""
+"""`_rollcall.c`, if it could be compiled: it does the same as the plain Python in `rollcall.py`."""
 
 from typing import final
 

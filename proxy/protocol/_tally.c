@@ -1,23 +1,23 @@
 /* _tally.c: the tally of tally.py: what was written to, or read from, each partition, counted while frames pass.
  *
  * Its rules:
- *   - it counts what plainly is what it knows. Whatever is odd in any way is left to those who read it: then nothing of
- *     the frame was counted;
+ *   - it counts only plain exchanges about partitions that it knows. A frame that is odd in any way must be read in
+ *     Python: then nothing of the frame was counted;
  *   - of records it looks at the headers of batches (magic 2) and at nothing else;
- *   - a request and its answer are counted together, or not at all; once a tally was taken it counts nothing more.
+ *   - a request and its answer are counted together, or not at all. A tally that was taken counts nothing more.
  */
 #include "_wire.h"
 #include <math.h>
 
 enum { PLACES = 16 };                           /* of a new tally; always a power of two, and at most half of them taken */
-enum { MOST_ROWS = 1000, MOST_ELEMENTS = 100000 };  /* of one exchange: what has more is read */
+enum { MOST_ROWS = 1000, MOST_ELEMENTS = 100000 };  /* of one exchange: an exchange with more is read */
 enum { ELEMENT = 8 };                           /* units; as in slices.py */
-enum { NUMBER_AT = 4, HEAD = 8 };               /* of an answer: its size and the correlation id */
-enum { ASKED_HEAD = 12 };                       /* of a request: these, and the API and its version between */
+enum { NUMBER_AT = 4, HEAD = 8 };               /* the head of an answer: its size and the correlation id */
+enum { ASKED_HEAD = 12 };                       /* the head of a request: these, and the API and its version between */
 
-/* ---- sums, and what a batch of records says of itself ---- */
+/* ---- sums, and the headers of record batches ---- */
 
-/* Bytes, and -1: there were no records. Offsets and times are -1 where they are not known. */
+/* `size` in bytes; -1: there were no records. Offsets and times are -1 if they are not known. */
 typedef struct { int64_t size, records, first, last, earliest, latest; } sums;
 
 static const sums NOTHING = {-1, 0, -1, -1, -1, -1};
@@ -26,7 +26,7 @@ static const sums NOTHING = {-1, 0, -1, -1, -1, -1};
 enum { LENGTH_AT = 8, MAGIC_AT = 16, ATTRIBUTES_AT = 21, DELTA_AT = 23, FIRST_AT = 27, MAX_AT = 35, COUNT_AT = 57, HEADER = 61 };
 enum { MAGIC = 2, CONTROL = 1 << 5, BEFORE_LENGTH = 12 };
 
-/* Add what the batch says whose header lies here. False: it says what cannot be. */
+/* Add the numbers of the batch whose header lies here. False: the header has impossible numbers. */
 static int add_batch(sums *to, const uint8_t *at) {
     if (number_at(at + ATTRIBUTES_AT, 2) & CONTROL) return 1;
     int64_t base = number_at(at, 8), latest = number_at(at + MAX_AT, 8), count = number_at(at + COUNT_AT, 4);
@@ -42,12 +42,13 @@ static int add_batch(sums *to, const uint8_t *at) {
     return 1;
 }
 
-/* Of records of `size` bytes of which `here` have come. Of an answer the last batch may break off. False: read them. */
+/* The sums of records of `size` bytes, of which `here` have come. In an answer the last batch may break off. False: the
+ * records must be read. */
 static int measure(sums *to, const uint8_t *at, int64_t size, int64_t here, int is_answer) {
     *to = NOTHING;
     to->size = size;
     const uint8_t *stop = at + size;
-    if (here < size) stop = at + (here < HEADER ? 0 : size);  /* of one batch its header is enough */
+    if (here < size) stop = at + (here < HEADER ? 0 : size);  /* the header of a single batch is enough */
     while (stop - at >= HEADER) {
         int64_t whole = number_at(at + LENGTH_AT, 4) + BEFORE_LENGTH;
         if (at[MAGIC_AT] != MAGIC || whole < HEADER) return 0;
@@ -66,7 +67,7 @@ static int measure(sums *to, const uint8_t *at, int64_t size, int64_t here, int 
 typedef struct {
     PyObject *topic;                            /* bytes: its name, or its id */
     int32_t partition;
-    uint32_t row;                               /* of the exchange that `mark` is of */
+    uint32_t row;                               /* its row in the exchange that has this `mark` */
     uint64_t hash, mark, requests;
     sums sum;
 } cell;
@@ -74,15 +75,15 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     cell *cells;
-    uint32_t *places;                           /* the number of a cell, and one */
+    uint32_t *places;                           /* the number of a cell plus one; 0: free */
     size_t room, count;
-    int is_closed, counts_none;                 /* `counts_none`: also what is about no partition */
+    int is_closed, counts_none;                 /* `counts_none`: exchanges about no partition are counted, too */
     uint64_t requests;
     int64_t request_bytes, response_bytes;
     double broker, proxy, broker_most, proxy_most, since, last;
 } Tally;
 
-static uint64_t marks;                          /* each look at a frame has one of its own */
+static uint64_t marks;                          /* each look at a frame has a mark of its own */
 
 static uint32_t *find(const Tally *tally, uint64_t hash, const uint8_t *topic, size_t size, int32_t partition) {
     for (size_t i = hash;; i++) {
@@ -94,7 +95,7 @@ static uint32_t *find(const Tally *tally, uint64_t hash, const uint8_t *topic, s
     }
 }
 
-/* The partition is stirred in as a name is: a client that knew how it counts could choose thousands that collide. */
+/* The partition is hashed as a name is: otherwise a client could choose thousands of partitions that collide. */
 static uint64_t hash_of_both(const uint8_t *topic, size_t size, int32_t partition) {
     return stirred(hash_of(topic, size), (const uint8_t *)&partition, sizeof partition);
 }
@@ -179,7 +180,7 @@ static PyTypeObject tally_type = {
     .tp_new = PyType_GenericNew, .tp_dealloc = tally_free, .tp_methods = tally_methods,
 };
 
-/* ---- Exchange: what was read of a request, until its answer comes ---- */
+/* ---- Exchange: the numbers of a request, until its answer comes ---- */
 
 typedef struct { uint32_t cell; enum { UNANSWERED, ANSWERED, MEASURED } state; sums sum; } row;
 
@@ -254,13 +255,14 @@ static PyTypeObject exchange_type = {
 
 /* ---- layouts, and going over a message by one ---- */
 
-/* What is told of each is in tally.py, which writes them. */
+/* The operations. tally.py writes the programs, and says what each operation does. */
 enum { SKIP, BYTES, NUMBERS, STRUCTS, MAYBE, BARE, ROWS, ROW, TOPIC, TOPIC_ID, PARTITION, ERROR, BASE_OFFSET, RECORDS, NULLED, ACKS };
 
 typedef struct {
     span s;
     int64_t room;                               /* units, for elements */
-    int64_t to_come;                            /* bytes of the frame behind these: of records, and of how many tags there are */
+    int64_t to_come;                            /* bytes of the frame that have not come: records, and counts of tags
+    behind them */
     Exchange *exchange;                         /* NULL: elements are counted, and nothing else */
     uint64_t mark;
     const uint8_t *topic;
@@ -279,7 +281,7 @@ static outcome records(walk *w, int64_t size) {
     return GOES_ON;
 }
 
-/* A partition is at its end. */
+/* The end of a partition. */
 static outcome end_row(walk *w) {
     Exchange *exchange = w->exchange;
     Tally *tally = exchange->tally;
@@ -294,14 +296,14 @@ static outcome end_row(walk *w) {
         if (!c || is_known || exchange->count == MOST_ROWS) return OTHERWISE;
         row *made = new_row(exchange, number - 1);
         if (!made) return FAILED;
-        sum.first = sum.last = -1;              /* the broker says them */
+        sum.first = sum.last = -1;              /* the answer has them */
         made->sum = sum;
         c->mark = w->mark;
         return GOES_ON;
     }
-    if (!is_known && sum.size < 0) return GOES_ON;  /* of no matter */
+    if (!is_known && sum.size < 0) return GOES_ON;  /* nobody asked for it, and it has no records */
     if (!c || exchange->count == MOST_ROWS) return OTHERWISE;
-    if (!is_known) {                            /* in a fetch session */
+    if (!is_known) {                            /* an earlier request of the fetch session asked for it */
         if (!new_row(exchange, number - 1)) return FAILED;
         c->mark = w->mark, c->row = exchange->count - 1;
     }
@@ -309,7 +311,7 @@ static outcome end_row(walk *w) {
     if (its->state != UNANSWERED) return OTHERWISE;
     its->state = sum.size >= 0 ? MEASURED : ANSWERED;
     if (sum.size >= 0) {
-        sum.earliest = sum.latest = -1;         /* of what is read nobody asks when it was written */
+        sum.earliest = sum.latest = -1;         /* times are not counted for records that are fetched */
         its->sum = sum;
     } else if (base >= 0 && its->sum.size >= 0 && its->sum.records > 0) {
         if (base > INT64_MAX - its->sum.records) return OTHERWISE;
@@ -362,7 +364,7 @@ static outcome go(walk *w, const int32_t *step, const int32_t *end) {
             if ((w->room -= n * its[3]) < 0) return OTHERWISE;
             then = skip(s, n * its[2]);
             break;
-        case ROWS:                              /* as STRUCTS, but none are odd */
+        case ROWS:                              /* as STRUCTS, but an array without elements is odd */
         case STRUCTS: {                         /* width, nullable, least size, how many of the next steps go over each */
             const int32_t *body = step + STEP;
             int is_odd = step[0] == ROWS;
@@ -374,7 +376,7 @@ static outcome go(walk *w, const int32_t *step, const int32_t *end) {
             for (int64_t i = 0; i < n && then == GOES_ON; i++) then = go(w, body, step + STEP);
             break;
         }
-        case MAYBE:                             /* how many of the next steps go over it where it is there */
+        case MAYBE:                             /* how many of the next steps go over it if it is not null */
             if (left(s) < 1) return short_of_bytes();
             if ((int8_t)*s->at++ < 0) step += STEP * its[0];
             break;
@@ -404,7 +406,7 @@ static PyObject *layout_elements(PyObject *self, PyObject *const *arguments, Py_
     return then == OTHERWISE ? Py_NewRef(Py_None) : PyLong_FromSsize_t(most - w.room / ELEMENT);
 }
 
-/* None, whether bytes are lacking or something is odd; NULL only where there is no memory. */
+/* None, both if bytes are missing and if something is odd; NULL only if there is no memory. */
 static PyObject *not_counted(void) {
     if (PyErr_Occurred()) {
         if (!PyErr_ExceptionMatches(PyExc_IndexError)) return NULL;
@@ -471,7 +473,7 @@ static void count_exchange(const Exchange *exchange, int64_t size, double answer
     if (proxy > t->proxy_most) t->proxy_most = proxy;
 }
 
-/* It is read after all: nothing of it was. */
+/* The answer is read after all: forget all that was found in it. */
 static void forget_answer(Exchange *exchange, uint32_t asked) {
     exchange->count = asked;
     for (uint32_t i = 0; i < asked; i++) {
@@ -481,7 +483,7 @@ static void forget_answer(Exchange *exchange, uint32_t asked) {
     }
 }
 
-/* Can all of it be added? What batches say of their records may be anything. */
+/* Can all sums be added without an overflow? Batches may claim any number of records. */
 static int fits(const Exchange *exchange) {
     for (uint32_t i = 0; i < exchange->count; i++) {
         const row *each = &exchange->rows[i];
@@ -491,7 +493,7 @@ static int fits(const Exchange *exchange) {
     return 1;
 }
 
-/* Find in an answer what belongs to what was asked. Of what is odd nothing is kept. */
+/* Find in an answer the partitions that were asked for. If the answer is odd, nothing of it is kept. */
 static outcome look(const Program *layout, Exchange *exchange, const Py_buffer *bytes, Py_ssize_t start, Py_ssize_t stop) {
     Tally *tally = exchange->tally;
     if (tally->is_closed || start < 0 || start + HEAD > stop || stop > bytes->len) return OTHERWISE;
@@ -508,7 +510,8 @@ static outcome look(const Program *layout, Exchange *exchange, const Py_buffer *
     return then;
 }
 
-enum { TOLD = 5, TOLD_ROW = 8 };                /* numbers, of an exchange and of each partition; tally.py says which */
+enum { TOLD = 5, TOLD_ROW = 8 };                /* how many numbers an exchange and each partition have; tally.py lists
+them */
 
 static PyObject *layout_tell(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
     if (count != 6 || !Py_IS_TYPE(arguments[0], &exchange_type))

@@ -1,4 +1,4 @@
-"""`_tally.c`, where it could be compiled."""
+"""`_tally.c`, if it could be compiled."""
 
 from typing import final
 

@@ -1,15 +1,17 @@
-/* _wire.h: going over the bytes of a message, for what is compiled of proxy/protocol.
+/* _wire.h: going over the bytes of a message, for the C modules of proxy/protocol.
  *
  * Its rules:
- *   - a program says how a message is laid out. Only rollcall.py and tally.py write programs; the bytes may come from anybody;
- *   - no byte is read, and no length believed, before it is checked against where the bytes end. IndexError says that
- *     they cannot be gone over.
+ *   - a program says how a message is laid out. Programs are trusted: only rollcall.py and tally.py write them. The
+   bytes
+ *     are not: they may come from anybody;
+ *   - no byte is read, and no length used, before it is checked against the end of the bytes. If the check fails, an
+ *     IndexError is raised.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stdint.h>
 
-enum { COMPACT = 0 };                           /* a width; the others are in bytes */
+enum { COMPACT = 0 };                           /* the width of a compact length; other widths are in bytes */
 enum { OPERANDS = 4, STEP = 1 + OPERANDS };     /* each operation has room for so many numbers */
 
 typedef struct { const uint8_t *at, *end; } span;
@@ -25,7 +27,7 @@ static outcome skip(span *s, int64_t count) {
     return GOES_ON;
 }
 
-/* A number of so many bytes. Whoever asks knows that they are there. */
+/* A number of so many bytes. The caller has checked that they are there. */
 static int64_t number_at(const uint8_t *at, int32_t width) {
     uint64_t number = (uint64_t)(int8_t)at[0];
     for (int32_t i = 1; i < width; i++) number = number << 8 | at[i];
@@ -56,12 +58,12 @@ static outcome length(span *s, int32_t width, int32_t nullable, int64_t *number)
     return *number < 0 && !nullable ? short_of_bytes() : GOES_ON;
 }
 
-static uint64_t seed;                           /* another in each process: nobody can choose names that collide */
+static uint64_t seed;                           /* differs in each process: nobody can choose names that collide */
 
 static int sow(void) {
     PyObject *word = PyUnicode_FromString("seed");
     if (!word) return -1;
-    seed = (uint64_t)PyObject_Hash(word) | 1;   /* PYTHONHASHSEED makes it another in each process */
+    seed = (uint64_t)PyObject_Hash(word) | 1;   /* differs in each process, as Python's own hashes do */
     Py_DECREF(word);
     return 0;
 }
@@ -73,7 +75,7 @@ static uint64_t stirred(uint64_t hash, const uint8_t *at, size_t size) {
     return hash ^ hash >> 32;
 }
 
-/* Eight bytes at a time: one by one it would be half of the time that a name takes. */
+/* Eight bytes at a time: byte by byte, hashing would take half of the time of a name. */
 static uint64_t hash_of(const uint8_t *at, size_t size) {
     uint64_t hash = seed ^ size;
     for (; size > 8; at += 8, size -= 8) hash = stirred(hash, at, 8);
@@ -82,7 +84,7 @@ static uint64_t hash_of(const uint8_t *at, size_t size) {
 
 typedef struct { PyObject_VAR_HEAD int32_t steps[]; } Program;
 
-/* Of a tuple of numbers. */
+/* A program made of a tuple of numbers. */
 static PyObject *program_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(named)) {
     PyObject *numbers;
     if (!PyArg_ParseTuple(arguments, "O!", &PyTuple_Type, &numbers)) return NULL;

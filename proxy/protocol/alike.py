@@ -1,10 +1,11 @@
-"""Alike: a frame that agrees with an earlier one in every byte that says how it is laid out ends as that one did.
+"""Alike: frames with the same layout. A frame that equals an earlier one in every layout byte ends as that one did.
 
 Rules:
-* A walk over a frame looks at lengths, counts and tags, and at nothing else. `Looked` notes where, once; after that,
-  one number says of a frame of the same length whether a walk would see the same: 0.5 us, where walking takes 1.3.
-* What was remembered first for a length stays. Whatever is not like it is walked, as if nothing were remembered.
-* Comparing takes 3 ns a byte, walking 80 ns a place: where a walk has little to look at (records) it is the faster.
+* A walk over a frame looks at lengths, counts and tags, and at nothing else. `Looked` notes where, once. After that,
+  one comparison of numbers says whether a walk over a frame of the same length would see the same: 0.5 us instead of
+  1.3.
+* The first layout that was remembered for a length stays. A frame with another layout is walked.
+* Comparing takes 3 ns a byte, walking 80 ns a place: if a walk has little to look at (records), walking is faster.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 LONGEST = 8 << 10  # bytes of a frame that is remembered
-DENSE = 20  # bytes for each place that a walk looks at, at most
+DENSE = 20  # the most bytes of a frame for each place that a walk looks at
 MOST = 64  # lengths that are remembered
 
 
@@ -32,20 +33,20 @@ class Looked:
 
 
 class Alike:
-    """Frames by length: which bytes were looked at in one of them (as a mask), and what stood there."""
+    """Layouts by length of frame: which bytes a walk looked at (as a mask), and their values."""
 
     __slots__ = ("_layouts",)
 
     def __init__(self) -> None:
-        self._layouts: dict[int, tuple[int, int] | None] = {}  # None: walking is the faster
+        self._layouts: dict[int, tuple[int, int] | None] = {}  # None: walking is faster
 
     def knows(self, data: memoryview, start: int, stop: int) -> bool:
-        """Is what lies from `start` to `stop` laid out like what was remembered?"""
+        """Have the bytes from `start` to `stop` the layout that was remembered?"""
         layout = self._layouts.get(stop - start)
         return layout is not None and int.from_bytes(data[start:stop]) & layout[0] == layout[1]
 
     def remember(self, data: memoryview, start: int, stop: int, walk: Callable[[Looked, int], int]) -> None:
-        """Remember how this is laid out: `walk` goes over it."""
+        """Remember the layout of these bytes: `walk` goes over them."""
         if stop - start > LONGEST or stop - start in self._layouts or len(self._layouts) == MOST:
             return
         looked = Looked(data[start:stop])

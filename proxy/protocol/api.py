@@ -1,9 +1,9 @@
-"""The 95 APIs of the Kafka protocol: key, name, newest version, and from which version on they are flexible.
+"""The 95 APIs of the Kafka protocol: key, name, newest version, and the first flexible version.
 
 Rules:
-* `inter_broker` APIs are what brokers and controllers say among themselves: no client has business with them.
+* Brokers and controllers use `inter_broker` APIs among themselves: clients must not send them.
 * ControlledShutdown v0 has no client id. An ApiVersions answer is always under header v0: a client cannot know yet
-  what the broker speaks (KIP-511).
+  which versions the broker knows (KIP-511).
 
 Source: Kafka's message definitions, 0.8.0 to 4.4.
 """

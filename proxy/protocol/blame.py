@@ -1,7 +1,7 @@
-"""Whose fault it is and where: what failed is read, or written, once more, slowly, naming each field.
+"""Blame: finds whose fault it is and where, by reading or writing a message once more, slowly, field by field.
 
-Printed code is fast because it does not know where it is. This does, and only runs when something is wrong. It runs in
-slices, since a stranger may send what is wrong at its very end.
+Printed code is fast because it does not know where it is. This code does, and only runs when something is wrong. It
+runs in slices, since a stranger may send a large message that is wrong at its very end.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FAULT = {"request": Fault.CLIENT, "response": Fault.BROKER}
 
 
 class _Found(Exception):  # noqa: N818 (a signal inside this module)
-    """The place: what is wrong, with which field, where."""
+    """What is wrong, with which field, and where."""
 
     def __init__(self, what: str, field: str, position: int | None) -> None:
         self.what, self.field, self.position = what, field, position
@@ -46,7 +46,7 @@ def slice_blame_bytes(cls: type[Message], version: int, body: bytes | memoryview
 
 
 def _problem(found: _Found, fault: Fault | None, cls: type[Message], version: int) -> ProtocolError:
-    """What was found, in words. `found` is not kept: its traceback holds all that was read."""
+    """The error for what was found. `found` is not kept: its traceback holds all that was read."""
     field, position = found.field or None, found.position
     return ProtocolError(found.what, fault=fault, api=cls.title(), version=version, field=field, position=position)
 

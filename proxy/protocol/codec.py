@@ -1,9 +1,9 @@
 """Bodies <-> messages: compiled on first use, one function for each message, version and purpose.
 
 Rules:
-* A body starts after its header. Bytes that are no message raise `ProtocolError`, and nothing else does.
-* What is compiled stays; a message that nobody sends costs nothing.
-* What begins with `slice_` does the same as its namesake in slices, for what is large: see `slices.py`.
+* A body starts after its header. Bytes that are no message raise `ProtocolError`, and no other exception.
+* Compiled functions are kept; a message that nobody sends costs nothing.
+* A function whose name begins with `slice_` does the same as its namesake, in slices, for large messages (`slices.py`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ M = TypeVar("M", bound=Message)
 
 
 def laid_out(cls: type[Message], version: int) -> tuple[Plan, str]:
-    """How this message is laid out in this version, and its title. Raises ProtocolError for a version that is none."""
+    """The layout of this message in this version, and its title. Raises ProtocolError for an unknown version."""
     if cls.api is not None and version not in cls.api.versions:
         raise ProtocolError(f"knows versions 0 to {cls.api.newest}, not {version}", api=cls.title())
     return plan(cls, version), f"{cls.title()} v{version}"
@@ -65,7 +65,7 @@ def decode(cls: type[M], version: int, body: bytes | memoryview) -> M:
 
 
 def decode_ignoring_rest(cls: type[M], version: int, body: bytes) -> M:
-    """The message that `body` begins with, as brokers and clients read it: what follows is ignored.
+    """The message with which `body` begins. Bytes after it are ignored, as brokers and clients do.
 
     librdkafka sends three bytes too many with every flexible Metadata request for all topics. Raises ProtocolError.
     """
@@ -85,7 +85,7 @@ def decode_prefix(cls: type[M], version: int, data: bytes, start: int) -> tuple[
 
 
 def slice_decode(cls: type[M], version: int, data: Buffer, start: int, most: int) -> Sliced[M]:
-    """The message that begins at `start`, with so many elements at the most; what follows it is ignored."""
+    """The message that begins at `start`, of at most `most` elements; bytes after it are ignored."""
     try:
         message, end = yield from _slicing_decoder(cls, version)(data, start, most)
         if end > len(data):
@@ -99,7 +99,7 @@ def slice_decode(cls: type[M], version: int, data: Buffer, start: int, most: int
 
 
 def too_many(cls: type[Message], version: int, most: int, error: TooMany) -> TooManyElementsError:
-    """A message has more elements than it may have."""
+    """The error of a message with more elements than it may have."""
     what = f"{most:,} elements"
     if isinstance(error, TooManyOthers):
         what = f"{others(most):,} elements that are no partitions"
@@ -108,14 +108,14 @@ def too_many(cls: type[Message], version: int, most: int, error: TooMany) -> Too
 
 @cache
 def skipper(cls: type[Message], version: int) -> Callable[[bytes | memoryview, int], int]:
-    """A function from where a message begins to where it ends. What it raises for bytes that end early is BAD_BYTES."""
+    """A function from where a message begins to where it ends. If the bytes end early, it raises one of BAD_BYTES."""
     skip: Callable[[bytes | memoryview, int], int] = emit.skipper(*laid_out(cls, version))
     return skip
 
 
 @cache
 def tags_finder(cls: type[Message], version: int) -> Callable[[bytes | memoryview, int], int]:
-    """A function from where a message begins to where its own tagged fields do; otherwise as `skipper`."""
+    """A function from where a message begins to where its own tagged fields begin; otherwise as `skipper`."""
     layout, title = laid_out(cls, version)
     find: Callable[[bytes | memoryview, int], int] = emit.skipper(
         layout._replace(flexible=False), f"{title} up to tags"
@@ -131,7 +131,7 @@ def end_finder(cls: type[Message], version: int, name: str) -> Callable[[bytes |
 
 @cache
 def start_finder(cls: type[Message], version: int, name: str) -> Callable[[bytes | memoryview, int], int]:
-    """A function from where a message begins to where its field `name` does; otherwise as `skipper`."""
+    """A function from where a message begins to where its field `name` begins; otherwise as `skipper`."""
     return _skipper_to(cls, version, name, 0)
 
 
@@ -149,8 +149,8 @@ Spans = list[tuple[int, int]]
 def spans_finder(cls: type[Message], version: int, *names: str) -> Callable[[bytes | memoryview, int], Spans]:
     """A function from where a message begins to where its fields of these names lie, at any depth, in order.
 
-    Of a field with a length, what follows the length. The last span is empty, where the message's own tagged fields
-    begin. What the function raises for bytes that end early is BAD_BYTES.
+    The span of a field with a length is the part after the length. The last span is empty, where the message's own
+    tagged fields begin. If the bytes end early, the function raises one of BAD_BYTES.
     """
     layout, title = laid_out(cls, version)
     find: Callable[[bytes | memoryview, int], Spans] = emit.noter(layout, frozenset(names), title)
@@ -176,9 +176,9 @@ def slice_encode(message: Message, version: int) -> Sliced[list[Buffer]]:
 
 
 class Picker(Generic[M]):
-    """Reads some top-level fields of a message, leaves the rest bytes, and puts both together again.
+    """Reads some top-level fields of a message, leaves the rest as bytes, and puts both together again.
 
-    `wanted` are those of the asked fields that the version has: with none of them there is nothing to do.
+    `wanted` are the requested fields that the version has: without any there is nothing to do.
     """
 
     __slots__ = ("__dict__", "_layout", "_prefix", "_read", "_title", "_write", "cls", "version", "wanted")
@@ -204,7 +204,7 @@ class Picker(Generic[M]):
         return message
 
     def encode(self, message: M) -> bytes:
-        """What `decode` read, with the picked fields as they are now. Raises ProtocolError."""
+        """The body of a message that `decode` read, with the picked fields as they are now. Raises ProtocolError."""
         try:
             body: bytes = self._write(message)
         except BAD_MESSAGE as problem:
@@ -220,18 +220,18 @@ class Picker(Generic[M]):
         return emit.pick_writer(self._layout, self.wanted, self._title, sliced=True)
 
     def slice_decode(self, data: Buffer, start: int, most: int) -> Sliced[M]:
-        """The message that begins at `start` and ends with `data`, with so many elements at the most."""
+        """The message that begins at `start` and ends with `data`, of at most `most` elements."""
         try:
             message: M = yield from self._slicing_read(data, start, most)
         except TooMany as error:
             raise too_many(self.cls, self.version, most, error) from None
         except BAD_BYTES:
             raise (yield from slice_blame_bytes(self.cls, self.version, memoryview(data)[start:])) from None
-        message.elements = most - message.elements  # type: ignore[operator]  # what was read has them
+        message.elements = most - message.elements  # type: ignore[operator]  # a message that was read has them
         return message
 
     def slice_encode(self, message: M) -> Sliced[list[Buffer]]:
-        """What `slice_decode` read, with the picked fields as they are now, in pieces."""
+        """The body of a message that `slice_decode` read, with the picked fields as they are now, in pieces."""
         try:
             pieces: list[Buffer] = yield from self._slicing_write(message)
         except BAD_MESSAGE as problem:

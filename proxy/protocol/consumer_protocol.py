@@ -1,12 +1,12 @@
-"""What consumers of a classic group tell each other in bytes that brokers pass on: subscriptions and assignments.
+"""Messages of the consumers of a classic group to each other, which brokers pass on: subscriptions and assignments.
 
     subscription, version, rest = read_embedded(ConsumerSubscription, protocol.metadata)
     protocol.metadata = write_embedded(subscription, version, rest)
 
 Rules:
-* JoinGroup and DescribeGroups have subscriptions, SyncGroup and DescribeGroups assignments, where the protocol type of
-  the group is "consumer". Other groups (Connect's) have something else there.
-* The bytes begin with a version. What a version newer than ours has besides comes last, and is kept as it is.
+* JoinGroup and DescribeGroups have subscriptions, SyncGroup and DescribeGroups assignments, if the protocol type of the
+  group is "consumer". Other groups (Connect's) have other content there.
+* The bytes begin with a version. Fields that only newer versions have come last, and are kept as bytes.
 
 Source: ConsumerProtocolSubscription.json, ConsumerProtocolAssignment.json, and Kafka's class ConsumerProtocol.
 """
@@ -25,10 +25,10 @@ _VERSION = struct.Struct(">h")
 
 
 class ConsumerSubscription(Message):
-    """What a member wants to read."""
+    """The topics that a member wants to read."""
 
     class TopicPartitions(Struct):
-        """A topic, and partitions of it that the member has had."""
+        """A topic, and partitions of it that the member owned before."""
 
         topic: TopicName
         partitions: array[PartitionIndex]
@@ -41,7 +41,7 @@ class ConsumerSubscription(Message):
 
 
 class ConsumerAssignment(Message):
-    """What a member is to read."""
+    """The partitions that a member is to read."""
 
     class TopicPartitions(Struct):
         """A topic, and partitions of it."""
@@ -57,7 +57,7 @@ E = TypeVar("E", bound=Message)
 
 
 def read_embedded(cls: type[E], data: bytes | memoryview) -> tuple[E, int, bytes]:
-    """The message in these bytes, the version that they name, and what follows it. Raises ProtocolError."""
+    """The message in these bytes, the version that they name, and the bytes after it. Raises ProtocolError."""
     if len(data) < _VERSION.size:
         raise ProtocolError(f"{cls.__name__}: it ends before its version does")
     (version,) = _VERSION.unpack_from(data)
@@ -69,5 +69,5 @@ def read_embedded(cls: type[E], data: bytes | memoryview) -> tuple[E, int, bytes
 
 
 def write_embedded(message: Message, version: int, rest: bytes) -> bytes:
-    """The bytes again."""
+    """The bytes of such a message: the inverse of `read_embedded`."""
     return _VERSION.pack(version) + encode(message, min(version, NEWEST)) + rest

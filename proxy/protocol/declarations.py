@@ -1,17 +1,17 @@
-"""Declarations: what a class body says of a field besides its type.
+"""Declarations: what a class body says about a field besides its type.
 
     rack: string | None = since(1, default=None)
 
 Rules:
-* Without one of these a field is on the wire in every version, and the constructor demands it.
-* What a declaration means, and whether it makes sense, is for `structs.py` to say, when the class is made.
+* Without a declaration a field is on the wire in every version, and the constructor requires it.
+* `structs.py` interprets and checks declarations when the class is made.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-NEWEST = 0x7FFF  # the last version of what was never removed
+NEWEST = 0x7FFF  # the last version of a field that was never removed
 UNSET: Any = object()
 
 
@@ -38,13 +38,14 @@ def since(
 ) -> Any:
     """A field that is on the wire from version `first` to version `last`.
 
-    `default` is what Kafka takes for it elsewhere (zero or empty unless given); `nullable` the first version in which
-    it may be null, where that is not every one; `json` its name in Kafka's JSON notation where that is not just its
+    `default` is its value for Kafka in other versions (zero or empty unless given). `nullable` is the first version in
+    which it may be null, if that is not every version. `json` is its name in Kafka's JSON notation, if that is not its
     camel case.
 
-    `mirrors` names the request's array that this response array answers element by element: in the struct that the
-    array around it mirrors, or at the top of the request. Of several names those count that are on the wire in a
-    version: mostly one, and where more, one after the other. `"dirs.topics"` are the topics of all dirs, in one row.
+    `mirrors` names the request's array that this response array answers element by element. The array is looked for in
+    the struct that the array around this one mirrors, or at the top of the request. Of several names, those count that
+    are on the wire in a version: mostly one, otherwise their arrays one after the other. `"dirs.topics"` are the topics
+    of all dirs, as one sequence.
     """
     return Declaration(first, last, None, default, nullable, mirrors, json)
 
@@ -60,5 +61,5 @@ def until(last: int, **more: Any) -> Any:
 
 
 def tagged(tag: int, first: int, *, default: Any = UNSET, nullable: int | None = None) -> Any:
-    """An optional field from version `first` on: written after all others, and only where it is not its default."""
+    """An optional field from version `first` on: written after all others, and only if it is not its default."""
     return Declaration(first, NEWEST, tag, default, nullable)

@@ -1,7 +1,7 @@
 """Kafka's error codes: the numbers that answers carry, with Kafka's names.
 
 Rules:
-* `ErrorCode(number)` never raises for an int16: a number that Kafka has given no name yet is an error like any other,
+* `ErrorCode(number)` never raises for an int16: a number without a name in Kafka is an error code like any other,
   called `UNKNOWN_<number>`, and not retriable.
 * `ErrorCode["NAME"]` finds a code by its name, or by the name that it had before Kafka renamed it.
 * `retriable` is Kafka's word for "the same request may succeed later".
@@ -172,7 +172,7 @@ class ErrorCode(IntEnum):
     STREAMS_TOPOLOGY_FENCED = 132
     SHARE_SESSION_LIMIT_REACHED = 133, RETRIABLE
 
-    # Former names, up to Kafka 2.5: old clients, their logs and their users still say them.
+    # Former names, up to Kafka 2.5: old clients, their logs and their users still use them.
     UNKNOWN = -1
     NOT_LEADER_FOR_PARTITION = 6, RETRIABLE
     GROUP_LOAD_IN_PROGRESS = 14, RETRIABLE

@@ -1,19 +1,19 @@
-"""Frames in a stream: chunks in, the same bytes out, and only what somebody wants is looked at.
+"""Frames in a stream: chunks in, the same bytes out, and only frames that a reader wants are looked at.
 
 Rules:
 * A frame is four bytes of size and as many bytes as they say. Its head is its first 12 bytes (a request's) or 8 (a
-  response's): size, api and version, correlation id.
-* `meet` is called once a frame, when its head is there. Its answer says who reads the frame: nobody (None), or a
-  `Reader`, which gets the frame whole, or span by span as it passes.
-* Every byte leaves once and in order, unless a reader gave other bytes instead. What nobody replaced leaves in as few
-  pieces as possible: a chunk that nobody touched is given back as it came.
-* Kept between chunks are: a head that was cut (at most 11 bytes), a frame that somebody wants whole, and what
-  came after a `HOLD`. None is longer than `longest`, or than one chunk.
-* What is no frame ends the stream: `problem` says why, what came before it still leaves.
-* A `Reader` gets a frame in place where it lies complete in one chunk. The chunk is only lent: copy what must last.
+  response's): size, API and version, correlation id.
+* `meet` is called once a frame, when its head is there. It returns who reads the frame: nobody (None), or a `Reader`,
+  which gets the frame whole, or span by span as it passes.
+* Every byte leaves once and in order, unless a reader gave other bytes instead. Bytes that no reader replaced leave in
+  as few pieces as possible: a chunk without a change is given back as it came.
+* Three things are kept between chunks: a head that was cut (at most 11 bytes), a frame that a reader wants whole, and
+  the bytes after a `HOLD`. None is longer than `longest`, or than one chunk.
+* Bytes that are no frame end the stream: `problem` says why. The bytes before them still leave.
+* A `Reader` gets a frame in place if it lies complete in one chunk. The chunk is only lent: copy what must last.
 
-A frame nobody wants costs one unpack and one call; nothing else may be added to that loop (0.5 us a frame), nor to the
-first lines of `feed`.
+A frame that no reader wants costs one unpack and one call. Nothing else may be added to that loop (0.5 us a frame), nor
+to the first lines of `feed`.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ TOKEN_HEAD = Struct(">i")  # the tokens of a SASL mechanism after SaslHandshake 
 SIZE = Struct(">i")
 NO_LIMIT = 0x7FFFFFFF
 
-# What other protocols say first, where Kafka has a size.
+# The first four bytes of other protocols, where Kafka has a size.
 FOREIGN = {
     b"GET ": "HTTP",
     b"POST": "HTTP",
@@ -49,7 +49,7 @@ FOREIGN = {
 
 
 class Hold(tuple[Buffer, ...]):
-    """The class of HOLD, which stands where a reader or an outcome could. With bytes in it: these leave first."""
+    """The class of HOLD, which takes the place of a reader, or of what a reader returns. Its bytes leave first."""
 
     whole, blind = True, 0
 
@@ -61,13 +61,13 @@ HOLD = Hold()  # from `meet`: this frame must not begin yet. From `read`: its ou
 
 
 class Reader(Protocol):
-    """Who wants a frame. `whole`: in one piece; otherwise span by span, in order, as it passes."""
+    """Reads a frame. `whole`: in one piece; otherwise span by span, in order, as the frame passes."""
 
     whole: bool
-    blind: int  # after a span: so many of the next bytes need not be shown (they may never be seen by this process)
+    blind: int  # after a span: so many of the next bytes need not be shown (this process may never see them)
 
     def read(self, span: memoryview, last: bool) -> Sequence[Buffer] | None:
-        """Look at a span; answer None (it goes on as it is), what goes instead, or HOLD (whole frames only)."""
+        """Look at a span. Return None (it goes on as it is), the bytes to send instead, or HOLD (whole frames only)."""
 
 
 Meet = Callable[[Any, memoryview, int], Reader | None]
@@ -76,15 +76,15 @@ Stranger = Callable[[Head], Reader | None]
 
 
 def _nobody(head: Any, data: memoryview, pos: int) -> Hold:
-    """Meets the frames of a stream that is closed: none begins."""
+    """The `meet` of a stream that is closed: no frame begins."""
     return HOLD
 
 
 class Splitter:
     """One direction of one connection.
 
-    `passing` is how many of the next bytes nobody will look at: whoever can move them without reading them says so
-    with `passed()`.
+    `passing` is how many of the next bytes no reader will look at. A caller that moves some of them without reading
+    them says so with `passed()`.
     """
 
     __slots__ = (
@@ -119,8 +119,8 @@ class Splitter:
         self._reader: Reader | None = None
         self._left = 0  # bytes of the reader's frame that are to come, beyond `passing`
         self._gathered: bytearray | None = None
-        self.held: bytearray | None = None  # what waits for resume(); nothing more should be fed until then
-        self.problem: ProtocolError | None = None  # what ended the stream: it is no Kafka
+        self.held: bytearray | None = None  # bytes that wait for resume(); nothing more should be fed until then
+        self.problem: ProtocolError | None = None  # why the stream ended: it is not Kafka
 
     @property
     def between(self) -> bool:
@@ -129,14 +129,14 @@ class Splitter:
 
     @property
     def lacking(self) -> int:
-        """How many bytes are to come of the frame that began, or of its head; 0: none began."""
+        """How many bytes of the frame that began, or of its head, are still to come; 0: none began."""
         if self._calm:
             return 0
         return self._head_size - len(self._carry) if self._carry else self.passing + self._left
 
     @property
     def kept(self) -> int:
-        """How many bytes wait in here: a frame that somebody wants whole, or what came after a `HOLD`."""
+        """How many bytes wait in here: a frame that a reader wants whole, or the bytes after a `HOLD`."""
         if self._calm:
             return 0
         return len(self._carry) + len(self._gathered or b"") + len(self.held or b"")
@@ -146,24 +146,24 @@ class Splitter:
         self.passing -= count
 
     def switch(self, head: Struct, meet: Meet) -> None:
-        """From now on frames begin with this head. Between two calls of `feed` only; if it is `held` then, resume."""
+        """From now on frames begin with this head. Call only between two calls of `feed`; if `held` then, resume."""
         self._unpack, self._head_size, self._least = head.unpack_from, head.size, head.size - SIZE.size
         self._meet = meet
         if self._carry:
             self.held, self._carry, self._calm = bytearray(self._carry), b"", False
 
     def hold(self) -> None:
-        """Take no frame until resume(). Between two frames only."""
+        """Take no frame until resume(). Call only between two frames."""
         self.held, self._calm = self.held or bytearray(), False
 
     def close(self) -> None:
-        """Nothing more will be fed: let go of what is kept, and of whom frames were shown to."""
+        """Nothing more will be fed: let go of the bytes and the readers."""
         self._meet = _nobody
         self._reader, self._gathered, self.held, self._carry = None, None, None, b""
         self.passing, self._calm = 0, True
 
     def limit(self, longest: int) -> None:
-        """Frames may be so long, from the next call of `feed` on."""
+        """Frames may have so many bytes, from the next call of `feed` on."""
         self._longest = longest
 
     def resume(self, instead: Sequence[Buffer] = ()) -> list[Buffer]:
@@ -172,7 +172,7 @@ class Splitter:
         return [*instead, *self.feed(memoryview(held))] if held else list(instead)
 
     def feed(self, data: memoryview) -> list[Buffer]:
-        """Take the next bytes of the stream; gives those that leave now."""
+        """Take the next bytes of the stream. Returns the bytes that leave now."""
         met: Reader | None = None
         if self._calm and len(data) >= self._head_size:
             head = self._unpack(data)
@@ -180,13 +180,13 @@ class Splitter:
                 met = self._meet(head, data, 0)
                 if met is None:
                     self.begun = True
-                    return [data]  # one whole frame that nobody wants: what nearly always comes
+                    return [data]  # one whole frame that no reader wants: the usual case
         out = self._feed(data, met)
         self._calm = self.between and self.held is None and not self._carry
         return out
 
     def _feed(self, data: memoryview, met: Reader | None) -> list[Buffer]:
-        """The same, whatever comes; `met`: who reads the first frame, if that was asked already."""
+        """The same, for any bytes; `met`: the reader of the first frame, if `meet` was called already."""
         if self.held is not None:
             self.held += data
             return []
@@ -198,7 +198,7 @@ class Splitter:
             self.begun = self.begun or self.between
             return [data]
         out: list[Buffer] = []
-        start, pos = 0, self.passing  # data[start:pos] is what passes and was not yet put into `out`
+        start, pos = 0, self.passing  # data[start:pos] passes and is not yet in `out`
         self.passing = 0
         if self._reader is not None:
             start, pos = self._serve(data, start, pos, out)
@@ -238,7 +238,7 @@ class Splitter:
         return out
 
     def _serve(self, data: memoryview, start: int, pos: int, out: list[Buffer]) -> tuple[int, int]:
-        """Show the reader what came of its frame; gives the new (start, pos)."""
+        """Show the reader the part of its frame that came. Returns the new (start, pos)."""
         reader, end = self._reader, len(data)
         while reader is not None and pos < end and self.held is None:
             stop = min(pos + self._left, end)

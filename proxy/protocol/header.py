@@ -1,9 +1,9 @@
-"""The headers that travel before requests and responses, and where bodies begin.
+"""The headers before requests and responses, and where bodies begin.
 
 Rules:
-* Which header version travels is the API's and its version's business: see `api.py` for the exceptions.
+* The API and its version determine the version of the header: see `api.py` for the exceptions.
 * The client id keeps its int16 length in header v2, where all else is compact. Null is legal, and read as null.
-* A frame here starts after its four size bytes; what `request_frame` and `response_frame` make has them.
+* A frame here starts after its four size bytes; a frame that `request_frame` or `response_frame` makes includes them.
 """
 
 import struct
@@ -19,12 +19,12 @@ from proxy.protocol.wire import int16, int32, legacy_string
 
 KEY_AND_VERSION = struct.Struct(">hh")
 SIZE = struct.Struct(">i")
-LONGEST = 40 << 10  # bytes of a header: a client id has 32 KiB at the most, and nobody sends so many tags
+LONGEST = 40 << 10  # bytes of a header: a client id has at most 32 KiB, and nobody sends so many tags
 UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 
 
 class RequestHeader(Message):
-    """What every request begins with."""
+    """The header of every request."""
 
     request_api_key: int16
     request_api_version: int16
@@ -38,7 +38,7 @@ class RequestHeader(Message):
 
 
 class ResponseHeader(Message):
-    """What every response begins with."""
+    """The header of every response."""
 
     correlation_id: int32
 
@@ -49,7 +49,7 @@ class ResponseHeader(Message):
 
 
 def request_header_version(key: int, version: int) -> int:
-    """The header version before a request, also before one whose version nobody knows. Raises ProtocolError."""
+    """The version of the header before a request, even if the request's version is unknown. Raises ProtocolError."""
     api = APIS.get(key)
     if api is None:
         raise ProtocolError(f"no API has the key {key}", fault=Fault.CLIENT, field="request_api_key", position=0)
@@ -66,7 +66,7 @@ def read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
 
 
 def request_body_offset(api: Api, version: int, data: bytes | memoryview, start: int) -> int | None:
-    """Where the body begins of a request whose header begins at `start`. None: more bytes are needed."""
+    """Where the body begins in a request whose header begins at `start`. None: more bytes are needed."""
     data = data[: start + LONGEST]
     try:
         offset = skipper(RequestHeader, api.request_header(version))(data, start)
@@ -76,7 +76,7 @@ def request_body_offset(api: Api, version: int, data: bytes | memoryview, start:
 
 
 def response_body_offset(api: Api, version: int, data: bytes | memoryview) -> int | None:
-    """Where the body begins of a response that `data` begins, size included. None: more bytes are needed."""
+    """Where the body begins in a response that begins with `data`, size included. None: more bytes are needed."""
     try:
         offset = skipper(ResponseHeader, api.response_header(version))(data, SIZE.size)
     except BAD_BYTES:
@@ -113,7 +113,7 @@ def slice_response_frame(response: Response, version: int, correlation_id: int) 
 
 
 def framed(header: Buffer, body: list[Buffer]) -> list[Buffer]:
-    """A whole frame in pieces, of a body in pieces."""
+    """A whole frame in pieces, from a body in pieces."""
     begins = SIZE.pack(len(header) + sum(map(len, body))) + bytes(header)
     return [begins + body[0], *body[1:]] if len(body[0]) < UNJOINED else [begins, *body]
 
@@ -123,8 +123,8 @@ def _frame(header: bytes, body: bytes) -> bytes:
 
 
 def answered_version(api: Api, version: int, body: Buffer) -> int:
-    """The version that an answer is written in: the one asked for, except where the broker did not know it.
+    """The version of an answer: the request's, unless the broker did not know that version.
 
-    Only ApiVersions is answered even so: in v0, with error 35 (KIP-511), which a broker gives in no other case.
+    Only ApiVersions is answered then: in v0, with error 35 (KIP-511), which a broker gives in no other case.
     """
     return 0 if api is API_VERSIONS and body[:2] == UNSUPPORTED_VERSION else version

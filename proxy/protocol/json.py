@@ -1,13 +1,14 @@
 """Messages <-> Kafka's own JSON notation: that of a broker's request log and of its JsonConverter classes.
 
 Rules, Kafka's:
-* Names are camel case; all fields of the version are there, but a tagged field only where it is not at its default.
+* Names are camel case. All fields of the version are there, but a tagged field only if it is not at its default.
 * Bytes are base64, uuids base64url without padding, NaN and the infinities strings; records are written as
   base64 too, so that nothing is lost (Kafka leaves them out, or gives their size).
 * Unknown tagged fields stand under `_unknownTags`, which Kafka does not have: its JSON loses them.
-* What cannot be in the version raises ProtocolError with the path of the field.
-* Ours: with `secrets=False` what is secret is `***`: what the schema says is, and, as in a broker's log, the values of
-  configs that are passwords, keys or stores. Such JSON is for reading; it has no inverse.
+* A value that the version cannot have raises ProtocolError with the path of the field.
+* Ours: with `secrets=False` secrets are written as `***`. These are the fields that the schema declares as secret and,
+  as in a broker's log, the values of configs that are passwords, keys or stores. Such JSON is for reading; it has no
+  inverse.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from proxy.protocol.wire import BOOL, BYTES, FLOAT64, RECORDS, UUID, Meaning
 
 UNKNOWN_TAGS = "_unknownTags"
 HIDDEN = "***"
-# Kafka's configs of type PASSWORD, and what plugins of brokers call theirs.
+# Kafka's configs of type PASSWORD, and the usual names of such configs of broker plugins.
 CONFIG_SECRET = re.compile(r"password|secret|passphrase|jaas|\bssl\.\w+\.(key|certificates?)\b", re.IGNORECASE)
 UUID_TEXT = 22  # characters of base64 for 16 bytes, without the padding
 

@@ -1,7 +1,7 @@
 """Levels: what an error in a response is about, by the struct that carries it.
 
-# The level of the response itself is "top"; that of an element is what identifies it (partition, topic, group, ...),
-# or, where nothing does, its name (result, entry).
+# The level of the response itself is "top". That of an element is the kind of value that identifies it (partition,
+# topic, group, ...), or, if there is none, its own name (result, entry).
 # A tagged error says more than whether something failed, and makes no level.
 """
 
@@ -14,7 +14,7 @@ from proxy.protocol.structs import Field, Struct, StructType
 from proxy.protocol.wire import Meaning
 
 TOP = "top"
-# The first that an element has.
+# The first of these meanings that an element has names its level.
 NAMED = {
     Meaning.PARTITION: "partition",
     Meaning.TOPIC_NAME: "topic",
@@ -31,13 +31,13 @@ _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 @cache
 def errors(cls: type[Struct], version: int) -> tuple[Field, ...]:
-    """The fields of a struct that say whether what it is about failed."""
+    """The fields of a struct that say whether it failed."""
     return tuple(it for it in cls.fields if it.meaning is Meaning.ERROR and it.tag is None and it.present(version))
 
 
 @cache
 def level(cls: type[Struct]) -> str:
-    """What a struct of a response is about."""
+    """The level of a struct of a response."""
     if hasattr(cls, "api"):
         return TOP
     meanings = {field.meaning for field in cls.fields if not field.is_array}
@@ -47,7 +47,7 @@ def level(cls: type[Struct]) -> str:
 
 @cache
 def levels(cls: type[Struct], version: int) -> tuple[str, ...]:
-    """The levels at which a response carries errors in a version, from the outermost on."""
+    """The levels at which a response carries errors in a version, outermost first."""
     found = dict.fromkeys([level(cls)] if errors(cls, version) else ())
     for field in cls.fields:
         if field.present(version) and isinstance(field.kind, StructType):

@@ -1,14 +1,15 @@
-"""Losses: what a message says that another version of its API has no place for.
+"""Losses: values of a message for which another version of its API has no place.
 
-A message is one class for all versions, and writing it leaves out what a version does not have. Whoever reads a message
-in one version and writes it in another asks here first: what may be left out, and what would make it another message?
+A message is one class for all versions, and writing it leaves out the fields that a version does not have. Code that
+reads a message in one version and writes it in another checks here first whether it would become another message.
 
 Rules:
 * A field at its default is no loss.
-* A request loses nothing: whoever forwards it in another version first sets back what need not be said.
-* A response may lose what came only with later versions: a client of this version would not have been told. It does not
-  lose an array that answers elements of the request, nor what older versions said in another place.
-* A topic may lose its name where its id is said, and its id where its name is.
+* A request may lose nothing: code that forwards it in another version first resets the fields that may be left out.
+* A response may lose fields that came with later versions: a broker would not have told them to a client of this
+  version. It may not lose an array that answers elements of the request, nor a field that only older versions have:
+  this version has the same in another place.
+* A topic may lose its name if its id is written, and its id if its name is.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ def check_losses(message: Message, version: int) -> None:
 
 
 class _Checks(NamedTuple):
-    """Of one struct: the fields that must be at their default, and those to look into.
+    """The checks of one struct: the fields that must be at their default, and those to look into.
 
-    `names` are fields that name a topic too; a field that has no place is no loss where one of them is set.
+    Beside each field of `absent` stand the other fields that name the topic too: if one of them is set, it is no loss.
     """
 
     absent: tuple[tuple[Field, tuple[str, ...]], ...]
@@ -82,7 +83,7 @@ def _is_set(struct: Struct, field: Field) -> bool:
 
 
 def _elements(field: Field, value: Any) -> Any:
-    """The structs of this field, and where each of them stands in it."""
+    """The structs of this field, and the index of each."""
     if value is None:
         return ()
     if not field.is_array:

@@ -1,10 +1,10 @@
-"""Which element of a request an element of its response answers, and what the one repeats of the other.
+"""Mirroring: which element of a request each element of a response answers, and which of its values it repeats.
 
 Rules:
-* A response field with `mirrors` answers the request's array of that name element by element: the array beside the
-  struct that the field around it answers, or at the top of the request.
-* An answer repeats what identifies the question (topic, partition, group, ...), under the same name or with the same
-  meaning, and nothing else that was asked: a `timestamp` in the answer is not the one that was looked for.
+* A response field with `mirrors` answers the request's array of that name element by element. The array is in the
+  struct that the struct around the field answers, or at the top of the request.
+* An answer repeats the values that identify the question (topic, partition, group, ...), under the same name or with
+  the same meaning, and no others: a `timestamp` in the answer is not the one in the request.
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ IDENTITY = TOPIC | {
     Meaning.TRANSACTIONAL_ID,
     Meaning.USER,
 }
-# What identifies without having a meaning of its own: the entity of a quota, a feature, a directory, a resource's type.
+# Fields that identify, but have no meaning of their own: the entity of a quota, a feature, a directory, a resource
+# type.
 IDENTITY_NAMES = frozenset({"entity_name", "entity_type", "feature", "id", "resource_type"})
 
 
 def mirrored(field: Field, version: int, chain: Chain) -> list[Chain]:
-    """The chain down to each of the elements that `field` answers, where the struct around it answers `chain`."""
+    """The chain down to each of the elements that `field` answers, if the struct around it answers `chain`."""
     found = (array for path in field.mirrors for array in arrays(path, version, *chain))
     return [array.link(element) for array in found for element in turns(array.elements)]
 
 
 class Counterpart(NamedTuple):
-    """Where in a chain a value stands: which of its links, and in which field of it (None: it is the value)."""
+    """The place of a value in a chain: the link, and its field (None: the link is the value)."""
 
     link: int
     name: str | None
@@ -49,7 +50,7 @@ class Counterpart(NamedTuple):
 
 
 def identity(field: Field, version: int, chain: Chain) -> Element | None:
-    """What `field` of an answer to `chain` repeats of it; None where it does not identify."""
+    """The value of `chain` that `field` of the answer to it repeats; None if the field does not identify."""
     kinds = tuple(asked.field if isinstance(asked, Element) else type(asked) for asked in chain[1:])
     place = counterpart(field, version, kinds)
     if place is None:
@@ -60,7 +61,7 @@ def identity(field: Field, version: int, chain: Chain) -> Element | None:
 
 @cache
 def counterpart(field: Field, version: int, kinds: tuple[type[Struct] | Field, ...]) -> Counterpart | None:
-    """Where what `field` repeats stands in a chain of a request and these; None where it does not identify."""
+    """The place of the value that `field` repeats, in a chain of a request and these; None if it does not identify."""
     if field.is_array or not (field.meaning in IDENTITY or field.name in IDENTITY_NAMES):
         return None
     for link in range(len(kinds), 0, -1):  # the request itself identifies no element

@@ -1,4 +1,4 @@
-"""A plan: how one struct is laid out in one version, as a list of moves that printers turn into Python.
+"""Plans: the layout of one struct in one version, as a list of moves that printers turn into Python.
 
 Rules:
 * A plan knows widths, order, nullability and tags, and nothing of Python source: `emit` prints it, `blame.py` walks it.
@@ -23,7 +23,7 @@ class Fixed(NamedTuple):
 
 
 class Varying(NamedTuple):
-    """A string, bytes or records: a length and that many bytes. `is_name`: a text that identifies something."""
+    """A string, bytes or records: a length and that many bytes. `is_name`: a text that names a resource or a user."""
 
     primitive: Primitive
     compact: bool
@@ -44,7 +44,7 @@ class Nested(NamedTuple):
 
 
 class Many(NamedTuple):
-    """An array: a count and that many elements. `units`: what each counts of the limit of elements (`slices.py`)."""
+    """An array: a count and that many elements. `units`: how much each element counts for the limit (`slices.py`)."""
 
     element: Fixed | Varying | Nested
     compact: bool
@@ -78,16 +78,16 @@ class Plan(NamedTuple):
     flexible: bool
     steps: tuple[Step, ...]
     tags: tuple[Step, ...]
-    least: int  # bytes that it takes at the least: what a count is checked against
+    least: int  # the fewest bytes that it takes; a count is checked against it
 
     def place(self, name: str) -> int:
-        """Which of the steps is the field of this name."""
+        """The index of the step for the field of this name."""
         return next(i for i, step in enumerate(self.steps) if step.field.name == name)
 
 
 @cache
 def plan(message: type[Message], version: int) -> Plan:
-    """How `message` is laid out in `version`."""
+    """The layout of `message` in `version`."""
     return _struct(message, version, message.is_flexible(version), issubclass(message, Request))
 
 

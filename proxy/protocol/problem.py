@@ -1,4 +1,4 @@
-"""What is wrong with bytes, and whose fault it is.
+"""Problems: what is wrong with bytes, and whose fault it is.
 
 Rules:
 * Bad bytes raise `ProtocolError`; no other exception leaves `proxy.protocol` because of them.
@@ -9,7 +9,7 @@ from enum import Enum
 
 
 class Fault(Enum):
-    """Who made the bytes, or the message, that cannot be right."""
+    """Who made the wrong bytes, or the wrong message."""
 
     CLIENT = "client"
     BROKER = "broker"
@@ -19,7 +19,7 @@ class Fault(Enum):
 class ProtocolError(Exception):
     """Bytes that are no message, or a message that cannot be written.
 
-    `position` counts bytes from the start of what was being read; it is None where there is no place to name.
+    `position` counts bytes from the start of the data that was read; None: there is no place to name.
     """
 
     def __init__(

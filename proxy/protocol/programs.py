@@ -1,9 +1,10 @@
-"""Programs: by which compiled code goes over a message, made of the plan of the message.
+"""Programs: instructions for C code to go over a message, made from the plan of the message.
 
 Rules:
-* A program is a row of numbers: steps, each an operation and its operands, those of what lies in it right behind it.
-* The operations that only go over what lies there are the same for all (`Over`). Who looks at something has others of
-  its own beside them (`rollcall.py`, `tally.py`), with numbers that are not in `Over`.
+* A program is a sequence of numbers: steps, each an operation and its operands. The steps for the content of a struct
+  or an array come right behind its own step.
+* All programs share the operations that only go over bytes (`Over`). Modules that look at values (`rollcall.py`,
+  `tally.py`) have operations of their own, with numbers that are not in `Over`.
 """
 
 from __future__ import annotations
@@ -16,24 +17,24 @@ from proxy.protocol.plan import Fixed, Move, Nested, Plan, Varying
 
 
 class Over(IntEnum):
-    """What a step goes over. The same stands in `_rollcall.c` and `_tally.c`."""
+    """What a step goes over. `_rollcall.c` and `_tally.c` have the same numbers."""
 
-    SKIP = 0  # so many bytes
-    BYTES = 1  # of a length; operands: its width, nullable
+    SKIP = 0  # bytes; operand: how many
+    BYTES = 1  # bytes after a length; operands: the width of the length, nullable
     NUMBERS = 2  # an array; operands: the width of its count, nullable, size of each, units of each (`slices.py`)
     STRUCTS = 3  # an array; operands: the width of its count, nullable, least size of each, steps over each
     MAYBE = 4  # a struct that may be null; operand: steps over it
 
 
 OPERANDS = 4
-COMPACT = 0  # a width; the others are in bytes
+COMPACT = 0  # the width of a compact length; other widths are in bytes
 WIDTH = {"h": 2, "i": 4}
 
 ProgramSteps = list[tuple[IntEnum, tuple[int, ...]]]
 
 
 def program(steps: ProgramSteps) -> tuple[int, ...]:
-    """The row of numbers."""
+    """The sequence of numbers."""
     numbers: list[int] = []
     for operation, operands in steps:
         numbers += operation, *operands, *[0] * (OPERANDS - len(operands))
@@ -41,7 +42,7 @@ def program(steps: ProgramSteps) -> tuple[int, ...]:
 
 
 def operands(move: Fixed | Varying) -> tuple[int, ...]:
-    """Those of a step over one value: its size, or the width of its length and whether it is nullable."""
+    """The operands of a step over one value: its size, or the width of its length and whether it is nullable."""
     if isinstance(move, Fixed):
         return (move.least,)
     return COMPACT if move.compact else WIDTH[length_letter(move)], move.nullable
@@ -52,7 +53,7 @@ def over(
     struct: Callable[[Plan], ProgramSteps],
     array: Callable[[Move], IntEnum] = lambda element: Over.STRUCTS,
 ) -> ProgramSteps:
-    """Steps over a value. `struct` gives those over a struct in it, `array` the operation for an array of these."""
+    """Steps over a value. `struct` gives the steps over a struct in it, `array` the operation for an array of these."""
     if isinstance(move, Fixed):
         return [(Over.SKIP, operands(move))]
     if isinstance(move, Varying):

@@ -1,12 +1,13 @@
-"""What a broker answers when it refuses a whole request: one error, wherever the answer has a place for it.
+"""Refusals of whole requests, as a broker gives them: one error, wherever the answer has a place for it.
 
 Rules:
 * The error stands in the outermost struct that has an error field, and the arrays inside stay empty.
-* An error about topics stands beside each topic or partition that the request names, where the answer mirrors them.
-  Further out a client does not see which topic it is about: a consumer would just ask again, for ever.
-  It stands there nevertheless where the request names none: a refusal is never silent if the answer has a place for it.
-* All else is left at its default, except what Kafka leaves otherwise (`LEFT`).
-* Who wants to may say at which level the error stands instead (`levels.py`): for faults, not for refusals.
+* An error about topics stands beside each topic or partition that the request names, if the answer mirrors them.
+  Further out a client would not see which topic it is about: a consumer would just ask again, for ever.
+  If the request names no topic, the error stands further out: a refusal is never silent if the answer has a place for
+  it.
+* All other fields keep their defaults, except those to which Kafka gives another value (`LEFT`).
+* The caller may name another level for the error (`levels.py`): for faults, not for refusals.
 
 Source: AbstractRequest.getErrorResponse of Kafka 4.4.0 and 3.9.1, and for errors about topics what a 4.3.1 broker
 answers. Ours differ in this: Fetch answers have session id 0, so that the client begins a session with a full request.
@@ -81,7 +82,7 @@ ABOUT_TOPICS = frozenset(
     }
 )
 
-# Answers that say the error at the top and beside each element too, up to this version.
+# Answers that have the error at the top and also beside each element, up to this version.
 AT_BOTH = {
     FETCH: 12,
     METADATA: 13,
@@ -92,7 +93,7 @@ AT_BOTH = {
     DESCRIBE_USER_SCRAM_CREDENTIALS: 0,
 }
 
-# What Kafka leaves in a refusal where it is not the declared default. Null counts in the versions that allow it.
+# The values of a refusal by Kafka that are not the declared defaults. Null counts in the versions that allow it.
 LEFT: dict[Api, dict[str, Any]] = {
     PRODUCE: {"base_offset": -1},
     FETCH: {"high_watermark": -1},
@@ -103,7 +104,7 @@ LEFT: dict[Api, dict[str, Any]] = {
     INIT_PRODUCER_ID: {"producer_epoch": -1},
     CREATE_DELEGATION_TOKEN: {
         "principal_type": "User",
-        "principal_name": "ANONYMOUS",  # whoever asked: from here one cannot see who
+        "principal_name": "ANONYMOUS",  # Kafka has the requester here, which is not known in this module
         "token_requester_principal_type": "User",
         "token_requester_principal_name": "ANONYMOUS",
         "issue_timestamp_ms": -1,
@@ -112,14 +113,14 @@ LEFT: dict[Api, dict[str, Any]] = {
     },
     DESCRIBE_CLIENT_QUOTAS: {"entries": None},
     DESCRIBE_SHARE_GROUP_OFFSETS: {"start_offset": -1},
-    DESCRIBE_USER_SCRAM_CREDENTIALS: {"user": ""},  # as many as were asked for, without their names
+    DESCRIBE_USER_SCRAM_CREDENTIALS: {"user": ""},  # as many users as were asked for, without their names
 }
 
 
 def refuse(
     api: Api, version: int, request: Request, error: int, message: str | None = None, level: str | None = None
 ) -> Response | None:
-    """The answer to `request` in `version` that says `error`; None where Kafka never answers (Produce with acks 0)."""
+    """The answer to `request` in `version` with `error`; None if Kafka never answers (Produce with acks 0)."""
     if isinstance(request, ProduceRequest) and request.acks == 0:
         return None
     answer: Response = Refusal(api, version, error, message, level).of(api.response, (request,))
@@ -131,12 +132,12 @@ def refuse(
 
 
 def usual_level(api: Api, version: int, error: int) -> str:
-    """The level at which a broker says this error, of those that an answer of this version has."""
+    """The level at which a broker puts this error, of those that an answer of this version has."""
     return level_of(_usual(api.response, version, error in ABOUT_TOPICS))
 
 
 def _usual(cls: type[Struct], version: int, is_about_topics: bool) -> type[Struct]:
-    """The struct that carries an error about topics, as far inside as there is one; any other as far outside."""
+    """The innermost struct that carries an error about topics; for any other error the outermost."""
     if is_about_topics or not errors(cls, version):
         about = TOPIC if is_about_topics else None
         for field in cls.fields:
@@ -146,16 +147,16 @@ def _usual(cls: type[Struct], version: int, is_about_topics: bool) -> type[Struc
 
 
 class Refusal(NamedTuple):
-    """One error, to be said in an answer of one version."""
+    """One error, to be put into an answer of one version."""
 
     api: Api
     version: int
     error: int
     message: str | None
-    level: str | None = None  # where the error stands, if not where Kafka's brokers say it
+    level: str | None = None  # where the error stands, if not where Kafka's brokers put it
 
     def of(self, cls: type[Any], chain: Chain) -> Any:
-        """A `cls` that refuses what is at the end of `chain`."""
+        """A `cls` that refuses the struct or element at the end of `chain`."""
         turn()
         shape = _shape(self.api, self.version, cast(type[Struct], cls), tuple(map(_kind, chain[1:])))
         answer = blank(cls)
@@ -164,7 +165,7 @@ class Refusal(NamedTuple):
         return answer
 
     def _inside(self, shape: Shape, answer: Struct, chain: Chain) -> bool:
-        """Refuse what is in the arrays; gives whether the error stands outside of them."""
+        """Refuse the elements of the arrays. Returns whether the error stands outside of them."""
         found = [(mirror, mirrored(mirror.field, self.version, chain)) for mirror in shape.mirrors]
         if self.level is None:
             inside = self.error in ABOUT_TOPICS and any(chains and mirror.says_topic for mirror, chains in found)
@@ -172,7 +173,7 @@ class Refusal(NamedTuple):
             inside = self.level != shape.level and any(chains and self.level in it.levels for it, chains in found)
         here = shape.has_error and not inside
         for mirror, chains in found:
-            # An array without errors is part of what identifies its element: the entity of a quota.
+            # An array without errors is part of its element's identity: the entity of a quota.
             if not here or not mirror.says or self.version <= AT_BOTH.get(self.api, -1):
                 setattr(answer, mirror.field.name, self._each(mirror.field, chains))
         return here
@@ -205,7 +206,7 @@ class Refusal(NamedTuple):
 
 
 class Mirror(NamedTuple):
-    """An array of an answer that mirrors some of the request. Are there errors in it, and in it about topics?"""
+    """An array of an answer that mirrors one of the request. Has it errors in it, and errors about topics?"""
 
     field: Field
     says: bool
@@ -214,7 +215,7 @@ class Mirror(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What is to be said in one struct of an answer, by names of fields. The flags: may it be null?"""
+    """What to set in one struct of an answer, by names of fields. The flags: may it be null?"""
 
     level: str
     mirrors: tuple[Mirror, ...]
@@ -231,7 +232,7 @@ def _kind(asked: Struct | Element) -> type[Struct] | Field:
 
 @cache
 def _shape(api: Api, version: int, cls: type[Struct], kinds: tuple[type[Struct] | Field, ...]) -> Shape:
-    """What is to be said in a `cls` that answers the last of these."""
+    """What to set in a `cls` that answers the last of these."""
     fields = [field for field in cls.fields if field.present(version)]
     mirrors, errors, messages, left, repeated = [], [], [], [], []
     for field in fields:
@@ -240,7 +241,7 @@ def _shape(api: Api, version: int, cls: type[Struct], kinds: tuple[type[Struct] 
             inner = frozenset(levels(field.kind, version)) if isinstance(field.kind, StructType) else frozenset[str]()
             mirrors.append(Mirror(field, _says(field, version), _says(field, version, TOPIC), inner))
         elif field.meaning is Meaning.ERROR and field.tag is None:
-            errors.append(field.name)  # a tagged one tells more than whether it was refused
+            errors.append(field.name)  # a tagged error says more than whether the request was refused
         elif field.meaning is Meaning.ERROR_MESSAGE:
             messages.append((field.name, nullable))
         elif field.name in LEFT.get(api, {}):

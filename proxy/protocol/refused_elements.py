@@ -1,10 +1,10 @@
-"""Refused elements: where in an answer stands what is said of an element that was taken out of the request.
+"""Refused elements: puts the refusals of elements that were taken out of a request into its answer.
 
-# A refusal stands in the array that answers the one its element was taken from: after what was served, or in its place
-# where brokers keep the order. Where what is around it failed as a whole, nothing is said of what is in it.
-# What a client asks twice some brokers' answers hold once (`ONCE`), or one after the other in one place (`JOINED`).
-# Where they hold it once, by partition, a topic without partitions is not in them.
-# A group that is asked about twice has two answers: the first is the first one's.
+# A refusal stands in the array that answers the one from which its element was taken: after the elements that were
+# served, or at its own place if brokers keep the order. If the struct around it failed as a whole, the refusal is left
+# out. If a client asks for an element twice, some APIs answer it once (`ONCE`), or join both answers in one place
+# (`JOINED`). If they answer once, by partition, a topic without partitions is left out.
+# A group that is asked about twice has two answers: the first answers the first question.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ JOINED = frozenset({api.OFFSET_COMMIT, api.OFFSET_DELETE, api.TXN_OFFSET_COMMIT}
 
 
 class RefusedElement(NamedTuple):
-    """An element that was taken out: where it stood, and what is said of it. `ordered`: brokers keep the order."""
+    """An element that was taken out: where it stood, and its error. `ordered`: brokers keep the order of the array."""
 
     path: tuple[str, ...]
     chain: Chain
-    place: int  # in that array
+    place: int  # its index in the array
     error: int
     message: str | None
-    repeated: bool = False  # said as often as it is asked
+    repeated: bool = False  # answered as often as it is asked
     ordered: bool = False
 
 
@@ -57,12 +57,12 @@ class RefusalWriter:
 
     def __init__(self, api: Api, version: int, response: Response) -> None:
         self.api, self.version, self.response = api, version, response
-        self._answers: dict[tuple[int, str], dict[int, Any]] = {}  # by what was asked, of each array
+        self._answers: dict[tuple[int, str], dict[int, Any]] = {}  # for each array: its elements, by what they answer
         self._said: dict[tuple[Any, ...], Any] = {}
         self._ordered: dict[int, tuple[list[Any], list[tuple[int, Any]]]] = {}  # where brokers keep the order
 
     def place(self, some: Iterable[RefusedElement]) -> None:
-        """All of them. Raises ValueError where the answer has no place for one."""
+        """Place all of them. Raises ValueError if the answer has no place for one."""
         if failed(self.response):
             return
         for refused in turns(sorted(some, key=attrgetter("place"))):
@@ -73,7 +73,7 @@ class RefusalWriter:
             answered[:] = _merged(answered, ordered)
 
     def join(self) -> None:
-        """Say once, or in one place, what is said twice in an answer that is all refusals."""
+        """In an answer that is all refusals, join elements that occur twice: into one, or in one place."""
         for field in self.response.fields:
             if field.mirrors:
                 elements, joined = getattr(self.response, field.name), list[Any]()
@@ -93,7 +93,7 @@ class RefusalWriter:
             answered.append(element)
 
     def _join(self, answered: list[Any], element: Any, around: tuple[Any, ...]) -> None:
-        """Add it to what was said of the same already, if anything was."""
+        """Add this element to the list, or to an element there that answers the same."""
         turn()
         key = (*around, *_scalars(element))
         if self.api in ONCE and _is_empty(element):
@@ -114,7 +114,7 @@ class RefusalWriter:
                     getattr(said, name).append(child)
 
     def _home(self, refused: RefusedElement) -> tuple[Any, Field] | None:
-        """In whose array of the answer a refusal stands; None where what is around it failed as a whole."""
+        """The struct and its array in which a refusal stands; None if a struct around it failed as a whole."""
         holder: Struct = self.response
         for depth, name in enumerate(refused.path, 1):
             field = mirror(type(holder), name, self.version)
@@ -129,7 +129,7 @@ class RefusalWriter:
         return None
 
     def _answer(self, holder: Any, field: Field, chain: Chain, name: str) -> Any:
-        """What answers the element at the end of the chain."""
+        """The element of the answer for the element at the end of the chain."""
         key = id(holder), field.name
         pairs = self._answers.get(key)
         if pairs is None:
@@ -137,7 +137,7 @@ class RefusalWriter:
         return pairs.get(id(chain[-1]))
 
     def _paired(self, answered: list[Any], field: Field, chain: Chain, name: str) -> dict[int, Any]:
-        """The answers to the elements of an array, by what they repeat of these."""
+        """The answers to the elements of an array, found by the values that they repeat."""
         parent = chain[-2]
         inner = [one for one in field.kind.fields if one.present(self.version)]  # type: ignore[union-attr]
         found: dict[tuple[Any, ...], deque[Any]] = {}
@@ -155,12 +155,12 @@ class RefusalWriter:
 
 @cache
 def mirror(cls: type[Struct], name: str, version: int) -> Field | None:
-    """The field of an answer that answers the array `name` of what was asked."""
+    """The field of an answer that answers the array `name` of the request."""
     return next((field for field in cls.fields if name in field.mirrors and field.present(version)), None)
 
 
 def failed(struct: Struct) -> bool:
-    """Is there an error for all of it?"""
+    """Does the struct have an error for the whole of it?"""
     return any(getattr(struct, name) for name in _errors(type(struct)))
 
 
@@ -170,7 +170,7 @@ def _errors(cls: type[Struct]) -> tuple[str, ...]:
 
 
 def _merged(answered: list[Any], ordered: list[tuple[int, Any]]) -> list[Any]:
-    """What was answered, and elements at their places, ascending; at the end where there are not so many."""
+    """The answered elements, with others inserted at their places, in ascending order; at the end if too few."""
     merged: list[Any] = []
     served = iter(answered)
     for place, element in turns(ordered):
@@ -180,7 +180,7 @@ def _merged(answered: list[Any], ordered: list[tuple[int, Any]]) -> list[Any]:
 
 
 def _is_empty(struct: Struct) -> bool:
-    """Does it answer partitions, and none was asked about?"""
+    """Does the struct answer partitions, although none was asked about?"""
     answering = _answering(type(struct))
     return bool(answering) and not any(getattr(struct, name) for name in answering)
 
@@ -191,7 +191,7 @@ def _answering(cls: type[Struct]) -> tuple[str, ...]:
 
 
 def _scalars(struct: Struct) -> tuple[Any, ...]:
-    """What a struct says itself."""
+    """The values of a struct's own fields, without arrays and structs."""
     return tuple([getattr(struct, name) for name in _own(type(struct))])
 
 

@@ -1,10 +1,11 @@
 """Kafka's releases: which versions of each API the brokers of a release accept.
 
 Rules:
-* A release lists only what it changed; what it does not name is as in the release before it.
-* Brokers with ZooKeeper and brokers with KRaft are two lines of descent. From 2.8 to 3.9 a release has both.
-* A release that is not listed is as the newest one before it: 3.9.2 is 3.9, and 0.10.2.2 is 0.10.2.
-* Accepted is not advertised: from 4.0 on Produce says 0 and accepts 3 (KAFKA-18659).
+* A release lists only the APIs that it changed; all others are as in the release before it.
+* Brokers with ZooKeeper and brokers with KRaft are two lines. From 2.8 to 3.9 a release has both.
+* A release that is not listed is as the newest listed one before it: 3.9.2 is 3.9, and 0.10.2.2 is 0.10.2.
+* Accepted and advertised versions may differ: from 4.0 on brokers advertise Produce from 0 and accept it from 3
+  (KAFKA-18659).
 * Versions that a broker takes only with `unstable.api.versions.enable` are left out.
 
 Sources: Kafka's message definitions and protocol classes at the tag of each release.
@@ -169,16 +170,16 @@ def releases(*, zookeeper: bool | None = None) -> list[str]:
 
 
 def accepted(release: str, api_key: int, *, zookeeper: bool = False) -> range | None:
-    """The versions of an API that a broker of this release accepts; None where it does not have the API.
+    """The versions of an API that a broker of this release accepts; None if it does not have the API.
 
-    A release without KRaft (before 2.8) is read as one with ZooKeeper. Raises ValueError for what is no release of
-    Kafka since 0.8.0, or has no ZooKeeper any more.
+    A release without KRaft (before 2.8) is taken as one with ZooKeeper. Raises ValueError for a text that is no release
+    of Kafka since 0.8.0, and with `zookeeper` for a release that has no ZooKeeper any more.
     """
     return accepted_apis(release, zookeeper=zookeeper).get(api_key)
 
 
 def accepted_apis(release: str, *, zookeeper: bool = False) -> dict[int, range]:
-    """All that a broker of this release accepts, by API key."""
+    """The versions of all APIs that a broker of this release accepts, by API key."""
     wanted = _ordinal(release)
     if zookeeper and wanted >= (4,):
         raise ValueError(f"Kafka {release} has no ZooKeeper; the last release that has is 3.9")
@@ -198,7 +199,7 @@ def _ordinal(release: str) -> tuple[int, ...]:
 
 @cache
 def _history(zookeeper: bool) -> dict[str, dict[int, range]]:
-    """Every release of a line with all of its APIs, added up."""
+    """Every release of a line with all APIs that it has."""
     history = {}
     current: dict[int, range] = {}
     for release, changes in (ZOOKEEPER if zookeeper else KRAFT).items():

@@ -1,13 +1,13 @@
-"""Roll call: of a message only some names are looked at, and told which of them nobody knows.
+"""Roll call: looks at some names in a message, and at nothing else, and returns those that are not known.
 
     strangers = rollcall(ProduceRequest, 11, "name", "topic_id", begins_at="topic_data")
-    strangers(frame, 0, begins, known)      # [] where all are known
+    strangers(frame, 0, begins, known)      # [] if all are known
 
 Rules:
-* It goes over a message as far as to the last of the names: what follows need not even have come.
-* Of a message with tagged fields it says nothing: which of them are known, and what they mean, is for whoever reads it.
-* Plain Python takes 0.5 us a name, `_rollcall.c` 0.015: it goes by a program (`programs.py`), and gives the same
-  (tests hold both against each other). It is compiled where pip finds a compiler; elsewhere only speed is missing.
+* It goes over a message up to the last of the names: the bytes after it need not even have come.
+* It says nothing about a message with tagged fields: only reading the message shows which are known and what they mean.
+* Plain Python takes 0.5 us a name, `_rollcall.c` 0.015. The C code follows a program (`programs.py`) and gives the same
+  result (tests compare both). It is compiled if pip finds a compiler; otherwise only speed is lost.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Known(Protocol):
     """Values that are known."""
 
     def add(self, value: bytes, /) -> None:
-        """Know this one."""
+        """Add a known value."""
 
     def clear(self) -> None:
-        """Know none."""
+        """Forget all values."""
 
     def __len__(self) -> int: ...
 
@@ -47,7 +47,7 @@ Strangers = Callable[[Buffer, int, bytes, Any], list[bytes] | None]
 
 
 def nobody() -> Known:
-    """No values, to which `rollcall` takes more."""
+    """An empty set of known values, for `rollcall`."""
     return set() if compiled is None else compiled.Known()
 
 
@@ -55,12 +55,13 @@ def nobody() -> Known:
 def rollcall(
     cls: type[Message], version: int, *names: str, begins_at: str = "", ends_at: str = "", whole: bool = False
 ) -> Strangers:
-    """A function from bytes, where in them a message begins, how, and what is known: to the values that are not.
+    """A function `(data, start, begins, known)` to the values that are not known.
 
-    How it begins is what there must be before its field `begins_at` (nothing, without one), or before itself too. The
-    values are those of the fields of these names, at any depth; it may look at no other (a name is no struct). Nothing
-    behind the field `ends_at` is looked at. `whole`: the message is gone over to its end. None: it begins otherwise, or
-    tagged fields were found. What the function raises for bytes that end too early is codec.BAD_BYTES.
+    `begins` are the bytes that must stand at `start`, before the field `begins_at`; without `begins_at` they stand
+    before the message. The values are those of the fields of these names, at any depth; each must be a single value, no
+    array or struct. Nothing behind the field `ends_at` is looked at. `whole`: the function goes over the message to its
+    end. None: other bytes stand at `start`, or tagged fields were found. If the bytes end too early, the function
+    raises one of codec.BAD_BYTES.
     """
     if compiled is None:
         return plain(cls, version, *names, begins_at=begins_at, ends_at=ends_at, whole=whole)
@@ -71,14 +72,14 @@ def rollcall(
 def plain(
     cls: type[Message], version: int, *names: str, begins_at: str = "", ends_at: str = "", whole: bool = False
 ) -> Strangers:
-    """The same in Python; what is known is a set."""
+    """The same in Python; `known` is a set."""
     layout, title = _rest(cls, version, begins_at, ends_at)
     strangers: Strangers = emit.caller(layout, frozenset(names), title, whole=whole)
     return strangers
 
 
 def _rest(cls: type[Message], version: int, begins_at: str, ends_at: str) -> tuple[Plan, str]:
-    """How a message is laid out from this field on, and as far as to the end of that one."""
+    """The layout of a message from the field `begins_at` to the end of the field `ends_at`."""
     layout, title = laid_out(cls, version)
     if ends_at:
         layout = layout._replace(flexible=False, steps=layout.steps[: layout.place(ends_at) + 1])
@@ -89,11 +90,11 @@ def _rest(cls: type[Message], version: int, begins_at: str, ends_at: str) -> tup
 
 
 class Opcode(IntEnum):
-    """What a step does beside going over something. The same stands in `_rollcall.c`."""
+    """What a step does beside going over bytes. `_rollcall.c` has the same numbers."""
 
     NAME = 6  # as BYTES
     FIXED_NAME = 7  # as SKIP
-    LAST = 8  # no name follows after this one, in the last element of each array
+    LAST = 8  # no name follows this one, if each array around it is at its last element
     BARE = 9  # there must be no tags
 
 

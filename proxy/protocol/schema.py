@@ -1,7 +1,7 @@
 """The schema: APIs and their messages, and all the words in which a message is declared.
 
-An API has two message classes, and they know their API: so these are in one module. `api.py` has the 95 APIs,
-`messages` a module for each; what a field is can be read in `declarations.py`, what a struct is in `structs.py`.
+An API has two message classes, which know their API: so both are in one module. `api.py` has the 95 APIs, `messages` a
+module for each. `declarations.py` says what a field is, `structs.py` what a struct is.
 
 Rules:
 * A request travels under header v2 from its first flexible version on, under v1 before; a response under v1 and v0.
@@ -114,10 +114,11 @@ def _api(key: int) -> Api:
 
 
 class Message(Struct):
-    """A request, a response, or data that Kafka embeds in them. `opaque` is for `Picker`: what it left unread.
+    """A request, a response, or data that Kafka embeds in them. `opaque` is for `Picker`: the bytes that it left
+    unread.
 
-    `elements` are those of all its arrays, where it was read in slices (`slices.py`): whatever goes over them should do
-    that in slices too. None where it was read in one go.
+    `elements` is the number of elements of all its arrays, if it was read in slices (`slices.py`): code that goes over
+    them should do so in slices too. None: it was read in one go.
     """
 
     __slots__ = ("elements", "opaque")
@@ -135,7 +136,7 @@ class Message(Struct):
 
     @classmethod
     def title(cls) -> str:
-        """What to call it to a person: `Produce request`."""
+        """Its name for people: `Produce request`."""
         return f"{cls.api.name} {cls.side}" if cls.api is not None else cls.__name__
 
 

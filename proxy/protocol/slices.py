@@ -1,15 +1,15 @@
-"""Slices: work that grows with what was sent is done a little at a time, so that everybody else is served meanwhile.
+"""Slices: work that grows with the size of a message is done a little at a time, so that others are served meanwhile.
 
 Rules:
-* Such work is a generator, and a bare `yield` of it says: the others may have their turn.
-* A slice takes up to 1 or 2 ms: so many bytes where a message is read, so many elements where it is judged or written.
-* What is read so has a limit of elements, and is counted before any of it is made, in units: a struct, a text, an
-  id or a tagged field counts `ELEMENT`, a number `NUMBER`, which is an eighth. In a request a partition counts as an
-  element also where it is a number, since it has an answer of its own.
+* Such work is a generator, and its bare `yield` means: other connections may have their turn.
+* A slice takes up to 1 or 2 ms: so many bytes when a message is read, so many elements when it is judged or written.
+* A message that is read in slices has a limit of elements. They are counted before they are made, in units: a struct, a
+  text, an id or a tagged field counts `ELEMENT`, a number `NUMBER`, which is an eighth. In a request a partition counts
+  as an element even if it is a number, since it has an answer of its own.
 * Most elements of a large request are partitions. The others, such as topics, have texts and arrays of their own, and
-  the answer repeats them: of these there may be a sixth as many, and always `OTHERS`.
-* What is small (`LARGE`) is read in one go: that is quicker, and nearly all messages are. So is what is longer
-  (`LIGHT`) and has few elements, as one batch of records: a task in slices takes 100 us.
+  the answer repeats them. A sixth of all elements may be such others, and always `OTHERS`.
+* A small message (up to `LARGE`) is read in one go: that is quicker, and nearly all messages are small. So is a longer
+  one (up to `LIGHT`) with few elements, such as one batch of records: a task in slices takes 100 us.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import TypeVar
 
 LARGE = 4 << 10  # bytes; judging as many elements as fit in these takes up to 15 ms
 LIGHT = 64 << 10  # bytes; to copy as many takes 10 us
-BYTES = 16 << 10  # of a message that are read in one slice, unless one of its values is longer
-ELEMENTS = 50  # that are judged in one slice, at up to 15 us each
-WRITTEN = 1_000  # that are written in one slice
-NUMBERS = 8 << 10  # that are read or written at a time
+BYTES = 16 << 10  # bytes of a message that are read in one slice, unless one of its values is longer
+ELEMENTS = 50  # elements that are judged in one slice, at up to 15 us each
+WRITTEN = 1_000  # elements that are written in one slice
+NUMBERS = 8 << 10  # numbers that are read or written at a time
 ELEMENT, NUMBER = 8, 1  # units
 OTHERS = 50_000  # elements of a request that are no partitions; the largest clusters have fewer topics
 PARTITIONS_TO_ANOTHER = 6
@@ -40,7 +40,7 @@ class TooManyOthers(TooMany):
 
 
 def others(most: int) -> int:
-    """How many elements of a request may be no partitions, where it may have so many in all."""
+    """How many elements of a request may be no partitions, if it may have `most` in all."""
     return max(OTHERS, most // PARTITIONS_TO_ANOTHER)
 
 
@@ -58,7 +58,7 @@ class Pace:
         self._left = ELEMENTS
 
     def is_due(self) -> bool:
-        """Have the others their turn? To be asked once for each element."""
+        """Is it the others' turn? Call this once for each element."""
         self._left -= 1
         if self._left:
             return False
@@ -66,7 +66,7 @@ class Pace:
         return True
 
     def all(self, values: Iterable[T]) -> Sliced[list[T]]:
-        """A list of these, which are made one after the other."""
+        """A list of these values, which are made one after the other."""
         found: list[T] = []
         for value in values:
             found.append(value)

@@ -1,7 +1,7 @@
-"""Structs: what their declarations mean, kept where codecs and loops over the schema can ask.
+"""Structs: the meaning of their declarations, kept for codecs and for loops over the schema.
 
 Rules:
-* One slotted class for all versions. What was never set is not there; reading it gives the field's default.
+* One slotted class for all versions. A field that was never set takes no slot; reading it gives the field's default.
 * A declaration that makes no sense raises TypeError when its module is imported, not when a frame arrives.
 """
 
@@ -74,7 +74,7 @@ class Field(NamedTuple):
         return self.nullable is not None and version >= self.nullable
 
     def default(self) -> Any:
-        """What the field has where nothing was read or set; lists and structs are made anew."""
+        """The value of the field if nothing was read or set; lists and structs are made anew."""
         if self.explicit_default is not UNSET:
             return self.explicit_default
         if self.is_array:
@@ -181,7 +181,7 @@ class Struct(metaclass=StructType):
                 raise TypeError(f"{type(self).__qualname__} needs the field {field.name!r}")
 
     def __getattr__(self, name: str) -> Any:
-        # Only reached where the slot is empty: most messages never set most fields.
+        # Only reached if the slot is empty: most messages never set most fields.
         if name == "unknown_tags":
             return ()
         if name == "elements":
@@ -228,7 +228,7 @@ S = TypeVar("S", bound="Struct")
 
 
 def blank(cls: type[S]) -> S:
-    """A struct of defaults, also where the constructor would demand fields."""
+    """A struct of defaults, even if the constructor would require fields."""
     return cls.__new__(cls)
 
 

@@ -1,12 +1,12 @@
-"""Tail: what ends a large response is seen to while the rest of it passes.
+"""Tail: the tagged fields at the end of a large response are blanked while the rest of it passes.
 
 Fetch v16 and Produce v10 put the brokers' addresses into tagged fields behind everything else (KIP-951). A frame's size
-comes first, so a megabyte of records would have to be held back until its last byte shows whether there are any.
+comes first. So a megabyte of records would have to be held back until its last byte shows whether there are addresses.
 
 Rules:
-* Small frames are picked and rewritten as any other. This is for those that are too large to hold.
-* What comes before the last tagged fields passes as it came; of records not even the bytes are looked at.
-* What cannot be read to its end does not pass to its end: an address may be in it.
+* Small frames are picked and rewritten as any other. This is for frames that are too large to hold.
+* The bytes before the last tagged fields pass as they came; the bytes of records are not even looked at.
+* A response that cannot be read to its end does not pass to its end: an address may be in it.
 * The unwanted fields are blanked: another tag number, zeros for content, the same length. To a client that is a field
   from the future, which it skips; it then asks for metadata, as before KIP-951.
 """
@@ -25,14 +25,14 @@ from proxy.protocol.schema import Message
 from proxy.protocol.varint import Short, read_uvarint
 
 LONGEST = 64 << 10  # bytes that the last tagged fields may take
-MOST = 64  # of them; Kafka has three
+MOST = 64  # tagged fields; Kafka has three
 FUTURE = 127  # tag numbers from here down are written over blanked fields: one byte each, and far from Kafka's
 
 Walk = Generator[int, tuple[bytes | memoryview, int, int], int]
 
 
 def ends_in_tags(cls: type[Message], names: Iterable[str]) -> bool:
-    """Are all these fields tagged ones of the message itself, so that a `Tail` can see to them?"""
+    """Are all these fields tagged fields of the message itself, so that a `Tail` can blank them?"""
     return all(cls.field[name].tag is not None for name in names)
 
 
@@ -45,7 +45,7 @@ def _walker(cls: type[Message], version: int) -> Callable[[], Walk]:
 class Tail:
     """One response body of `size` bytes on its way, from which the tagged fields `names` are to be blanked.
 
-    `unread` says how many of the bytes to come nobody needs to look at.
+    `unread` says how many of the next bytes need not be looked at.
     """
 
     def __init__(self, cls: type[Message], version: int, names: Iterable[str], size: int) -> None:
@@ -53,17 +53,17 @@ class Tail:
         self._blank = {cls.field[name].tag for name in names}
         self._left = size
         self._held: bytearray | None = None  # the tail, once it began
-        self._carry = b""  # what was too short to read
+        self._carry = b""  # bytes that were too few to read
         self._walk = _walker(cls, version)()
         self.unread = next(self._walk)
 
     def passed(self, n: int) -> None:
-        """`n` of the unread bytes went by without coming here."""
+        """`n` of the unread bytes passed without being fed."""
         self._left -= n
         self.unread -= n
 
     def feed(self, data: memoryview) -> list[bytes | memoryview]:
-        """The next bytes of the body; gives what may leave now. Raises ProtocolError."""
+        """Take the next bytes of the body. Returns the bytes that may leave now. Raises ProtocolError."""
         self._left -= len(data)
         out: list[bytes | memoryview] = []
         if self._held is None:
@@ -80,7 +80,7 @@ class Tail:
         return out
 
     def _find_tail(self, data: memoryview) -> int:
-        """Where in `data` the tail begins; its end, if it does not."""
+        """Where in `data` the tail begins; the end of `data`, if it does not begin there."""
         if self.unread >= len(data):
             self.unread -= len(data)
             return len(data)

@@ -1,20 +1,20 @@
-"""Tally: what was written to, or read from, each partition, counted from requests and answers that nobody reads.
+"""Tally: counts what was written to, or read from, each partition, without reading requests and answers in Python.
 
     layouts = traffic(ProduceRequest, ProduceResponse, 11)
     tally = layouts.tally()
     tally.know(b"orders", 0)
     exchange = layouts.ask(tally, data, begin, size, header, came)      # None: read it
     layouts.answer(exchange, data, begin, end, answered, left, at)      # count it; False: read it
-    layouts.tell(exchange, data, begin, end, answered, left)            # or be told of it alone; None: read it
+    layouts.tell(exchange, data, begin, end, answered, left)            # or get its numbers alone; None: read it
     tally.take()
 
 Rules:
-* It is `_tally.c` alone: without a compiler everything is read, which says the same and takes twenty times as long.
-  Tests hold what is counted against what is read.
-* Only what is plain is counted: partitions that are known, each named once, without errors, tagged fields, old message
-  sets or a transaction. Of all else nothing is counted, and whoever asked reads it.
-* Of records only the headers of batches are looked at. Of a request's last batch no more need have come.
-* It goes by a program (`programs.py`). What a field is to a tally, its meaning in the schema says.
+* Only `_tally.c` counts. Without a compiler every message is read, with the same result in twenty times the time. Tests
+  compare the counted numbers with those that are read.
+* Only plain exchanges are counted: known partitions, each named once, without errors, tagged fields, old message sets
+  or a transaction. Of any other exchange nothing is counted, and the caller reads it.
+* Of records only the headers of batches are looked at. Of a request's last batch only the header need have come.
+* Counting follows a program (`programs.py`). The meaning of a field in the schema says what a tally does with it.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ ElementCount = Callable[[Buffer, int, int], int | None]
 
 
 class TallyOpcode(IntEnum):
-    """What a step does beside going over something. The same stands in `_tally.c`."""
+    """What a step does beside going over bytes. `_tally.c` has the same numbers."""
 
     BARE = 5  # there must be no tags
-    ROWS = 6  # as STRUCTS: the partitions of a topic, of which there must be one
+    ROWS = 6  # as STRUCTS: the partitions of a topic; there must be at least one
     ROW = 7  # a partition ends
     TOPIC = 8  # as BYTES
     TOPIC_ID = 9  # as SKIP
@@ -77,8 +77,8 @@ BY_NAME = {"acks": TallyOpcode.ACKS, "base_offset": TallyOpcode.BASE_OFFSET}
 class TrafficLayouts(NamedTuple):
     """How requests of an API in a version, and their answers, are counted.
 
-    `tell` gives numbers of eight bytes, in the machine's order: correlation id, bytes of request and answer,
-    microseconds of broker and proxy; and of each partition the number of its cell (as `Tally.know` gave it), its own
+    `tell` returns numbers of eight bytes, in the machine's byte order: correlation id, bytes of request and answer,
+    microseconds of broker and proxy; then for each partition the number of its cell (as `Tally.know` gave it), its own
     number, bytes (-1: no records), records, first and last offset and timestamp.
     """
 
@@ -90,7 +90,7 @@ class TrafficLayouts(NamedTuple):
 
 @cache
 def traffic(request: type[Request], response: type[Response], version: int) -> TrafficLayouts | None:
-    """For Produce and Fetch. None: nothing is compiled."""
+    """The layouts for Produce or Fetch. None: the C code is not compiled."""
     if compiled is None:
         return None
     asked, told = laid_out(request, version)[0], laid_out(response, version)[0]
@@ -103,10 +103,10 @@ def traffic(request: type[Request], response: type[Response], version: int) -> T
 
 @cache
 def element_counter(cls: type[Message], version: int) -> ElementCount:
-    """A function from bytes, where in them a message begins, and a number: to how many elements its arrays have.
+    """A function from bytes, the place where a message begins and a limit to the number of elements in its arrays.
 
-    What counts as one, `slices.py` says. None: more than that, or it is not known (tagged fields were found, or nothing
-    is compiled). What the function raises for bytes that end too early is codec.BAD_BYTES.
+    `slices.py` says how elements are counted. None: there are more than the limit, or it is not known (tagged fields
+    were found, or the C code is not compiled). If the bytes end too early, the function raises one of codec.BAD_BYTES.
     """
     if compiled is None:
         return _not_counted
@@ -138,7 +138,7 @@ def _struct(layout: Plan, *, is_counted: bool = False, is_request: bool = False)
 
 
 def _role(step: Step) -> TallyOpcode | None:
-    """What this field is to a tally."""
+    """What a tally does with this field."""
     if not isinstance(step.move, Fixed | Varying):
         return None
     role = BY_NAME.get(step.field.name)

@@ -1,8 +1,8 @@
-"""Unsigned varints: seven bits a byte, the lowest first (KIP-482). Most are one byte: printed code reads these."""
+"""Unsigned varints: seven bits a byte, the lowest first (KIP-482). Most are one byte, which printed code reads."""
 
 
 class Short(Exception):  # noqa: N818 (a signal inside the codec, not an error that anyone sees)
-    """Bytes end early, or a length cannot be. Where and why is found by reading again, slowly: see `blame.py`."""
+    """Bytes end early, or a length is impossible. `blame.py` finds where and why, by reading again, slowly."""
 
 
 def read_uvarint(buf: bytes | memoryview, p: int) -> tuple[int, int]:
@@ -14,7 +14,7 @@ def read_uvarint(buf: bytes | memoryview, p: int) -> tuple[int, int]:
 
 
 def rest_of_uvarint(buf: bytes | memoryview, p: int, n: int) -> tuple[int, int]:
-    """The number whose first byte `n` said that there is more, and where it ends; 32 bits at the most."""
+    """The number whose first byte `n` says that more follow, and where it ends; at most 32 bits."""
     n &= 127
     for shift in (7, 14, 21, 28):
         byte = buf[p]

@@ -1,10 +1,10 @@
-"""Walks over messages: to where fields of a meaning lie, and down a path of fields.
+"""Walks over messages: to the fields of a meaning, and down a path of fields.
 
 Rules:
 * A path leads down by fields: "groups.topics" is the topics of every group. A field that the version lacks, or that is
   null, leads to nothing.
-* A walk enters only what leads where it goes. What it needs to know of a class is worked out once.
-* It says `turn()` for each struct that it enters: in a fiber the others go on meanwhile.
+* A walk only enters structs that lead to its target. Facts about a class are worked out once.
+* A walk calls `turn()` for each struct that it enters: in a fiber, other connections have their turn meanwhile.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from proxy.protocol.wire import Meaning
 
 
 class Element(NamedTuple):
-    """A value that is no struct, and the field it stands in: a topic's name, or one of an array of names."""
+    """A value that is no struct, and its field: a topic's name, or one of an array of names."""
 
     field: Field
     value: Any
@@ -29,7 +29,7 @@ Chain = tuple[Any, ...]  # a message, the structs on the way down, and last a St
 
 
 class Array(NamedTuple):
-    """An array of a message: whose it is, which field of it, and the names of the fields that led here."""
+    """An array of a message: the chain to its struct, its field, and the names of the fields that led here."""
 
     chain: Chain
     field: Field
@@ -37,7 +37,7 @@ class Array(NamedTuple):
 
     @property
     def elements(self) -> list[Any]:
-        """What is in it; of a field that is no array its value alone."""
+        """Its elements; if the field is no array, its value alone."""
         value = getattr(self.chain[-1], self.field.name)
         return value if self.field.is_array else [value]
 
@@ -92,7 +92,7 @@ def paths(cls: type[Struct], *meanings: Meaning) -> tuple[str, ...]:
 
 
 def elements(struct: Any) -> int:
-    """How many elements all its arrays have."""
+    """How many elements all arrays of a struct have, at any depth."""
     found = 0
     cls: type[Struct] = type(struct)
     for name, is_array, is_last in _arrays_in(cls):
@@ -107,7 +107,7 @@ def elements(struct: Any) -> int:
 
 @cache
 def _arrays_in(cls: type[Struct]) -> tuple[tuple[str, bool, bool], ...]:
-    """The fields that are arrays, or have some in them: is it one, and is there none further down?"""
+    """The fields that are arrays, or contain some: is the field an array, and are there none further down?"""
     found = []
     for field in cls.fields:
         is_last = not (isinstance(field.kind, StructType) and _arrays_in(field.kind))
@@ -135,7 +135,7 @@ def holders(struct: Any, meaning: Meaning) -> list[Any]:
 
 @cache
 def _ways(cls: type[Struct], meaning: Meaning) -> tuple[bool, tuple[tuple[str, bool, bool], ...]]:
-    """Is this struct a holder? And the fields with holders in them: is it an array, and are none further down?"""
+    """Is this struct a holder? And its fields that contain holders: is it an array, and are none further down?"""
     fields = leading(cls, meaning)
     ways = [
         (field.name, field.is_array, all(inner.meaning is meaning for inner in leading(field.kind, meaning)))

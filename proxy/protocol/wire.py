@@ -9,12 +9,12 @@ A message is declared as a class, one field a line, valid for all versions at on
         rack: string | None = since(1, default=None)
 
 Rules:
-* A bare field is on the wire in every version of its message, and the constructor demands it.
-* A field with `since()`, `until()` or `tagged()` has a default: what Kafka takes where the field is not on the wire.
-  Reading a field that was never set gives that default, so that no version costs anything for what it lacks.
+* A bare field is on the wire in every version of its message, and the constructor requires it.
+* A field with `since()`, `until()` or `tagged()` has a default: the value that Kafka takes if the field is not on the
+  wire. Reading a field that was never set gives that default, so that a version costs nothing for fields that it lacks.
 * `X | None` may be null: in every version that has the field, or from `nullable=` on.
-* A type says how a value is written (`int32`) or also what it stands for (`BrokerId`): whoever looks for all topics of
-  all APIs looks for a `Meaning`, not for names.
+* A type says how a value is written (`int32`), and may also say what the value stands for (`BrokerId`). Code that looks
+  for all topics of all APIs looks for a `Meaning`, not for names.
 
 Source: Kafka's message definitions (KIP-482 for tagged fields).
 """
@@ -24,11 +24,11 @@ from typing import Annotated, Any, NamedTuple
 
 
 class Primitive(NamedTuple):
-    """How one value is written. `fmt` is its `struct` letter, None where the size varies."""
+    """How one value is written. `fmt` is its `struct` letter, None if the size varies."""
 
     name: str
     fmt: str | None
-    size: int  # in bytes; of varying ones the least that a value may take
+    size: int  # in bytes; if it varies, the least size
 
 
 class Meaning(Enum):
@@ -50,7 +50,7 @@ class Meaning(Enum):
     PRINCIPAL = auto()
     PRODUCER_ID = auto()
     RECORDS = auto()
-    REPLICA_ID = auto()  # of whoever fetches: 0 and above marks a follower
+    REPLICA_ID = auto()  # of the fetcher: 0 and above marks a follower
     RESOURCE_NAME = auto()  # of the resource type beside it
     SECRET = auto()  # never shown: not in logs, not in dumps
     THROTTLE_TIME = auto()
@@ -119,7 +119,7 @@ User = Annotated[str, STRING, Meaning.USER]
 
 NO_UUID = bytes(16)
 
-# What resources, and those who ask for them, are called by: decisions hang on these texts.
+# Names of resources and of those who ask for them: authorization depends on these texts.
 NAMES = frozenset(
     {
         Meaning.CLUSTER_ID,

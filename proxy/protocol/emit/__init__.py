@@ -15,14 +15,14 @@ from proxy.protocol.schema import Request
 from proxy.protocol.slices import BYTES, ELEMENT, WRITTEN
 
 CALLED = 50_000  # elements that are gone over at once, in 25 ms
-SLICED = ("", " in slices")  # of a title
-COPIED = 64 << 10  # bytes: up to here cutting names from a copy is quicker than from a view
+SLICED = ("", " in slices")  # the end of a title
+COPIED = 64 << 10  # bytes: up to this size cutting names from a copy is quicker than from a view
 
 
 def decoder(plan: Plan, title: str, *, sliced: bool = False) -> Any:
     """`decode(buf, p) -> (message, end of it)`: all fields.
 
-    `sliced`: a generator, of (buf, p, room); `elements` of the message is then how much room is left.
+    `sliced`: a generator, of (buf, p, room); the message's `elements` then says how much room is left.
     """
     src = _reader("decode", plan, sliced)
     read_struct(src, plan, "o")
@@ -35,7 +35,7 @@ def decoder(plan: Plan, title: str, *, sliced: bool = False) -> Any:
 def _reader(function: str, plan: Plan, sliced: bool) -> Source:
     src = Source(function, "buf, p, room" if sliced else "buf, p", sliced=sliced)
     src.add("end = len(buf)")
-    if sliced and issubclass(plan.struct, Request):  # brokers are no strangers
+    if sliced and issubclass(plan.struct, Request):  # brokers are trusted
         src.counts_others = True
         src.add("others = others_of(room)")
     if sliced:
@@ -60,7 +60,7 @@ def _written(src: Source) -> None:
 
 
 def skipper(plan: Plan, title: str) -> Any:
-    """`skip(buf, p) -> p`: over all fields; it may come to lie behind the end of bytes that have not come whole."""
+    """`skip(buf, p) -> p`: over all fields; if the bytes are not whole, `p` may lie behind their end."""
     src = Source("skip", "buf, p")
     src.add("end = len(buf)")
     skip_struct(src, plan)
@@ -71,7 +71,7 @@ def skipper(plan: Plan, title: str) -> Any:
 def noter(plan: Plan, names: frozenset[str], title: str) -> Any:
     """`spans(buf, p) -> [(start, stop), ...]`: where the fields of these names lie, at any depth.
 
-    The last is empty, and lies where the message's own tagged fields begin.
+    The last span is empty, and lies where the message's own tagged fields begin.
     """
     src = Source("spans", "buf, p")
     src.add("end = len(buf)", "noted = []", "note = noted.append")
@@ -89,8 +89,8 @@ def noter(plan: Plan, names: frozenset[str], title: str) -> Any:
 def caller(plan: Plan, names: frozenset[str], title: str, *, whole: bool) -> Any:
     """`strangers(buf, p, begins, known) -> [value, ...]`: the values of the fields of these names that are not `known`.
 
-    It goes no further than to the last of them; `whole`: to the end. None: at `p` there is not what it `begins` with,
-    or there are tagged fields.
+    It goes over the message up to the last of them; `whole`: to the end. None: the bytes at `p` are not `begins`, or
+    there are tagged fields.
     """
     src = Source("strangers", "buf, p, begins, known")
     src.counts = True
@@ -163,7 +163,7 @@ def prefix_reader(plan: Plan, picked: frozenset[str], title: str) -> Any:
 
 
 def _read_stretches(src: Source, plan: Plan, picked: frozenset[str], mark: Callable[[], None] = lambda: None) -> None:
-    """Read what is picked into `o` and go over the rest; `mark` is called wherever the one turns into the other."""
+    """Read the picked fields into `o` and go over the rest; `mark` is called at each change from one to the other."""
     for is_picked, steps in segments(plan, picked):
         mark()
         if is_picked:
@@ -203,7 +203,7 @@ def pick_reader(plan: Plan, picked: frozenset[str], title: str, *, sliced: bool 
 
 
 def pick_writer(plan: Plan, picked: frozenset[str], title: str, *, sliced: bool = False) -> Any:
-    """`write(message) -> bytes`: what `pick_reader` read, with the picked fields as they are now; `sliced` as above."""
+    """`write(message) -> bytes`: the inverse of `pick_reader`, with the picked fields as they are now; as `encoder`."""
     src = _writer("write", sliced)
     src.add("opaque = iter(o.opaque)")
     for is_picked, steps in segments(plan, picked):

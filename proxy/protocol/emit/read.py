@@ -1,16 +1,17 @@
 """Moves -> lines that read or skip.
 
 Rules:
-* What is printed has no decisions about versions left in it, and makes no objects but those asked for.
-* Bounds are checked before a span is cut; a count is checked against the least that its elements take.
+* Printed code has no decisions about versions left in it, and makes no objects but those that were requested.
+* Bounds are checked before a span is cut; a count is checked against the fewest bytes that its elements take.
 * Bad bytes raise `Short`, IndexError or struct.error; `codec.py` turns these into a ProtocolError.
-* In a sliced reader `room` is how many more units of elements there may be (`slices.py`), and `turn` as far as the
-  others may wait. Its bytes may be a view, of which only what is asked for is copied. In that of a request `others` is
-  how many more elements there may be that are no partitions.
-* `end` is where the bytes end, `p` how far they are read. Skipping may leave `p` behind `end`: whoever cuts checks.
-* What is read must mean the same to Kafka, which reads a known tagged field by its content, whatever size its tag says.
-  So sizes must be true, also where a field is only skipped; and no tag may come twice (KIP-482). Names must be UTF-8:
-  where it breaks, Java and Python put unequally many U+FFFD.
+* In a sliced reader `room` is how many more units of elements there may be (`slices.py`), and `turn` is the position at
+  which others have their turn. Its bytes may be a view, of which only the requested parts are copied. In the reader of
+  a request, `others` is how many more elements there may be that are no partitions.
+* `end` is where the bytes end, `p` how far they are read. Skipping may leave `p` behind `end`: code that cuts a span
+  checks it.
+* A message must mean the same to Kafka, which reads a known tagged field by its content, whatever size its tag says. So
+  sizes must be true, even if a field is only skipped; and no tag may come twice (KIP-482). Names must be UTF-8: for
+  broken UTF-8, Java and Python write different numbers of U+FFFD.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def read_run(src: Source, run: list[Step], target: str) -> None:
 
 
 def read_length(src: Source, compact: bool, wide: str) -> str:
-    """Read a length or count into a fresh name; of compact ones this is the number plus one, 0 for null."""
+    """Read a length or count into a fresh name; a compact one is the number plus one, 0 for null."""
     n = src.fresh("n")
     if compact:
         src.add(f"{n} = buf[p]", "p += 1")
@@ -64,7 +65,7 @@ def read_length(src: Source, compact: bool, wide: str) -> str:
 
 @contextmanager
 def unless_null(src: Source, n: str, compact: bool, nullable: bool, target: str | None) -> Iterator[None]:
-    """The lines for a length that is not null; null itself is taken or refused here."""
+    """The lines for a length that is not null; null is handled or refused here."""
     missing = f"not {n}" if compact else f"{n} < 0"
     if not nullable:
         with src.block(f"if {missing}:"):
@@ -79,7 +80,7 @@ def unless_null(src: Source, n: str, compact: bool, nullable: bool, target: str 
 
 
 def read(src: Source, move: Move, target: str | None) -> None:
-    """Read one value into `target`, or over it where that is None."""
+    """Read one value into `target`, or go over it if `target` is None."""
     if isinstance(move, Varying):
         read_varying(src, move, target)
     elif isinstance(move, Many):
@@ -111,7 +112,7 @@ def read_varying(src: Source, move: Varying, target: str | None) -> None:
         elif move.is_name:
             src.add(f'{target} = str(buf[p:q], "utf-8")')
         else:
-            # As Kafka does: what is no UTF-8 becomes U+FFFD.
+            # As Kafka does: bytes that are no UTF-8 become U+FFFD.
             src.add(f'{target} = str(buf[p:q], "utf-8", "replace")')
         src.add("p = q")
 
@@ -144,7 +145,7 @@ def read_many(src: Source, move: Many, target: str | None) -> None:
 
 @contextmanager
 def counted(src: Source, move: Many, target: str | None) -> Iterator[str]:
-    """The lines for an array that is not null; gives the name of its count, for which there are bytes."""
+    """The lines for an array that is not null; gives the name of its count, which fits the bytes that are there."""
     n = read_length(src, move.compact, "i")
     with unless_null(src, n, move.compact, move.nullable, target):
         if move.compact:
@@ -157,7 +158,7 @@ def counted(src: Source, move: Many, target: str | None) -> Iterator[str]:
 
 
 def _charge(src: Source, n: str, units: int, *, partitions: bool) -> None:
-    """So many elements are about to be read, each of so many units."""
+    """Count elements that are about to be read, each of so many units."""
     if src.counts:
         src.add(f"room -= {n}" if units == 1 else f"room -= {n} * {units}")
         with src.block("if room < 0:"):
@@ -169,7 +170,7 @@ def _charge(src: Source, n: str, units: int, *, partitions: bool) -> None:
 
 
 def _slice(src: Source) -> None:
-    """Is this slice over? Asked before each element."""
+    """End this slice if it is long enough; called before each element."""
     if src.sliced:
         with src.block("if p > turn:"):
             src.add("yield", f"turn = p + {BYTES_OF_A_SLICE}")
@@ -181,7 +182,7 @@ def _copied(src: Source, span: str) -> str:
 
 
 def read_numbers(src: Source, move: Many, element: Fixed, target: str) -> None:
-    """An array of numbers: a few with their count in one call, more the long way."""
+    """An array of numbers: a few are read with their count in one call, more take the long way."""
     fmt = element.primitive.fmt
     long_way = f'{target}, p = read_numbers(buf, p, "{fmt}", {move.compact}, {move.nullable})'
     if src.sliced:
@@ -213,7 +214,7 @@ def read_nested(src: Source, move: Nested, target: str | None) -> None:
 
 @contextmanager
 def unless_absent(src: Source, nullable: bool, target: str | None) -> Iterator[None]:
-    """The lines for a struct that is there; null is taken here."""
+    """The lines for a struct that is not null; null is handled here."""
     if not nullable:
         yield
         return
@@ -243,7 +244,7 @@ def skip_steps(src: Source, steps: Iterable[Step]) -> None:
 
 
 def tag_count(src: Source) -> str:
-    """Read how many tagged fields follow into a fresh name: mostly none."""
+    """Read the number of tagged fields that follow into a fresh name: mostly 0."""
     n = src.fresh("n")
     src.add(f"{n} = buf[p]", "p += 1")
     return n
@@ -269,7 +270,7 @@ def each_tag(src: Source, n: str) -> Iterator[tuple[str, str]]:
 
 
 def by_tag(src: Source, known: Collection[Step], tag: str) -> Iterator[Step | None]:
-    """Each known field in the lines for its tag; None in those for any other tag."""
+    """Each known field, within the lines for its tag; None within the lines for any other tag."""
     for word, step in zip(chain(["if"], repeat("elif")), known, strict=False):
         with src.block(f"{word} {tag} == {step.field.tag}:"):
             yield step
@@ -289,7 +290,7 @@ def skip_tags(src: Source, known: Collection[Step]) -> None:
 
 
 def read_tags(src: Source, known: Collection[Step], target: str, picked: Collection[Step] | None = None) -> None:
-    """The tagged fields that end a struct: those picked (all that are known) into their fields, the others as bytes."""
+    """Read the tagged fields that end a struct: the picked ones (None: all known) as fields, the others as bytes."""
     n = tag_count(src)
     with src.block(f"if {n}:"):
         others, start = src.fresh("others"), src.fresh("start")

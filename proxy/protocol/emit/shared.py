@@ -1,4 +1,4 @@
-"""What printed code calls: the rarer paths, and unpackers made once.
+"""Functions that printed code calls: the rarer paths, and unpackers made once.
 
 Rules:
 * Printed code reads the common case itself (lengths under 128, arrays of few numbers) and calls here for the rest.
@@ -15,9 +15,9 @@ from typing import Any
 from proxy.protocol.slices import NUMBERS, Sliced, TooMany, TooManyOthers, others
 from proxy.protocol.varint import UVARINT, Short, read_uvarint, rest_of_uvarint, uvarint
 
-FEW = 32  # a compact count is the number of elements plus one: this and above go the long way
+FEW = 32  # a compact count is the number of elements plus one: counts from here on take the long way
 LETTERS = "bhHiqd"
-UNJOINED = 64 << 10  # bytes: copying what is longer takes longer than a piece more does
+UNJOINED = 64 << 10  # bytes: copying a longer piece costs more than sending one piece more
 
 
 def read_count(buf: bytes | memoryview, p: int, compact: bool) -> tuple[int, int]:
@@ -44,7 +44,7 @@ def read_numbers(buf: bytes | memoryview, p: int, fmt: str, compact: bool, nulla
 def slice_numbers(
     buf: bytes | memoryview, p: int, fmt: str, compact: bool, nullable: bool, room: int, units: int
 ) -> Sliced[tuple[Any, int, int]]:
-    """The same in slices, each for so many units, and for how many more there is room after these."""
+    """The same in slices, with `units` for each number; also returns how much room is left."""
     n, start = read_count(buf, p, compact)
     size = struct.calcsize(f">{fmt}")
     if n * size > len(buf) - start:
@@ -84,7 +84,7 @@ def write_slices(numbers: list[Any], fmt: str, compact: bool, add: Callable[[byt
 
 
 def collected(pieces: list[Any], done: list[Any]) -> None:
-    """Move pieces to those that are done: small ones joined, large ones as they are."""
+    """Move `pieces` to `done`: small ones joined, large ones as they are."""
     start = 0
     for i, piece in enumerate(pieces):
         if len(piece) >= UNJOINED:

@@ -1,4 +1,4 @@
-"""Python source in the making: its lines, its indent, and the objects that it names."""
+"""Python source under construction: its lines, its indent, and the objects that it names."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from proxy.protocol.wire import BYTES, RECORDS
 
 
 class Source:
-    """Lines of Python in the making, and the objects that they name."""
+    """Lines of Python under construction, and the objects that they name."""
 
     def __init__(self, function: str, parameters: str, *, sliced: bool = False) -> None:
         self.function = function
         self.sliced = sliced  # the function is a generator: see `slices.py`
-        self.counts = sliced  # it has `room` for so many units of elements
-        self.counts_others = False  # and for so many `others`, which are no partitions
+        self.counts = sliced  # it counts elements in `room`, in units
+        self.counts_others = False  # it counts elements that are no partitions in `others`
         self.names: dict[str, Any] = dict(ENVIRONMENT)
         self.lines = [f"def {function}({parameters}):"]
         self.depth = 1
         self._count = 0
 
     def add(self, *lines: str) -> None:
-        """More lines, at the present indent."""
+        """Add lines at the present indent."""
         self.lines += ["    " * self.depth + line for line in lines]
 
     @contextmanager
@@ -54,11 +54,11 @@ class Source:
         return stem
 
     def unpack(self, fmt: str) -> str:
-        """The name of what reads these `struct` letters."""
+        """The name of a function that reads these `struct` letters."""
         return self._struct("get", fmt, "unpack_from")
 
     def pack(self, fmt: str) -> str:
-        """The name of what writes these `struct` letters."""
+        """The name of a function that writes these `struct` letters."""
         return self._struct("put", fmt, "pack")
 
     def _struct(self, verb: str, fmt: str, method: str) -> str:
@@ -75,7 +75,7 @@ class Source:
 
 
 def runs(steps: Iterable[Step]) -> Iterator[list[Step]]:
-    """Neighbours of fixed width together, all others alone: what one `struct` call can read."""
+    """Groups of fields: neighbours of fixed width together, for one `struct` call, all others alone."""
     run: list[Step] = []
     for step in steps:
         if isinstance(step.move, Fixed):
@@ -100,5 +100,5 @@ def width(run: Iterable[Step]) -> int:
 
 
 def length_letter(move: Varying) -> str:
-    """How a length is written where it is not compact: strings have two bytes for it, bytes and records four."""
+    """How a length is written that is not compact: strings have two bytes for it, bytes and records four."""
     return "i" if move.primitive in (BYTES, RECORDS) else "h"

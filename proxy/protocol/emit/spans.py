@@ -1,7 +1,7 @@
 """Moves -> lines that find the values of some fields, and go over all else.
 
-# Fields are meant by name, at any depth. Of one with a length, what follows the length is its value.
-# Where everything is to be `bare`, tagged fields of any struct end it: nobody has to know which of them Kafka knows.
+# Fields are found by name, at any depth. The value of a field with a length is the part after the length.
+# With `bare`, tagged fields in any struct end the search: it need not be known which of them Kafka knows.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying
 
 
 class Noting(NamedTuple):
-    """What is done about the fields of these names."""
+    """What the lines do about the fields of these names."""
 
     names: frozenset[str]
     found: Callable[[str, str], Sequence[str]]  # the lines for a value, by where it begins and ends
-    result: str | None = None  # is returned as soon as no other value can follow
-    bare: bool = False  # None is returned where a struct has tagged fields
+    result: str | None = None  # returned as soon as no other value can follow
+    bare: bool = False  # None is returned if a struct has tagged fields
 
 
 def note_steps(
@@ -28,22 +28,22 @@ def note_steps(
 ) -> None:
     """Go over some fields.
 
-    `loops`: of each array that these lie in, how many elements are still to come. `final`: outside of them there are
-    no more such fields after these.
+    `loops`: for each array around these fields, the name that holds how many elements are still to come. `final`: no
+    field with one of the names follows outside of these fields.
     """
     for step, is_last in marked(steps, noting.names):
         _note_field(src, step, noting, loops, final=final and is_last)
 
 
 def marked(steps: Collection[Step], names: Collection[str]) -> Iterator[tuple[Step, bool]]:
-    """Each step, and whether it is the last in which such a field lies."""
+    """Each step, and whether it is the last one that is or contains a field with one of the names."""
     last = max((i for i, step in enumerate(steps) if concerns(step, names)), default=None)
     for i, step in enumerate(steps):
         yield step, i == last
 
 
 def concerns(step: Step, names: Collection[str]) -> bool:
-    """Is it such a field, or does one lie in it?"""
+    """Is this field one of these names, or does it contain one?"""
     inner = step.move.element if isinstance(step.move, Many) else step.move
     return step.field.name in names or (isinstance(inner, Nested) and any(concerns(s, names) for s in inner.plan.steps))
 

@@ -1,10 +1,10 @@
 """Moves -> lines that go over a message which comes in pieces: a generator that asks for each next piece.
 
 Rules:
-* `buf, p, end = yield p` is the only way to more bytes. A `p` behind `end`: that far nobody needs to look. A `p` before
-  it: what lies from there on was too short to read, and is given again with what follows.
-* Nothing is read that is not a length, a count or a tag: all else is stepped over without looking at it.
-* Each turn of a loop reads at least one byte, so that whoever feeds it can stop a count that lies.
+* `buf, p, end = yield p` is the only way to more bytes. A `p` behind `end`: the bytes up to there need not be looked
+  at. A `p` before `end`: the bytes from there on were too few to read, and are given again with those that follow.
+* Only lengths, counts and tags are read: all else is skipped without looking at it.
+* Each turn of a loop reads at least one byte, so that the caller can stop a count that is too large.
 """
 
 from __future__ import annotations

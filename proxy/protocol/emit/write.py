@@ -2,8 +2,8 @@
 
 Rules:
 * A message is written as Kafka writes it: a tagged field at its default is left out, tags ascend, lengths are minimal.
-* A sliced writer moves its `pieces` to what is `done` after each slice; `left` is how much of the slice there is.
-* Nothing is checked twice: a value that does not fit raises where Python notices, and `codec.py` finds the field.
+* A sliced writer moves its `pieces` to `done` after each slice; `left` is how much of the slice is left.
+* Nothing is checked twice: a value that does not fit raises where Python notices it, and `codec.py` finds the field.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def write_tags(src: Source, known: Collection[Step], source: str) -> None:
 
 
 def _known_tag(src: Source, step: Step, source: str, tags: str) -> None:
-    # The slot is asked past Struct.__getattr__, which would make a default only for us to find it equal.
+    # The slot is read directly: Struct.__getattr__ would make a default, only to be compared with the default.
     struct, field = step.struct, step.field
     value, default = src.fresh("t"), src.fresh("default")
     slot = src.name(f"{struct.__name__}_{field.name}", getattr(struct, field.name).__get__)

@@ -1,4 +1,4 @@
-"""What Produce carries and Fetch brings: record batches, and the message sets that were before them."""
+"""Records in Produce requests and Fetch answers: record batches, and the older message sets."""
 
 from proxy.protocol.records.batch import RecordBatch, batches
 from proxy.protocol.records.compression import CompressionType

@@ -1,4 +1,4 @@
-"""Record batches: the header that says what a batch is, and the records behind it, read only when asked for.
+"""Record batches: the header of a batch, and the records behind it, which are read on demand.
 
     for batch in batches(partition.records):
         if isinstance(batch, RecordBatch):
@@ -6,11 +6,11 @@
                 ...
 
 Rules:
-* A batch is a view of the bytes that it came in. Nothing is copied, decompressed or checked before someone asks:
-  what nobody changes leaves as `data`, byte for byte.
-* Whoever wants other records writes another batch (`write.py`).
-* A length or a count is checked before it is believed; whatever is wrong is a ProtocolError.
-* The last batch of a Fetch answer may break off: the broker cuts at a size, the consumer drops what is not whole.
+* A batch is a view of the bytes in which it came. Nothing is copied, decompressed or checked before a caller asks for
+  it. An unchanged batch is sent as `data`, byte for byte.
+* To change records, write another batch (`write.py`).
+* A length or a count is checked before it is used; every mistake in the bytes is a ProtocolError.
+* The last batch of a Fetch answer may break off: the broker cuts at a size, and the consumer drops an incomplete batch.
   In a Produce request nothing may break off.
 
 Sources: KIP-98; org.apache.kafka.common.record.DefaultRecordBatch and ByteBufferLogInputStream.
@@ -30,7 +30,7 @@ from proxy.protocol.records.record import Record, read_records
 MAGIC = 2
 MAGIC_AT = 16  # in a batch, and in a message of magic 0 or 1
 CRC_AT = 17
-CHECKED_AT = 21  # from here on the checksum counts
+CHECKED_AT = 21  # the checksum covers the bytes from here on
 
 HEADER = struct.Struct(">qiibIhiqqqhii")  # the fields of RecordBatch, from `base_offset` on
 _PREFIX = struct.Struct(">qi")  # offset and length, also of a message
@@ -48,7 +48,7 @@ class RecordBatch:
     """A batch of magic 2: its header in Kafka's names, and a way to its records. `batches` finds them."""
 
     data: memoryview  # all of the batch
-    position: int  # where it was found, for errors to name
+    position: int  # where it was found, for error messages
     base_offset: int
     batch_length: int
     partition_leader_epoch: int
@@ -73,7 +73,7 @@ class RecordBatch:
 
     @property
     def compression_type(self) -> CompressionType:
-        """How the records are compressed. Raises ProtocolError where Kafka knows no such type."""
+        """How the records are compressed. Raises ProtocolError if Kafka knows no such type."""
         try:
             return compression_type(self.attributes & COMPRESSION)
         except ProtocolError as error:
@@ -91,12 +91,12 @@ class RecordBatch:
 
     @property
     def is_control(self) -> bool:
-        """Are the records Kafka's own, as the end of a transaction is? Consumers never see them."""
+        """Are the records Kafka's own, such as the end of a transaction? Consumers never see them."""
         return bool(self.attributes & CONTROL)
 
     @property
     def has_delete_horizon(self) -> bool:
-        """Is `base_timestamp` the time from which tombstones and markers may go (KIP-534)?"""
+        """Is `base_timestamp` the time from which tombstones and markers may be deleted (KIP-534)?"""
         return bool(self.attributes & DELETE_HORIZON)
 
     @property
@@ -105,11 +105,11 @@ class RecordBatch:
         return bool(crc32c(self.data[CHECKED_AT:]) == self.crc)
 
     def records(self, limit: int = LIMIT) -> Iterator[Record]:
-        """The records, decompressed to at most `limit` bytes. Raises ProtocolError where they cannot be read.
+        """The records, decompressed to at most `limit` bytes. Raises ProtocolError if they cannot be read.
 
-        Keys and values are slices of `data`, or of what was decompressed.
+        Keys and values are slices of `data`, or of the decompressed bytes.
         """
-        if self.records_count == 0:  # as compaction leaves it; not even the codec is looked at
+        if self.records_count == 0:  # an empty batch that compaction left; even its codec is not looked at
             return
         try:
             if self.records_count < 0:
@@ -130,9 +130,9 @@ HEADER_FIELDS = tuple(RecordBatch.__dataclass_fields__)[2:]  # in the order of H
 
 
 def batches(data: bytes | memoryview, *, partial: bool = False) -> Iterator[RecordBatch | MessageSet]:
-    """What `data` holds, in order; with `partial`, a last batch that breaks off is left out."""
+    """The batches and message sets in `data`, in order; with `partial`, a last batch that breaks off is left out."""
     view = memoryview(data)
-    at = messages = 0  # `messages`: where those began that no batch has ended yet
+    at = messages = 0  # `messages`: where the current message set began
     while (extent := _extent(view, at)) is not None:
         magic, end = extent
         if magic == MAGIC:
@@ -148,7 +148,7 @@ def batches(data: bytes | memoryview, *, partial: bool = False) -> Iterator[Reco
 
 
 def _extent(view: memoryview, at: int) -> tuple[int, int] | None:
-    """The magic of the batch or message at `at`, and where it ends; None where the data ends before it does."""
+    """The magic of the batch or message at `at`, and where it ends; None if the data ends before it."""
     left = len(view) - at
     if left < _PREFIX.size:
         return None

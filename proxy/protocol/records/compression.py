@@ -1,12 +1,13 @@
-"""Compression of records: the four codecs that Kafka knows, and a bound on what comes out.
+"""Compression of records: the four codecs that Kafka knows, and a limit on the decompressed size.
 
 Rules:
-* Nothing is believed about the size of what comes out. It is counted as it comes, from small pieces of what went in,
-  and a bomb is refused at the first piece that passes the limit: up to 32 MiB too late, never the whole.
-* What Kafka reads is read: snappy with xerial's framing or bare, and several gzip members, lz4 or zstd frames in a row.
-* A stream that breaks off is an error, also where all of its data came before the break.
-* What is written is what Kafka's own producer writes: snappy framed, in blocks of 32 KiB, and lz4 in independent
-  blocks of 64 KiB.
+* No claim about the decompressed size is trusted. The output is counted as it comes, from small pieces of input. A
+  decompression bomb is refused at the first piece that passes the limit: up to 32 MiB too late, but never as a whole.
+* All forms that Kafka reads are read: snappy with or without xerial's framing, and several gzip members, lz4 or zstd
+  frames in a row.
+* A stream that breaks off is an error, even if all of its data came before the break.
+* Data is written as Kafka's own producer writes it: snappy framed, in blocks of 32 KiB, and lz4 in independent blocks
+  of 64 KiB.
 
 Sources: org.apache.kafka.common.compress, xerial's SnappyOutputStream, RFC 1952, RFC 8878, the LZ4 frame format.
 """
@@ -25,8 +26,8 @@ from proxy.protocol.problem import ProtocolError
 
 LIMIT = 100 << 20  # bytes of one batch when decompressed; a broker takes no larger frame either
 
-_FRAMES = 1000  # a producer writes one; to start one costs us more than it costs whoever sends it
-_GZIP = 16 + zlib.MAX_WBITS  # zlib's way to say: with gzip's header and checksum
+_FRAMES = 1000  # a producer writes one; to start one costs us more than it costs the sender
+_GZIP = 16 + zlib.MAX_WBITS  # for zlib this means: with gzip's header and checksum
 _SIZE = struct.Struct(">i")
 _XERIAL = struct.pack(">8sii", b"\x82SNAPPY\0", 1, 1)
 _XERIAL_BLOCK = 32 << 10
@@ -48,7 +49,7 @@ class _Stream(NamedTuple):
     """A codec whose library decompresses piece by piece."""
 
     decoder: Callable[[], Any]
-    piece: int  # bytes that go in at once, so that at most 32 MiB come out
+    piece: int  # bytes of input at a time, so that at most 32 MiB come out
 
 
 # gzip grows data up to 1,032 times, lz4 up to 255 times; four bytes of zstd may be a block of 128 KiB.
@@ -60,7 +61,7 @@ _STREAMS = {
 
 
 def compression_type(codec: int) -> CompressionType:
-    """The codec of this number. Raises ProtocolError where Kafka has none."""
+    """The codec of this number. Raises ProtocolError if Kafka has none."""
     try:
         return CompressionType(codec)
     except ValueError:
@@ -68,9 +69,9 @@ def compression_type(codec: int) -> CompressionType:
 
 
 def decompress(codec: int, data: memoryview, limit: int = LIMIT) -> memoryview:
-    """What `data` was before it was compressed; with codec 0, `data` itself.
+    """The decompressed `data`; with codec 0, `data` itself.
 
-    Raises ProtocolError for an unknown codec, for broken data, and for what would be more than `limit` bytes.
+    Raises ProtocolError for an unknown codec, for broken data, and for more than `limit` bytes of output.
     """
     kind = compression_type(codec)
     if kind is CompressionType.NONE:
@@ -132,7 +133,7 @@ def _frame(decoder: Any, piece: int, data: memoryview) -> Generator[bytes, None,
 
 def _snappy(data: memoryview, limit: int) -> Iterator[bytes]:
     if data[:8] != _XERIAL[:8]:
-        yield _snappy_block(data, limit)  # librdkafka's, and that of others who do without xerial's framing
+        yield _snappy_block(data, limit)  # from librdkafka, and from others that do not use xerial's framing
         return
     at = len(_XERIAL)
     while at < len(data):

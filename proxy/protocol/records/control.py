@@ -1,8 +1,8 @@
-"""Control records: what Kafka itself writes between the records of producers.
+"""Control records: Kafka itself writes them between the records of producers.
 
 Rules:
-* A batch whose `is_control` holds has control records only; consumers count their offsets and never see them.
-* The key says the kind. A kind that we do not know is UNKNOWN, not an error: newer brokers may have more.
+* A batch with `is_control` has control records only; consumers count their offsets and never see them.
+* The key says the kind. An unknown kind is UNKNOWN, not an error: newer brokers may have more kinds.
 
 Sources: KIP-98, KIP-595; org.apache.kafka.common.record.ControlRecordType and EndTransactionMarker.
 """
@@ -20,7 +20,7 @@ _VERSION = 0
 
 
 class ControlType(IntEnum):
-    """What a control record is about."""
+    """The kind of a control record."""
 
     UNKNOWN = -1
     ABORT = 0
@@ -37,7 +37,7 @@ class ControlType(IntEnum):
 
 
 def control_type(record: Record) -> ControlType:
-    """The kind of a control record. Raises ProtocolError where its key is none."""
+    """The kind of a control record. Raises ProtocolError if its key is not one of a control record."""
     if record.key is None or len(record.key) < _KEY.size:
         raise ProtocolError("the key of a control record is too short")
     version, number = _KEY.unpack_from(record.key)
@@ -54,7 +54,7 @@ class EndTxnMarker(NamedTuple):
 
     @classmethod
     def read(cls, record: Record) -> Self | None:
-        """The marker that a control record is, or None for one of another kind."""
+        """The marker in a control record, or None for a record of another kind."""
         kind = control_type(record)
         if kind not in (ControlType.ABORT, ControlType.COMMIT):
             return None
@@ -66,6 +66,6 @@ class EndTxnMarker(NamedTuple):
         return cls(kind, coordinator_epoch)
 
     def record(self, timestamp: int) -> Record:
-        """The control record that says it."""
+        """The control record of this marker."""
         value = _MARKER.pack(_VERSION, self.coordinator_epoch)
         return Record(_KEY.pack(_VERSION, self.type), value, timestamp=timestamp)

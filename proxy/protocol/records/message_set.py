@@ -1,7 +1,7 @@
-"""Message sets: what records were before Kafka 0.11, magic 0 and 1.
+"""Message sets: the form of records before Kafka 0.11, magic 0 and 1.
 
-They pass unread. Brokers still hand out those that were stored long ago, beside newer batches; `batches` finds where
-they lie, and whoever forwards a partition's records forwards them with it.
+They pass unread. Brokers still hand out message sets that were stored long ago, beside newer batches. `batches` finds
+where they lie, so that they are forwarded with the partition's other records.
 
 Source: org.apache.kafka.common.record.LegacyRecord.
 """

@@ -1,10 +1,10 @@
-"""One record of a batch: key, value, headers, and where and when it stands.
+"""One record of a batch: key, value, headers, offset and timestamp.
 
 Rules:
-* A record is read where it lies: keys and values are slices of the batch, copied by whoever keeps them.
-* Its length must be exactly what its fields take; a length or a count is checked before it is believed.
-* On the wire offset and timestamp are differences to the batch's; here they are what they mean.
-* A header's name that is no UTF-8 passes as it came (surrogateescape): Kafka stores such names.
+* A record is read in place: keys and values are slices of the batch. Copy what must last.
+* Its length must be exactly that of its fields; a length or a count is checked before it is used.
+* On the wire, offset and timestamp are differences to the batch's; here they are absolute.
+* A header's name that is not UTF-8 passes as it came (surrogateescape): Kafka stores such names.
 
 Source: KIP-98; org.apache.kafka.common.record.DefaultRecord, and ByteUtils for the varints.
 """
@@ -14,21 +14,21 @@ from typing import NamedTuple
 
 from proxy.protocol.problem import Fault, ProtocolError
 
-NEXT = -1  # an offset: one more than that of the record before
+NEXT = -1  # as an offset: one more than that of the record before
 NO_TIMESTAMP = -1
 
 _LEAST = 7  # bytes of a record: length, attributes, two differences, null key, null value, no headers
 
 
 class Header(NamedTuple):
-    """What a producer said beside a record."""
+    """A name and a value beside a record, set by its producer."""
 
     name: str
     value: bytes | memoryview | None
 
 
 class Record(NamedTuple):
-    """What a producer sent and a consumer gets."""
+    """One record, as a producer sent it and a consumer gets it."""
 
     key: bytes | memoryview | None
     value: bytes | memoryview | None
@@ -38,7 +38,7 @@ class Record(NamedTuple):
 
 
 def read_records(data: memoryview, count: int, base_offset: int, base_timestamp: int) -> Iterator[Record]:
-    """The `count` records that `data` holds, to its last byte. Raises ProtocolError where it does not."""
+    """The `count` records that fill `data` to its last byte. Raises ProtocolError if they do not."""
     if count * _LEAST > len(data):
         raise ProtocolError(f"{count} records do not fit {len(data)} bytes")
     at = 0
@@ -70,7 +70,7 @@ def write_record(out: bytearray, record: Record, base_offset: int, base_timestam
 
 
 def _record(data: memoryview, at: int, base_offset: int, base_timestamp: int) -> tuple[Record, int]:
-    """The record at this place, and the place after it."""
+    """The record at this position, and the position after it."""
     size, at = _varint(data, at)
     end = at + size
     if size < 0 or end > len(data):
@@ -111,7 +111,7 @@ def _headers(data: memoryview, at: int, end: int) -> tuple[tuple[Header, ...], i
 
 
 def _varint(data: memoryview, at: int) -> tuple[int, int]:
-    """A zigzag number of 32 bits, and the place after it. Most take one byte."""
+    """A zigzag number of 32 bits, and the position after it. Most take one byte."""
     number = data[at]
     if number < 0x80:
         return (number >> 1) ^ -(number & 1), at + 1
@@ -132,7 +132,7 @@ def _long(data: memoryview, at: int, bits: int) -> tuple[int, int]:
         at += 1
         number |= (byte & 0x7F) << shift
         if byte < 0x80:
-            number &= (1 << bits) - 1  # as Java's shift does: what does not fit the last byte is lost
+            number &= (1 << bits) - 1  # as Java's shift does: bits that do not fit are lost
             return (number >> 1) ^ -(number & 1), at
     raise ProtocolError(f"a varint is longer than {bits} bits")
 

@@ -1,12 +1,12 @@
-"""Rewriting what a partition's records say, whatever batches they lie in.
+"""Rewrites the records of a partition, whatever batches they lie in.
 
     partition.records = rewrite_records(partition.records, lambda record: record._replace(value=...))
 
 Rules:
 * Batches keep all that their headers promise (`write.py`): codec, producer, sequence, transaction, offsets.
 * Control batches are Kafka's own, and stay as they are. So does a batch of which no record is changed.
-* A checksum that is wrong is never made right: such a batch is an error, and so is one that cannot be read.
-* Messages of magic 0 and 1 are not read here: whoever has to change all records must refuse them.
+* A wrong checksum is never replaced by a right one: such a batch is an error, and so is a batch that cannot be read.
+* Messages of magic 0 and 1 are not read here: a caller that has to change all records must refuse them.
 """
 
 from collections.abc import Callable
@@ -26,10 +26,10 @@ class MessageSetError(ProtocolError):
 def rewrite_records(
     data: bytes | memoryview, change: Callable[[Record], Record], *, partial: bool = False
 ) -> bytes | memoryview:
-    """`data` with every record as `change` gives it; `data` itself where that changes none.
+    """`data` with every record as `change` returns it; `data` itself if no record is changed.
 
-    With `partial` a last batch may break off, as in a Fetch answer, and is left out. Raises ProtocolError where records
-    cannot be read, of which MessageSetError is one.
+    With `partial` a last batch may break off, as in a Fetch answer, and is left out. Raises ProtocolError if records
+    cannot be read; MessageSetError is one.
     """
     pieces: list[bytes | memoryview] = []
     rewritten, length = False, 0

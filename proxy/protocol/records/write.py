@@ -1,10 +1,10 @@
-"""Writing record batches: new ones, and another one in the place of one that came.
+"""Writes record batches: new ones, and replacements for batches that came.
 
 Rules:
 * A batch is written as Kafka's own producer writes it: the first record's time is the base, the checksum comes last.
-* A batch in another's place keeps all that its header promised to others: offsets, leader epoch, producer, sequence,
-  codec, transaction, and the kind of time.
-* What fits no field is a ProtocolError, and the fault is ours.
+* A replacement keeps all that the header of the old batch promised to others: offsets, leader epoch, producer,
+  sequence, codec, transaction, and the kind of time.
+* A value that does not fit its field is a ProtocolError, and the fault is ours.
 
 Source: org.apache.kafka.common.record.MemoryRecordsBuilder.
 """
@@ -46,7 +46,7 @@ def write_batch(
     transactional: bool = False,
     control: bool = False,
 ) -> bytes:
-    """A new batch of these records, their times as the producer says them (CreateTime)."""
+    """A new batch of these records, with the producer's own timestamps (CreateTime)."""
     kept = _with_offsets(records, base_offset)
     return _assemble(
         kept,
@@ -63,9 +63,9 @@ def write_batch(
 
 
 def rewrite_batch(batch: RecordBatch, records: Iterable[Record]) -> bytes:
-    """A batch of these records in the place of `batch`.
+    """A batch of these records to replace `batch`.
 
-    An idempotent producer's batch must keep its number of records: the broker counts the sequence by it.
+    A batch of an idempotent producer must keep its number of records: the broker counts the sequence by it.
     """
     kept = _with_offsets(records, batch.base_offset)
     latest = max((record.timestamp for record in kept), default=batch.max_timestamp)
@@ -84,7 +84,7 @@ def rewrite_batch(batch: RecordBatch, records: Iterable[Record]) -> bytes:
 
 
 def with_header(batch: RecordBatch, **fields: int) -> bytes:
-    """The batch with other values in these fields of its header, and a checksum that fits them. Its records stay."""
+    """The batch with other values in these fields of its header, and a checksum to match. Its records stay."""
     changed = bytearray(batch.data)
     HEADER.pack_into(changed, 0, *(fields.get(name, getattr(batch, name)) for name in HEADER_FIELDS))
     _CRC.pack_into(changed, CRC_AT, crc32c(memoryview(changed)[CHECKED_AT:]))
@@ -92,7 +92,7 @@ def with_header(batch: RecordBatch, **fields: int) -> bytes:
 
 
 def _with_offsets(records: Iterable[Record], following: int) -> list[Record]:
-    """Every record at its place: one that names no offset follows the one before it."""
+    """The records with their offsets: a record without one follows the record before it."""
     kept = []
     for record in records:
         if record.offset == NEXT:
