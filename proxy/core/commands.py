@@ -31,7 +31,7 @@ class ToClient:
 
 @dataclass(slots=True)
 class Close:
-    """End both connections. `reason` is None where everything went well, otherwise a line for people.
+    """End both connections. `reason` is None if everything went well, otherwise a line for people.
 
     `reset`: the client's connection ends by a TCP reset, which may overtake bytes that were sent before it.
     """

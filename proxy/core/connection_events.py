@@ -1,4 +1,4 @@
-"""Connection events: what happens to a connection, told to those who observe it.
+"""Connection events: observers are told what happens to a connection.
 
     @on_event(Connected, Authenticated, Refused, Closed)
     def told(self, connection: Connection, event: Connected | Authenticated | Refused | Closed) -> None: ...

@@ -55,7 +55,7 @@ def observe_topics(*requests: type[Request]) -> Callable[[H], H]:
 
 
 def on_outcome(*apis: Api) -> Callable[[H], H]:
-    """The method is told (ctx, outcome) of each request of these APIs, of every API where none is named."""
+    """The method is told (ctx, outcome) of each request of these APIs, or of every API if none is named."""
 
     def mark(observer: H) -> H:
         observer._outcomes = apis  # type: ignore[attr-defined]
@@ -65,7 +65,7 @@ def on_outcome(*apis: Api) -> Callable[[H], H]:
 
 
 def before_answer(*apis: Api) -> Callable[[H], H]:
-    """The method takes steps before an answer of these APIs leaves, of every API where none is named.
+    """The method takes steps before an answer of these APIs leaves, or of every API if none is named.
 
     It is given (ctx, outcome), for answers by a broker, a plugin or the proxy. The outcome is final except for `left`.
     The method returns steps, or None. Answers stay in order: while it waits, the broker is not read. It decides

@@ -108,7 +108,7 @@ class Denied:
 
 @dataclass(frozen=True, slots=True)
 class AclsChanged:
-    """The client created and deleted so many ACLs, where the proxy keeps them itself."""
+    """The client created and deleted so many ACLs, in a proxy that keeps them itself."""
 
     created: int
     deleted: int

@@ -41,7 +41,7 @@ class Lease:
 
 
 class FilterChain:
-    """One api in one version. `request` and `response` are None where the frame only passes.
+    """One API in one version. `request` and `response` are None if the frame only passes.
 
     `observers` are told the outcome of each request. `sees_request` and `sees_response`: is there more to do than to
     pass the frame on?

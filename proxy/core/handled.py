@@ -88,7 +88,7 @@ class Handling:
         return [SIZE.pack(len(wanted.header) + len(body)) + wanted.header + body]
 
     def _paced(self, wanted: Wanted, work: Sliced[T]) -> Sliced[T]:
-        """Work that is done in slices where the frame is large."""
+        """Do this work, in slices if the frame is large."""
         return (yield from work) if wanted.ctx.is_large else at_once(work)
 
     def _leaving(self, verdict: Verdict, manners: Sequence[Manner], wanted: Wanted) -> tuple[Verdict, Leaving]:

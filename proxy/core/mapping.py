@@ -38,7 +38,7 @@ class Mapping:
         self._steps = [step for step in map(_step, texts) if step]
 
     def principal(self, name: str) -> str | None:
-        """The principal's name for a distinguished name; None where no rule fits."""
+        """The principal's name for a distinguished name; None if no rule fits."""
         return next((found for step in self._steps if (found := step(name)) is not None), None)
 
 

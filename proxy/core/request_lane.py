@@ -89,7 +89,7 @@ class RequestLane(Lane):
         self._outbox.to_broker(instead if isinstance(instead, Hold) else self.splitter.resume(instead))
 
     def _carry_out(self, verdict: Verdict, wanted: Wanted) -> Sequence[Buffer] | None:
-        """What goes to the broker: None for the frame as it came."""
+        """Do what the handlers decided. Returns what goes to the broker: None for the frame as it came."""
         pieces, ctx = verdict.pieces, wanted.ctx
         if not verdict.whole:
             self._give_up(ctx, verdict.ends, verdict.how)

@@ -21,7 +21,7 @@ from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.rollcall import Strangers, nobody, rollcall
 from proxy.protocol.schema import Message
 
-# The array of topics, and what it calls the name of one.
+# The array of topics, and its field for the name of one.
 TOPICS: dict[type[Message], tuple[str, str]] = {
     ProduceRequest: ("topic_data", "name"),
     FetchRequest: ("topics", "topic"),

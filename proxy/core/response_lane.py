@@ -65,7 +65,7 @@ class ResponseLane(AnswerLane):
         self._outbox.to_client(instead)  # `settle` goes on with the frames behind it
 
     def _carry_out(self, verdict: Verdict, wanted: Wanted) -> Sequence[Buffer] | None:
-        """What goes to the client: None for the frame as it came."""
+        """Do what the handlers decided. Returns what goes to the client: None for the frame as it came."""
         pieces = verdict.pieces
         if not verdict.whole:
             self._withhold(wanted.ctx, verdict.ends, verdict.how)

@@ -28,7 +28,7 @@ from proxy.core.topic_writer import TopicWriting
 from proxy.text.watched import WatchedFile
 
 T = TypeVar("T")
-COUNTER = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")  # what a counter may be called
+COUNTER = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")  # valid names of counters
 Level = Literal["debug", "info", "warning", "error"]
 
 
@@ -197,7 +197,7 @@ class Services:
     every: Repeating
     watch: Watching
     topics: TopicNames  # names of the cluster's topics by id, shared by all of its plugins in this worker
-    fetch_sessions: FetchTopics  # what a Fetch or ShareFetch of a session is about
+    fetch_sessions: FetchTopics  # all topics of a Fetch or ShareFetch in a session
     rows: SharedRows
     topic: TopicWriting
     state: Any = None  # the last state that a plugin of this name took (`state.py`); None: it took none

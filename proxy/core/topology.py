@@ -1,4 +1,4 @@
-"""Topology: the brokers of one cluster, where they really are, and where their clients are told that they are.
+"""Topology: the brokers of one cluster, with their real addresses and those that clients are told.
 
 Rules:
 * A node id has the same advertised address for as long as the process lives, whatever happens to the broker. If its

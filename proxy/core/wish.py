@@ -75,7 +75,7 @@ class Handler:
 
     @cached_property
     def name(self) -> str:
-        """What to call it to a person: `Address.endpoints`."""
+        """Its name for people: `Address.endpoints`."""
         return name_of(self.call)
 
     def __str__(self) -> str:

@@ -141,7 +141,7 @@ class Message(Struct):
 
 
 class Request(Message):
-    """What a client asks."""
+    """A message from a client to a broker."""
 
     __slots__ = ()
     side = "request"
@@ -152,7 +152,7 @@ class Request(Message):
 
 
 class Response(Message):
-    """What a broker answers."""
+    """A message from a broker to a client."""
 
     __slots__ = ()
     side = "response"

@@ -1,7 +1,7 @@
 """Structs: the meaning of their declarations, kept for codecs and for loops over the schema.
 
 Rules:
-* One slotted class for all versions. A field that was never set takes no slot; reading it gives the field's default.
+* One slotted class for all versions. The slot of a field that was never set is empty; reading it gives the default.
 * A declaration that makes no sense raises TypeError when its module is imported, not when a frame arrives.
 """
 

@@ -103,9 +103,9 @@ def traffic(request: type[Request], response: type[Response], version: int) -> T
 
 @cache
 def element_counter(cls: type[Message], version: int) -> ElementCount:
-    """A function from bytes, the place where a message begins and a limit to the number of elements in its arrays.
+    """A function `(data, start, most)`: how many elements the arrays have in the message that begins at `start`.
 
-    `slices.py` says how elements are counted. None: there are more than the limit, or it is not known (tagged fields
+    `slices.py` says how elements are counted. None: there are more than `most`, or it is not known (tagged fields
     were found, or the C code is not compiled). If the bytes end too early, the function raises one of codec.BAD_BYTES.
     """
     if compiled is None:

@@ -1,4 +1,4 @@
-"""The wire's vocabulary: primitive types, what a field means, and how a struct is declared.
+"""The wire's vocabulary: primitive types, the meanings of fields, and how a struct is declared.
 
 A message is declared as a class, one field a line, valid for all versions at once:
 
@@ -80,7 +80,7 @@ uint16 = Annotated[int, UINT16]
 int32 = Annotated[int, INT32]
 int64 = Annotated[int, INT64]
 float64 = Annotated[float, FLOAT64]
-uuid = Annotated[bytes, UUID]  # 16 bytes: hashable, comparable, and never built where it only passes
+uuid = Annotated[bytes, UUID]  # 16 bytes: hashable, comparable, and no object is built for one that only passes
 string = Annotated[str, STRING]
 legacy_string = Annotated[str, LEGACY_STRING]
 Records = Annotated[bytes | memoryview, RECORDS, Meaning.RECORDS]

@@ -36,7 +36,7 @@ class FakeClock:
     since_1970: float = 1_700_000_000.0
 
     def read(self) -> float:
-        """What it says."""
+        """The time that the test set."""
         return self.now
 
     def wall(self) -> float:

@@ -69,7 +69,7 @@ class Reading:
 
 
 def read(text: str, environment: Environment) -> Reading:
-    """Read one YAML document. Raises yaml.YAMLError where the text is not YAML at all."""
+    """Read one YAML document. Raises yaml.YAMLError if the text is not YAML at all."""
     shielded = shield(text)
     try:
         return _Document(FASTEST(Pieces(shielded)), environment).read()

@@ -51,7 +51,7 @@ class SaslState(Enum):
 
 
 class Comes(Enum):
-    """What a client sends."""
+    """What a client sends, or that its time is up."""
 
     VERSIONS = auto()
     HANDSHAKE = auto()
@@ -61,7 +61,7 @@ class Comes(Enum):
 
 
 class Do(Enum):
-    """What is done about it."""
+    """What the proxy does then."""
 
     PASS = auto()
     AGREE = auto()

@@ -1,7 +1,7 @@
 """AddPartitionsToTxn (key 24): partitions that a transaction will write to (KIP-98).
 
-v0 to v3 are what clients say, of one transaction. From v4 on brokers say it to the coordinator, of many transactions,
-or only ask whether the partitions were added (KIP-890): no client has business with that.
+Clients send v0 to v3, about one transaction. From v4 on brokers send it to the coordinator, about many transactions, or
+only ask whether the partitions were added (KIP-890): clients must not send these versions.
 """
 
 from proxy.protocol.api import ADD_PARTITIONS_TO_TXN

@@ -32,7 +32,7 @@ class AlterClientQuotasRequest(Request, api=ALTER_CLIENT_QUOTAS):
 
 
 class AlterClientQuotasResponse(Response, api=ALTER_CLIENT_QUOTAS):
-    """What became of each entity's changes."""
+    """The result for each entity."""
 
     class Entry(Struct):
         """One entity's result."""

@@ -1,6 +1,6 @@
 """AlterConfigs (key 33): replace all settings of topics and brokers (KIP-133).
 
-What the request does not name falls back to its default. IncrementalAlterConfigs leaves the others alone.
+Settings that the request does not name fall back to their defaults. IncrementalAlterConfigs leaves them alone.
 Resource types are those of DescribeConfigs.
 """
 

@@ -51,7 +51,7 @@ class AlterPartitionRequest(Request, api=ALTER_PARTITION):
 
 
 class AlterPartitionResponse(Response, api=ALTER_PARTITION):
-    """What the controller made of it."""
+    """The controller's result."""
 
     class Topic(Struct):
         """A topic, as asked."""

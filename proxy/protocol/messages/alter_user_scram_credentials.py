@@ -1,6 +1,6 @@
 """AlterUserScramCredentials (key 51): set or remove SCRAM credentials (KIP-554).
 
-Salts and salted passwords are secrets: who has them can impersonate the user.
+Salts and salted passwords are secrets: anyone who has them can impersonate the user.
 """
 
 from proxy.protocol.api import ALTER_USER_SCRAM_CREDENTIALS
@@ -31,7 +31,7 @@ class AlterUserScramCredentialsRequest(Request, api=ALTER_USER_SCRAM_CREDENTIALS
 
 
 class AlterUserScramCredentialsResponse(Response, api=ALTER_USER_SCRAM_CREDENTIALS):
-    """One result for each user, however many changes were asked for him."""
+    """One result for each user, whatever the number of changes."""
 
     class Result(Struct):
         """One user's result."""

@@ -3,8 +3,8 @@
 It is asked before the client knows anything, so the response always travels under header v0, and an unknown version is
 answered in v0 with UNSUPPORTED_VERSION and the versions of this one API (KIP-511). 0.10.0 brought it; brokers before
 close the connection on it, or never answer. v3 names the client's software and tells the cluster's features (KIP-584),
-of which up to v3 those that start at 0 are left out (KAFKA-17011). v5 tells whom the client believes to talk to: with
-another cluster or node id the broker answers REBOOTSTRAP_REQUIRED (KIP-1242).
+of which up to v3 those that start at 0 are left out (KAFKA-17011). v5 names the broker
+that the client expects: a broker with another cluster or node id answers REBOOTSTRAP_REQUIRED (KIP-1242).
 """
 
 from proxy.protocol.api import API_VERSIONS
@@ -13,7 +13,7 @@ from proxy.protocol.wire import BrokerId, ClusterId, Error, ThrottleTime, array,
 
 
 class ApiVersionsRequest(Request, api=API_VERSIONS):
-    """What do you speak?"""
+    """Which APIs and versions do you know?"""
 
     client_software_name: string = since(3)  # letters, digits, dots and dashes; brokers refuse anything else
     client_software_version: string = since(3)

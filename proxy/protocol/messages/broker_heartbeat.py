@@ -1,6 +1,6 @@
 """BrokerHeartbeat (key 63): a broker tells the controller that it lives (KIP-631).
 
-With it goes its wish to be fenced, or to shut down once its partitions are led elsewhere.
+It also says whether the broker wants to be fenced, or to shut down once other brokers lead its partitions.
 """
 
 from proxy.protocol.api import BROKER_HEARTBEAT

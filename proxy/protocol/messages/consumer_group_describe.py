@@ -26,7 +26,7 @@ from proxy.protocol.wire import (
 
 
 class ConsumerGroupDescribeRequest(Request, api=CONSUMER_GROUP_DESCRIBE):
-    """The groups to tell of."""
+    """The groups to describe."""
 
     group_ids: array[GroupId]
     include_authorized_operations: bool

@@ -1,7 +1,7 @@
 """CreateDelegationToken (key 38): a token that authenticates as its owner for a while (KIP-48).
 
-Brokers give none over a plain connection, nor to whoever came with a token. v3 can create one for somebody else
-(KIP-373).
+Brokers create none over an unauthenticated connection, nor for a client that authenticated with a token. v3 can create
+one for another user (KIP-373).
 """
 
 from proxy.protocol.api import CREATE_DELEGATION_TOKEN
@@ -18,7 +18,7 @@ class CreateDelegationTokenRequest(Request, api=CREATE_DELEGATION_TOKEN):
         principal_type: Principal
         principal_name: Principal
 
-    owner_principal_type: Principal | None = since(3)  # null or empty: whoever asks
+    owner_principal_type: Principal | None = since(3)  # null or empty: the requester
     owner_principal_name: Principal | None = since(3)
     renewers: array[Renewer]
     max_lifetime_ms: int64  # -1: as the broker is configured

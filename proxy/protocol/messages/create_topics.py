@@ -55,7 +55,7 @@ class CreateTopicsResponse(Response, api=CREATE_TOPICS):
     """Which topics were created, and what they are like."""
 
     class Topic(Struct):
-        """What became of one topic."""
+        """The result for one topic."""
 
         class Config(Struct):
             """A setting in force for the topic."""
@@ -70,8 +70,8 @@ class CreateTopicsResponse(Response, api=CREATE_TOPICS):
         topic_id: TopicId = since(7)
         error_code: Error
         error_message: ErrorMessage | None = since(1)
-        # Whoever may create a topic need not be allowed to see its configuration: then this says so, and the three
-        # below are -1, -1 and empty.
+        # A client that may create a topic may still not see its configuration: then this says so, and the three below
+        # are -1, -1 and empty.
         topic_config_error_code: Error = tagged(0, 5)
         num_partitions: int32 = since(5, default=-1)
         replication_factor: int16 = since(5, default=-1)

@@ -27,7 +27,7 @@ class DeleteTopicsResponse(Response, api=DELETE_TOPICS):
     """Which topics are deleted."""
 
     class Topic(Struct):
-        """What became of one topic."""
+        """The result for one topic."""
 
         name: TopicName | None = field(nullable=6)  # null: no such id, or the client may not know its name
         topic_id: TopicId = since(6)

@@ -3,7 +3,7 @@
 v1 brought patterns (KIP-290), v3 users as resources (KIP-373). In a filter null matches everything, and so does 1, ANY,
 for a type, an operation or a permission.
 Resource types: 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7 user. Patterns: 3 literal,
-4 prefixed; in filters also 2, match: whatever concerns a resource of this name. Permissions: 2 deny, 3 allow.
+4 prefixed; in filters also 2, match: all that apply to a resource of this name. Permissions: 2 deny, 3 allow.
 """
 
 from proxy.protocol.api import DESCRIBE_ACLS

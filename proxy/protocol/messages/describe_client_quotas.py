@@ -9,7 +9,7 @@ from proxy.protocol.wire import Error, ErrorMessage, ThrottleTime, array, float6
 
 
 class DescribeClientQuotasRequest(Request, api=DESCRIBE_CLIENT_QUOTAS):
-    """Which entities to tell of: those that match all components."""
+    """Which entities to describe: those that match all components."""
 
     class Component(Struct):
         """What one part of an entity must be."""

@@ -21,7 +21,7 @@ from proxy.protocol.wire import (
 
 
 class DescribeClusterRequest(Request, api=DESCRIBE_CLUSTER):
-    """What to tell of."""
+    """What to describe."""
 
     include_cluster_authorized_operations: bool
     endpoint_type: int8 = since(1, default=1)  # 1: brokers, 2: controllers

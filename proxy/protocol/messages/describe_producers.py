@@ -16,7 +16,7 @@ from proxy.protocol.wire import (
 
 
 class DescribeProducersRequest(Request, api=DESCRIBE_PRODUCERS):
-    """The partitions to tell of."""
+    """The partitions to describe."""
 
     class Topic(Struct):
         """A topic and its partitions."""

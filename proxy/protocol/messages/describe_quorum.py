@@ -22,7 +22,7 @@ from proxy.protocol.wire import (
 
 
 class DescribeQuorumRequest(Request, api=DESCRIBE_QUORUM):
-    """The partitions to tell of."""
+    """The partitions to describe."""
 
     class Topic(Struct):
         """A topic, which is always `__cluster_metadata`."""

@@ -17,7 +17,7 @@ from proxy.protocol.wire import (
 
 
 class DescribeShareGroupOffsetsRequest(Request, api=DESCRIBE_SHARE_GROUP_OFFSETS):
-    """The groups and partitions to tell of."""
+    """The groups and partitions to describe."""
 
     class Group(Struct):
         """One group."""

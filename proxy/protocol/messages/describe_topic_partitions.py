@@ -27,7 +27,7 @@ class DescribeTopicPartitionsRequest(Request, api=DESCRIBE_TOPIC_PARTITIONS):
         name: TopicName
 
     class Cursor(Struct):
-        """The first partition to tell of."""
+        """The first partition to describe."""
 
         topic_name: TopicName
         partition_index: PartitionIndex
@@ -54,7 +54,7 @@ class DescribeTopicPartitionsResponse(Response, api=DESCRIBE_TOPIC_PARTITIONS):
             isr_nodes: array[BrokerId]
             # Not in sync, but without loss of data if one became the leader.
             eligible_leader_replicas: array[BrokerId] | None = field(default=None)
-            # Who was in sync last, if nobody is eligible now.
+            # The replicas that were in sync last, if none is eligible now.
             last_known_elr: array[BrokerId] | None = field(default=None)
             offline_replicas: array[BrokerId]
 

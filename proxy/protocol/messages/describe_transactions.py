@@ -18,7 +18,7 @@ from proxy.protocol.wire import (
 
 
 class DescribeTransactionsRequest(Request, api=DESCRIBE_TRANSACTIONS):
-    """The transactions to tell of."""
+    """The transactions to describe."""
 
     transactional_ids: array[TransactionalId]
 

@@ -9,7 +9,7 @@ from proxy.protocol.wire import Error, ErrorMessage, ThrottleTime, User, array, 
 
 
 class DescribeUserScramCredentialsRequest(Request, api=DESCRIBE_USER_SCRAM_CREDENTIALS):
-    """The users to tell of."""
+    """The users to describe."""
 
     class UserName(Struct):
         """One user."""

@@ -30,7 +30,7 @@ class ElectLeadersResponse(Response, api=ELECT_LEADERS):
         """A topic whose leaders were elected."""
 
         class Partition(Struct):
-            """What became of one election."""
+            """The result of one election."""
 
             partition_id: PartitionIndex
             error_code: Error

@@ -1,6 +1,6 @@
 """Envelope (key 58): a broker passes a client's request on to the controller, with the client's principal (KIP-590).
 
-Whoever may send it can speak for anybody: only the controllers' listener accepts it.
+Its sender can act as any principal: only the controllers' listener accepts it.
 """
 
 from proxy.protocol.api import ENVELOPE

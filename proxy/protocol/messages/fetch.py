@@ -91,7 +91,7 @@ class FetchResponse(Response, api=FETCH):
             """A partition's records, and how far its log goes."""
 
             class EpochEndOffset(Struct):
-                """Where the follower's log and the leader's part."""
+                """Where the follower's log and the leader's diverge."""
 
                 epoch: int32 = field(default=-1)
                 end_offset: int64 = field(default=-1)

@@ -1,6 +1,6 @@
 """GetTelemetrySubscriptions (key 71): which metrics of itself a client is to send, and how often (KIP-714).
 
-A broker knows a client by its connection: one that many clients share gets their push intervals wrong.
+A broker identifies a client by its connection: if many clients share one, their push intervals are wrong.
 """
 
 from proxy.protocol.api import GET_TELEMETRY_SUBSCRIPTIONS

@@ -1,7 +1,7 @@
 """OffsetFetch (key 9): how far groups have read.
 
-v0 asked ZooKeeper, through any broker, and had an error where nothing was committed; later versions go to the group's
-coordinator and give offset -1 there. v2 takes null for all topics (KIP-88), v7 waits for open transactions (KIP-447),
+v0 asked ZooKeeper, through any broker, and got an error if nothing was committed; later versions go to the group's
+coordinator and get offset -1 then. v2 takes null for all topics (KIP-88), v7 waits for open transactions (KIP-447),
 v8 asks for many groups at once in another shape (KIP-709), v10 for topic ids instead of names.
 """
 

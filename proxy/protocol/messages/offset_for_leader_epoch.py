@@ -1,6 +1,6 @@
-"""OffsetForLeaderEpoch (key 23): where a leader's epoch ended in the log, to find where two logs part (KIP-101).
+"""OffsetForLeaderEpoch (key 23): where a leader's epoch ended in the log, to find where two logs diverge (KIP-101).
 
-Followers ask so, and from v2 on consumers too (KIP-320). v1 brought the epoch that the offset belongs to (KIP-279).
+Followers send it, and from v2 on consumers too (KIP-320). v1 brought the epoch that the offset belongs to (KIP-279).
 """
 
 from proxy.protocol.api import OFFSET_FOR_LEADER_EPOCH

@@ -6,7 +6,7 @@ from proxy.protocol.wire import Error, ErrorMessage, GroupId, PartitionIndex, To
 
 
 class ReadShareGroupStateSummaryRequest(Request, api=READ_SHARE_GROUP_STATE_SUMMARY):
-    """The share-partitions to tell of."""
+    """The share-partitions to describe."""
 
     class Topic(Struct):
         """A topic and its partitions."""

@@ -21,7 +21,7 @@ from proxy.protocol.wire import (
 
 
 class ShareGroupDescribeRequest(Request, api=SHARE_GROUP_DESCRIBE):
-    """The groups to tell of."""
+    """The groups to describe."""
 
     group_ids: array[GroupId]
     include_authorized_operations: bool

@@ -1,7 +1,7 @@
 """StopReplica (key 5): the controller tells a broker to stop replicating partitions, and perhaps to delete them.
 
-Spoken only in clusters with ZooKeeper; gone in 4.0. The request changed its shape twice: v0 has a row of partitions,
-v1 groups them by topic, v3 says for each whether to delete it (KIP-570). The response stayed a row.
+Spoken only in clusters with ZooKeeper; gone in 4.0. The request changed its shape twice: v0 has a flat list of
+partitions, v1 groups them by topic, v3 says for each whether to delete it (KIP-570). The response stayed flat.
 """
 
 from proxy.protocol.api import STOP_REPLICA

@@ -27,7 +27,7 @@ from proxy.protocol.wire import (
 
 
 class StreamsGroupDescribeRequest(Request, api=STREAMS_GROUP_DESCRIBE):
-    """The groups to tell of."""
+    """The groups to describe."""
 
     group_ids: array[GroupId]
     include_authorized_operations: bool

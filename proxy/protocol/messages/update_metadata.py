@@ -1,7 +1,7 @@
 """UpdateMetadata (key 6): the controller tells a broker about all brokers and changed partitions.
 
-Spoken only in clusters with ZooKeeper; gone in 4.0. v0 has one address a broker, later versions one a listener; from
-v5 on the partitions are grouped by topic.
+Spoken only in clusters with ZooKeeper; gone in 4.0. v0 has one address per broker, later versions one per listener;
+from v5 on the partitions are grouped by topic.
 """
 
 from proxy.protocol.api import UPDATE_METADATA

@@ -22,7 +22,7 @@ from proxy.protocol.wire import (
 
 
 class VoteRequest(Request, api=VOTE):
-    """A candidate's plea."""
+    """A candidate asks for a vote."""
 
     class Topic(Struct):
         """A topic, which is always `__cluster_metadata`."""
