@@ -162,7 +162,7 @@ class Context:
     sent: float | None = None
     answered: float | None = None
     sample: bool = False
-    is_large: bool = False  # the message that was read for it is large: handlers go over it in slices
+    is_large: bool = False  # a large message was read for it: handlers go over it in slices
 
     @property
     def held(self) -> int:

@@ -16,7 +16,7 @@ from proxy.core.context import Connection, Context
 
 
 class CountedExchange(Protocol):
-    """What is known of a request until its answer comes: when it came, its bytes, and the bytes that this takes."""
+    """What is known of a request until its answer comes: when it came, its bytes, and the memory that this takes."""
 
     @property
     def came(self) -> float: ...

@@ -74,7 +74,7 @@ class Disconnect:
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Send these bytes in place of the frame, whatever they are; no bytes drop it. No other handler sees the message.
+    """Send these bytes in place of the frame, whatever they are; b"" drops it. No other handler sees the message.
 
     A function is given the whole frame as it would leave, after all other handlers, and returns the bytes. So it sees
     an answer after addresses were rewritten. In bytes that are given directly, addresses are not rewritten.

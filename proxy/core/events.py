@@ -91,7 +91,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """The rules do not allow what the client asked for; `why` and `place` say which of them. All as a person writes it.
+    """The rules do not allow what the client asked for; `why` and `place` say which of them. For people to read.
 
     `enforced` False: it was let through, and only this line says so. `correlation_id` is the request's.
     """

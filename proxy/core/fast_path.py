@@ -27,8 +27,9 @@ from proxy.core.context import Connection, Context
 class Beginning(NamedTuple):
     """How passing requests of a connection begin: with the same bytes up to `end`.
 
-    It holds until the client authenticates again, a plugin is given another state, or a file that a plugin watches
-    changes. `rest` is asked about the frame from `end` on, which may not be whole yet (None: anything may follow).
+    It holds until the client authenticates again or changes its client id, a plugin is given another state, or a file
+    that a plugin watches changes. `rest` is asked about the frame from `end` on, which may not be whole yet (None:
+    anything may follow).
     """
 
     end: int
@@ -62,7 +63,7 @@ class FastPath(Protocol):
 
 @dataclass(frozen=True)
 class FastPaths:
-    """Several of them, of different plugins, in the order in which they are asked."""
+    """Several fast paths, of different plugins, in the order in which they are asked."""
 
     paths: tuple[FastPath, ...]
 

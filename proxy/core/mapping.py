@@ -87,9 +87,9 @@ def _replacement(text: str, pattern: re.Pattern[str]) -> Callable[[re.Match[str]
 
 
 def _group(text: str, position: int, pattern: re.Pattern[str]) -> tuple[int | str, int]:
-    """The group after a "$", and where its name or number ends. A number is as long as there are such groups.
+    """The group after a "$", and where its name or number ends; the "$" itself if the pattern has no such group.
 
-    The "$" itself, if the pattern has no such group.
+    A number takes as many digits as still name a group that the pattern has.
     """
     if named := re.compile(r"\{([A-Za-z][A-Za-z0-9]*)\}").match(text, position):
         if named[1] not in pattern.groupindex:

@@ -1,4 +1,4 @@
-"""Readers: what looks at a frame while, or before, it passes."""
+"""Readers: they look at a frame before it passes, or while it does."""
 
 from __future__ import annotations
 

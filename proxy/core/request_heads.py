@@ -5,7 +5,8 @@ Rules:
   alike up to their acks: recognizing them takes 0.3 us, reading them 1.2.
 * The header of the last request is remembered; a request with another header is read anew.
 * How passing requests begin is remembered for a few APIs, for each only the last beginning, and only if nobody observes
-  them. It is forgotten when another configuration, state or file is in force, or the client authenticates again.
+  them. It is forgotten when another configuration, state or file is in force, or when the client authenticates again or
+  changes its client id.
 """
 
 from __future__ import annotations

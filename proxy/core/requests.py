@@ -64,7 +64,7 @@ class Requests(RequestLane):
         return self._look_for_acks(chain, head, None, data[pos : pos + size])
 
     def _meet_no_chain(self, head: Head) -> Reader | None:
-        """Nothing can be done with this request, or not now."""
+        """This request has no filter chain, or too many requests are in flight."""
         if self.state is State.ENDED:
             return HOLD
         if len(self._slots) >= self._most:

@@ -3,7 +3,7 @@
 Rules:
 * Handlers and observers see one message class, whatever the version towards either side.
 * Headers change with the version; the correlation id and the client id stay.
-* A loss that a version must not cause (`losses.py`) is an error, in a request as in its answer.
+* A loss that `losses.py` does not allow is an error, in a request as in its answer.
 * A broker that gets ApiVersions in a version that it does not know answers in v0, with an error that no other answer
   has. So do we (KIP-511).
 """

@@ -134,9 +134,9 @@ class Repeating(Protocol):
     """Has work done again and again."""
 
     def __call__(self, seconds: float, work: Callable[[], object]) -> None:
-        """Call this in a thread, each time after so many seconds (more than 0), from `start` to `stop`.
+        """Call `work` in a thread, each time after so many seconds (more than 0), from `start` to `stop`.
 
-        An exception is logged and counted. Call this in the constructor or in `start`.
+        An exception is logged and counted. To be used in the constructor or in `start`.
         """
 
 
@@ -166,7 +166,7 @@ class SharedRows(Protocol):
 
     @property
     def alone(self) -> AbstractContextManager[object]:
-        """While this is held, no other worker uses any row. Hold it briefly: they wait, with all their connections."""
+        """While this is held, no other worker uses any row. Hold it briefly: all connections of the others wait."""
 
     def use(self, keys: Iterable[str], first: Sequence[float]) -> Mapping[str, MutableSequence[float]]:
         """The rows of these keys, of NUMBERS numbers each. A new row begins as `first`, filled up with 0.0.

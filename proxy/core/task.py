@@ -55,7 +55,7 @@ class Task(StepDriver[R]):
         return self.result
 
     def go_on(self, value: Any) -> None:
-        """The last step has waited long enough: this is its value."""
+        """The wait of the last step is over, with this value."""
         if self._reading is not None:
             self.read(self._reading)
         else:

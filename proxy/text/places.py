@@ -20,7 +20,7 @@ from proxy.text.words import named, sounds_secret
 Path = tuple[str | int, ...]
 
 DEEPEST = 20
-MOST = 1_000  # problems of one file: a file with so many is another one than the person thinks
+MOST = 1_000  # problems of one file: a file with so many is probably the wrong one
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
