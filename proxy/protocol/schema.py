@@ -114,8 +114,7 @@ def _api(key: int) -> Api:
 
 
 class Message(Struct):
-    """A request, a response, or data that Kafka embeds in them. `opaque` is for `Picker`: the bytes that it left
-    unread.
+    """A request, a response, or data that Kafka embeds in them. `opaque` are the bytes that a `Picker` left unread.
 
     `elements` is the number of elements of all its arrays, if it was read in slices (`slices.py`): code that goes over
     them should do so in slices too. None: it was read in one go.

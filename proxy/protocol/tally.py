@@ -55,7 +55,7 @@ class TallyOpcode(IntEnum):
     ROW = 7  # a partition ends
     TOPIC = 8  # as BYTES
     TOPIC_ID = 9  # as SKIP
-    PARTITION = 10  # as SKIP, and all that follow
+    PARTITION = 10  # as SKIP; so are those below, unless they say otherwise
     ERROR = 11  # must be 0
     BASE_OFFSET = 12
     RECORDS = 13  # as BYTES
