@@ -1,7 +1,7 @@
 """The command `doorkeeper`: one module a subcommand.
 
-# Exit codes: 0 fine; 1 what was asked is not so (an invalid file, bytes that are no message); 2 usage.
-# What was asked for goes to standard output; logs and complaints go to standard error.
+# Exit codes: 0 success; 1 the answer is no (an invalid file, bytes that are no message); 2 wrong usage.
+# Results go to standard output. Logs and error messages go to standard error.
 # A subcommand's module is imported when it runs, so that `--help` and completion answer at once.
 """
 
@@ -37,7 +37,7 @@ Examples:
 
 
 class Commands(click.Group):
-    """The subcommands, each in the module of its name."""
+    """The subcommands. The module of each has its name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

@@ -153,7 +153,7 @@ def _settings(file: AclFile) -> Iterable[str]:
 
 
 def _sayable(snapshot: Snapshot, file: str) -> tuple[list[Binding], bool]:
-    """The ACLs of the rules that Kafka's can say, and whether these are all rules."""
+    """The ACLs of the rules that Kafka's ACLs can express, and whether all rules are among them."""
     found: list[Binding] = []
     complete = True
     for rule in snapshot.rules:

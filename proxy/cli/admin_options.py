@@ -1,6 +1,7 @@
-"""The options of commands that speak to the admin side of a running proxy, and what goes wrong between them.
+"""The options of commands that speak to the admin side of a running proxy, and how its errors are shown.
 
-# A token is never an argument, which every user of the machine can see: it comes from the environment, or from a file.
+# A token is never an argument, since every user of the machine can see arguments. It comes from the environment or
+# from a file.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ DEFAULT = "http://127.0.0.1:9190"
 
 
 def with_admin(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Have a command take `--url` and `--token-file`, and be called with an `AdminClient` first.
+    """Have a command take `--url` and `--token-file`. It is called with an `AdminClient` as its first argument.
 
-    What the admin side refuses ends it, one line for each reason.
+    An error of the admin side ends the command, with one line for each reason.
     """
 
     @click.option(

@@ -1,7 +1,7 @@
-"""`doorkeeper audit`: is a journal as it was written, what is in it, and what comes into it.
+"""`doorkeeper audit`: verifies, searches, follows, exports and prunes an audit journal.
 
-# Events go to standard output, one a line; what is wrong with a journal too: it is what `verify` was asked for.
-# The journal is only read, but by `prune`. It may be that of a running proxy.
+# Events go to standard output, one a line. So do the findings of `verify`, since they are its result.
+# Only `prune` changes the journal, and the proxy that writes it may be running.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ Examples:
 \b
 Exit code: 0 if something was found; 1 if not.
 """
-LOOK = 0.2  # seconds between two looks for new events
-MOST = 1_000_000  # events that are shown as the newest
+LOOK = 0.2  # seconds between two checks for new events
+MOST = 1_000_000  # the largest number of newest events that `tail` shows
 
 
 def _name(value: str, known: Iterable[str] = ()) -> str:
-    """A name, or the beginning of names and a `*`; one of those that are known, if these are. Raises ValueError."""
+    """A name, or a prefix and a `*`. Where `known` names are given, it must match one. Raises ValueError."""
     names = set(known)
     if not value or "*" in value[:-1]:
         raise ValueError(f'"{value}" is no name; write one, or the beginning of names with a `*` behind it')
@@ -206,11 +206,11 @@ def prune_(journal: Path, before: datetime, key: Path | None) -> None:
 
 @contextmanager
 def _reading() -> Iterator[None]:
-    """A file that cannot be read is named in one line."""
+    """An OSError ends the command with one line that names the file."""
     try:
         yield
     except BrokenPipeError:
-        raise  # whoever reads what is printed has enough
+        raise  # the reader of the output closed its end: that is no error
     except OSError as error:
         _give_up(f"{error.filename}: cannot be read ({error.strerror}); {_way_out(error)}")
 

@@ -1,4 +1,4 @@
-"""Checked: options whose text a function reads; what is wrong with one is told by the command in a line."""
+"""Checked: options whose text a function converts. The command reports a wrong one in one line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 
 def checked(read: Callable[[str], object]) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """A function makes a value of the text; its ValueError is what the person is told."""
+    """A callback for click: `read` converts the text, and the message of its ValueError is shown to the user."""
 
     def callback(context: click.Context, option: click.Parameter, said: str | tuple[str, ...] | None) -> Any:
         try:

@@ -1,9 +1,9 @@
 """`doorkeeper decode`: bytes of the Kafka protocol, in words.
 
-# One message never keeps the others from being shown: what is wrong is one line on standard error, and exit code 1.
-# With --json a frame gives {"requestHeader": ..., "request": ...}, as a broker's request log has it; a bare body gives
-# its message alone.
-# Output is pasted into tickets: what is secret is shown as "***", unless it is asked for.
+# A bad message does not keep the others from being shown. It gives one line on standard error, and exit code 1.
+# With --json a frame gives {"requestHeader": ..., "request": ...}, as a broker's request log has it. A bare body
+# gives its message alone.
+# Output is pasted into tickets, so secrets are shown as "***" unless the user asks for them.
 """
 
 import json
@@ -98,7 +98,7 @@ def _from_stdin(known: MessageType | None, bare: bool) -> Iterator[Piece | Mater
 
 
 def _pieces(data: bytes, known: MessageType | None, bare: bool, sized: bool) -> Iterator[Piece | MaterialError]:
-    """Everything in the input; what cannot be used stands in its place. `sized`: every frame has its size before it."""
+    """The messages of the input, and an error in place of each bad one. `sized`: each frame starts with its size."""
     if not data:
         yield MaterialError("there is nothing to decode; give the bytes of a frame")
     elif bare:
@@ -121,7 +121,7 @@ def _line_or_error(text: str, label: str) -> Piece | MaterialError:
 
 
 def _show(pieces: Iterable[Piece | MaterialError], as_json: bool, secrets: bool) -> int:
-    """Print every piece; gives the exit code."""
+    """Print every piece. Returns the exit code."""
     code = 0
     for piece in pieces:
         try:
@@ -140,7 +140,7 @@ def _show(pieces: Iterable[Piece | MaterialError], as_json: bool, secrets: bool)
 
 
 class DecodedMessage(NamedTuple):
-    """A message in Kafka's JSON notation, and its header, which is empty where there was none."""
+    """A message in Kafka's JSON notation, and its header, which is empty for a bare body."""
 
     of: MessageType
     message: JSON
@@ -176,7 +176,7 @@ def _line(shown: DecodedMessage) -> str:
 
 
 def _readable(shown: DecodedMessage) -> str:
-    """A line that says what it is, and the fields below as YAML."""
+    """One line that names the message, and its fields below as YAML."""
     of, header = shown.of, shown.header
     title = f"{of.api.name} v{of.version} {of.side}"
     if "correlationId" in header:

@@ -1,4 +1,4 @@
-"""`doorkeeper explain`: what rules say to a question, why, and what would turn the answer."""
+"""`doorkeeper explain`: what rules answer to a question, why, and which change would turn the answer."""
 
 import sys
 import time
@@ -116,7 +116,7 @@ def _word(kind: type[W], text: str, option: str) -> W:
 
 
 def shown(explanation: Explanation, file: str) -> str:
-    """An explanation as a person reads it."""
+    """An explanation as text for people."""
     question, decision, reason, changes, near = explanation
     allowed = decision.allowed
     what = f"any {question.noun}" if question.name is None else f'{question.noun} "{question.name}"'

@@ -33,7 +33,7 @@ Examples:
 The proxy needs `admin: {bind: 127.0.0.1:9190}` and `plugins: [faults: {}]` in its configuration.
 """
 WAIT = 10.0  # seconds that the admin side waits for a first entry
-SHORT = 0.3  # seconds that a shell waits for names
+SHORT = 0.3  # seconds that shell completion waits for names
 as_json = click.option("--json", "raw", is_flag=True, help="Print what the admin side answers, as JSON.")
 
 
@@ -85,11 +85,11 @@ def _row(status: FaultStatus) -> tuple[str, ...]:
 
 
 def _names(context: click.Context, option: click.Parameter, begun: str) -> list[CompletionItem]:
-    """The names of faults that can be taken away, for a shell."""
+    """Shell completion: the names of faults that can be removed."""
     try:
         found = AdminClient(context.params.get("url") or DEFAULT, context.params.get("token"), SHORT).faults()
     except AdminError:
-        return []  # a shell has no place for a message
+        return []  # completion has no place for an error message
     return [CompletionItem(it.name) for it in found.faults if it.source == "api" and it.name.startswith(begun)]
 
 

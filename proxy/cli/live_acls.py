@@ -1,9 +1,10 @@
 """The ACLs of a live cluster: DescribeAcls, asked of one broker over one connection.
 
-# A cluster of a configuration is asked as the proxy would ask it: over its TLS, as whom its SASL says.
-# The first broker that can be reached is asked. What it answers counts, also where that is a no.
-# The newest version that both know is spoken. Before 2.0 (version 0) there are no prefixes, and every ACL is LITERAL.
-# An ACL with a word that we do not know is an error: without it, the rules would say something else.
+# A cluster of a configuration is asked as the proxy would ask it: with the same TLS and SASL settings.
+# The first broker that can be reached is asked. Its answer counts, even if it is an error.
+# The newest version that both sides know is used. Before 2.0 (version 0) there are no prefixes, and every ACL is
+# LITERAL.
+# An ACL with an unknown enum value is an error: without that ACL, the rules would mean something else.
 """
 
 from __future__ import annotations
@@ -44,11 +45,11 @@ SECONDS = 30.0
 
 
 class LiveError(Exception):
-    """A cluster that gives no ACLs: where, and why."""
+    """A cluster that gives no ACLs: its address, and the reason."""
 
 
 def live(broker: Endpoint, seconds: float = SECONDS) -> list[Binding]:
-    """All ACLs of the cluster that a broker belongs to, who asks nobody. `seconds`: for each step. Raises LiveError."""
+    """All ACLs of a broker's cluster, asked without TLS or SASL. `seconds`: for each step. Raises LiveError."""
     return trio.run(_first, [broker], seconds)
 
 
@@ -128,7 +129,7 @@ async def _asked(
 
 
 def _way_out(tls: BrokerTls | None, identities: Identities | None) -> str:
-    """What helps where a broker does not answer whom it does not know."""
+    """A hint for the case that the broker wants TLS or SASL and the question had neither."""
     if tls is None and identities is None:
         return "; where brokers want TLS or SASL, a configuration says how: --config"
     return ""

@@ -1,4 +1,4 @@
-"""What `decode` is given: hex, frames or JSON lines -> pieces of bytes, each with what is known about it.
+"""The input of `decode`: hex, frames or JSON lines -> pieces of bytes, each with what is known about it.
 
 # A frame is a size, a header and a body. Frames stand one after the other, as on the wire.
 # Hex may also be one frame without its size.
@@ -21,12 +21,12 @@ SIZE_BYTES = 4
 
 
 class MaterialError(Exception):
-    """What was given cannot be taken for bytes of a message: why, and what to give instead."""
+    """Input that cannot be read as bytes of a message. It says why, and what to give instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageType:
-    """Which message some bytes are."""
+    """The API, version and side of some bytes."""
 
     side: Side
     api: Api
@@ -35,7 +35,7 @@ class MessageType:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Bytes of one message. `kind` is None for a request that says itself what it is; `bare` bytes have no header."""
+    """The bytes of one message. `kind` is None for a request with a header, which names its API. `bare`: no header."""
 
     label: str
     data: bytes
@@ -73,7 +73,7 @@ def unhex(text: str) -> bytes:
 
 
 def is_one_frame(data: bytes, known: MessageType | None) -> bool:
-    """Are these bytes one frame without its size? Yes, when no sizes fit and they begin like none."""
+    """Are these bytes one frame without its size? Yes if they do not split by sizes and do not start like a size."""
     try:
         for _ in frames(data):
             pass
@@ -86,7 +86,7 @@ def is_one_frame(data: bytes, known: MessageType | None) -> bool:
 
 
 def frames(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """The frames that stand in `data`, without their sizes, each under a name for people."""
+    """The frames in `data`, without their sizes, each with a name for people."""
     position, number = 0, 0
     while position < len(data):
         number += 1

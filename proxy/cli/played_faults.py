@@ -1,7 +1,7 @@
-"""`doorkeeper faults run` and `scenarios`: incidents, played against a running proxy or one of their own.
+"""`doorkeeper faults run` and `scenarios`: incidents, played against a running proxy or against one started for them.
 
-# Exit codes of `run`: 0 all came as the scenario expects, 1 something did not, 2 it could not be played.
-# On a terminal the last line is live: how often each fault that is in force fired.
+# Exit codes of `run`: 0 all expectations were met, 1 one was not, 2 the scenario could not be played.
+# On a terminal the last line is updated in place: it shows how often each fault in force has fired.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ NOT_PLAYED = 2
 
 
 class _Screen:
-    """What is shown while a scenario is played."""
+    """The output while a scenario is played."""
 
     def __init__(self) -> None:
         self._is_live = sys.stdout.isatty()
 
     def said(self, at: float, label: str, what: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         click.echo(f"{CLEAR if self._is_live else ''}{at:6.1f}s  {printable(label)}: {printable(what)}")
 
     def ticked(self, at: float, fired: Mapping[str, int]) -> None:
-        """The line at the end, for as long as nothing else is said."""
+        """Replace the live line at the end."""
         if self._is_live:
             now = ", ".join(f"{printable(name)} fired {many}" for name, many in fired.items())
             click.echo(f"{CLEAR}{at:6.1f}s  {now[:100]}", nl=False)
@@ -92,12 +92,12 @@ def run(admin: AdminClient, scenario: str, seed: int | None, setting: dict[str, 
 
 
 def _play(admin: AdminClient, scenario: object, seed: int | None) -> int:
-    """Play it. Gives the exit code."""
+    """Play the scenario. Returns the exit code."""
     from proxy.scenarios.model import ScenarioFile
     from proxy.scenarios.play import Progress, ScenarioPlay
 
     assert isinstance(scenario, ScenarioFile)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whatever ends it, its faults are taken back
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that faults are removed then, too
     screen = _Screen()
     play = ScenarioPlay(scenario, admin, Progress(screen.said, screen.ticked))
     try:

@@ -1,4 +1,4 @@
-"""Questions to rules as lines of JSON, and their answers: a team's unit tests for its rules."""
+"""Questions to rules as lines of JSON, and their answers. They serve as unit tests for rules."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -15,11 +15,11 @@ KNOWN = (*TEXTS, "tls", "at", "allowed")
 
 
 class QuestionError(Exception):
-    """A line that is no question, with its place and a way out."""
+    """A line that is not a valid question: its place, and how to correct it."""
 
 
 class QuestionLine(NamedTuple):
-    """One question; `expected` is what the answer should be, if the line says so."""
+    """One question. `expected` is the answer that the line expects, if it names one."""
 
     label: str
     question: AccessQuestion
@@ -27,7 +27,7 @@ class QuestionLine(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """One answer; `rule` is the place of what decided. What is no question is not allowed, with an `error`."""
+    """One answer. `rule` is the place of the rule that decided. An invalid question is denied, with an `error`."""
 
     allowed: bool
     rule: str | None
@@ -40,7 +40,7 @@ class Answered(NamedTuple):
 
 
 def questions(lines: Iterable[str], name: str) -> Iterator[QuestionLine | QuestionError]:
-    """Every question, and in the place of a line that is none, what is wrong with it."""
+    """Every question, and an error in the place of each invalid line."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -51,7 +51,7 @@ def questions(lines: Iterable[str], name: str) -> Iterator[QuestionLine | Questi
 
 
 def answered(question: AccessQuestion, snapshot: Snapshot, file: str) -> Answered:
-    """What the rules in `file` answer."""
+    """The answer of the rules in `file`."""
     decision = question.put(snapshot)
     place = decision.place
     return Answered(decision.allowed, f"{file}:{place.line}:{place.column}" if place else None)

@@ -1,17 +1,17 @@
-"""Reached: does one of some brokers take a connection from this machine?
+"""Reached: does any of some brokers accept a connection from this machine?
 
-It is asked before Spark is: Spark tries for minutes, each of its machines apart, and says it in many lines.
+It is checked before Spark starts. Spark retries for minutes on each of its machines, and reports it in many lines.
 """
 
 from __future__ import annotations
 
 import socket
 
-WITHIN = 6.0  # seconds for all of them; at least one for each
+WITHIN = 6.0  # seconds for all brokers together, at least one for each
 
 
 class NotReachedError(Exception):
-    """No broker takes a connection: each, and why, with a way out."""
+    """No broker accepts a connection. It names each broker and the reason, with a way out."""
 
 
 def check_reached(brokers: str) -> None:
@@ -24,7 +24,7 @@ def check_reached(brokers: str) -> None:
             socket.create_connection((host.strip("[]"), int(port)), max(1.0, WITHIN / len(addresses))).close()
         except OSError as error:
             tried.append(f"{address}: {error.strerror or error}")
-        except (OverflowError, UnicodeError):  # of the port, and of the name
+        except (OverflowError, UnicodeError):  # OverflowError is about the port, UnicodeError about the name
             tried.append(f"{address}: there is no such address")
         else:
             return

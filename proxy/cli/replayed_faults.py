@@ -1,4 +1,4 @@
-"""`doorkeeper faults replay` and `shrink`: a run once more by what it recorded, and what of it is enough to fail."""
+"""`doorkeeper faults replay` and `shrink`: a recorded run once more, and which of its firings are enough to fail."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from plugins.faults.replay import (
 )
 from proxy.text.words import printable
 
-TWICE = 2  # a run that fails by something else would mislead the search: what fails must do so again
+TWICE = 2  # runs: a failure by another cause would mislead the search, so each failure must repeat
 REPLAY_EPILOG = f"""\b
 Examples:
   doorkeeper faults ledger --json > run.ledger
@@ -71,13 +71,13 @@ def replay(ledger: Path, rules: Path) -> None:
 
 
 def _only_at(when: dict[str, object], matches: list[int]) -> dict[str, object]:
-    """What a file says of `when`, but for the matches at which the fault fires."""
+    """The fault's `when`, with its recorded matches in place of its own choice of matches."""
     windows = {name: value for name, value in when.items() if name in ("from", "for", "after_rule", "while_rule")}
     return {**windows, "nth": matches}
 
 
 def _plain(value: object) -> object:
-    """The same with lists for tuples, as YAML is written."""
+    """The same value with lists for tuples, since YAML has lists."""
     if isinstance(value, dict):
         return {name: _plain(item) for name, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, tuple | list) else value

@@ -1,7 +1,7 @@
-"""`doorkeeper report`: what an audit journal says, as a page and as tables. `spark-submit` runs this file too.
+"""`doorkeeper report`: reports on an audit journal, as a page and as tables. `spark-submit` runs this file too.
 
-# Where the page lies goes to standard output; progress and complaints go to standard error.
-# Spark is imported when the job runs: a mistake in an option is told at once.
+# The path of the page goes to standard output. Progress and error messages go to standard error.
+# Spark is imported when the job runs, so that a mistake in an option is reported at once.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 THIS_MACHINE = "local[*]"
-SUBMITTED = "PYSPARK_GATEWAY_PORT"  # is set by spark-submit, which says the master itself
+SUBMITTED = "PYSPARK_GATEWAY_PORT"  # set by spark-submit, which chooses the master itself
 MISSING = "reports need more; `pip install 'doorkeeper[reports]'`"
 EPILOG = """\b
 Examples:
@@ -121,7 +121,7 @@ def command(journal: str, out: Path, only: tuple[AuditReport, ...], **said: Any)
 
 
 def _access(journal: str, said: dict[str, Any], *, is_begun: bool) -> TopicAccess:
-    """How a topic is read. `is_begun`: Spark is, so that nothing is fetched."""
+    """How a topic is read. `is_begun`: Spark is already running, so it downloads nothing."""
     config, jars, package = said["kafka_config"], said["jars"], said["packages"]
     try:
         topic = AuditTopicPlace.of(journal)
@@ -180,7 +180,7 @@ def _file(path: Path | None, load: Callable[[Path], T]) -> T | None:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[Progressed], None]]:
-    """A bar on a terminal, elsewhere a line for each step."""
+    """A progress bar on a terminal, otherwise one line for each step."""
     if not sys.stderr.isatty():
         yield lambda step: click.echo(f"{step.done} of {step.total}: {step.what}", err=True)
         return

@@ -43,9 +43,9 @@ option.
 @click.option("-v", "--verbose", is_flag=True, help="Log every connection too, up to 100 lines a second.")
 def command(file: str, form: Format, verbose: bool) -> None:
     """Stand between clients and brokers, as the configuration FILE says."""
-    if sys.argv[1:2] == ["run"]:  # this process is nothing else
+    if sys.argv[1:2] == ["run"]:  # this process is only the command, so it may execute itself again
         use_malloc()
-    # A signal to read the file anew waits until it can be obeyed.
+    # A SIGHUP is held back until the proxy can handle it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
         sys.exit(_run(file, form, verbose=verbose))
@@ -54,7 +54,7 @@ def command(file: str, form: Format, verbose: bool) -> None:
 
 
 def _run(file: str, form: Format, *, verbose: bool) -> int:
-    import structlog  # these take a third of a second, and come after the process was executed once more
+    import structlog  # its import takes a third of a second, so it comes after the process has executed itself again
 
     from proxy import logs
     from proxy.config import examine

@@ -1,10 +1,10 @@
 """Faults as a person gives them to `doorkeeper faults add`: a YAML file, or one fault as text.
 
     faults add faults.yaml                                   # what may stand at `faults: {rules: ...}`
-    faults add '{match: {api: Produce}, do: {delay: 1s}}'    # one fault, in a file too
+    faults add '{match: {api: Produce}, do: {delay: 1s}}'    # one fault, as text or in a file
     faults add -                                             # either of them, from standard input
 
-# What the admin side finds wrong is told where it stands in the file.
+# A problem that the admin side finds is shown at its place in the file.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ _PARTS = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 @dataclass(frozen=True)
 class SentFaults:
-    """The faults that stand in a text. `name` is what to call it in messages."""
+    """The faults in a text. `name` is what messages call the text."""
 
     name: str
     reading: Reading
 
     @property
     def faults(self) -> list[Any]:
-        """As they are sent."""
+        """The faults as they are sent."""
         value = self.reading.value
         return [*value["faults"]] if self._is_file else [value]
 
     @property
     def seed(self) -> Any:
-        """What the file says for it."""
+        """The seed in the file, if it has one."""
         return self.reading.value.get("seed") if self._is_file else None
 
     @property
@@ -50,7 +50,7 @@ class SentFaults:
         return isinstance(self.reading.value, dict) and "faults" in self.reading.value
 
     def explained(self, error: AdminError) -> str:
-        """What the admin side says of them, a line each, with the places in the text."""
+        """The admin side's error, one line for each problem, with its place in the text."""
         if not error.problems:
             return str(error)
         return "\n".join(str(Problem(self.name, self._place(place), message)) for place, message in error.problems)
@@ -61,7 +61,7 @@ class SentFaults:
 
 
 def sent_faults(said: str) -> SentFaults:
-    """Read a file, or a text with a fault. Raises BadFileError with every problem."""
+    """Read faults from a file, or from the text of one fault. Raises BadFileError with every problem."""
     name, text = _text(said)
     try:
         reading = read(text, os.environ)
@@ -85,5 +85,5 @@ def _text(said: str) -> tuple[str, str]:
 
 
 def _path(place: str) -> Path:
-    """A path that was shown as `faults[2].do.error`."""
+    """The path behind its printed form, as in `faults[2].do.error`."""
     return tuple(int(number) if number else name for number, name in _PARTS.findall(place))

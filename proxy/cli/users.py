@@ -1,8 +1,8 @@
 """`doorkeeper users`: the credentials file of a listener that authenticates its clients itself.
 
-# A password is asked for, or read from standard input where that is no terminal; it is never an argument, since those
-# can be read by everybody on the machine.
-# Names go to standard output; complaints go to standard error.
+# A password is prompted for, or read from standard input where that is no terminal. It is never an argument, since
+# every user of the machine can read arguments.
+# Names go to standard output. Error messages go to standard error.
 """
 
 import os

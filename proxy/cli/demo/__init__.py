@@ -1,7 +1,7 @@
 """`doorkeeper demo`: brokers, the proxy and a real client on this machine, and what passed between them.
 
-# Nothing is claimed that was not seen in this run: each step looks, says what it saw, and raises `NotSeen` otherwise.
-# Everything is on loopback, in memory and in a temporary folder, and gone when the demo ends; but the page stays.
+# The demo claims only what it saw in this run. Each step checks its claim, and raises `NotSeen` if it does not hold.
+# Everything runs on loopback, in memory and in a temporary folder, and is gone when the demo ends. Only the page stays.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""The account: what the audit journal of the demo says of it, and the page of all reports on it."""
+"""The account: what the demo's audit journal says of the demo, and the page of all reports on that journal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECONDS = 600.0
 
 @dataclass
 class TopicAccount:
-    """What was done with a topic: records written and read, requests refused, requests that met a fault."""
+    """What happened to one topic: records written and read, requests refused, requests that met a fault."""
 
     written: int = 0
     read: int = 0
@@ -31,7 +31,7 @@ class TopicAccount:
 
 @dataclass
 class Account:
-    """What a journal says: how many events are proven to be as they were written, and of each topic."""
+    """A journal's content: how many events are proven to be unchanged, and an account of each topic."""
 
     events: int
     topics: dict[str, TopicAccount] = field(default_factory=lambda: defaultdict(TopicAccount))
@@ -59,12 +59,12 @@ def account(journal: Path) -> Account:
 
 
 def has_spark() -> bool:
-    """Whether pages can be made here."""
+    """Whether Spark is installed, so that a page can be made."""
     return find_spec("pyspark") is not None
 
 
 def page(journal: Path, out: Path) -> Path:
-    """Make the page as a user would. Gives where it lies. Raises NotSeen."""
+    """Make the page as a user would. Returns its path. Raises NotSeen."""
     work = journal.with_name("work")
     command = [sys.executable, "-m", "proxy", "report", str(journal), "--out", str(out), "--work", str(work)]
     progress = None if sys.stderr.isatty() else subprocess.PIPE
@@ -82,6 +82,6 @@ def page(journal: Path, out: Path) -> Path:
 
 
 def shown(page: Path) -> bool:
-    """Open it in a browser, where there is a person and a screen. Gives whether that was done."""
+    """Open the page in a browser, if there is a terminal and a screen. Returns whether it did."""
     has_screen = sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
     return sys.stdout.isatty() and has_screen and webbrowser.open(page.as_uri())

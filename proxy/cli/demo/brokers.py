@@ -19,7 +19,7 @@ def main() -> None:
         sys.exit(MISSING)
     from proxy.cli.demo.stage import addresses
 
-    # The producer is never used as one: as long as it lives, its mock cluster does.
+    # The mock cluster lives as long as this producer, which is used for nothing else.
     cluster = Producer({"test.mock.num.brokers": int(sys.argv[1]), "log_level": 0})
     print("brokers", ",".join(addresses(cluster).values()), flush=True)
     signal.pause()

@@ -17,10 +17,10 @@ STATISTICS_EVERY = 100  # milliseconds
 
 
 class Traffic:
-    """What a client did, as it says itself: requests by their kind, for each address that it talked to."""
+    """A client's requests by its own statistics: counts by API, for each address that it talked to."""
 
     def __init__(self) -> None:
-        self._latest: dict[str, dict[str, Any]] = {}  # by client: what it said last; its counts only grow
+        self._latest: dict[str, dict[str, Any]] = {}  # by client: its latest report; its counts only grow
 
     def note(self, statistics: str) -> None:
         """Take in one report of librdkafka's statistics."""
@@ -48,7 +48,7 @@ def configuration(bootstrap: str, traffic: Traffic) -> dict[str, Any]:
 
 
 def produce(producer: Producer, messages: list[bytes]) -> Counter[int]:
-    """Write all messages; gives how many were acknowledged in each partition. Raises NotSeen."""
+    """Write all messages. Returns how many were acknowledged in each partition. Raises NotSeen."""
     acknowledged = Counter[int]()
     errors: list[str] = []
 
@@ -68,7 +68,7 @@ def produce(producer: Producer, messages: list[bytes]) -> Counter[int]:
 
 
 def refused(producer: Producer) -> str:
-    """Try to write to the topic that a rule keeps: the name of the error with which that ends. Raises NotSeen."""
+    """Try to write to the topic that a rule denies. Returns the name of the resulting error. Raises NotSeen."""
     errors: list[str] = []
     producer.produce(SECRET, b"a secret", on_delivery=lambda error, _: errors.append(error.name() if error else ""))
     if producer.flush(SECONDS):
@@ -77,8 +77,8 @@ def refused(producer: Producer) -> str:
 
 
 def write_once(bootstrap: str, traffic: Traffic, notes: ClientHistory, text: str) -> int:
-    """Write one message to the topic that a fault is about, and note it; gives its partition. Raises NotSeen."""
-    # With idempotence, which is other clients' default, the broker would know the message when it comes again.
+    """Write one message to the faults' topic and note it. Returns its partition. Raises NotSeen."""
+    # With idempotence, which other clients have by default, the broker would recognize the message when it is retried.
     producer = Producer(configuration(bootstrap, traffic) | {"enable.idempotence": False})
     sent = notes.send(FAULTED, text)
     told: list[tuple[Any, Any]] = []
@@ -106,7 +106,7 @@ def consume(
             if message.error():
                 raise NotSeen(f"message {len(found) + 1} of {expected}: {message.error()}")
             found.append(message)
-        consumer.poll(3 * STATISTICS_EVERY / 1000)  # for a last report of its statistics
+        consumer.poll(3 * STATISTICS_EVERY / 1000)  # for the last report of its statistics
         return found
     finally:
         consumer.close()

@@ -19,7 +19,7 @@ SECONDS_TO_START = 30.0
 SECONDS_TO_STOP = 15.0
 SECONDS_BETWEEN_LOOKS = 0.05
 
-JOURNAL = "journal"  # the folder of it, beside the configuration
+JOURNAL = "journal"  # its folder, beside the configuration
 CONFIGURATION = """\
 clusters:
   main: {{bootstrap: [{bootstrap}]}}
@@ -48,11 +48,11 @@ faults:
 
 
 class NotSeen(Exception):  # noqa: N818 - the word of this demo
-    """What should have happened in this run and did not."""
+    """Something that should have happened in this run, and did not."""
 
 
 class Stage(NamedTuple):
-    """What is running: the brokers' own addresses, the proxy's, the configuration that joins them, and its files."""
+    """What is running: the brokers' own addresses, the proxy's address, its configuration, and its files."""
 
     brokers: dict[int, str]
     proxy: str
@@ -63,8 +63,8 @@ class Stage(NamedTuple):
 
 @contextmanager
 def stage(folder: Path) -> Iterator[Stage]:
-    """Brokers and proxy, up when this is entered and gone when it is left; their files stay. Raises NotSeen."""
-    # The producer is never used as one: as long as it lives, its mock cluster does.
+    """Run brokers and proxy for the length of a `with` block. Their files stay. Raises NotSeen."""
+    # The mock cluster lives as long as this producer, which is used for nothing else.
     cluster = Producer({"test.mock.num.brokers": BROKERS, "log_level": 0})
     brokers = addresses(cluster)
     port = free_port(brokers)
@@ -79,7 +79,7 @@ def stage(folder: Path) -> Iterator[Stage]:
 
 
 def addresses(client: Producer) -> dict[int, str]:
-    """The brokers as this client is told of them. Raises NotSeen."""
+    """The brokers' addresses as this client learns them. Raises NotSeen."""
     try:
         known = client.list_topics(timeout=SECONDS_TO_START).brokers
     except Exception as error:
@@ -88,7 +88,7 @@ def addresses(client: Producer) -> dict[int, str]:
 
 
 def free_port(node_ids: dict[int, str]) -> int:
-    """A port that is free together with those that brokers of these ids will answer on."""
+    """A port that is free, together with the ports that brokers of these ids will be served on."""
     for _ in range(100):
         with socket.socket() as first:
             first.bind((HOST, 0))

@@ -1,4 +1,4 @@
-"""The steps of the demo, in the order in which somebody gets to know the proxy."""
+"""The steps of the demo, in the order in which a newcomer gets to know the proxy."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -30,7 +30,7 @@ Say = Callable[[str], None]
 
 
 def play(say: Say, report: Path | None = None) -> None:
-    """All steps; `report`: where the page goes, if one is wanted. Raises NotSeen at the first that does not show it."""
+    """Play all steps. `report`: where the page goes, if one is wanted. Raises NotSeen at the first step that fails."""
     say("Doorkeeper stands between Kafka clients and Kafka brokers. Here are all three, on this machine.\n")
     traffic = Traffic()
     with TemporaryDirectory(prefix="doorkeeper-demo-") as folder:
@@ -72,7 +72,7 @@ def _addresses(scene: Stage, client: Producer, say: Say) -> dict[int, str]:
 def _messages(scene: Stage, producer: Producer, traffic: Traffic, say: Say) -> None:
     sent = [f"order {number}".encode() for number in range(MESSAGES)]
     written = produce(producer, sent)
-    producer.poll(1.0)  # for a last report of its statistics
+    producer.poll(1.0)  # for the last report of its statistics
     spread = ", ".join(f"{count} in {partition}" for partition, count in sorted(written.items()))
     say(f'\n4. It produces {MESSAGES} messages to topic "{TOPIC}"; the brokers acknowledge all.')
     say(f"   By partition: {spread}.")
