@@ -1,4 +1,4 @@
-"""Configuration: one YAML file -> an immutable `Config`; every problem at once, each with its place and a way out."""
+"""Configuration: one YAML file -> an immutable `Config`. All problems are reported at once, each with its place."""
 
 from proxy.config.load import examine, examine_text, load
 from proxy.config.model import Admin, ClusterOptions, Config, LimitOptions, ListenerOptions

@@ -1,9 +1,9 @@
-"""Certificates, keys and trust: what the files of `tls:` hold, and what is wrong with them.
+"""Certificates, keys and authorities: the contents of the files of `tls:`, and checks of them.
 
 Rules:
-* Everything is read once: what was checked is what is used, whatever happens to the file meanwhile.
+* Each file is read once. The bytes that were checked are the bytes that are used, even if the file changes meanwhile.
 * A file that cannot be used is an `UnusableError`: the option to change, the fact and a way out.
-* Passwords and keys are in no message.
+* No message contains a password or a key.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CERTIFICATE = PEM + b"CERTIFICATE-----"
 
 @dataclass(frozen=True)
 class CertifiedKey:
-    """A certificate with its key: `pem` is what a TLS library takes, `names` are the hosts it is valid for."""
+    """A certificate with its key. `pem` is the form that TLS libraries read, `names` are the hosts it is valid for."""
 
     pem: bytes = field(repr=False)
     names: tuple[str, ...]
@@ -53,7 +53,7 @@ class CertifiedKey:
 
 
 def identity(pair: Pair) -> CertifiedKey | None:
-    """The certificate and key that these options name; None where they name none. Raises UnusableError."""
+    """The certificate and key that these options name. None if they name none. Raises UnusableError."""
     if pair.keystore is not None:
         return _from_store(pair, pair.keystore)
     if pair.certificate is None:
@@ -67,7 +67,7 @@ def identity(pair: Pair) -> CertifiedKey | None:
 
 
 def trusted(tls: Trusting | Elsewhere) -> str | None:
-    """The authorities that these options name, as PEM; None where they name none. Raises UnusableError."""
+    """The authorities that these options name, as PEM. None if they name none. Raises UnusableError."""
     if tls.ca is None:
         return None
     data = content(tls.ca, "ca")
@@ -83,7 +83,7 @@ def trusted(tls: Trusting | Elsewhere) -> str | None:
 
 
 def exposed(path: str) -> bool:
-    """Can anybody on this machine read it?"""
+    """Can every user of this machine read the file?"""
     try:
         return bool(os.stat(path).st_mode & stat.S_IROTH)
     except OSError:

@@ -1,4 +1,4 @@
-"""Changes: what is different in another configuration, and what of it cannot be while the proxy runs."""
+"""Changes: the differences between two configurations, and which of them cannot be applied while the proxy runs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from proxy.config.model import Config
 from proxy.config.plugins import unique_names
 from proxy.text.problems import Finding
 
-FIXED = ("workers", "admin")  # what the supervisor is made of
+FIXED = ("workers", "admin")  # the supervisor is built from these
 
 
 def fixed(running: Config, config: Config) -> Iterator[Finding]:
-    """What cannot change while the proxy runs."""
+    """The differences that cannot be applied while the proxy runs."""
     for name in FIXED:
         before, after = getattr(running, name), getattr(config, name)
         if before != after:
@@ -30,7 +30,7 @@ def _way_out(name: str, before: Any) -> str:
 
 
 def changes(before: Config, after: Config) -> list[str]:
-    """The paths of what is different, without values: some are secret."""
+    """The paths of what differs. They come without values, since some values are secret."""
     one, other = _plugins(before), _plugins(after)
     found = [*_in_section("", before, after), *_in_mapping("plugins.", one, other)]
     if not found and list(one) != list(other):

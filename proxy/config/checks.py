@@ -1,7 +1,7 @@
-"""Checks across options: what each option alone cannot know.
+"""Checks across options: conditions that involve more than one option.
 
-# A port belongs to one listener: its bootstrap port, then one for each broker id. How many ids there are is known only
-# once the brokers are, so a listener that leaves its neighbour room for fewer than ROOM ids is a warning, not an error.
+# A port belongs to one listener: its bootstrap port, then one for each broker id. The number of ids is known only once
+# the brokers are, so a listener with room for fewer than ROOM ids below the next port is a warning, not an error.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ ROOM = 10
 
 
 def findings(config: Config) -> Iterator[Finding]:
-    """Everything wrong between options that are each right."""
+    """Everything wrong between options that are each valid."""
     yield from _listeners(config)
     yield from _ports(config)
     yield from _loops(config)
@@ -28,7 +28,7 @@ def findings(config: Config) -> Iterator[Finding]:
 
 def _security(config: Config) -> Iterator[Finding]:
     sections: list[ClusterOptions | ListenerOptions] = [*config.clusters.values(), *config.listeners.values()]
-    # What reads certificates, keys and users takes 20 MB: only where there are any.
+    # The code that reads certificates, keys and users takes 20 MB, so it is imported only where it is needed.
     if any(section.tls is not None for section in sections):
         from proxy.config.tls_checks import findings as tls_findings
 
@@ -54,7 +54,7 @@ def _listeners(config: Config) -> Iterator[Finding]:
 
 def _ports(config: Config) -> Iterator[Finding]:
     bound = {f'listener "{name}"': (("listeners", name, "bind"), it.bind) for name, it in config.listeners.items()}
-    below: dict[str, tuple[str, HostPort]] = {}  # by host the listener with the highest port so far; "": of all hosts
+    below: dict[str, tuple[str, HostPort]] = {}  # by host: the listener with the highest port so far; "": of all hosts
     for name, (path, two) in sorted(bound.items(), key=lambda item: item[1][1].port):
         hosts = below.keys() & ({""} if two.is_wildcard else {two.host, *WILDCARDS})
         lower, one = max((below[host] for host in hosts), key=lambda it: (it[1].port, it[0]), default=("", None))

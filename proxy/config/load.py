@@ -1,4 +1,4 @@
-"""From a file to a `Config`: read, validate, check, and say everything that is wrong at once."""
+"""From a file to a `Config`: read, validate, check, and report all problems at once."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +19,7 @@ def _check(examined: Examined[Config]) -> None:
 
 
 def _beneath(path: Path, found: Iterable[Finding | Problem]) -> Iterator[Finding | Problem]:
-    """What was found in a part of the file, by paths in the whole."""
+    """What was found in a section of the file. Its paths are made to start at the top of the file."""
     for one in found:
         yield one if isinstance(one, Problem) else one._replace(path=(*path, *one.path))
 
@@ -38,9 +38,9 @@ def examine(
     also: Callable[[Config], Iterable[Finding]] = _nothing,
     environment: Environment = os.environ,
 ) -> tuple[Config | None, list[Problem]]:
-    """The configuration in a file, unless it cannot be used, and all problems and warnings in the order of the file.
+    """The configuration in a file, or None if it cannot be used, and all problems and warnings in the file's order.
 
-    Those of the files that it names follow after its own. `also` may find more that is wrong.
+    The problems of files that it names follow after its own. `also` is a further check, which may find more.
     """
     examined = FORM.read(file, environment)
     if examined.value is not None:
@@ -49,5 +49,5 @@ def examine(
 
 
 def examine_text(text: str, name: str, environment: Environment) -> tuple[Config | None, list[Problem]]:
-    """As `examine`, for a text that is already there; `name` stands for the file in the problems."""
+    """As `examine`, for a text that is already in memory. `name` stands for the file in the problems."""
     return FORM.examine(text, name, environment).result()

@@ -1,8 +1,9 @@
-"""The options: what one configuration file can say, declared once.
+"""The options of the configuration file, declared once.
 
-A person reads the declaration, `doorkeeper check` holds a file against it, the JSON Schema for editors comes from it,
-and from that the reference in `README.md` (`reference`). Every option has a description and examples; the first example
-is what a message offers where the option is missing or wrong. A configuration never changes once it is loaded.
+These declarations are for readers, and `doorkeeper check` validates a file against them. The JSON Schema for editors is
+generated from them, and the reference in `README.md` from that (`reference`). Every option has a description and
+examples. The first example is what a message suggests where the option is missing or wrong. A configuration never
+changes once it is loaded.
 """
 
 import re
@@ -45,7 +46,7 @@ class Named(Mapping[str, T], Generic[T]):
 
 
 def _left_empty(value: Any) -> Any:
-    """`plugins:` with nothing under it says the same as no `plugins:` at all."""
+    """`plugins:` with nothing under it means the same as no `plugins:` at all."""
     return () if value is None else value
 
 
@@ -102,7 +103,7 @@ class ClusterOptions(Section):
 
     @property
     def detours(self) -> dict[Endpoint, Endpoint]:
-        """Where each broker is dialled that is not dialled where it says."""
+        """For each broker that is dialled elsewhere than its own address says: that address, and the one to dial."""
         return {Endpoint(*broker): Endpoint(*place) for broker, place in (self.via or {}).items()}
 
 
@@ -133,7 +134,7 @@ class ListenerOptions(Section):
 
     @property
     def advertised_host(self) -> str:
-        """The host that clients are given for every broker."""
+        """The host that clients are told for every broker."""
         return self.advertise or self.bind.host
 
 
@@ -231,7 +232,7 @@ class Admin(Section):
 
     @property
     def secret(self) -> str | None:
-        """The token as it is."""
+        """The token itself."""
         return None if self.token is None else self.token.get_secret_value()
 
 

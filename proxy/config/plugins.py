@@ -1,14 +1,14 @@
-"""Plugins by name: what stands under `plugins:` in a file, and which class it means.
+"""Plugins by name: the entries under `plugins:` in a file, and the class of each.
 
-A plugin is a subclass of `proxy.plugin.Plugin`, and may have `Options` of its own. Those that come with the proxy stand
-in `BUILT_IN`; an installed package adds its own by an entry point in the group `doorkeeper.plugins`:
+A plugin is a subclass of `proxy.plugin.Plugin`, and may have `Options` of its own. The plugins that come with the proxy
+are in `BUILT_IN`. An installed package adds its own by an entry point in the group `doorkeeper.plugins`:
 
     [project.entry-points."doorkeeper.plugins"]
     shadow = "my_package.shadow:Shadow"
 
-A class is imported only when a file names it. One whose options name files may have `examine(options)`, which says what
-is wrong with these: at an option (Finding), or in the file itself (Problem). One whose options name clusters may have
-`clusters(options)`, which gives their paths and names.
+A class is imported only when a file names it. A plugin whose options name files may have `examine(options)`. It returns
+the problems with these files: at an option (Finding), or in the file itself (Problem). A plugin whose options name
+clusters may have `clusters(options)`, which gives their paths and names.
 """
 
 from __future__ import annotations
@@ -39,30 +39,30 @@ BUILT_IN: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class PluginUse:
-    """One entry under `plugins:`: `plugin(options, services)` is what runs."""
+    """One entry under `plugins:`. `plugin(options, services)` is the running plugin."""
 
     name: str
-    plugin: type[Any]  # a Plugin, which a file that names none does not import
+    plugin: type[Any]  # a Plugin subclass; a file without plugins does not import that class
     options: BaseModel
 
     def examined(self) -> Iterator[Finding | Problem]:
-        """What is wrong with the files that the options name; a path begins at them."""
+        """The problems with the files that the options name. Their paths start at the options."""
         examine = getattr(self.plugin, "examine", None)
         yield from () if examine is None else examine(self.options)
 
     def clusters(self) -> Iterator[tuple[Path, str]]:
-        """The clusters that the options name, each with its path in them."""
+        """The clusters that the options name, each with its path inside the options."""
         named = getattr(self.plugin, "clusters", None)
         yield from () if named is None else named(self.options)
 
     @staticmethod
     def declaration(name: str) -> type[BaseModel]:
-        """What stands under a plugin's name in the file."""
+        """The options that may stand under a plugin's name in the file."""
         return plugin_class(name).Options
 
 
 def unique_names(uses: Iterable[PluginUse]) -> list[str]:
-    """What each of these plugins is called where it runs: a second `acl` is `acl-2`."""
+    """The name of each plugin while it runs. A second `acl` is `acl-2`."""
     names: dict[str, None] = {}
     for use in uses:
         name, number = use.name, 1
@@ -74,19 +74,19 @@ def unique_names(uses: Iterable[PluginUse]) -> list[str]:
 
 
 def known() -> Mapping[str, str]:
-    """Every plugin that a file can name, and where its class is (`module:Class`)."""
+    """Every plugin that a file can name, and the place of its class (`module:Class`)."""
     return {point.name: point.value for point in entry_points(group=GROUP)} | BUILT_IN
 
 
 def plugin_class(name: str) -> type[Plugin]:
     """The class behind a name.
 
-    Raises KeyError for an unknown one, ImportError or AttributeError for a broken one, TypeError for no plugin.
+    Raises KeyError for an unknown name, ImportError or AttributeError for a broken one, TypeError for no Plugin.
     """
     place = known()[name]
     module, _, attribute = place.partition(":")
     found: object = getattr(importlib.import_module(module), attribute)
-    from proxy.core.plugin import Plugin  # it takes 0.1 s, which a file without plugins saves
+    from proxy.core.plugin import Plugin  # the import takes 0.1 s, which a file without plugins does not need
 
     if not (isinstance(found, type) and issubclass(found, Plugin)):
         raise TypeError(f"{place} is no subclass of proxy.plugin.Plugin")
@@ -120,5 +120,5 @@ def unknown_plugin(name: str) -> Exception:
     return wrong(f'unknown plugin "{name}"', nearest(name, known()) or "none is installed; leave it out")
 
 
-# The schema of an entry is put together where the whole is (`schema`): it grows with the plugins.
+# `schema` puts the schema of an entry together, since the plugins decide what it is.
 PluginEntry = Annotated[PluginUse, PlainValidator(_entry), WithJsonSchema({"type": "object"})]

@@ -1,7 +1,7 @@
 """The reference of options: a table in Markdown, made from the same schema that editors are given.
 
-`python -m proxy.config.reference` renews it in `README.md` beside this module; a test fails when it is stale. What
-stands above the table in that page is written by hand. NAME in a path stands for a name that the file's author chooses.
+`python -m proxy.config.reference` renews it in `README.md` beside this module; a test fails when it is stale. The text
+above the table in that page is written by hand. NAME in a path stands for a name that the file's author chooses.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ START = "| option | default | meaning |\n|---|---|---|\n"
 
 
 class Option(NamedTuple):
-    """One line of the reference. `default` is as a person writes it in the file."""
+    """One line of the reference. `default` is written as in the file."""
 
     path: str
     default: str
@@ -34,7 +34,7 @@ def table() -> str:
 
 
 def renewed(page: str) -> str:
-    """The page with the table as it is now; the table is the last thing in it. ValueError where there is none."""
+    """The page with the current table, which is the last thing in the page. Raises ValueError if there is no table."""
     above, start, _ = page.partition(START)
     if not start:
         raise ValueError(f"{PAGE} has no table of options; write its first two lines:\n{START}")
@@ -50,7 +50,7 @@ def _options(section: dict[str, Any], definitions: dict[str, Any], prefix: str) 
 
 
 def _sections(part: dict[str, Any], definitions: dict[str, Any], prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The sections that may stand at an option, each with the path that leads into it."""
+    """The sections that may stand at an option, each with its path."""
     if "$ref" in part:
         yield prefix, definitions[part["$ref"].rpartition("/")[2]]
     for plugin, inner in part.get("properties", {}).items():
@@ -66,7 +66,7 @@ def _sections(part: dict[str, Any], definitions: dict[str, Any], prefix: str) ->
 def _default(option: dict[str, Any], required: bool) -> str:
     if required:
         return "required"
-    if "default" not in option:  # a section whose options have defaults of their own
+    if "default" not in option:  # a section whose options have their own defaults
         return "as below"
     default = option["default"]
     if default is None or default == []:

@@ -117,7 +117,7 @@ def _secret(value: object) -> object:
     if isinstance(value, SecretStr):
         return value
     if not isinstance(value, str) or not value:
-        raise wrong("this is no text", "put it in quotes")  # whatever it is, it is not shown
+        raise wrong("this is no text", "put it in quotes")  # it may be a secret, so the message does not show it
     return value
 
 

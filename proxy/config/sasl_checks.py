@@ -1,4 +1,4 @@
-"""Checks of SASL: what belongs together, and whether the files that are named can be used."""
+"""Checks of SASL: which options belong together, and whether the files that they name can be used."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _elsewhere(path: Path, section: Elsewhere, url: str) -> Iterator[Finding]:
     if not url.startswith("https://"):
         yield Finding((*path, "ca"), 'nothing is fetched from an "https://" URL here; leave it out')
         return
-    from proxy.config.certificates import trusted  # reads certificates: 10 MB, only where there are any
+    from proxy.config.certificates import trusted  # its import takes 10 MB, so only where certificates are read
 
     try:
         trusted(section)

@@ -1,7 +1,7 @@
-"""The JSON Schema of the configuration, from the same declarations; editors complete and check a file by it.
+"""The JSON Schema of the configuration, from the same declarations. Editors complete and check a file by it.
 
-Shipped as `proxy/gateway.schema.json`; `doorkeeper schema > proxy/gateway.schema.json` renews it, and a test fails
-when it is stale. Any value may come from the environment, so wherever a number stands, "${NAME}" may stand too.
+It is shipped as `proxy/gateway.schema.json`. `doorkeeper schema > proxy/gateway.schema.json` renews it, and a test
+fails when it is stale. Any value may come from the environment, so wherever a number may stand, "${NAME}" may too.
 """
 
 import json
@@ -16,12 +16,12 @@ SHIPPED = Path(__file__).parent.parent / "gateway.schema.json"
 
 
 def schema() -> dict[str, Any]:
-    """The schema as plain values."""
+    """The schema as plain Python values."""
     whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema()}
     if BUILT_IN:
         entries = [_entry(name, whole["$defs"]) for name in sorted(BUILT_IN)]
         whole["properties"]["plugins"]["items"] = {"anyOf": [*entries, {"enum": sorted(BUILT_IN)}]}
-    for name in ("plugins", "limits"):  # may be left empty: "plugins:" and nothing after it
+    for name in ("plugins", "limits"):  # these sections may be left empty: "plugins:" and nothing after it
         option = whole["properties"][name]
         about = {key: option.pop(key) for key in ("description", "default")}
         whole["properties"][name] = {**about, "anyOf": [option, {"type": "null"}]}
@@ -53,5 +53,5 @@ def _with_environment(part: Any) -> Any:
     if isinstance(default, dict):
         del result["default"]
     elif isinstance(default, int | float) and not isinstance(default, bool):
-        result["default"] = part["examples"][0]  # as a person writes it: "10s", not 10.0
+        result["default"] = part["examples"][0]  # in the file's notation: "10s", not 10.0
     return result

@@ -1,7 +1,7 @@
-"""The options of TLS: whom a side shows itself as, and whom it trusts.
+"""The options of TLS: the certificate that a side presents, and the authorities that it trusts.
 
-Kafka's formats: PEM, and PKCS#12 stores. What the files hold is read elsewhere (`certificates`), when the whole file is
-checked and again whenever one of them changes.
+The formats are Kafka's: PEM, and PKCS#12 stores. `certificates` reads the files when the whole configuration is
+checked, and again whenever one of them changes.
 """
 
 from typing import Annotated, Any, Literal
@@ -19,7 +19,7 @@ ID = "{id}"
 
 
 def _rules(value: Any) -> tuple[str, ...]:
-    """One text as Kafka has it, or a list with a rule in each line."""
+    """One text in Kafka's format, or a list with one rule an item."""
     rules = (value,) if isinstance(value, str) else value
     if not isinstance(rules, (tuple, list)) or not all(isinstance(rule, str) for rule in rules) or not rules:
         raise wrong(f"{shown(value)} is no list of rules", f'write e.g. "principal_mapping: ["{EXAMPLE}", {DEFAULT}]"')
@@ -31,7 +31,7 @@ def _rules(value: Any) -> tuple[str, ...]:
 
 
 def _hosts(value: object) -> str:
-    """A host name with the broker's id in it."""
+    """A pattern for host names that contains the broker's id."""
     if not isinstance(value, str) or value.count(ID) != 1:
         raise wrong(
             f"{shown(value)} has no place for the id of a broker", f'write e.g. "broker-{ID}.kafka.example.com"'
@@ -41,7 +41,7 @@ def _hosts(value: object) -> str:
 
 
 def _optional_section(value: Any) -> Any:
-    """`tls: true` is TLS as the defaults have it, `tls: false` is none."""
+    """`tls: true` is TLS with its defaults. `tls: false` is no TLS."""
     return {} if value is True else None if value is False else value
 
 
@@ -78,7 +78,7 @@ class Pair(Section):
 
     @property
     def given(self) -> bool:
-        """Is there a certificate to show?"""
+        """Is there a certificate to present?"""
         return self.certificate is not None or self.keystore is not None
 
 

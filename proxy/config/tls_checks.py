@@ -1,7 +1,7 @@
-"""Checks of TLS: what the files hold, and options that do nothing without each other.
+"""Checks of TLS: the contents of the files, and options that have no effect without each other.
 
-# What is noted here is said before anything is served. A certificate that ends soon, or a key that others can read, is
-# a warning: it works today.
+# These problems are reported before anything is served. A certificate that expires soon, or a key that others can read,
+# is a warning, because it works today.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ SOON = timedelta(days=7)
 
 
 def findings(config: Config) -> Iterator[Finding]:
-    """Everything wrong with TLS, on both sides."""
+    """Everything wrong with TLS, towards clients and towards brokers."""
     for name, listener in config.listeners.items():
         if listener.tls is not None:
             yield from _listener(("listeners", name, "tls"), listener.tls, listener.advertise)
@@ -75,7 +75,7 @@ def _trusting(path: Path, tls: Trusting) -> Iterator[Finding]:
 
 
 def _pair(path: Path, pair: Pair) -> tuple[CertifiedKey | None, list[Finding]]:
-    """The certificate, where there is one, and what is wrong with it."""
+    """The certificate, if there is one, and what is wrong with it."""
     found = _contradictions(path, pair)
     if any(not finding.warning for finding in found):
         return None, found
@@ -94,7 +94,7 @@ def _pair(path: Path, pair: Pair) -> tuple[CertifiedKey | None, list[Finding]]:
 
 
 def _contradictions(path: Path, pair: Pair) -> list[Finding]:
-    """Options that need, or exclude, each other."""
+    """Options that require or exclude each other."""
     if pair.keystore and (pair.certificate or pair.key):
         way_out = 'leave out "keystore", or "certificate" and "key"'
         return [Finding((*path, "keystore"), f"a store and files are named for one certificate; {way_out}")]

@@ -20,7 +20,7 @@ class HostPort(Endpoint):
 
     @property
     def is_wildcard(self) -> bool:
-        """Whether it is every address of this machine, where one can listen but to which nobody can connect."""
+        """Whether this is every address of the machine: a server can listen there, but no client can connect to it."""
         return self.host in WILDCARDS
 
     @classmethod

@@ -1,9 +1,9 @@
 """Logs: one line an event; readable on a terminal, JSON everywhere else.
 
-# An event is a plain sentence without values ("broker does not answer"); what it is about stands in named
-# fields beside it, those that hold for a whole connection bound once (`structlog.get_logger().bind(client=...)`).
-# Logs go to standard error, so that standard output stays for what a command was asked for.
-# Logging never fails and never waits, whatever standard error is (`writer.py`); what is in a line: `lines.py`.
+# An event is a plain sentence without values ("broker does not answer"). Its values stand in named fields beside it.
+# Fields of a whole connection are bound once (`structlog.get_logger().bind(client=...)`).
+# Logs go to standard error, so that standard output carries only a command's result.
+# Logging never fails and never blocks, whatever standard error is (`writer.py`). `lines.py` says what a line contains.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from proxy.logs.writer import Writer
 Format = Literal["auto", "text", "json"]
 
 STANDARD_ERROR = 2
-LAST_WORDS = 2.0  # seconds that the last lines have where nobody takes them
+LAST_WORDS = 2.0  # seconds that the last lines have to be written, if nobody reads them
 
-_writers: list[Writer] = []  # of this process: one, once `begin` was called
+_writers: list[Writer] = []  # the writer of this process, once `begin` was called
 
 
 def begin(form: Format = "auto", *, verbose: bool = False, **about: object) -> None:
-    """Log to standard error from here to the end of this process, and all that is said there by itself too.
+    """Log to standard error from here to the end of this process. Other writes to standard error become log lines too.
 
-    `auto` is text on a terminal and JSON elsewhere; `verbose` shows debug lines; `about` stands in each line.
+    `auto` is text on a terminal and JSON elsewhere. `verbose` shows debug lines. Each line has the fields of `about`.
     """
     _hold_standard_streams()
     terminal = os.isatty(STANDARD_ERROR)
@@ -48,7 +48,7 @@ def begin(form: Format = "auto", *, verbose: bool = False, **about: object) -> N
 
 
 def dropped() -> int:
-    """Lines of this process that standard error did not take, since the start."""
+    """How many lines of this process standard error did not take, since the start."""
     return sum(writer.dropped for writer in _writers)
 
 
@@ -60,7 +60,7 @@ def configure(
     verbose: bool = False,
     about: Mapping[str, object] | None = None,
 ) -> list[Any]:
-    """Give each line to `write`. Gives the processors that make a line."""
+    """Give each line to `write`. Returns the processors that make a line."""
     line = processors(text=form == "text" or (form == "auto" and terminal), colors=terminal, about=about)
     structlog.configure(
         processors=line,
@@ -72,16 +72,16 @@ def configure(
 
 
 class Sink:
-    """What structlog calls a logger: takes lines, whatever their level."""
+    """A logger in structlog's sense: it writes lines of every level."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self.msg = self.debug = self.info = self.warning = self.error = self.critical = self.exception = write
 
 
 def _hold_standard_streams() -> None:
-    """What is closed would be the next socket that is opened, and a client would read the log."""
+    """Open closed standard streams. Otherwise a socket could get the number of one, and its peer would read the log."""
     for descriptor in range(STANDARD_ERROR + 1):
         try:
             os.fstat(descriptor)
         except OSError:
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest one that is free
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest free descriptor

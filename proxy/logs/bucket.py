@@ -1,13 +1,14 @@
-"""Bucket: so many at once, and after that one each so many seconds.
+"""Bucket: a token bucket. It allows so many at once, and after that one each so many seconds.
 
-It is one number, the moment when the bucket is full again (the generic cell rate algorithm): nothing has to refill it.
+Its state is one number, the time at which the bucket is full again (the generic cell rate algorithm). So nothing has to
+refill it.
 """
 
 import time
 
 
 class Bucket:
-    """Holds `most` tokens; a new one comes `every` seconds. Whoever asks has the clock."""
+    """Holds `most` tokens, and gains one each `every` seconds. The caller passes the time."""
 
     __slots__ = ("_every", "_full_at", "_most")
 
@@ -21,19 +22,19 @@ class Bucket:
         return max(now, self._full_at) + self._every <= now + self._most * self._every
 
     def take(self, now: float) -> None:
-        """Take one, which is there."""
+        """Take one token. There must be one."""
         self._full_at = max(now, self._full_at) + self._every
 
 
 class Throttle:
-    """Lines that are throttled as a whole: each says how many were left out before it."""
+    """Rate-limits lines as a group. Each line says how many were left out before it."""
 
     def __init__(self, most: int, every: float) -> None:
         self._bucket = Bucket(most, every)
         self._left_out = 0
 
     def due(self) -> dict[str, int] | None:
-        """What to add to a line that is written now; None if it is left out."""
+        """Fields to add to a line that is written now. None: the line is left out."""
         now = time.monotonic()
         if not self._bucket.has(now):
             self._left_out += 1

@@ -1,13 +1,13 @@
-"""Cut: a text of any length as one that fits into a line."""
+"""Cut: shortens a text of any length so that it fits into a line."""
 
 from collections.abc import Mapping
 
-SHORT = 200  # characters: what a client or a broker wrote, or caused
-LONG = 4000  # anything else: operators' files have many problems at once
+SHORT = 200  # characters of a text that a client or a broker wrote or caused
+LONG = 4000  # characters of any other text: an operator's file may have many problems at once
 
 
 def cut(text: str, longest: int = SHORT) -> str:
-    """The text, or its beginning and its end, and how long it is: what we say around a quoted text stays readable."""
+    """The text, or its beginning, its end and its length. The words that we put around a quoted text stay readable."""
     if len(text) <= longest:
         return text
     end = longest // 4
@@ -15,5 +15,5 @@ def cut(text: str, longest: int = SHORT) -> str:
 
 
 def short(facts: Mapping[str, object]) -> dict[str, object]:
-    """The same with all texts cut."""
+    """The same fields with all texts cut."""
     return {name: cut(value) if isinstance(value, str) else value for name, value in facts.items()}

@@ -1,8 +1,8 @@
-"""Details: debug lines, which are for those who ask for all of them. Clients cause as many as they make connections.
+"""Details: a rate limit for debug lines. Clients cause as many of them as they make connections.
 
 Rules:
 * 1000 lines at once, then 100 a second. The next line counts those that were left out.
-* What they say is cut as short as in all lines that clients cause.
+* Their fields are cut as short as in all lines that clients cause.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ PACE = 0.01  # seconds
 
 
 class Details:
-    """Lets the debug lines of one process pass, as one of structlog's processors."""
+    """Limits the debug lines of one process, as one of structlog's processors."""
 
     def __init__(self) -> None:
         self._throttle = Throttle(BURST, PACE)
 
     def __call__(self, logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-        """The event, unless it is left out."""
+        """The event. Raises DropEvent if it is left out."""
         if method != "debug":
             return event
         left_out = self._throttle.due()

@@ -1,10 +1,10 @@
 """Lines: from an event and its fields to one line of text, or of JSON.
 
 Rules:
-* A field whose name speaks of a secret is never written, whatever it holds; nor are the variables of a traceback.
-* No control character is written, in either form: what somebody else wrote forges no second line and tells a terminal
-  nothing. The lines of a traceback are indented in text, so that none of them looks like an event.
-* A line is bounded: long texts and lists are cut. What clients wrote is cut shorter before it comes here.
+* A field whose name sounds secret is never written, whatever its value. The variables of a traceback are never written.
+* No control character is written, in either form. So foreign text cannot forge a second line or control a terminal. In
+  text form, the lines of a traceback are indented, so that none of them looks like an event.
+* A line is bounded: long texts and lists are cut. Texts of clients are cut shorter before they get here.
 * Writing a line never raises, whatever its fields are.
 """
 
@@ -39,7 +39,7 @@ _tracebacks = structlog.processors.ExceptionRenderer(
 
 
 def processors(*, text: bool, colors: bool = False, about: Mapping[str, object] | None = None) -> list[Any]:
-    """What makes a line of an event; `about` stands in each. The last one gives the line."""
+    """The processors that make a line of an event. `about` stands in each line. The last processor returns the line."""
     common: list[Any] = [
         Details(),
         lambda logger, method, event: event | (about or {}),
@@ -54,7 +54,7 @@ def processors(*, text: bool, colors: bool = False, about: Mapping[str, object] 
 
 
 def rendered(processors: list[Any], level: str, event: str, **facts: object) -> str:
-    """The line that a logger would write."""
+    """The line that a logger would write for this event."""
     line: Any = {"event": event, **facts}
     for processor in processors:
         line = processor(None, level, line)
@@ -74,7 +74,7 @@ def _bounded(logger: object, method: str, event: Event) -> Event:
 
 
 def _within(value: object) -> object:
-    """A plain value, of a size that a line can have."""
+    """The value as plain data, cut to a size that fits into a line."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, Mapping):

@@ -1,10 +1,10 @@
-"""Strays: what libraries and the interpreter would write to standard error by themselves becomes lines of the log.
+"""Strays: whatever libraries and the interpreter write to standard error becomes lines of the log.
 
-Tracebacks of threads and of the end, warnings, `logging`, `print`: each of these would block on a pipe that nobody
-empties, forge lines, or break a log of JSON.
+These are the tracebacks of threads and of the process, warnings, `logging` and `print`. Each would block on a pipe that
+nobody reads, forge lines, or break a log of JSON.
 
 Rules:
-* Whatever comes this way is throttled as a whole: 50 lines at once, then one a second. The next line counts the others.
+* All strays share one rate limit: 50 lines at once, then one a second. The next line counts those that were left out.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ PACE = 1.0  # seconds
 
 
 class Strays:
-    """All that comes by itself."""
+    """Writes all strays to the log, within their rate limit."""
 
     def __init__(self) -> None:
         self._throttle = Throttle(BURST, PACE)
 
     def tell(self, level: int, event: str, **facts: Any) -> None:
-        """Write this line, if it is due."""
+        """Write this line, if the rate limit allows it."""
         left_out = self._throttle.due()
         if left_out is not None:
             log.log(level, event, **facts, **left_out)
 
 
 class Library(logging.Handler):
-    """What libraries give to `logging`."""
+    """The handler for the records that libraries give to `logging`."""
 
     def __init__(self, strays: Strays) -> None:
         super().__init__(logging.WARNING)
         self._strays = strays
 
     def emit(self, record: logging.LogRecord) -> None:
-        """A line of the log."""
+        """Make the record a line of the log."""
         try:
             said = record.getMessage()
         except Exception:
@@ -58,7 +58,7 @@ class Library(logging.Handler):
 
 
 class Text(io.TextIOBase):
-    """What is written to `sys.stderr`."""
+    """A replacement for `sys.stderr`."""
 
     encoding = "utf-8"
     errors = "backslashreplace"
@@ -68,11 +68,11 @@ class Text(io.TextIOBase):
         self._rest = ""
 
     def writable(self) -> bool:
-        """It is."""
+        """True: it takes text."""
         return True
 
     def write(self, text: str) -> int:
-        """A line of the log for each line; what has no end yet waits for it."""
+        """Make each line of the text a line of the log. An unfinished line waits for its end."""
         *lines, rest = (self._rest + text).split("\n")
         self._rest = rest[:LONG]
         for line in filter(str.strip, lines):
@@ -81,7 +81,7 @@ class Text(io.TextIOBase):
 
 
 def take_over() -> None:
-    """From now on, all of it is told by the log."""
+    """From now on, all strays go to the log."""
     strays = Strays()
 
     def ended(kind: type[BaseException], error: BaseException, at: Any) -> None:

@@ -1,11 +1,12 @@
 """Writer: lines on their way to a file descriptor that may be full, closed, or read by nobody.
 
 Rules:
-* Who writes a line never waits and gets no error: a thread of its own writes, in order, from a queue that is bounded.
+* The caller never waits and gets no error. A thread of its own writes the lines in order, from a bounded queue.
 * A line that finds the queue full is dropped and counted, and so are further ones until half of the queue is written.
-  Where a line cannot be written, all that wait are dropped. When lines are taken again, the first one says how many.
-* Each attempt is one line. What a full disk took of a line is ended before the next one begins.
-* `flush` waits no longer than it is told to: a pipe that nobody empties does not keep a process from ending.
+  If a line cannot be written, all queued lines are dropped. When lines can be written again, the first one says how
+  many were dropped.
+* Each write is one line. If a full disk took only a part of a line, that part is ended before the next line begins.
+* `flush` waits no longer than its timeout: a pipe that nobody reads does not keep the process from ending.
 """
 
 from __future__ import annotations
@@ -19,34 +20,34 @@ from typing import NamedTuple
 
 MOST_LINES = 10_000
 MOST_BYTES = 4 << 20
-AGAIN = 1.0  # seconds until a log that took nothing is tried again
+AGAIN = 1.0  # seconds until the next attempt after a failed one
 
 
 class Entry(NamedTuple):
-    """A line on its way. `dropped`: it says that so many were dropped."""
+    """A queued line. `dropped`: how many dropped lines this line reports."""
 
     data: bytes
     dropped: int = 0
 
 
 class Writer:
-    """Writes lines to `fd`, which is left open. `notice` makes the line about so many that were dropped."""
+    """Writes lines to `fd`, which it does not close. `notice` makes the line that reports a number of dropped lines."""
 
     def __init__(self, fd: int, notice: Callable[[int], str]) -> None:
         self.dropped = 0  # since the start
         self._fd = fd
         self._notice = notice
-        self._queue: deque[Entry] = deque()  # the first one is being written
+        self._queue: deque[Entry] = deque()  # the thread is writing the first one
         self._size = 0
         self._full = False
-        self._untold = 0  # of those dropped
+        self._untold = 0  # dropped lines that no line has reported yet
         self._failing = False  # the last line could not be written
         self._torn = False  # the last line was written in part
         self._changed = threading.Condition()
         threading.Thread(target=self._run, name="log", daemon=True).start()
 
     def write(self, line: str) -> None:
-        """Write this line, some time soon."""
+        """Queue this line. It is written soon."""
         data = line.encode("utf-8", "backslashreplace") + b"\n"
         with self._changed:
             full = len(self._queue) >= MOST_LINES or self._size + len(data) > MOST_BYTES
@@ -60,7 +61,7 @@ class Writer:
             self._changed.notify_all()
 
     def flush(self, within: float) -> None:
-        """Wait until all lines are written, or dropped, but no longer than so many seconds."""
+        """Wait until all lines are written or dropped, but at most this many seconds."""
         with self._changed:
             self._changed.wait_for(lambda: not self._queue and (self._failing or not self._untold), within)
 
@@ -69,7 +70,7 @@ class Writer:
         self._size += len(entry.data)
 
     def _drop(self, told: int = 0) -> None:
-        """A line is lost. `told`: it would have said that so many were dropped."""
+        """Count a lost line. `told`: how many dropped lines it would have reported."""
         self.dropped += not told
         self._untold += told or 1
 
@@ -95,18 +96,18 @@ class Writer:
                     if not written:
                         self._drop(done.dropped)
                 if not written:
-                    self._queue.clear()  # the others would fare no better
+                    self._queue.clear()  # the other lines would fail as well
                 self._full = self._full and (len(self._queue) > MOST_LINES / 2 or self._size > MOST_BYTES / 2)
                 self._changed.notify_all()
 
     def _put(self, line: bytes) -> bool:
-        """Write a line. False: it could not be written."""
+        """Write a line. False if it could not be written."""
         rest = memoryview(b"\n" + line if self._torn else line)
         while rest:
             try:
                 rest = rest[os.write(self._fd, rest) :]
                 self._torn = bool(rest)
-            except BlockingIOError:  # somebody who shares the descriptor wants it so
+            except BlockingIOError:  # another process that shares the descriptor made it non-blocking
                 waiting = select.poll()
                 waiting.register(self._fd, select.POLLOUT)
                 waiting.poll()

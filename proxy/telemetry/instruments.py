@@ -1,11 +1,11 @@
-"""Instruments: OpenTelemetry's view of the counters.
+"""Instruments: the counters as OpenTelemetry instruments.
 
 Rules:
-* All instruments are observable: they read the latest reports when somebody collects, so that nothing is paid until
+* All instruments are observable: they read the latest reports when a reader collects, so that nothing is paid until
   then.
-* Those of the proxy are known beforehand. Those of plugins are made when a report has them for the first time.
+* The proxy's own instruments are known beforehand. Those of plugins are made when a report first has them.
 * Every value carries its worker. A worker that was replaced begins at 0 again, as any restarted process does.
-* The service is `doorkeeper`, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES call it otherwise.
+* The service name is `doorkeeper`, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES sets another.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +32,7 @@ class Instruments:
 
     def __init__(self, readers: Sequence[MetricReader]) -> None:
         self._latest: Reports = {}
-        self._counts: dict[str, list[tuple[str, PluginCount]]] = {}  # of plugins, by instrument, each with its worker
+        self._counts: dict[str, list[tuple[str, PluginCount]]] = {}  # of plugins: each count with its worker
         self._of_plugins: set[str] = set()
         self._provider = MeterProvider(metric_readers=readers, resource=_service())
         self._meter = self._provider.get_meter(NAME)
@@ -41,12 +41,12 @@ class Instruments:
             create(name, [self._observer(name)], unit=unit, description=description)
 
     def take(self, reports: Reports) -> None:
-        """What every worker says now."""
+        """Take the latest report of every worker."""
         counts: dict[str, list[tuple[str, PluginCount]]] = {}
         for worker, report in reports.items():
             for count in report.plugins:
                 counts.setdefault(count.instrument, []).append((str(worker), count))
-        self._latest, self._counts = reports, counts  # at once: a reader may collect in a thread of its own
+        self._latest, self._counts = reports, counts  # both at once, since a reader may collect in another thread
         for name in counts.keys() - self._of_plugins:
             self._of_plugins.add(name)
             (_, first), observe = counts[name][0], partial(self._observe_plugins, name)
@@ -67,12 +67,12 @@ class Instruments:
             yield Observation(count.value, {**count.attributes, "worker": worker})
 
     def close(self) -> None:
-        """Publish no more."""
+        """Publish nothing more."""
         self._provider.shutdown()
 
 
 def _service() -> Resource:
     about: dict[str, str] = {"service.name": NAME}
-    with suppress(PackageNotFoundError):  # it runs from a folder where nobody installed it
+    with suppress(PackageNotFoundError):  # it may run from a folder where it is not installed
         about["service.version"] = version(NAME)
     return Resource.create().merge(Resource(about)).merge(OTELResourceDetector().detect())

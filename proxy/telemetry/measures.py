@@ -1,10 +1,10 @@
-"""Measures: what the proxy counts, under which name and labels it is published, and what it means.
+"""Measures: the counts of the proxy, the name and labels of each as it is published, and its meaning.
 
 Rules:
 * One line a count. Counts of one kind share an instrument and differ by one attribute: `limit`, `reason`, `api`.
-* What is counted for each API has as many: those of which nothing was counted are not published.
-* Names are promises: dashboards and alerts hold on to them.
-* What plugins count has names that they choose: see `plugin_counters.py`.
+* A count for each API is published only for APIs where it is not 0.
+* Names are promises: dashboards and alerts depend on them.
+* The counts of plugins have names that the plugins choose: see `plugin_counters.py`.
 """
 
 from typing import NamedTuple
@@ -21,7 +21,7 @@ class Measure(NamedTuple):
 
 
 class Instrument(NamedTuple):
-    """One published name. `grows`: a counter; otherwise a gauge."""
+    """One published name. `grows`: it is a counter, otherwise a gauge."""
 
     name: str
     unit: str

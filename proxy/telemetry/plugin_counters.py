@@ -1,11 +1,11 @@
-"""Plugin counters: what plugins count in one worker, by names that they choose.
+"""Plugin counters: the counts of plugins in one worker, under names that the plugins choose.
 
 Rules:
-* A counter belongs to the worker and to its plugin's name. A plugin that is made anew goes on where it was, and the
-  plugins of one name in front of several clusters count together.
+* A counter belongs to the worker and to its plugin's name. A plugin that is made anew continues its counts, and plugins
+  of one name in front of several clusters share them.
 * `acl` and a second one, `acl-2`, share an instrument; the second has the attribute `plugin`.
-* An instrument has at most 1,000 sets of attributes. All further ones are counted together, with the attribute that
-  OpenTelemetry has for it.
+* An instrument has at most 1,000 sets of attributes. All further sets are counted together, under the attribute that
+  OpenTelemetry has for the overflow.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from typing import NamedTuple
 from proxy.core.services import Counting, check_counter
 from proxy.telemetry.measures import INSTRUMENTS
 
-MOST = 1_000  # sets of attributes of one instrument
+MOST = 1_000  # the largest number of attribute sets of one instrument
 OVERFLOW = {"otel.metric.overflow": "true"}
-UNFIT = re.compile(r"[^A-Za-z0-9_./-]")  # what no instrument's name may have
+UNFIT = re.compile(r"[^A-Za-z0-9_./-]")  # characters that no instrument's name may have
 OURS = frozenset(instrument.name for instrument in INSTRUMENTS)
 
 
 class PluginCount(NamedTuple):
-    """One count of a plugin, as it is reported."""
+    """One count of a plugin, as reported."""
 
     instrument: str
     unit: str
@@ -35,7 +35,7 @@ class PluginCount(NamedTuple):
 
 
 class Tally:
-    """One count."""
+    """One counter."""
 
     __slots__ = ("value",)
 
@@ -43,7 +43,7 @@ class Tally:
         self.value = 0
 
     def add(self, amount: int = 1) -> None:
-        """So many more."""
+        """Add this amount."""
         self.value += amount
 
 
@@ -51,7 +51,7 @@ class Tally:
 class _Instrument:
     unit: str
     description: str
-    tallies: dict[frozenset[tuple[str, str]], Tally] = field(default_factory=dict)  # by their attributes
+    tallies: dict[frozenset[tuple[str, str]], Tally] = field(default_factory=dict)  # by attributes
 
 
 class PluginCounters:
@@ -61,7 +61,7 @@ class PluginCounters:
         self._instruments: dict[str, _Instrument] = {}
 
     def of(self, kind: str, name: str) -> Counting:
-        """What gives a plugin its counters. `kind` is what all plugins of its class are called."""
+        """The function that makes a plugin's counters. `kind` is the name that all plugins of its class share."""
         return partial(self._counter, f"doorkeeper.{UNFIT.sub('_', kind)}", {} if name == kind else {"plugin": name})
 
     def _counter(
@@ -78,7 +78,7 @@ class PluginCounters:
         return tallies.setdefault(key, Tally())
 
     def counted(self) -> list[PluginCount]:
-        """All counts, now."""
+        """All counts as they are now."""
         return [
             PluginCount(name, instrument.unit, instrument.description, dict(attributes), tally.value)
             for name, instrument in self._instruments.items()

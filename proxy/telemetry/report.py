@@ -1,4 +1,4 @@
-"""Report: what one worker says about itself, to the admin side and, as JSON, across processes."""
+"""Report: the state of one worker, for the admin side. It travels between processes as JSON."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -18,14 +18,14 @@ class Report:
     plugins: list[PluginCount] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values; `Report.of` is the way back."""
+        """The report as plain values. `Report.of` reverses this."""
         return asdict(self)
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> "Report":
-        """The report that `as_json` gave."""
+        """The report that `as_json` wrote."""
         plugins = [PluginCount(*count) for count in values["plugins"]]
         return cls(**{**values, "plugins": plugins})
 
 
-Reports = dict[int, Report]  # by the number of the worker
+Reports = dict[int, Report]  # by worker number
