@@ -1,4 +1,4 @@
-"""The admin side: what it answers is made of operations, which each have their module."""
+"""The admin side: an HTTP application made of operations. Each group of them has its own module."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from proxy.telemetry.report import Reports
 
 
 class RunningProxy(Protocol):
-    """What the admin side speaks for: all workers."""
+    """The proxy with all its workers, as the admin side sees it."""
 
     @property
     def states(self) -> PluginStates:
-        """Their plugins."""
+        """The state of the plugins in all workers."""
 
     async def reports(self) -> Reports:
-        """What each says about itself."""
+        """The reports of all workers."""
 
     async def connections(self, limit: int) -> list[dict[str, Any]]:
-        """Who is connected to each, as many of them as the limit."""
+        """The open connections, at most `limit` of each worker."""
 
 
 def application(running: RunningProxy, workers: int, options: Admin, used_much: Callable[[], None]) -> Starlette:
-    """The ASGI application over `workers` workers. `used_much` has memory given back."""
+    """The ASGI application over `workers` workers. It calls `used_much` after large requests and responses."""
     monitoring = Monitoring(running.reports, workers)
     clients, faults = ClientOperations(running.connections), FaultOperations(running.states)
     operations = with_document([*monitoring.operations, *clients.operations, *faults.operations])

@@ -1,6 +1,7 @@
-"""Bodies of requests: JSON, bounded in size and time, and said to be JSON.
+"""Bodies of requests: JSON, limited in size and time.
 
-A page of some website can have a browser send requests here, but none that says `application/json`.
+A body must have the content type `application/json`. A web page can make a browser send requests here, but not with
+that type.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from proxy.text.places import DEEPEST
 from proxy.text.plain import check_depth
 
 LARGEST = 1 << 20  # bytes
-WITHIN = 10.0  # seconds that a body may take to come
+WITHIN = 10.0  # seconds within which a body must arrive
 CLOSE = {"connection": "close"}
 
 
 async def read_json(request: Request) -> Any:
-    """The value of a body; None where there is none. Raises HttpError."""
+    """The value of a body. None if there is no body. Raises HttpError."""
     try:
         with trio.fail_after(WITHIN):
             body = bytes(await _read(request))
@@ -34,17 +35,17 @@ async def read_json(request: Request) -> Any:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise HttpError(415, 'the body must be JSON; send it with "Content-Type: application/json"')
     try:
-        return await trio.to_thread.run_sync(_parsed, body)  # a megabyte takes a while
+        return await trio.to_thread.run_sync(_parsed, body)  # in a thread, since a megabyte takes a while
     except RecursionError:
         raise HttpError(400, f"the body is nested more than {DEEPEST} levels deep") from None
     except UnicodeEncodeError:
         raise HttpError(400, "the body has half of a character, which no text may have: a \\ud800 alone") from None
-    except ValueError as error:  # JSONDecodeError and UnicodeDecodeError are
+    except ValueError as error:  # JSONDecodeError and UnicodeDecodeError are subclasses
         raise HttpError(400, f"the body is no JSON: {error}") from None
 
 
 def _parsed(body: bytes) -> Any:
-    """What it says. Raises RecursionError, or ValueError."""
+    """The value of the JSON text. Raises RecursionError or ValueError."""
     value = json.loads(body, object_pairs_hook=_object, parse_constant=_constant)
     check_depth(value)
     if b"\\u" in body:
@@ -53,7 +54,7 @@ def _parsed(body: bytes) -> Any:
 
 
 async def _read(request: Request) -> bytearray:
-    body = bytearray()  # it may come in very many pieces
+    body = bytearray()  # it may arrive in very many pieces
     async with aclosing(request.stream()) as parts:
         async for part in parts:
             body += part

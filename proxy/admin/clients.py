@@ -13,18 +13,18 @@ from proxy.admin.shapes import ConnectionsAnswer
 
 MOST = 1_000  # connections in an answer
 
-Connections = Callable[[int], Awaitable[list[dict[str, Any]]]]  # of each worker, so many at the most
+Connections = Callable[[int], Awaitable[list[dict[str, Any]]]]  # the argument: at most so many of each worker
 
 
 class ClientOperations:
-    """What is said of clients."""
+    """The operations about clients."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
     @property
     def operations(self) -> list[HttpOperation]:
-        """All of them."""
+        """All operations of this group."""
         return [HttpOperation("GET", "/connections", self._list, "Who is connected", ConnectionsAnswer)]
 
     async def _list(self, request: Request) -> Response:

@@ -21,7 +21,7 @@ MOST_ENTRIES = 1_000
 LONGEST_WAIT = 30.0  # seconds
 LARGEST_SEED = 2**63 - 1
 
-# What may be refused: whatever is asked, what is said of one by its name, and what has a body.
+# The error statuses of operations: of all, of those on one fault by name, and of those with a body.
 ASKED = (409, 503)
 NAMED = (*ASKED, 404)
 SENT = (*ASKED, 400, 408, 413, 415, 422)
@@ -35,7 +35,7 @@ PAGE = (
 
 
 class FaultOperations:
-    """Those on the faults of all workers."""
+    """The operations on the faults of all workers."""
 
     def __init__(self, states: PluginStates) -> None:
         self._faults = FaultsAtRunTime(states)
@@ -43,7 +43,7 @@ class FaultOperations:
 
     @property
     def operations(self) -> list[HttpOperation]:
-        """All of them."""
+        """All operations of this group."""
         it, one = HttpOperation, "/faults/{name}"
         add = it("POST", "/faults", self._add, "Add faults, all or none", NamesAnswer, 201, FaultBody, SENT)
         return [
@@ -100,7 +100,7 @@ class FaultOperations:
 
 
 def _object(sent: Any, known: set[str]) -> dict[str, Any]:
-    """An object with none but these values; nothing stands for an empty one."""
+    """An object with these values and no others. No body means an empty object."""
     if sent is None:
         return {}
     if not isinstance(sent, dict):

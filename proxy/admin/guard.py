@@ -1,11 +1,11 @@
-"""The guard: who may see clients and change what the proxy does to them.
+"""The guard: decides who may see clients and change what the proxy does to them.
 
 Rules:
-* Where there is a token, it must be sent: `Authorization: Bearer TOKEN`.
-* Without one, only who comes by loopback may: where the admin side is bound elsewhere, nobody.
-* A page of some website may have a browser send requests to loopback. Without a token, those of browsers are refused:
-  they name where they come from (`Origin`), say that it is elsewhere (`Sec-Fetch-Site`: an image has no `Origin`), or
-  name a host that is not this machine's own (`Host`, by DNS rebinding).
+* If a token is configured, a request must have it: `Authorization: Bearer TOKEN`.
+* Without a token, only requests over loopback are allowed. If the admin side is bound elsewhere, none are.
+* A web page may make a browser send requests to loopback. Without a token, such requests are refused. They are known by
+  their origin (`Origin`), by a note that they come from another site (`Sec-Fetch-Site`: an image has no `Origin`), or
+  by a host name that is not this machine's own (`Host`, with DNS rebinding).
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from proxy.admin.problems import HttpError
 from proxy.core.addresses import is_loopback
 
 SCHEME = "Bearer "
-OF_NO_PAGE = ("none", "same-origin")  # typed into a browser, or asked from what we answered
+OF_NO_PAGE = ("none", "same-origin")  # typed into a browser, or requested by a page of ours
 
 
 class Guard:
-    """`token`: what must be sent, if anything. `host`: where the admin side is bound."""
+    """`token`: the token that a request must have, if any. `host`: the address to which the admin side is bound."""
 
     def __init__(self, token: str | None, host: str) -> None:
         self._token = token
         self._is_local = is_loopback(host)
 
     def check(self, request: Request) -> None:
-        """Raises HttpError for those who may not."""
+        """Raises HttpError if the request is not allowed."""
         if self._token is None:
             self._check_local(request)
         elif not hmac.compare_digest(_sent_token(request), self._token.encode()):
@@ -47,7 +47,7 @@ class Guard:
 
 
 def _is_ours(host: str) -> bool:
-    """Whether a `Host` is a name of this machine alone; who says none is no browser."""
+    """Whether a `Host` names only this machine. A request without one is not from a browser."""
     try:
         name = urlsplit(f"//{host}").hostname
     except ValueError:

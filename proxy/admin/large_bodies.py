@@ -1,7 +1,7 @@
-"""Large bodies: what reading a large request took, or making a large answer, goes back to the system afterwards.
+"""Large bodies: the memory that a large request or response took is returned to the system afterwards.
 
-A megabyte of JSON is 30 MiB of objects for a moment. Python and the C library keep that for later, and the gateway in
-this process does not know of it.
+A megabyte of JSON is 30 MiB of objects for a moment. Python and the C library keep that memory for later use, and the
+gateway's memory budget in this process does not count it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-LARGE = 64 << 10  # bytes; less is not worth giving back, which takes 1 ms and more
+LARGE = 64 << 10  # bytes; giving back takes 1 ms and more, which smaller bodies are not worth
 
 
 class LargeBodies:
@@ -21,7 +21,7 @@ class LargeBodies:
         self._used_much = used_much
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Answer one request. Calls `used_much` if it was large."""
         passed = 0
 
         async def counted() -> Message:

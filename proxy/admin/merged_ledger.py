@@ -1,12 +1,13 @@
-"""The merged ledger: what the faults of all workers did, numbered as it is gathered.
+"""The merged ledger: the fault ledgers of all workers in one, with new numbers.
 
 Rules:
-* It is gathered when somebody asks. What a worker noted that ended before is gone with it.
+* Entries are gathered when somebody asks. If a worker ends first, the entries that were not gathered are lost.
 * Entries that are gathered together are in the order of their times. Numbers begin at 1 and only grow.
-* The last entries are kept, as each worker keeps its last.
-* Readers who wait share their looks: one asks the workers, the others see what it found. Each has a connection: beyond
-  some, they are told to come again.
-* An entry is taken once. Of lives that answer no more it is forgotten how far they were read, the oldest first.
+* Only the last entries are kept, as in each worker.
+* Waiting readers share their queries: one queries the workers, and the others see what it found. Each waiting reader
+  holds a connection. Beyond WAITING of them, a reader is told to come again later.
+* An entry is taken once, because the position in each ledger is remembered. A ledger is known by its plugin's "life".
+  Of lives that answer no more, the oldest positions are forgotten.
 """
 
 from __future__ import annotations
@@ -22,30 +23,30 @@ import trio
 from proxy.admin.problems import HttpError
 
 KEPT = 10_000  # entries
-AT_ONCE = 1_000  # that one worker is asked for
-LIVES = 1_000  # of plugins, of which it is known how far they were read
-LOOKS = 0.05  # seconds between two looks for a first entry
+AT_ONCE = 1_000  # entries that are requested from one worker at a time
+LIVES = 1_000  # ledgers whose position is remembered
+LOOKS = 0.05  # seconds between two queries for a first entry
 WAITING = 100  # readers who may wait at a time
 
 Query = Callable[[str, Mapping[str, Any]], Awaitable[dict[int, list[Any]]]]
 
 
 class MergedLedger:
-    """`query` asks the faults of all workers."""
+    """`query` sends a question to the faults of all workers."""
 
     def __init__(self, query: Query) -> None:
         self._query = query
         self._entries: deque[dict[str, Any]] = deque(maxlen=KEPT)
         self._number = 0
-        self._after: dict[str, int] = {}  # how far each life was read
+        self._after: dict[str, int] = {}  # by life: the position up to which it was read
         self._gathering = trio.Lock()
-        self._gathered = -math.inf  # when it was last begun
+        self._gathered = -math.inf  # when the last gathering began
         self._waiting = 0
 
     async def page(self, since: int, limit: int, wait: float) -> dict[str, Any]:
-        """The first entries after number `since`; there may be none after `wait` seconds.
+        """The first entries after number `since`. There may be none after `wait` seconds.
 
-        `next` is what to say for `since` the next time. Raises HttpError where too many wait.
+        `next` is the value for `since` in the next request. Raises HttpError if too many readers wait.
         """
         found = await self._found(since, limit)
         if not found and wait:
@@ -53,7 +54,7 @@ class MergedLedger:
         return {"entries": found, "next": found[-1]["number"] if found else since}
 
     async def _first(self, since: int, limit: int, wait: float) -> list[dict[str, Any]]:
-        """Those that come within `wait` seconds. Raises HttpError where too many wait."""
+        """The entries that come within `wait` seconds. Raises HttpError if too many readers wait."""
         if self._waiting == WAITING:
             why = f'{WAITING} readers wait for the ledger already; ask without "wait", or in a second'
             raise HttpError(503, why, headers={"retry-after": "1"})
@@ -68,7 +69,7 @@ class MergedLedger:
             self._waiting -= 1
 
     async def _found(self, since: int, limit: int, age: float = 0.0) -> list[dict[str, Any]]:
-        """The first entries after number `since`, of what was gathered `age` seconds ago, or is now."""
+        """The first entries after number `since`. Workers are asked if the last time was `age` seconds ago or more."""
         async with self._gathering:
             if trio.current_time() >= self._gathered + age:
                 await self._gather()
@@ -77,25 +78,25 @@ class MergedLedger:
             return list(islice((it for it in self._entries if it["number"] > since), limit))
 
     async def begin_anew(self, reset: Callable[[], Awaitable[None]]) -> None:
-        """Have the workers forget theirs, and forget all."""
+        """Have the workers clear their ledgers, and clear this one."""
         async with self._gathering:
             await reset()
             self._entries.clear()
 
     async def _gather(self) -> None:
-        """Take what is new in all workers."""
+        """Take the new entries of all workers."""
         self._gathered = trio.current_time()
         new: list[dict[str, Any]] = []
         try:
             for _ in range(KEPT // AT_ONCE):
                 answers = await self._query("ledger", {"after": self._after, "limit": AT_ONCE})
                 for worker, answer in ((worker, answer) for worker, each in answers.items() for answer in each):
-                    self._after.pop(answer["life"], None)  # the one that answered last comes last
+                    self._after.pop(answer["life"], None)  # keeps the dict in the order of the last answers
                     self._after[answer["life"]] = answer["after"]
                     new += [_of_worker(worker, entry) for entry in answer["entries"]]
                 if all(len(answer["entries"]) < AT_ONCE for each in answers.values() for answer in each):
                     break
-        finally:  # what was read is not read again, also where the next question fails
+        finally:  # what was read is not read again, even if the next query fails
             self._take(new)
 
     def _take(self, new: Iterable[dict[str, Any]]) -> None:

@@ -2,7 +2,8 @@
 
 Rules:
 * Both are about all workers of this proxy, whichever process answers.
-* Healthy (200) is: every worker listens, and knows the brokers behind its listeners. Otherwise 503, with the same body.
+* The proxy is healthy (200) if every worker listens and knows the brokers behind its listeners. Otherwise the status is
+  503, with the same body.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from proxy.admin.shapes import HealthAnswer
 from proxy.telemetry.instruments import Instruments
 from proxy.telemetry.report import Reports
 
-Source = Callable[[], Awaitable[Reports]]  # what every worker says about itself, now
+Source = Callable[[], Awaitable[Reports]]  # the current report of every worker
 
 
 class Monitoring:
-    """What monitoring asks for, about `workers` workers."""
+    """The monitoring operations over `workers` workers."""
 
     def __init__(self, source: Source, workers: int) -> None:
         self._source = source
@@ -34,7 +35,7 @@ class Monitoring:
 
     @property
     def operations(self) -> list[HttpOperation]:
-        """Both."""
+        """All operations of this group."""
         return [
             HttpOperation("GET", "/health", self._health, "Is it ready?", HealthAnswer, is_open=True),
             HttpOperation("GET", "/metrics", self._metrics, "What Prometheus reads", is_open=True),
@@ -42,7 +43,7 @@ class Monitoring:
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        """As long as the application answers."""
+        """Close the instruments when the application ends."""
         try:
             yield
         finally:

@@ -1,4 +1,4 @@
-"""The OpenAPI document of the admin side (3.1), made of its operations; `/openapi.json` has it."""
+"""The OpenAPI document of the admin side (3.1), generated from its operations. It is served at `/openapi.json`."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from proxy.admin.shapes import HttpShape, ProblemAnswer
 
 JSON, PROBLEM = "application/json", "application/problem+json"
 REFERENCE = "#/components/schemas/"
-GUARDED = (401, 403)  # what those may be answered who may not ask
+GUARDED = (401, 403)  # the guard's refusals
 
 
 def with_document(operations: Sequence[HttpOperation]) -> list[HttpOperation]:
-    """These operations, and one that answers with the document of all of them."""
+    """These operations, and one that returns the document about all of them."""
 
     @cache
-    def made() -> JSONResponse:  # once: whoever reaches the port may ask
+    def made() -> JSONResponse:  # cached, since anyone who reaches the port may ask for it
         return JSONResponse(document(whole))
 
     async def answer(request: Request) -> Response:
@@ -36,7 +36,7 @@ def with_document(operations: Sequence[HttpOperation]) -> list[HttpOperation]:
 
 
 def document(operations: Iterable[HttpOperation]) -> dict[str, Any]:
-    """The document, as plain values."""
+    """The document as plain values."""
     operations = list(operations)
     shapes: set[type[HttpShape]] = {ProblemAnswer}
     shapes.update(shape for it in operations for shape in (it.body, it.answer) if shape is not None)

@@ -1,4 +1,4 @@
-"""Operations: what can be asked of the admin side, each declared once."""
+"""Operations: the requests that the admin side answers, each declared once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Do = Callable[[Request], Awaitable[Response]]
 
 
 class QueryParameter(NamedTuple):
-    """Something in the query of a URL; `type` as JSON Schema has it."""
+    """One parameter in the query of a URL. `type` is a type of JSON Schema."""
 
     name: str
     type: str
@@ -27,10 +27,10 @@ class QueryParameter(NamedTuple):
 
 @dataclass(frozen=True)
 class HttpOperation:
-    """One method of one path, and what is said of it to those who use it.
+    """One method of one path, and its description for users.
 
-    `body`: what it may be sent, with `takes_several` also several of it; `problems`: statuses of what it may refuse.
-    `is_open`: whoever reaches the admin side may ask for it.
+    `body`: the shape of its body; with `takes_several` it may also be a list of these. `problems`: its error statuses.
+    `is_open`: it needs no permission of the guard.
     """
 
     method: str

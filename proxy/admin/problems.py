@@ -1,4 +1,4 @@
-"""Problems: every error of the admin side as RFC 9457 has it (`application/problem+json`).
+"""Problems: every error of the admin side in the format of RFC 9457 (`application/problem+json`).
 
 {"type": "about:blank", "title": "Unprocessable Content", "status": 422, "detail": "...",
  "problems": [{"place": "faults[2].do.error", "message": "unknown error ..."}]}
@@ -19,11 +19,11 @@ from proxy.text.plain import shown_path
 from proxy.text.problems import Finding
 
 SHOWN = 100  # problems in one answer
-TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}  # as RFC 9110 has them, Python since 3.13
+TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}  # the titles of RFC 9110, which Python has since 3.13
 
 
 class HttpError(Exception):
-    """A request that is answered with a problem. `findings` say what is wrong in its body."""
+    """An error response. `findings` are the mistakes in the request's body."""
 
     def __init__(
         self, status: int, detail: str, findings: Iterable[Finding] = (), headers: Mapping[str, str] | None = None
@@ -52,7 +52,7 @@ async def _said(request: Request, problem: Exception) -> Response:
 
 
 async def _http(request: Request, error: Exception) -> Response:
-    """What Starlette says itself: an unknown path, a method that a path has not."""
+    """Starlette's own errors: an unknown path, or a method that the path does not have."""
     assert isinstance(error, HTTPException)
     detail = f"{request.method} {request.url.path[:200]}: there is no such thing here; GET /openapi.json says what is"
     return _answer(HttpError(error.status_code, detail, headers=error.headers))

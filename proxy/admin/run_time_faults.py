@@ -1,10 +1,10 @@
-"""Run-time faults: those that are added while the proxy runs, as the plugin `faults` takes them in all workers.
+"""Run-time faults: faults that are added while the proxy runs. The plugin `faults` takes them in all workers.
 
 Rules:
-* The state that is in force is kept by those who serve (`PluginStates`), and nowhere else. A change makes another one.
-* One change after the other. One that is refused by any worker changed nothing.
-* Names are unique, among those of the file too. A fault without one is given one.
-* A fault that another one waits for stays.
+* `PluginStates` holds the state in force, and nothing else does. A change makes a new state.
+* Changes happen one after the other. If any worker refuses a change, nothing has changed.
+* Names are unique, also against the file of faults. A fault without a name is given one.
+* A fault that another one waits for cannot be removed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class FaultsAtRunTime:
     def __init__(self, states: PluginStates) -> None:
         self._states = states
         self._changing = trio.Lock()
-        self._made = 0  # names
+        self._made = 0  # names made so far
 
     @property
     def _state(self) -> dict[str, Any]:
@@ -42,19 +42,19 @@ class FaultsAtRunTime:
 
     @property
     def _faults(self) -> list[Fault]:
-        """Those of run time."""
+        """The faults that were added at run time."""
         faults: list[Fault] = self._state["faults"]
         return faults
 
     async def query(self, question: str, said: Mapping[str, Any]) -> dict[int, list[Any]]:
-        """What the plugins answer. Raises NoPluginError; NotTakenError where nobody says anything."""
+        """The answers of the plugins. Raises NoPluginError, or NotTakenError if no worker answers."""
         answers = await self._states.query(PLUGIN, question, said)
         if not any(answers.values()):
             raise NotTakenError("no worker answers; they may be starting")
         return answers
 
     async def listed(self, name: str | None = None) -> dict[str, Any]:
-        """All faults, or the one of this name, with numbers over all workers."""
+        """All faults, or the one with this name. Their counts are sums over all workers."""
         names = None if name is None else [name]
         answers = [*_all(await self.query("faults", {"names": names}))]
         added = {fault["name"]: fault for fault in self._faults if name in (None, fault["name"])}
@@ -68,14 +68,14 @@ class FaultsAtRunTime:
         return {"seed": answers[0]["seed"], "faults": faults}
 
     async def one(self, name: str) -> dict[str, Any]:
-        """The one of this name. Raises HttpError."""
+        """The fault with this name. Raises HttpError."""
         found: list[dict[str, Any]] = (await self.listed(name))["faults"]
         if not found:
             raise HttpError(404, f'no fault is called "{name}"')
         return found[0]
 
     async def add(self, sent: Sequence[Any]) -> list[str]:
-        """Put these behind those that are there. Gives their names. Raises HttpError, or as `PluginStates.change`."""
+        """Add these faults at the end. Returns their names. Raises HttpError, and as `PluginStates.change` does."""
         async with self._changing:
             before = self._faults
             new = await self._named(sent)
@@ -84,7 +84,7 @@ class FaultsAtRunTime:
             return [fault["name"] for fault in new]
 
     async def replace(self, name: str, sent: Any) -> None:
-        """Put this one in the place of the one of this name."""
+        """Replace the fault with this name."""
         async with self._changing:
             at = await self._find(name)
             if isinstance(sent, dict) and sent.get("name", name) != name:
@@ -95,7 +95,7 @@ class FaultsAtRunTime:
             await self._change([new], lambda state: {**state, "faults": faults}, at)
 
     async def remove(self, name: str) -> dict[str, Any]:
-        """Take this one away. Gives it with its last numbers."""
+        """Remove the fault. Returns it with its final counts."""
         async with self._changing:
             at = await self._find(name)
             waiting = [fault["name"] for fault in self._faults if name in _others(fault) and fault["name"] != name]
@@ -104,11 +104,11 @@ class FaultsAtRunTime:
             removed = await self.one(name)
             faults = [*self._faults[:at], *self._faults[at + 1 :]]
             await self._change([], lambda state: {**state, "faults": faults}, at)
-            # What it did up to the moment of its removal: asked before, a firing in between would be missing.
+            # Asked after the removal. Counts from before it would miss a firing in between.
             return {**removed, **_numbers(name, [*_all(await self.query("last", {"name": name}))])}
 
     async def populate(self, sent: Sequence[Any], seed: int | None) -> list[str]:
-        """Have exactly these at run time. Those that stay as they are go on counting."""
+        """Make exactly these the run-time faults. Unchanged ones keep their counts."""
         async with self._changing:
             new = await self._named(sent)
             await self._check_free(new, set())
@@ -116,19 +116,19 @@ class FaultsAtRunTime:
             return [fault["name"] for fault in new]
 
     async def reset(self, seed: int | None) -> None:
-        """Have none, and begin to count anew."""
+        """Remove all run-time faults, and count anew."""
         async with self._changing:
             await self._change([], lambda state: {"seed": seed, "generation": state["generation"] + 1, "faults": []}, 0)
 
     async def _change(self, new: Sequence[Fault], become: Callable[[Any], Any], at: int) -> None:
-        """Have another state in force. Problems are told as of what was sent, which begins at `at`."""
+        """Put a new state in force. Its new faults begin at index `at`. Problems have the indexes of the request."""
         try:
             await self._states.change(PLUGIN, become(self._state))
         except StateError as error:
             raise StateError(it._replace(path=_sent(it.path, at)) for it in error.findings) from None
 
     async def _find(self, name: str) -> int:
-        """Which one of those of run time. Raises HttpError."""
+        """The index of a run-time fault. Raises HttpError."""
         for at, fault in enumerate(self._faults):
             if fault["name"] == name:
                 return at
@@ -137,7 +137,7 @@ class FaultsAtRunTime:
         raise HttpError(404, f'no fault is called "{name}"')
 
     async def _named(self, sent: Sequence[Any]) -> list[Fault]:
-        """The faults that were sent, each with a name. Raises StateError."""
+        """The faults of a request, each with a name. Raises StateError."""
         if len(sent) > MOST:  # before each of them is looked at
             raise StateError([Finding(("faults",), f"{len(sent):,} faults; {MOST:,} are the most that there may be")])
         found = [Finding(("faults", at), problem) for at, fault in enumerate(sent) if (problem := _problem(fault))]
@@ -154,7 +154,7 @@ class FaultsAtRunTime:
         return [fault if fault.get("name") is not None else {**fault, "name": next(made)} for fault in sent]
 
     async def _new_names(self, count: int, taken: Container[str]) -> list[str]:
-        """So many names that nothing has, in the file neither."""
+        """New names that no fault has, including those of the file."""
         found: list[str] = []
         while len(found) < count:
             new = [self._new_name(taken) for _ in range(count - len(found))]
@@ -169,7 +169,7 @@ class FaultsAtRunTime:
         return f"api-{self._made}"
 
     async def _check_free(self, new: Sequence[Fault], taken: set[str]) -> None:
-        """Raises HttpError where a name is taken."""
+        """Raises HttpError if a name is taken."""
         names = [fault["name"] for fault in new]
         taken = taken.union(*_all(await self.query("in_file", {"names": names})))
         first = {name: at for at, name in reversed([*enumerate(names)])}
@@ -183,7 +183,7 @@ class FaultsAtRunTime:
 
 
 def _all(answers: Mapping[int, list[Any]]) -> Iterator[Any]:
-    """What each plugin of each worker answered."""
+    """The answers of all plugins of all workers."""
     return (answer for each in answers.values() for answer in each)
 
 
@@ -193,13 +193,13 @@ def _numbers(name: str, answers: Sequence[Any]) -> dict[str, int]:
 
 
 def _others(fault: Fault) -> set[Any]:
-    """The names of those that it waits for."""
+    """The names of the faults that this one waits for."""
     when = fault.get("when", {})
     return {when.get("after_rule"), when.get("while_rule")}
 
 
 def _sent(path: Path, at: int) -> Path:
-    """A path in what was sent, of one in the state."""
+    """The path in the request for a path in the state."""
     match path:
         case ("faults", int(index), *rest) if index >= at:
             return ("faults", index - at, *rest)
@@ -218,6 +218,6 @@ def _name_problem(name: Any) -> str | None:
     if name is None:
         return None
     is_text = isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and name.isprintable()
-    if is_text and "/" not in name and name not in (".", ".."):  # which clients take out of a path
+    if is_text and "/" not in name and name not in (".", ".."):  # HTTP clients remove "." and ".." from a path
         return None
     return f'a name is printable text of at the most {LONGEST_NAME} characters, without "/"; e.g. "lost-ack"'

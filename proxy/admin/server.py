@@ -1,7 +1,7 @@
-"""The admin side's server: Hypercorn in the trio loop that is there already.
+"""The admin side's server: Hypercorn in the trio event loop that already runs.
 
-Hypercorn waits for ever for a client that does not take its answers, also when it is cancelled. So whoever binds the
-sockets has the kernel end such connections (`untaken` of `net/bind.py`): a proxy that is told to end would wait too.
+Hypercorn waits without end for a client that does not take its response, even when it is cancelled. A proxy that should
+end would wait too. So the kernel must end such connections: see `untaken` in `net/bind.py`, which binds the sockets.
 """
 
 import logging
@@ -16,23 +16,23 @@ from hypercorn.trio import serve
 
 from proxy.admin.http1 import speak_http1_alone
 
-GRACE = 1.0  # seconds that an answer under way has when the proxy ends
+GRACE = 1.0  # seconds for responses under way when the proxy ends
 
 
 async def serve_admin(
     listening: list[socket.socket],
-    application: Callable[[], Any],  # Starlette's messages are plain dicts, Hypercorn's typed ones
+    application: Callable[[], Any],  # untyped: Starlette's messages are plain dicts, Hypercorn's are typed ones
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Have an ASGI application answer on bound sockets until cancelled.
 
-    They stay open: what failed may be begun again on them, with another application.
+    The sockets stay open: after a failure, another application may be started on them.
     """
     speak_http1_alone()
     settings = HypercornConfig()
     settings.bind = [f"fd://{bound.dup().detach()}" for bound in listening]
     settings.accesslog = None
-    settings.errorlog = logging.getLogger("hypercorn.error")  # where it would be lines of our log
+    settings.errorlog = logging.getLogger("hypercorn.error")  # its lines go to our log
     settings.graceful_timeout = GRACE
     async with trio.open_nursery() as nursery:
         await nursery.start(partial(serve, application(), settings, shutdown_trigger=trio.sleep_forever))

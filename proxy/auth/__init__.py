@@ -1,1 +1,1 @@
-"""Authentication: credentials and tokens, the authority that checks them, and as whom the proxy speaks to brokers."""
+"""Authentication: credentials and tokens, the authority that checks them, and the proxy's own identities at brokers."""

@@ -1,10 +1,11 @@
-"""Identities: as whom the proxy speaks to a cluster, and the client's half of each mechanism.
+"""Identities: the proxy's own credentials at a cluster, and the client's half of each SASL mechanism.
 
 Rules:
-* `introduce()` is the whole conversation as steps, so that a fresh connection and one in use (KIP-368) take the same
-  way: the first is driven by `net`, the second beside the conversation of a link.
-* A broker proves itself where the mechanism has it do so: a SCRAM server that does not know the password is refused.
-* What a broker says when it refuses is told; what we said to it never is.
+* `introduce()` is the whole authentication as steps, so that a new connection and one in use (KIP-368) share it. `net`
+  drives the steps on a new connection. On one in use they run beside the conversation of its link.
+* A broker must prove itself where the mechanism provides for it: a SCRAM broker that does not know the password is
+  refused.
+* A broker's reason for a refusal is reported. What we sent to it never is.
 """
 
 from __future__ import annotations
@@ -20,70 +21,70 @@ from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from proxy.protocol.problem import ProtocolError
 
-RENEW_AT = 0.7  # of a session's lifetime; Kafka's own clients take 0.85 to 0.95, and have but themselves to serve
-SOONEST = 1.1  # seconds between two renewals: within one second a broker refuses the second
+RENEW_AT = 0.7  # of a session's lifetime; Kafka's own clients wait for 0.85 to 0.95 of it, but serve nobody else
+SOONEST = 1.1  # seconds between two renewals: a broker refuses a second one within one second
 Versions = Mapping[int, tuple[int, int]]
 
 
 class IntroductionError(Exception):
-    """The broker did not take our word; says why, in a few words."""
+    """The broker refused to authenticate us. Its text says why, in a few words."""
 
 
 class Speaker(Protocol):
     """The client's half of one authentication."""
 
     def first(self) -> bytes:
-        """The first token. Raises IntroductionError where there is none to be had."""
+        """The first token. Raises IntroductionError if there is none."""
 
     def answer(self, token: bytes) -> bytes | None:
-        """What follows on the broker's token; None: nothing, all is said. Raises IntroductionError."""
+        """The response to the broker's token. None: nothing more is to be sent. Raises IntroductionError."""
 
 
 class Identity(Protocol):
-    """Somebody that the proxy can be."""
+    """One identity of the proxy towards brokers."""
 
     @property
     def mechanism(self) -> str: ...
 
     @property
     def principal(self) -> str:
-        """As whom brokers know it, empty where only they can tell."""
+        """The principal that brokers see. Empty if only the broker can tell."""
 
     def speak(self) -> Speaker:
-        """One authentication."""
+        """Begin one authentication."""
 
 
 class ByPlain:
-    """A name and a password, said as they are."""
+    """A name and a password, sent in clear (PLAIN)."""
 
     def __init__(self, user: str, password: str) -> None:
         self._token = b"\0".join((b"", user.encode(), password.encode()))
 
     def first(self) -> bytes:
-        """All there is to say."""
+        """The name and the password: the only token there is."""
         return self._token
 
     def answer(self, token: bytes) -> None:
-        """Nothing follows."""
+        """None: nothing follows."""
 
 
 class ByScram:
-    """A name, and proof that the password is known."""
+    """A name, and a proof that we know the password (SCRAM)."""
 
     def __init__(self, mechanism: str, user: str, password: str) -> None:
-        from scramp import ScramClient, ScramException  # 14 MB: only for those who speak it
+        from scramp import ScramClient, ScramException  # takes 14 MB, so only where SCRAM is used
 
         self._client = ScramClient([mechanism], user, password)
         self._refused = ScramException, ValueError
         self._proved = False
 
     def first(self) -> bytes:
-        """Our name."""
+        """The client's first message, with the name."""
         first: str = self._client.get_client_first()
         return first.encode()
 
     def answer(self, token: bytes) -> bytes | None:
-        """Our proof; then theirs is checked."""
+        """Our proof. After the next token, None: that is the broker's proof, which is checked."""
         try:
             if self._proved:
                 self._client.set_server_final(token.decode())
@@ -106,18 +107,18 @@ class Password:
 
     @property
     def principal(self) -> str:
-        """Its user."""
+        """The user as a principal."""
         return f"User:{self._user}"
 
     def speak(self) -> Speaker:
-        """One authentication."""
+        """Begin one authentication."""
         if self.mechanism == "PLAIN":
             return ByPlain(self._user, self._password)
         return ByScram(self.mechanism, self._user, self._password)
 
 
 def introduce(identity: Identity, versions: Versions) -> Generator[Ask, Any, float | None]:
-    """Ask until the broker knows us. Gives for how many seconds, None: without end. Raises IntroductionError."""
+    """Authenticate at the broker. Returns the session's lifetime in seconds, None: no end. Raises IntroductionError."""
     mechanism = identity.mechanism
     agreed = yield Ask(SaslHandshakeRequest(mechanism=mechanism), 1)
     if agreed.error_code:
@@ -145,7 +146,7 @@ def _refused(error: IntroductionError | ProtocolError) -> str:
 
 
 def keep_up(connection: Connection, identity: Identity, versions: Versions, lifetime: float) -> Steps:
-    """Introduce ourselves again and again, each time before the session ends, beside the conversation."""
+    """Authenticate again each time before the session ends, beside the conversation."""
     pause = lifetime * RENEW_AT
     while True:
         yield Sleep(pause)
@@ -161,7 +162,7 @@ def keep_up(connection: Connection, identity: Identity, versions: Versions, life
 
 
 def introduce_later(identities: Identities, connection: Connection, principal: str) -> Steps:
-    """Introduce ourselves on a connection that is in use, when it is known who the client is; and keep it up."""
+    """Authenticate on a connection in use, once the client's identity is known. Then renew that before it expires."""
     versions = connection.broker_versions
     try:
         identity = identities.of(principal)
@@ -175,7 +176,7 @@ def introduce_later(identities: Identities, connection: Connection, principal: s
 
 
 class Identities:
-    """Who the proxy is for whom: `usual`, or for some client principals somebody else."""
+    """The proxy's identities at a cluster: `usual`, and others for some client principals."""
 
     def __init__(self, usual: Identity | None, mapped: Mapping[str, Identity]) -> None:
         self._usual = usual
@@ -183,11 +184,11 @@ class Identities:
 
     @property
     def by_client(self) -> bool:
-        """Does it depend on who the client is?"""
+        """Does the identity depend on the client?"""
         return bool(self._mapped)
 
     def of(self, principal: str | None) -> Identity:
-        """For this client. Raises IntroductionError where there is nobody to be."""
+        """The identity for this client. Raises IntroductionError if there is none."""
         identity = self._mapped.get(principal or "", self._usual)
         if identity is None:
             raise IntroductionError(f"would not know us: no identity for {principal or 'clients without a principal'}")
@@ -195,22 +196,22 @@ class Identities:
 
 
 class ByBearer:
-    """A token that somebody else gave us (RFC 7628)."""
+    """A bearer token (RFC 7628)."""
 
     def __init__(self, token: str) -> None:
         self._token = token
 
     def first(self) -> bytes:
-        """The token."""
+        """The client's first message, with the token."""
         return b"n,,\x01auth=Bearer " + self._token.encode() + b"\x01\x01"
 
     def answer(self, token: bytes) -> bytes | None:
-        """Nothing, or that we have understood why not: then the broker says it as an error."""
+        """None, or the acknowledgement of a refusal. The broker answers that with its error."""
         return b"\x01" if token else None
 
 
 class BearerIdentity:
-    """An identity by a token, which is another one every time it was renewed."""
+    """An identity by a token. The token changes each time it is renewed."""
 
     mechanism = "OAUTHBEARER"
     principal = ""
@@ -219,7 +220,7 @@ class BearerIdentity:
         self._token = token
 
     def speak(self) -> Speaker:
-        """One authentication. Raises IntroductionError."""
+        """Begin one authentication. Raises IntroductionError."""
         token = self._token()
         if token is None:
             raise IntroductionError("needs a token, and there is none yet")

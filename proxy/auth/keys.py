@@ -1,4 +1,4 @@
-"""Keys: the public keys of an issuer of tokens, as a JWKS document (RFC 7517)."""
+"""Keys: the public keys of a token issuer, as a JWKS document (RFC 7517)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""PLAIN and SCRAM against a credentials file.
+"""PLAIN and SCRAM, checked against a credentials file.
 
 Rules:
-* A password is never stored, nor told; a name that failed is told only where there is such a user, since people type
-  passwords into the wrong field.
-* Whether it was the user or the password that is wrong shows in nothing: the same work is done for both.
+* A password is never stored or logged. The name in a failed attempt is logged only if that user exists, since people
+  type passwords into the wrong field.
+* Neither the answer nor its timing shows whether the user or the password was wrong: both cases do the same work.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from proxy.core.sasl.plain import plain
 
 Known = Callable[[], Users]
 
-PLAIN_HASH = "SCRAM-SHA-256"  # which of a user's verifiers a password of PLAIN is held against
+PLAIN_HASH = "SCRAM-SHA-256"  # a PLAIN password is checked against this one of the user's verifiers
 BAD = "Authentication failed: Invalid username or password"
 WHY = "unknown user or wrong password"
 NONCE_BYTES = 24
@@ -37,7 +37,7 @@ class PlainExchange:
         self._again = again
 
     def step(self, token: bytes) -> StepResult:
-        """The one token there is."""
+        """Check the only token, which has the name and the password."""
         try:
             user, password = plain(token)
         except ClaimError as error:
@@ -57,10 +57,10 @@ class ScramExchange:
         self._mechanism = mechanism
         self._again = again
         self._step: Callable[[bytes], StepResult] = self._first
-        self._user: str | None = None  # whom it claims to be, where there is such a user
+        self._user: str | None = None  # the claimed name, if such a user exists
 
     def step(self, token: bytes) -> StepResult:
-        """The client's first message, and its final one."""
+        """Check the client's first message, then its final one."""
         step, self._step = self._step, self._no_more
         try:
             return step(token)

@@ -1,14 +1,15 @@
-"""OAUTHBEARER: whose token it is, checked by the keys of its issuer (RFC 7628, RFC 7519).
+"""OAUTHBEARER: checks a token against the keys of its issuer, and finds its user (RFC 7628, RFC 7519).
 
 Rules:
-* A token counts when its signature fits a key that is known now, it is from the issuer, for the audience, with the
-  scope, and neither over nor not yet begun, give or take `skew`. It must say when it ends: the session ends then too.
-* Only asymmetric algorithms: a key that everybody may read must not be taken for a shared secret.
-* Without a signature a token counts only where the configuration says `unsecured`.
-* A key that is not known may be a new one: `missing` is told, and the client comes again.
-* What a token says is read by `core/sasl/jwt.py` alone; the library says whether its signature holds. Headers that
-  the library does not know say nothing, as for brokers.
-* A client that is refused is told `invalid_token`, and gets the error after it has answered that, as with a broker.
+* A token is valid if its signature fits a key that is known now, and if it is from the issuer, for the audience and
+  with the scope. It must not be expired or from the future, by more than `skew`. It must have an expiry time, which
+  also ends the session.
+* Only asymmetric algorithms are allowed: a public key must not be taken for a shared secret.
+* A token without a signature is valid only if the configuration says `unsecured`.
+* An unknown key may be a new one: `missing` is called, and the client is expected to try again.
+* `core/sasl/jwt.py` alone reads a token's claims. The library only verifies the signature. Headers that the library
+  does not know are ignored, as brokers do.
+* A refused client is sent `invalid_token`. After it has acknowledged that, it gets the error, as with a broker.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Claims = Mapping[str, Any]
 
 
 class Signed(jws.JWSRegistry):
-    """What the library takes: a token of any length that `bearer` took, and any header that `jwt` took."""
+    """The library's limits: any length of token that `bearer` accepted, and any header that `jwt` accepted."""
 
     max_header_length = max_payload_length = max_signature_length = LONGEST_TOKEN
 
@@ -44,7 +45,7 @@ SIGNED = Signed(algorithms=ALGORITHMS, strict_check_header=False)
 
 @dataclass(frozen=True)
 class TokenValidator:
-    """What makes a token count. `keys` None: no signature is asked for."""
+    """The conditions for a valid token. `keys` None: tokens have no signature."""
 
     keys: Callable[[], KeySet] | None
     issuer: str | None = None
@@ -56,7 +57,7 @@ class TokenValidator:
     clock: Callable[[], float] = time.time
 
     def validate(self, token: str) -> tuple[str, float]:
-        """Whose it is, and for how many seconds more. Raises ClaimError."""
+        """The user of a token, and the seconds until the token expires. Raises ClaimError."""
         claims = self._claims(token)
         now, ends = self.clock(), claims.get("exp")
         if ends is None:
@@ -105,7 +106,7 @@ class BearerExchange:
         self._rejected: Rejected | None = None
 
     def step(self, token: bytes) -> StepResult:
-        """The token; or, where that was refused, the client's word that it has understood."""
+        """Check the token. If it was refused, the next token is the client's acknowledgement."""
         if self._rejected is not None:
             return self._rejected
         try:

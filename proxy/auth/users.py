@@ -1,4 +1,4 @@
-"""The credentials file: users and the verifiers of their passwords. `doorkeeper users` writes it, no person does.
+"""The credentials file: users and the verifiers of their passwords. Only `doorkeeper users` writes it.
 
     version: 1
     users:
@@ -7,9 +7,9 @@
         SCRAM-SHA-512: {iterations: 4096, salt: ..., stored_key: ..., server_key: ...}
 
 Rules:
-* A file that others may read is refused: from a verifier passwords can be guessed. It is written whole or not at all,
-  for its owner alone.
-* What is wrong with a file is said without what stands in it.
+* A file that others may read is refused, because passwords can be guessed from verifiers. It is written whole or not at
+  all, and only its owner may read it.
+* Messages about a file do not quote it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class StoredVerifier(Section):
 
     @property
     def verifier(self) -> Verifier:
-        """The same, to check with."""
+        """The verifier in the form that checks passwords."""
         return Verifier(self.salt, self.stored_key, self.server_key, self.iterations)
 
 
@@ -80,7 +80,7 @@ class User(Section):
 
     @property
     def verifiers(self) -> dict[str, Verifier]:
-        """By mechanism."""
+        """The user's verifiers by mechanism."""
         return {"SCRAM-SHA-256": self.sha_256.verifier, "SCRAM-SHA-512": self.sha_512.verifier}
 
 
@@ -104,12 +104,12 @@ FORM = Form(UsersFile, "credentials file", START, largest=64 << 20, check=_check
 
 
 def load(file: str | os.PathLike[str]) -> Users:
-    """The users of a file. Raises BadFileError with every reason why there are none."""
+    """The users of a file. Raises BadFileError with every problem."""
     return {name: user.verifiers for name, user in FORM.load(file, {}).users.items()}
 
 
 def save(file: str | os.PathLike[str], users: Users) -> None:
-    """Write a file, or leave the one that is there. Raises OSError."""
+    """Write the file. If that fails, an existing file stays as it was. Raises OSError."""
     path = Path(file).resolve()
     lines = [HEAD, "version: 1\n", "users:" + ("\n" if users else " {}\n")]
     for user in sorted(users):

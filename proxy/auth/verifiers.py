@@ -1,9 +1,9 @@
-"""Verifiers: what is stored of a password. It can be checked by them, not recovered from them (RFC 5802).
+"""Verifiers: what is stored of a password. A verifier can check the password, but not reveal it (RFC 5802).
 
 Rules:
-* There is one verifier for each SCRAM mechanism; each checks a password of PLAIN too.
-* For a user who does not exist there is a verifier that no password fits. It is the same for the same name,
-  as a real one would be, so that neither answer nor time tells the two apart.
+* There is one verifier for each SCRAM mechanism. Each can check a PLAIN password too.
+* A user who does not exist has a verifier that no password fits. As a real one would be, it is the same each time for
+  the same name. So neither the answer nor its timing shows whether the user exists.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from scramp.utils import ScramException, saslprep
 from proxy.core.sasl.name import LONGEST
 
 MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
-ITERATIONS = 4096  # RFC 7677's least, and Kafka's own
-MOST_ITERATIONS = 16_384  # Kafka's most
+ITERATIONS = 4096  # the minimum of RFC 7677, and Kafka's own value
+MOST_ITERATIONS = 16_384  # Kafka's maximum
 SALT_BYTES = 20
 HASHES: dict[str, Callable[[bytes], Any]] = {"SCRAM-SHA-256": hashlib.sha256, "SCRAM-SHA-512": hashlib.sha512}
-_OURS = secrets.token_bytes(32)  # so that nobody can tell beforehand what an unknown user's salt will be
+_OURS = secrets.token_bytes(32)  # makes the salt of an unknown user unpredictable
 
 
 class Verifier(NamedTuple):
-    """What one mechanism keeps of a password. `salt` and the keys are bytes."""
+    """What is stored of a password for one mechanism. `salt` and the keys are bytes."""
 
     salt: bytes
     stored_key: bytes
@@ -38,7 +38,7 @@ class Verifier(NamedTuple):
 
 
 def verifiers(password: str, iterations: int = ITERATIONS) -> dict[str, Verifier]:
-    """What is stored of a password. Raises ValueError where no client could send it (RFC 4013)."""
+    """The verifiers of a password. Raises ValueError if no client could send that password (RFC 4013)."""
     salt = secrets.token_bytes(SALT_BYTES)
     try:
         return {name: Verifier(*ScramMechanism(name).make_auth_info(password, iterations, salt)) for name in MECHANISMS}
@@ -54,7 +54,7 @@ def nobodys(user: str, mechanism: str, iterations: int = ITERATIONS) -> Verifier
 
 
 def fits(password: str, verifier: Verifier, mechanism: str) -> bool:
-    """Is this the password? Takes as long whether it is or not."""
+    """Is this the password? The time that the check takes does not depend on the answer."""
     prepared = _prepared(password)
     hashed = HASHES[mechanism]
     name = hashed(b"").name
@@ -64,7 +64,10 @@ def fits(password: str, verifier: Verifier, mechanism: str) -> bool:
 
 
 def _prepared(password: str) -> str:
-    """As RFC 4013 has it, in Python at 5 us a character; "", which no verifier fits, for what no client could send."""
+    """The password as RFC 4013 prepares it, at 5 us a character.
+
+    If no client could send it, the result is "", which no verifier fits.
+    """
     if password.isascii() and password.isprintable():
         return password
     if len(unicodedata.normalize("NFKC", password)) > LONGEST:  # one character may become 18

@@ -31,7 +31,7 @@ _writers: list[Writer] = []  # the writer of this process, once `begin` was call
 def begin(form: Format = "auto", *, verbose: bool = False, **about: object) -> None:
     """Log to standard error from here to the end of this process. Other writes to standard error become log lines too.
 
-    `auto` is text on a terminal and JSON elsewhere. `verbose` shows debug lines. Each line has the fields of `about`.
+    `auto` is text on a terminal and JSON elsewhere. `verbose` shows debug lines. `about` has fields for every line.
     """
     _hold_standard_streams()
     terminal = os.isatty(STANDARD_ERROR)

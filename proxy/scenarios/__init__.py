@@ -1,5 +1,5 @@
-"""Scenarios: files of steps in which faults come and go, and what must have come of them.
+"""Scenarios: files of steps in which faults start and end, and the effects that are expected of them.
 
-`model.py` is what stands in a file, `checks.py` what no option alone can know, `reading.py` files, their parameters and
-those that are shipped, `play.py` how one is played against a gateway's admin API.
+`model.py` declares the file, and `checks.py` checks across its options. `reading.py` reads files and their parameters,
+and finds those that are shipped. `play.py` plays a scenario against a gateway's admin API.
 """

@@ -1,8 +1,8 @@
-"""Checks across options: what each option of a step alone cannot know.
+"""Checks across options: conditions that involve more than one option of a step.
 
-# A step waits for steps that stand before it, and not for one that it is in, so that none waits for itself.
-# What faults say is checked as in a file of faults. A fault may wait for those of its step, and for those that are
-# there always: others may not be there while it is.
+# A step may wait only for earlier steps, and not for one that contains it, so that none waits for itself.
+# Faults are checked as in a file of faults. A fault may wait only for faults of its own step and for those under
+# `always`: others may not be in force at the same time.
 # Each step and each fault is looked at once, however many there are.
 """
 
@@ -24,7 +24,7 @@ LASTS = 'say how long ("for: 5s"), or until when ("expect: {fired: 1}")'
 
 
 def check(examined: Examined[ScenarioFile]) -> None:
-    """Note everything wrong with a scenario whose options are each right."""
+    """Note everything wrong with a scenario whose options are each valid."""
     scenario = examined.value
     if scenario is None:
         return
@@ -38,7 +38,7 @@ def check(examined: Examined[ScenarioFile]) -> None:
 
 
 def _faults(scenario: ScenarioFile) -> Iterator[tuple[Path, str, ScenarioFault]]:
-    """All faults: where each stands, and the name by which the gateway knows it."""
+    """All faults: the path of each, and the name by which the gateway knows it."""
     groups: list[tuple[Path, tuple[ScenarioFault, ...] | None, str]] = [(("always",), scenario.always, "always")]
     groups += [((*path, "faults"), step.faults, label) for path, label, step in scenario.steps_with_labels()]
     for path, faults, label in groups:
@@ -101,7 +101,7 @@ def _wrong_expectation(
 
 
 def _is_in(path: Path, other: Path) -> bool:
-    """Is the step at `path` the one at `other`, or a part of it?"""
+    """Is the step at `path` the one at `other`, or inside it?"""
     return path[: len(other)] == other
 
 

@@ -1,4 +1,4 @@
-"""The file of a scenario: declared once, with every problem told at its place.
+"""The file of a scenario, declared once. Every problem is reported at its place.
 
     about: The leader of a partition is another one for some seconds.
     parameters: {topic: orders}
@@ -8,10 +8,10 @@
         for: 4s
         expect: {fired: 1}
 
-# Steps are taken one after the other; those under `parallel` at the same time.
-# A step begins at `at` at the earliest, after the steps in `after`, and when what `when` says has come.
-# It lasts for `for`, or until what it expects has come. Its faults are in force that long, those under `always` from
-# the beginning to the end.
+# Steps are played one after the other. Steps under `parallel` are played at the same time.
+# A step begins when three conditions hold: the time `at` has come, the steps in `after` are over, and `when` holds.
+# It lasts for `for`, or until its expectation holds. Its faults are in force that long. Faults under `always` are in
+# force from the beginning to the end.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from proxy.text.quantities import Moment, Seconds
 from proxy.text.words import shown, wrong
 from rules.values import OneOrMany, Said, text
 
-PATIENCE = 30.0  # seconds that a scenario waits for something, if it does not say how long
+PATIENCE = 30.0  # seconds that a scenario waits for something, unless it says how long
 
 
 class ScenarioFault(FaultRule):
-    """A fault, and how the file says it: so it is given to the gateway."""
+    """A fault as the file has it. It is sent to the gateway in this form."""
 
     _said: dict[str, Any]
 
@@ -44,7 +44,7 @@ class ScenarioFault(FaultRule):
         return made
 
     def as_json(self, name: str) -> dict[str, Any]:
-        """What the admin API takes, by this name."""
+        """The fault in the form of the admin API, under this name."""
         return {**self._said, "name": name}
 
 
@@ -72,16 +72,16 @@ class Expectation(Section):
 
     @property
     def patience(self) -> float:
-        """Seconds to wait for it."""
+        """How many seconds to wait until it holds."""
         return PATIENCE if self.within is None else self.within
 
     def holds(self, fired: int) -> bool:
-        """Whether this many firings are as expected."""
+        """Whether this many firings meet the expectation."""
         return fired >= (self.fired or 0) and (self.most is None or fired <= self.most)
 
     @property
     def words(self) -> str:
-        """It for people: "at least 1 time"."""
+        """The expectation for people: "at least 1 time"."""
         least = [f"at least {_times(self.fired)}"] if self.fired is not None else []
         return " and ".join([*least, *([f"at most {_times(self.most)}"] if self.most is not None else [])])
 
@@ -128,7 +128,7 @@ def _words(value: object) -> dict[str, str]:
 
 
 def written(value: object) -> str:
-    """A parameter's value as text, as YAML writes it."""
+    """A parameter's value as text, in YAML's notation."""
     return value if isinstance(value, str) else shown(value)
 
 
@@ -151,12 +151,12 @@ class ScenarioFile(Section):
     )
 
     def steps_with_labels(self) -> Iterator[tuple[tuple[str | int, ...], str, ScenarioStep]]:
-        """All steps, those inside others too: where each stands in the file, and what it is called."""
+        """All steps, including nested ones: the path of each in the file, and its label."""
         yield from labelled(self.steps, ("steps",), "step ")
 
 
 def labelled(steps: tuple[ScenarioStep, ...], path: Path, before: str) -> Iterator[tuple[Path, str, ScenarioStep]]:
-    """Steps by their names or numbers ("step 2.1")."""
+    """Steps with their paths. Their labels are their names, or numbers such as "step 2.1"."""
     for index, step in enumerate(steps):
         label = step.name or f"{before}{index + 1}"
         yield (*path, index), label, step
@@ -164,7 +164,7 @@ def labelled(steps: tuple[ScenarioStep, ...], path: Path, before: str) -> Iterat
 
 
 def named(faults: tuple[ScenarioFault, ...] | None, label: str) -> list[tuple[str, ScenarioFault]]:
-    """The faults of a step with their names; those without one are called as their step."""
+    """The faults of a step with their names. A fault without a name is named after the step."""
     several = len(faults or ()) > 1
     return [
         (fault.name or (f"{label}, fault {number}" if several else label), fault)

@@ -1,6 +1,6 @@
-"""A gateway of its own, in front of somebody's cluster, for as long as a scenario is played.
+"""A gateway of its own, started in front of a user's cluster while a scenario is played.
 
-It listens on loopback alone, in processes of its own, which end with the block.
+It listens on loopback only. It runs in its own processes, which end with the `with` block.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from typing import NamedTuple
 from chaos.client import AdminClient, AdminError
 
 LOOPBACK = "127.0.0.1"
-PATIENCE = 30.0  # seconds for it to be ready
+PATIENCE = 30.0  # seconds for it to get ready
 END = 10.0  # seconds for it to end
-ROOM = 100  # ports after the first for brokers
+ROOM = 100  # ports for brokers after the first one
 LOOK = 0.1
 
 
 class OwnGatewayError(RuntimeError):
-    """It could not be started: a line for people."""
+    """The gateway could not be started. The text is a line for people."""
 
 
 class OwnGateway(NamedTuple):
-    """Where clients begin, and the client of its admin side."""
+    """The address for clients, and a client of the admin side."""
 
     bootstrap: str
     admin: AdminClient
@@ -38,7 +38,7 @@ class OwnGateway(NamedTuple):
 
 @contextmanager
 def own_gateway(broker: str) -> Iterator[OwnGateway]:
-    """One in front of the cluster of `broker`, `host:port`. Raises OwnGatewayError."""
+    """A gateway in front of the cluster of `broker`, `host:port`. Raises OwnGatewayError."""
     with TemporaryDirectory(prefix="doorkeeper-") as folder, socket.create_server((LOOPBACK, 0)) as one:
         admin = f"{LOOPBACK}:{one.getsockname()[1]}"
         clients = f"{LOOPBACK}:{_room()}"
@@ -52,7 +52,7 @@ def own_gateway(broker: str) -> Iterator[OwnGateway]:
         }
         file.write_text(json.dumps(configuration))  # JSON is YAML
         with log.open("wb") as said:
-            # However this process ends, killed included, the pipe closes with it, and the proxy ends.
+            # If this process ends, even by SIGKILL, the pipe closes with it, and the proxy ends.
             command = [sys.executable, "-P", "-m", "chaos.tethered", "proxy", "run", str(file), "--log", "text"]
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=said, stderr=said)
         try:
@@ -85,7 +85,7 @@ def _await(gateway: OwnGateway, process: subprocess.Popen[bytes], log: Path) -> 
 
 
 def _room() -> int:
-    """A port with free ones after it, below those that the kernel gives to outgoing connections."""
+    """A port with free ports after it, below the range that the kernel uses for outgoing connections."""
     for first in range(20_000, 30_000, ROOM):
         with suppress(OSError), socket.create_server((LOOPBACK, first)), socket.create_server((LOOPBACK, first + 1)):
             return first

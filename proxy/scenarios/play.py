@@ -1,9 +1,10 @@
-"""Playing a scenario: its steps are taken against a gateway, whose faults it puts in force and takes back.
+"""Playing a scenario: takes its steps against a gateway, adds their faults there and removes them.
 
-# It goes by ticks: at each the gateway is asked once what fired, and then every step that is under way moves on.
-# The gateway's counters begin anew with a scenario. It should have the gateway for itself.
-# However it ends, none of its faults stays. The gateway keeps a fault that another one waits for: that goes first.
-# A change that broke off may have been made or not: then all faults are taken at once.
+# It runs in ticks. At each tick it asks the gateway once what fired, and then every running step moves on.
+# The gateway's counters are reset when a scenario begins. It should have the gateway for itself.
+# However it ends, all its faults are removed. The gateway refuses to remove a fault that another one waits for, so the
+# waiting one goes first.
+# A change that failed midway may or may not have been made. In that case all faults are removed at once.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Turns = Generator[None, None, None]
 
 
 class FaultCounts(Protocol):
-    """A fault that is in force, and what it counted."""
+    """A fault that is in force, and its counts."""
 
     @property
     def name(self) -> str: ...
@@ -33,14 +34,14 @@ class FaultCounts(Protocol):
 
 
 class FaultCountsList(Protocol):
-    """All of them."""
+    """The answer with all faults."""
 
     @property
     def faults(self) -> Sequence[FaultCounts]: ...
 
 
 class FaultControl(Protocol):
-    """What a scenario needs of a gateway; `chaos.client.AdminClient` is one."""
+    """The operations that a scenario needs of a gateway. `chaos.client.AdminClient` has them."""
 
     def add(self, *faults: Mapping[str, Any]) -> list[str]: ...
     def remove(self, name: str) -> FaultCounts: ...
@@ -49,14 +50,14 @@ class FaultControl(Protocol):
 
 
 class Progress(NamedTuple):
-    """Who is told how it goes. Times are seconds since the scenario began."""
+    """The callbacks that report progress. Times are seconds since the scenario began."""
 
-    said: Callable[[float, str, str], None]  # when, which step, and what became of it
-    ticked: Callable[[float, Mapping[str, int]], None]  # how often each fault that is in force fired
+    said: Callable[[float, str, str], None]  # time, step, and what happened to it
+    ticked: Callable[[float, Mapping[str, int]], None]  # time, and how often each fault in force has fired
 
 
 class ScenarioPlay:
-    """One run of a scenario. `unmet`: what was expected and did not come, a line each."""
+    """One run of a scenario. `unmet`: the expectations that were not met, a line each."""
 
     def __init__(
         self,
@@ -73,12 +74,12 @@ class ScenarioPlay:
         self._labels = {path: label for path, label, _ in scenario.steps_with_labels()}
         self._over: set[str] = set()
         self._in_force: dict[str, ScenarioFault] = {}
-        self._is_sure = True  # `_in_force` are all that the gateway has
+        self._is_sure = True  # `_in_force` is exactly what the gateway has
         self._matched: dict[str, int] = {}
         self._fired: dict[str, int] = {}
 
     def play(self, seed: int | None = None) -> None:
-        """Play it from the beginning to the end. `seed`: instead of its own."""
+        """Play the scenario from beginning to end. `seed`: replaces the scenario's own."""
         self._gateway.reset(self._scenario.seed if seed is None else seed)
         self._began = self._clock()
         always = dict(named(self._scenario.always, "always"))
@@ -119,7 +120,7 @@ class ScenarioPlay:
         self._over.add(label)
 
     def _last(self, label: str, step: ScenarioStep) -> Turns:
-        """Have the faults of a step in force for as long as it lasts."""
+        """Have the faults of a step in force for as long as the step lasts."""
         faults = dict(named(step.faults, label))
         self._put(faults)
         if faults or step.for_ is not None:
@@ -140,7 +141,7 @@ class ScenarioPlay:
             self._progress.said(self._now, label, f"is over{fired}")
 
     def _comes(self, expected: Expectation, of: tuple[str, ...], patience: float) -> Generator[None, None, bool]:
-        """Wait until it is as expected; where there is a most, all the time, since it may be more."""
+        """Wait until the expectation holds. With a maximum, wait for the whole time, since more may come."""
         until = self._now + patience
         while self._now < until and (expected.most is not None or not expected.holds(self._sum(of))):
             yield
@@ -195,5 +196,5 @@ class ScenarioPlay:
 
 
 def _goes_on(turns: Turns) -> bool:
-    """Whether steps that are under way still were, a tick on."""
+    """Advance a step. Returns whether it is still running."""
     return next(turns, "over") is None

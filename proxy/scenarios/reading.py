@@ -1,8 +1,8 @@
-"""Reading a scenario: a file, or one that is shipped, with its parameters put in.
+"""Reading a scenario: a file, or one that is shipped, with its parameters filled in.
 
-# `${topic}` in a file stands for the parameter "topic": what the file declares, or what is set instead. The environment
-# of the process is not asked, so that a scenario is the same everywhere.
-# A parameter that nobody declared is a mistake, in the file as in what is set.
+# `${topic}` in a file stands for the parameter "topic": the value that is set, or else the default that the file
+# declares. The environment of the process is not used, so that a scenario is the same everywhere.
+# An undeclared parameter is a mistake, both in the file and among the values that are set.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SHIPPED = Path(chaos.__file__).with_name("scenarios")
 
 
 class _NotYetKnown(Parameters):
-    """Parameters before the file was read that declares them: each is there, and empty."""
+    """Parameters for the first pass, before the declarations are read: every one exists, and is empty."""
 
     def __contains__(self, name: object) -> bool:
         return True
@@ -39,7 +39,7 @@ class _NotYetKnown(Parameters):
 
 
 def shipped() -> dict[str, Path]:
-    """The scenarios that come with the package, by their names."""
+    """The scenarios that come with the package, by name."""
     return {file.stem: file for file in sorted(SHIPPED.glob("*.yaml"))}
 
 
@@ -54,7 +54,7 @@ def find(scenario: str) -> Path:
 
 
 def read_scenario(file: Path, setting: Mapping[str, str] | None = None) -> Examined[ScenarioFile]:
-    """What a file came to, with these parameters set. Raises OSError where it could not be read now."""
+    """The result of reading a file with these parameters. Raises OSError if it cannot be read now."""
     setting, name = setting or {}, str(file)
     try:
         text = FORM.text(name)
@@ -67,7 +67,7 @@ def read_scenario(file: Path, setting: Mapping[str, str] | None = None) -> Exami
 
 
 def _declared(text: str) -> dict[str, str]:
-    """The parameters of a file that may have any mistakes."""
+    """The parameters that a file declares. The file may have any mistakes."""
     found: Any = None
     with suppress(yaml.YAMLError):
         value = read(text, _NotYetKnown()).value

@@ -1,8 +1,8 @@
-"""Shrinking: of the firings of a run that failed, the few that are enough for it to fail.
+"""Shrinking: from the firings of a failed run, find a few that are enough for it to fail.
 
 Delta debugging ("ddmin", Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002): parts of the
-firings are left out, ever smaller ones, for as long as it still fails. What is left is minimal: it fails, and does not
-fail with any single one of it taken away.
+firings are left out, ever smaller ones, for as long as the run still fails. The result is minimal: the run fails with
+it, and does not fail if any single firing is taken away.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def shrink(failing: Sequence[T], fails: Callable[[Sequence[T]], bool]) -> list[T]:
-    """The least of `failing` for which `fails` still holds, which it does for all of them."""
+    """The smallest part found for which `fails` still holds. It must hold for all of `failing`."""
     left, parts = list(failing), 2
     while len(left) > 1:
         size = -(-len(left) // parts)
@@ -30,11 +30,11 @@ def shrink(failing: Sequence[T], fails: Callable[[Sequence[T]], bool]) -> list[T
 
 
 def _one_that_fails(chunks: list[list[T]], fails: Callable[[Sequence[T]], bool]) -> list[T] | None:
-    """A chunk alone, or all the others without one."""
+    """A chunk that fails alone, or else all chunks without one of them."""
     for chunk in chunks:
         if fails(chunk):
             return chunk
-    if len(chunks) > 2:  # of two, each is all the others
+    if len(chunks) > 2:  # of two chunks, each is all the others
         for index in range(len(chunks)):
             others = [item for chunk in (*chunks[:index], *chunks[index + 1 :]) for item in chunk]
             if fails(others):
