@@ -1,11 +1,10 @@
-"""Agreement: all workers take a change, another configuration or another state of a plugin, or none of them does.
+"""Agreement: a change is taken by all workers or by none. It is a configuration, or a state of a plugin.
 
 Rules:
-* It is prepared by all workers first. Where one says why it cannot be, it is refused in all, and nothing changed. Then
-  all take it, and so does every worker that is begun from then on.
-* A worker that says nothing, or that fails at what it had prepared, is replaced: one that hangs keeps no proxy as it
-  is.
-* One change comes after the other.
+* All workers prepare the change first. If one of them says that it cannot be, it is refused in all, and nothing
+  changes. Otherwise all take it, and so does every worker that starts from then on.
+* A worker that does not answer, or fails at what it had prepared, is replaced. So a hanging one blocks no change.
+* Changes come one after the other.
 """
 
 from __future__ import annotations
@@ -27,34 +26,34 @@ log = structlog.get_logger()
 
 
 class Agreement:
-    """The settings of all workers, which are `children` by their numbers. No change is begun after `stopping`."""
+    """The settings of all workers. `children` has these by number. No change begins after `stopping`."""
 
     def __init__(self, settings: Settings, children: Mapping[int, Child], stopping: trio.Event) -> None:
         self.settings = settings
         self.children = children
         self._stopping = stopping
         self._applying = trio.Lock()
-        self._number = 0  # of the last change
+        self._number = 0  # the number of the last change
 
     async def configure(self, config: Config) -> None:
-        """Have all take a configuration. Raises StartError; nothing changed, unless the proxy is about to end."""
+        """Have all workers take a configuration. On StartError nothing has changed, unless the proxy is ending."""
         async with self._applying:
             await self._change(replace(self.settings, config=config), {"config": written(config)})
             if self._stopping.is_set():
                 raise StartError(ENDING)
 
     async def take_state(self, plugin: str, state: Any) -> None:
-        """Have plugins of this name take a state in all of them. Raises StateError or StartError; nothing changed."""
+        """Have the plugins of this name take a state in all workers. On StateError or StartError nothing changed."""
         async with self._applying:
             settings = replace(self.settings, states={**self.settings.states, plugin: state})
             await self._change(settings, {"plugin": plugin, "state": state})
 
     async def _change(self, settings: Settings, change: Mapping[str, Any]) -> None:
-        """Have all take a change, which makes these their settings."""
+        """Have all workers take a change, with which these become their settings."""
         self._number += 1
         asked = await self._prepare(change)
         if "state" in change and not any(asked.values()):
-            raise StartError("no worker is there to take it")  # and to say what may be wrong with it
+            raise StartError("no worker is there to take it")  # nobody can check the state
         self.settings = settings
         async with trio.open_nursery() as nursery:
             for worker, child in self.children.items():
@@ -62,7 +61,7 @@ class Agreement:
                     nursery.start_soon(self._take, worker, child, change, asked.get(child))
 
     async def _prepare(self, change: Mapping[str, Any]) -> dict[Child, bool]:
-        """Have all prepare it. Gives which did. Raises StartError or StateError with all reasons why it cannot be."""
+        """Have all workers prepare it. Returns which of them did. Raises StartError or StateError with all reasons."""
         said: dict[Child, Preparation | None] = {}
 
         async def ask(child: Child) -> None:
@@ -83,7 +82,7 @@ class Agreement:
         return {child: preparation is not None for child, preparation in said.items()}
 
     async def _take(self, worker: int, child: Child, change: Mapping[str, Any], is_prepared: bool | None) -> None:
-        """Have it take what it prepared, or replace it. None: it was not there to be asked."""
+        """Have a worker take what it prepared, or replace the worker. None: it was not there to prepare it."""
         if is_prepared is None:
             is_prepared = await child.prepare(self._number, change) == Preparation([], [])
         if is_prepared and await child.take(self._number, self.settings):

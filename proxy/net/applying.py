@@ -1,9 +1,9 @@
-"""Applying: one configuration after the other is put in force while everything goes on.
+"""Applying: puts one configuration after another in force without a break.
 
 Rules:
-* One is prepared and put in force, or refused, before another is looked at.
-* What a plugin wants to read may depend on its files. The configuration in force is then applied again; one that comes
-  meanwhile is not undone by that.
+* A configuration is prepared and put in force, or refused, before the next one is looked at.
+* Which requests a plugin reads may depend on its files. When that changes, the configuration in force is applied again.
+  This does not undo a configuration that comes meanwhile.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from proxy.net.serving import Worker
 
 
 class Applying:
-    """On one worker. `lock` is held while anything changes what is in force, or what plugins keep."""
+    """Applies configurations on one worker. `lock` is held during any change of the snapshot or of plugins' states."""
 
     def __init__(self, worker: Worker, changing: Changing) -> None:
         self.lock = trio.Lock()
@@ -27,15 +27,15 @@ class Applying:
         self._changing = changing
 
     async def apply(self, config: Config) -> None:
-        """Put this configuration in force. Raises StartError, and nothing changed."""
+        """Put this configuration in force. If it raises StartError, nothing has changed."""
         async with self.lock:
             await self._changing.put(await self._changing.prepare(config))
 
     async def keep_up(self) -> None:
-        """Apply the configuration in force again, where a plugin wants to read something else."""
+        """Apply the configuration in force again, if a plugin now wants to read other requests or responses."""
         if not self._worker.snapshot.is_outdated:
             return
-        with self._worker.tasks.contained("reading what plugins want to read now"), suppress(StartError):  # it ends
+        with self._worker.tasks.contained("reading what plugins want to read now"), suppress(StartError):  # proxy ends
             async with self.lock:
                 before = self._worker.snapshot
                 again = await self._changing.prepare(before.config)

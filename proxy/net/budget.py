@@ -1,19 +1,19 @@
-"""Budget: bytes that all connections of a worker may hold together, so that none takes the memory of the others.
+"""Budget: how many bytes all connections of a worker may hold together, so that none takes the memory of the others.
 
-Counted is what grows with what is sent: frames that are assembled or wait for their handlers (with what those make of
-them), answers that wait for older ones, what a socket has not taken, and what plugins note. What passes is not held.
+It counts memory that grows with traffic: frames that are assembled or wait for their handlers (with what those make of
+them), responses that wait for older ones, bytes that a socket has not taken, and notes of plugins. Bytes that pass
+straight through are not held.
 
 Rules:
-* From three quarters of the budget on, all connections forget what they can have again.
-* Where that is not enough, a connection is not read that holds more than the average of those that hold anything, and
-  more than a quarter of what the one with most holds. It is read again when others have let go of enough.
-* Where that has not helped for 5 seconds, or the budget is spent, the connection that holds most is ended, then the
-  next.
-* Connections that hold less are never stopped by others.
-* When much was let go, Python and the C library are told to give it back to the system, and once more when what was
-  kept of it for the next objects is not used any more.
-* Nothing is counted where bytes pass: connections are looked at a few times a second, and one that kept all of a chunk
-  is looked at then. That takes a hundredth of the time, unless it is so long that they would be looked at too rarely.
+* From three quarters of the budget on, all connections drop what they can obtain again.
+* If that is not enough, large connections are not read: those that hold more than the average of all that hold
+  anything, and more than a quarter of what the largest holds. They are read again when enough has been released.
+* If that has not helped for 5 seconds, or the budget is spent, the connection that holds most is ended, then the next.
+* Connections that hold less are never stopped because of others.
+* After much was released, Python and the C library are told to return it to the system. They are told once more when
+  the objects that they kept for reuse are no longer used.
+* Nothing is counted where bytes pass. Connections are looked at a few times a second, and a connection that kept a
+  whole chunk is looked at then. That takes a hundredth of the time, unless the looks would become too rare.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ import trio
 
 from proxy.net.machine import give_back
 
-QUICKEST = 0.1  # seconds between two looks, at the least
-SLOWEST = 1.0  # and at the most
-SHARE = 100  # one in so many seconds goes into looking
-PATIENCE = 5.0  # seconds
-SETTLED = 1.0  # seconds after which memory is given back once more
-MUCH = 4 << 20  # bytes; less is not worth giving back, which takes 1 ms and more
+QUICKEST = 0.1  # seconds between two looks, at least
+SLOWEST = 1.0  # and at most
+SHARE = 100  # looking takes one second in so many
+PATIENCE = 5.0  # seconds with too much held before connections are ended
+SETTLED = 1.0  # seconds until memory is returned once more
+MUCH = 4 << 20  # bytes; returning takes 1 ms and more, which less is not worth
 MIB = 1 << 20
 
 
@@ -41,25 +41,25 @@ class Holder(Protocol):
 
     @property
     def held(self) -> int:
-        """How many."""
+        """How many bytes it holds."""
 
     def let_go(self) -> None:
-        """Forget what can be had again."""
+        """Drop what can be obtained again."""
 
     def pause(self) -> None:
-        """Do not read it."""
+        """Stop reading from it."""
 
     def resume(self) -> None:
-        """Read it again."""
+        """Read from it again."""
 
     def abort(self, reason: str | None = None) -> None:
-        """End it now; the budget is told by `forget`."""
+        """End it now. The budget hears of that by `forget`."""
 
 
 class Budget:
-    """The budget of one worker: `most` bytes. `held` is how many are, `pauses` and `ends` are counts.
+    """The budget of one worker: `most` bytes. `held` is how many are held. `pauses` and `ends` are counts.
 
-    `resumed` is called when connections may be read again that were not.
+    `resumed` is called when paused connections may be read again.
     """
 
     def __init__(
@@ -75,28 +75,28 @@ class Budget:
         self._resumed = resumed
         self._holding: dict[Holder, int] = {}
         self._paused: set[Holder] = set()
-        self._much = 0.0  # who holds more than this is not read where memory is short
-        self._exceeded_since: float | None = None  # more than enough is held
-        self._most_lately = 0  # held since memory was given back
-        self._once_more = math.inf  # when it is given back again
+        self._much = 0.0  # connections that hold more are not read while memory is short
+        self._exceeded_since: float | None = None  # since when more than enough has been held
+        self._most_lately = 0  # the maximum of `held` since memory was returned
+        self._once_more = math.inf  # when memory is returned once more
         self.held = 0
         self.pauses = 0
         self.ends = 0
 
     def apply(self, most: int) -> None:
-        """So many bytes may be held."""
+        """Set how many bytes may be held."""
         self._most = most
         self._enough = most - most // 4
 
     async def watch(self) -> None:
-        """Look again and again, until cancelled."""
+        """Look at regular intervals, until cancelled."""
         while True:
             began = time.perf_counter()
             self.look()
             await trio.sleep(min(max(QUICKEST, SHARE * (time.perf_counter() - began)), SLOWEST))
 
     def look(self) -> None:
-        """Look at all connections, and do what must be done."""
+        """Look at all connections, and act on the rules."""
         self._count()
         if self.held > self._enough:
             for holder in self._holding:
@@ -127,7 +127,7 @@ class Budget:
         self._much = max(self.held / max(len(self._holding), 1), most / 4)
 
     def kept(self, holder: Holder) -> None:
-        """This connection kept all that was read of it."""
+        """A connection kept all that was read of it: count it now."""
         held = holder.held
         self.held += held - self._holding.get(holder, 0)
         self._holding[holder] = held
@@ -138,19 +138,19 @@ class Budget:
             self._pause(holder)
 
     def forget(self, holder: Holder) -> None:
-        """This connection is over."""
+        """A connection is over: its bytes are released."""
         self.held -= self._holding.pop(holder, 0)
         self._paused.discard(holder)
 
     def _relieve(self) -> None:
-        """More than enough is held."""
+        """More than enough is held: end or pause connections."""
         now = trio.current_time()
         if self._exceeded_since is None:
             self._exceeded_since = now
         target = self._enough if now - self._exceeded_since >= PATIENCE else self._most
         while self.held > target and self._holding:
             self._end(max(self._holding, key=self._holding.__getitem__))
-        for holder, held in tuple(self._holding.items()):  # one that is paused may be over
+        for holder, held in tuple(self._holding.items()):  # pausing a connection may end it
             if held >= self._much and self.held > self._enough:
                 self._pause(holder)
 

@@ -1,9 +1,9 @@
-"""Building: what a configuration is made into. What would be made of the same again is taken from the one before.
+"""Building: the things that are made of a configuration. A thing of the same input is taken from the previous snapshot.
 
 Rules:
-* Each thing has a key (what it is, and whose) and is made of something: options, and other things. It is kept where
-  both are equal, and is then the same object, with all that it knows.
-* Where something cannot be made, the rest is made all the same: all problems are said at once.
+* Each thing has a key (what it is, and whose) and is made of some input: options, and other things. If key and input
+  are equal, the thing is kept. It is then the same object, with its whole state.
+* If one thing cannot be made, the others are made all the same, so that all problems are reported at once.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Key = tuple[Hashable, ...]
 
 
 class Built(NamedTuple):
-    """One thing, and what it was made of."""
+    """One thing, and the input that it was made of."""
 
     thing: Any
     of: object
 
 
 class Building:
-    """What is made of one configuration. `built` is all of it, by keys; `problems` say what could not be made."""
+    """Everything made of one configuration. `built` has all of it by key. `problems` say what could not be made."""
 
     def __init__(self, before: Mapping[Key, Built]) -> None:
         self._before = before
@@ -36,7 +36,7 @@ class Building:
 
     @contextmanager
     def part(self) -> Iterator[None]:
-        """Make a part of it, on which no other part depends."""
+        """Make a part on which no other part depends. Its errors become `problems`."""
         try:
             yield
         except StartError as error:
@@ -45,7 +45,7 @@ class Building:
             self.problems += map(str, error.problems)
 
     def get(self, key: Key, of: object, make: Callable[[], T]) -> T:
-        """The thing of this key. Raises what `make` does."""
+        """The thing with this key. Raises whatever `make` raises."""
         known = self.built.get(key) or self._before.get(key)
         if known is None or known.of != of:
             known = Built(make(), of)

@@ -1,14 +1,13 @@
-"""Changing: another snapshot takes the place of the one in force, while everything goes on.
+"""Changing: another snapshot takes the place of the one in force without a break.
 
 Rules:
-* It is prepared whole first; what cannot be prepared changes nothing.
-* Ports that are no more close before others open. What comes from then on comes under the new snapshot; each link that
-  is there changes over between two frames, a few milliseconds of them at a time.
-* Connections of a listener that is gone are let go as all are when the proxy ends: what is asked is answered.
-* What was counted stays counted: numbers of filters that are replaced are added to those of the worker when the last
-  link has left them.
-* Plugins that only the snapshot before had are stopped when nobody needs them any more (`running_plugins.py`).
-* One change after the other. None is begun once the proxy is about to end.
+* A snapshot is prepared completely first. If it cannot be prepared, nothing changes.
+* Removed ports close before new ones open. Connections from then on come under the new snapshot. Each open link changes
+  over between two frames. Links change over in slices of a few milliseconds.
+* Connections of a removed listener drain as all do when the proxy ends: requests in flight are answered.
+* Counts are kept: the numbers of replaced filters are added to the worker's when the last link has left them.
+* Plugins that only the previous snapshot had are stopped when nothing needs them any more (`running_plugins.py`).
+* Changes come one after the other. None begins once the proxy is ending.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ from proxy.net.watching import look
 if TYPE_CHECKING:
     from proxy.net.fetching import FetchedKeys
 
-SLICE = 0.002  # seconds in which links change over before the others have their turn
+SLICE = 0.002  # seconds for which links change over before other tasks have their turn
 
 
 class Changing:
-    """What is served in one worker, by clusters. `opened` is called each time that ports were opened."""
+    """The clusters that one worker serves. `opened` is called each time that ports have opened."""
 
     def __init__(self, worker: Worker, draining: Draining, opened: Callable[[], None], tell: Tell | None) -> None:
         self._worker = worker
@@ -52,12 +51,12 @@ class Changing:
         self._is_stopping = False
         self._putting = trio.Lock()
         self._scope = trio.CancelScope()
-        self._nursery: trio.Nursery  # of what is served
-        self._lasting: trio.Nursery  # of what goes on until the last link is gone
+        self._nursery: trio.Nursery  # runs what is served
+        self._lasting: trio.Nursery  # runs what goes on until the last link is gone
         self._plugins: RunningPlugins
         self._fetching: dict[FetchedKeys, trio.CancelScope] = {}
-        self._former: list[Filters] = []  # that links may still be under
-        self._counted: Counter[str] = Counter()  # by what is replaced
+        self._former: list[Filters] = []  # replaced filters that links may still use
+        self._counted: Counter[str] = Counter()  # the counts of replaced filters
         self.served = {name: self._new(name) for name in worker.snapshot.clusters}
 
     def _new(self, name: str) -> Served:
@@ -65,17 +64,17 @@ class Changing:
 
     @property
     def is_open(self) -> bool:
-        """Can clients begin at all listeners?"""
+        """Are all bootstrap ports open?"""
         return all(served.is_open for served in self.served.values())
 
     def stop(self) -> None:
-        """The proxy is about to end: what is being changed is given up."""
+        """Give up a change that is under way, because the proxy is ending."""
         self._is_stopping = True
         self._scope.cancel()
         self._begun.set()
 
     async def run(self, lasting: trio.Nursery) -> None:
-        """Serve what is in force, until cancelled; `lasting` goes on until the last link is gone."""
+        """Serve the snapshot in force until cancelled. `lasting` goes on until the last link is gone."""
         self._lasting, self._plugins = lasting, RunningPlugins(lasting)
         await self._plugins.start(self._worker.snapshot.hosted)
         async with trio.open_nursery() as self._nursery:
@@ -86,7 +85,7 @@ class Changing:
             await trio.sleep_forever()
 
     async def prepare(self, config: Config) -> GatewaySnapshot:
-        """Build a snapshot. Raises StartError with all reasons why it cannot be."""
+        """Build a snapshot. Raises StartError with all reasons why it cannot be built."""
         await self._begun.wait()
         if self._is_stopping:
             raise StartError(ENDING)
@@ -103,11 +102,11 @@ class Changing:
         return snapshot
 
     def forget(self, snapshot: GatewaySnapshot) -> None:
-        """This will not be put in force after all."""
+        """Drop a snapshot that was prepared."""
         self._plugins.forget(snapshot)
 
     async def put(self, snapshot: GatewaySnapshot) -> None:
-        """Put it in force. Raises StartError where the proxy ends."""
+        """Put a snapshot in force. Raises StartError if the proxy ends."""
         async with self._putting:
             if not self._is_stopping:
                 with trio.CancelScope() as self._scope:
@@ -136,7 +135,7 @@ class Changing:
             self._worker.forget()
 
     def _close_gone(self) -> set[Topology]:
-        """Close the listeners that are no more. Gives the topologies that their clients have."""
+        """Close removed listeners. Returns the topologies that their clients have."""
         gone: set[Topology] = set()
         for name, served in tuple(self.served.items()):
             if name in self._worker.snapshot.clusters:
@@ -147,7 +146,7 @@ class Changing:
         return gone
 
     async def _change_over(self, snapshot: GatewaySnapshot, gone: Collection[Topology]) -> None:
-        """Every link that stays is under the snapshot when this returns."""
+        """Put every link that stays under the snapshot."""
         reactor = self._worker.reactor
         until = trio.current_time() + SLICE
         for conversation in tuple(reactor.conversations):
@@ -160,7 +159,7 @@ class Changing:
                 until = trio.current_time() + SLICE
 
     async def _let_go(self, gone: Collection[Topology], seconds: float) -> None:
-        """Connections of listeners that are gone are answered, and end."""
+        """Drain the connections of removed listeners."""
         conversations = self._worker.reactor.conversations
         await self._draining.drain([each for each in conversations if each.link.connection.topology in gone], seconds)
         in_use = {conversation.link.filters for conversation in conversations}
@@ -169,7 +168,7 @@ class Changing:
             self._counted.update(_counts(filters))
 
     def _fetch(self, snapshot: GatewaySnapshot) -> None:
-        """Fetch the keys that are needed now, and no others."""
+        """Fetch the keys that the snapshot needs, and stop fetching others."""
         for keys in self._fetching.keys() - set(snapshot.fetched):
             self._fetching.pop(keys).cancel()
         for keys in snapshot.fetched:
@@ -182,7 +181,7 @@ class Changing:
             await self._worker.tasks.keep("fetching keys", keys.watch)
 
     def counted(self) -> Counter[str]:
-        """Requests of each API."""
+        """How many requests of each API were counted."""
         snapshot = self._worker.snapshot
         counted = self._counted.copy()
         for filters in (*self._former, *snapshot.all_filters):

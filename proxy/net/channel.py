@@ -1,23 +1,24 @@
-"""Channel: what a supervisor and a worker say to each other, over a socket pair.
+"""Channel: the protocol between a supervisor and a worker, over a socket pair.
 
 Rules:
-* The supervisor speaks first: the settings of the worker, pickled (it is the same program, run by the same user).
-* After that, lines of JSON. The worker says `{"ready": report}` each time that it opened the ports of a cluster; it
-  answers each `{}` with `{"report": report}`.
-  Both say `{"learned": [cluster, node id, host, port]}`: the worker what it learned, the supervisor what another did.
-* Another configuration is put in force in two steps: `{"prepare": number, "config": ...}` is answered with
-  `{"prepared": number, "problems": [...]}`, and then `{"take": number}` with `{"taken": number, "report": report}`.
-  Where another worker has problems `{"forget": number}` comes instead, and nothing changes. So is another state of a
-  plugin: `{"prepare": number, "plugin": name, "state": ...}`; what is wrong in it is said beside, as
-  `"findings": [[path, message], ...]`.
-* `{"query": number, "plugin": name, "question": ..., "said": ...}` is answered with `{"answered": number, "answers":
-  ...}`, whose answers are JSON in a string: it is written and read in threads; null where the plugin failed. So is
-  `{"query": number, "connections": limit}`.
-* A line that is none of these, or endless, is a `NonsenseError`: whoever receives goes on with the next one.
-* Of brokers only the last word about each waits to be sent (`BrokerOutbox`): an end that does not read costs no memory,
-  and keeps no other from hearing.
-* Either end closing means that the process at it is gone: a worker whose supervisor is gone ends. What is still sent
-  to an end that is gone is lost; who receives is told.
+* The supervisor sends the first message: the settings of the worker, pickled. Both ends are the same program, run by
+  the same user.
+* After that, both send lines of JSON. The worker sends `{"ready": report}` each time that it has opened the ports of a
+  cluster. It answers each `{}` with `{"report": report}`.
+  Both send `{"learned": [cluster, node id, host, port]}`: the worker what it learned, the supervisor what another did.
+* A configuration is put in force in two steps. `{"prepare": number, "config": ...}` is answered with
+  `{"prepared": number, "problems": [...]}`. Then `{"take": number}` is answered with
+  `{"taken": number, "report": report}`. If a worker has problems, `{"forget": number}` comes instead, and nothing
+  changes. A state of a plugin goes the same way: `{"prepare": number, "plugin": name, "state": ...}`. Its answer also
+  has the mistakes in the state, as `"findings": [[path, message], ...]`.
+* `{"query": number, "plugin": name, "question": ..., "said": ...}` is answered with
+  `{"answered": number, "answers": ...}`. The answers are JSON in a string, because threads write and read that JSON.
+  They are null if the plugin failed. `{"query": number, "connections": limit}` is answered in the same way.
+* Any other line, or one without an end, is a `NonsenseError`. The receiver goes on with the next line.
+* Only the latest news of each broker waits to be sent (`BrokerOutbox`). So an end that does not read costs no memory,
+  and does not keep the others from hearing.
+* If an end closes, its process is gone. A worker whose supervisor is gone ends. Lines sent to an end that is gone are
+  lost, and the receiver is told that it is gone.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ LONGEST = 16 << 20  # bytes of a line; a report about a thousand brokers has 100
 
 
 class NonsenseError(ValueError):
-    """A line that neither end says."""
+    """A line that is not part of the protocol."""
 
 
 class Learned(NamedTuple):
@@ -56,7 +57,7 @@ class Learned(NamedTuple):
 
     @classmethod
     def of(cls, said: object) -> Learned:
-        """What a line says. Raises NonsenseError."""
+        """The broker that a line tells of. Raises NonsenseError."""
         match said:
             case [str(cluster), int(node_id), str(host), int(port)] if not unusable(node_id, host, port):
                 return cls(cluster, node_id, host, port)
@@ -65,20 +66,20 @@ class Learned(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a worker is told at its start."""
+    """What a worker is given at its start."""
 
     config: Config
     worker: int
     log: Any  # the form of the log, as `proxy.logs` has it
     verbose: bool
-    mark: str = field(default_factory=new_mark)  # of all workers of one proxy
-    states: Mapping[str, Any] = field(default_factory=dict)  # that plugins took while they ran, by their names
+    mark: str = field(default_factory=new_mark)  # the same for all workers of one proxy
+    states: Mapping[str, Any] = field(default_factory=dict)  # by plugin: what it took at run time
 
 
 def receive_settings(channel: socket.socket) -> Settings:
-    """The first thing on a channel, before anything async. Raises EOFError when the supervisor is gone already.
+    """Read the first message of a channel, before the event loop runs. Raises EOFError if the supervisor is gone.
 
-    What follows may be there too, a change for one, and is left for `Lines`.
+    Later messages, such as a change, may have arrived too. They are left for `Lines`.
     """
     (size,) = SIZE.unpack(exactly(channel, SIZE.size))
     settings: Settings = pickle.loads(exactly(channel, size))
@@ -86,7 +87,7 @@ def receive_settings(channel: socket.socket) -> Settings:
 
 
 def exactly(sock: socket.socket, size: int) -> bytes:
-    """So many bytes, and none of those behind them. Raises EOFError."""
+    """Read exactly so many bytes. Raises EOFError."""
     data = bytearray()
     while len(data) < size:
         more = sock.recv(size - len(data))
@@ -97,22 +98,22 @@ def exactly(sock: socket.socket, size: int) -> bytes:
 
 
 class Lines:
-    """One end of the pair."""
+    """One end of the socket pair."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(channel))
         self._sending = trio.Lock()
         self._rest = bytearray()
-        self._searched = 0  # bytes of it, in which no line ends
-        self._too_long = False  # what of this line came was thrown away
+        self._searched = 0  # bytes at its start that contain no end of a line
+        self._too_long = False  # the start of the current line was thrown away
 
     async def send_settings(self, settings: Settings) -> None:
-        """What goes first."""
+        """Send the first message."""
         data = pickle.dumps(settings)
         await self._send(SIZE.pack(len(data)) + data)
 
     async def send(self, line: dict[str, Any]) -> None:
-        """One line; several tasks may send."""
+        """Send one line. Several tasks may do so."""
         await self._send(json.dumps(line).encode() + b"\n")
 
     async def _send(self, data: bytes) -> None:
@@ -121,7 +122,7 @@ class Lines:
                 await self._stream.send_all(data)
 
     async def receive(self) -> dict[str, Any] | None:
-        """The next line; None when the other end is gone. Raises NonsenseError."""
+        """The next line. None if the other end is gone. Raises NonsenseError."""
         while (end := self._rest.find(b"\n", self._searched)) < 0:
             if len(self._rest) > LONGEST:
                 self._rest.clear()
@@ -148,18 +149,18 @@ class Lines:
 
 
 def written(config: Config) -> str:
-    """A configuration, in a line."""
+    """A configuration as text for a line."""
     return base64.b64encode(pickle.dumps(config)).decode()
 
 
 def read(text: str) -> Config:
-    """What was written so."""
+    """The configuration that `written` wrote."""
     config: Config = pickle.loads(base64.b64decode(text))
     return config
 
 
 class BrokerOutbox:
-    """What is to be told of brokers."""
+    """Broker news that is still to be sent."""
 
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
@@ -167,12 +168,12 @@ class BrokerOutbox:
         self._filled = trio.Event()
 
     def put(self, learned: Learned) -> None:
-        """Tell this soon, instead of what was to be told of this broker before."""
+        """Send this soon. It replaces older news of the same broker."""
         self._waiting[learned.cluster, learned.node_id] = learned
         self._filled.set()
 
     async def run(self) -> None:
-        """Tell until cancelled."""
+        """Send until cancelled."""
         while True:
             await self._filled.wait()
             while self._waiting:

@@ -1,8 +1,8 @@
-"""Child: one worker as its supervisor sees it, while it lives.
+"""Child: one live worker as its supervisor sees it.
 
 Rules:
-* It has a while to answer what it is asked; one that is silent is not ready, and has not taken what it was to take.
-* What it says that is nonsense is a line in the log, and the next thing is heard.
+* A worker has limited time to answer. If it is silent, it counts as not ready, and as not having taken a change.
+* A line that makes no sense is logged, and the next line is read.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from proxy.net.tasks import Tasks
 from proxy.telemetry.report import Report
 from proxy.text.problems import Finding
 
-ANSWER_WITHIN = 1.0  # seconds that a worker has for a report
-CHANGE_WITHIN = 30.0  # seconds that it has to prepare a change, and to take it
-QUERY_WITHIN = 5.0  # seconds that it has for what its plugins are asked
+ANSWER_WITHIN = 1.0  # seconds within which a worker must send its report
+CHANGE_WITHIN = 30.0  # seconds within which it must prepare a change, and seconds within which it must take it
+QUERY_WITHIN = 5.0  # seconds within which its plugins must answer a query
 
 Hear = Callable[[Learned], None]
 
 
 class Preparation(NamedTuple):
-    """What a worker says of a change that it was to prepare: why it cannot be, and what is wrong in a state."""
+    """A worker's answer to a change: why it cannot be prepared, and what is wrong in a plugin's state."""
 
     problems: Sequence[str] = ()
     findings: Sequence[Finding] = ()
 
 
 class Child:
-    """One worker while it lives."""
+    """One live worker."""
 
     def __init__(self, process: trio.Process, lines: Lines, tasks: Tasks, settings: Settings | None = None) -> None:
         self.process = process
         self.lines = lines
-        self.settings = settings  # that it has, but for its number
-        self.told = trio.Event()  # set when it was sent its settings
+        self.settings = settings  # the settings that it has, apart from its number
+        self.told = trio.Event()  # set when its settings were sent
         self.outbox = BrokerOutbox(lines)
         self._tasks = tasks
         self.ready: Report | None = None
@@ -48,10 +48,10 @@ class Child:
         self._answers, self._answer = trio.open_memory_channel[Report](1)
         self._changes, self._change = trio.open_memory_channel[dict[str, Any]](4)
         self._queries: dict[int, trio.MemorySendChannel[str | None]] = {}
-        self._query = 0  # the number of the last
+        self._query = 0  # the number of the last query
 
     async def listen(self, became_ready: Callable[[], None], learned: Hear) -> None:
-        """Take what the worker says; `learned`: what it learned."""
+        """Handle the lines of the worker. `learned` gets the brokers that it learned of."""
         ended = False
         while not ended:
             with self._tasks.contained("hearing of a worker"):
@@ -61,13 +61,13 @@ class Child:
                 elif "ready" in line:
                     report = Report.of(line["ready"])
                     if self.ready is None or len(report.listening) >= len(self.ready.listening):
-                        self.ready = report  # two that are sent at once may overtake each other
+                        self.ready = report  # reports sent at the same time may overtake each other
                     became_ready()
                 elif "learned" in line:
                     learned(Learned.of(line["learned"]))
                 elif "prepared" in line or "taken" in line:
                     if line.get("report") is not None:
-                        self.ready = Report.of(line["report"])  # listeners may be gone
+                        self.ready = Report.of(line["report"])  # listeners may have been removed
                     with suppress(trio.WouldBlock):
                         self._changes.send_nowait(line)
                 elif "answered" in line:
@@ -75,14 +75,14 @@ class Child:
                     if asking is not None:
                         asking.send_nowait(line["answers"])
                 else:
-                    with suppress(trio.WouldBlock):  # nobody took the last one: it was late
+                    with suppress(trio.WouldBlock):  # the last report came too late, and is still there
                         self._answers.send_nowait(Report.of(line["report"]))
         self._changes.close()
         for asking in self._queries.values():
             asking.close()
 
     async def prepare(self, number: int, change: Mapping[str, Any]) -> Preparation | None:
-        """Have a change prepared. Gives what is wrong with it; None: it said nothing."""
+        """Have the worker prepare a change. Returns the problems with it, or None if the worker did not answer."""
         answer = await self._say({"prepare": number, **change}, "prepared", number)
         if answer is None:
             return None
@@ -90,7 +90,7 @@ class Child:
         return Preparation([str(problem) for problem in answer["problems"]], findings)
 
     async def take(self, number: int, settings: Settings) -> bool:
-        """Have it put in force; then these are its settings."""
+        """Have the worker put the change in force. If it does, these become its settings."""
         answer = await self._say({"take": number}, "taken", number)
         if answer is None or answer["report"] is None:
             return False
@@ -98,7 +98,7 @@ class Child:
         return True
 
     async def query(self, asked: Mapping[str, Any]) -> list[Any] | None:
-        """What it answers to a query (`channel.py`); None: it said nothing, or failed."""
+        """The answers to a query (`channel.py`). None if the worker did not answer, or failed."""
         self._query += 1
         number = self._query
         self._queries[number], answer = trio.open_memory_channel[str | None](1)
@@ -115,22 +115,22 @@ class Child:
             self._queries.pop(number, None)
 
     async def _say(self, line: dict[str, Any], reply: str, number: int) -> dict[str, Any] | None:
-        """What it answers in time."""
+        """Send a line, and return its answer. None if there was none in time."""
         with trio.move_on_after(CHANGE_WITHIN), suppress(trio.EndOfChannel):
             await self.told.wait()
             await self.lines.send(line)
             while True:
                 answer = await self._change.receive()
-                if answer.get(reply) == number:  # and no late one
+                if answer.get(reply) == number:  # a late answer to an earlier change is skipped
                     return answer
         return None
 
     async def report(self) -> Report:
-        """What it says about itself; not ready if it says nothing."""
+        """The worker's report. Not ready if it does not answer."""
         async with self._lock:
             with trio.move_on_after(ANSWER_WITHIN):
                 with suppress(trio.WouldBlock):
-                    self._answer.receive_nowait()  # one that came late
+                    self._answer.receive_nowait()  # drops a late answer
                 await self.lines.send({})
                 return await self._answer.receive()
         return Report(ready=False)

@@ -1,16 +1,16 @@
-"""Complaints: lines of the log that clients and brokers can cause, as many as a person reads and a disk holds.
+"""Complaints: a rate limit for log lines that clients and brokers can cause, so that people can read the log.
 
-A client that is refused comes again at once, a scan asks for ten thousand names, and each would be a line.
+A refused client comes again at once, and a scan asks for ten thousand names. Each of these would be a line.
 
 Rules:
-* Lines of one kind are the same event about the same thing: a principal and an operation, a listener and a host. They
-  differ in an example, as the name of a topic. The first 10 examples of a kind are told at once, a further one every
-  5 seconds, and one that was told before when the kind was silent for 10 seconds.
-* All lines of one event together: 50 at once, and after that one a second, however many clients there are.
-* A line says how many of its kind were left out before it, and of how many examples. What no line came for is summed up
-  once a minute. Nothing is left out silently.
-* Memory is bounded: of 500 kinds and 50 examples each, as hashes. What is forgotten is told anew, as if it were new.
-* What a line says is cut: clients choose how long a name is.
+* Lines of one kind have the same event about the same thing: a principal and an operation, a listener and a host. They
+  differ in an example, such as the name of a topic. The first 10 examples of a kind are written at once, and a further
+  one every 5 seconds. An example is repeated only after the kind was silent for 10 seconds.
+* All lines of one event share a limit: 50 at once, then one a second, however many clients there are.
+* A line says how many lines of its kind were left out before it, and how many examples. Once a minute, one line sums up
+  what was left out and has no later line. Nothing is left out silently.
+* Memory is bounded: 500 kinds with 50 examples each are remembered, as hashes. Others are treated as new.
+* Texts in a line are cut, since clients choose how long a name is.
 """
 
 from __future__ import annotations
@@ -27,40 +27,40 @@ from proxy.logs.cut import short
 
 log = structlog.get_logger()
 
-AT_ONCE = 10  # examples of one kind
-NEXT = 5.0  # seconds until a further example
-EVERY = 10.0  # seconds of silence until one that was told before
-BURST = 50  # lines of one event
+AT_ONCE = 10  # examples of one kind that are written at once
+NEXT = 5.0  # seconds until a further example of the kind
+EVERY = 10.0  # seconds of silence until an example may be repeated
+BURST = 50  # lines of one event at once
 PACE = 1.0  # seconds between two of them, after that
 KINDS = 500
-EXAMPLES = 50  # remembered of each kind
-SUM_UP = 60.0  # seconds
+EXAMPLES = 50  # the number of examples that each kind remembers
+SUM_UP = 60.0  # seconds between two summaries
 
 Write = Callable[..., object]  # `log.warning` or another level
 
 
 @dataclass(slots=True)
 class Kind:
-    """Lines that differ in an example only."""
+    """Lines that differ only in an example."""
 
     bucket: Bucket = field(default_factory=lambda: Bucket(AT_ONCE, NEXT))
-    last: float = float("-inf")  # when a line was written
-    told: set[int] = field(default_factory=set)  # examples
+    last: float = float("-inf")  # when its last line was written
+    told: set[int] = field(default_factory=set)  # examples that were written
     left_out: int = 0
     missed: set[int] = field(default_factory=set)  # examples that were left out
 
     def is_due(self, example: int, now: float) -> bool:
-        """Whether a line about this example is."""
+        """May a line about this example be written?"""
         return self.bucket.has(now) and (example not in self.told or now - self.last >= EVERY)
 
     def miss(self, example: int) -> None:
-        """Leave a line out."""
+        """Count a line that was left out."""
         self.left_out += 1
         if len(self.missed) < EXAMPLES:
             self.missed.add(example)
 
     def tell(self, example: int, now: float) -> dict[str, object]:
-        """Write a line. Gives what it says of those that were left out before."""
+        """Count a line as written. Returns its fields about lines left out before it."""
         self.bucket.take(now)
         self.last = now
         if len(self.told) >= EXAMPLES:
@@ -74,26 +74,26 @@ class Kind:
 
 
 class Complaints:
-    """All of one worker."""
+    """The rate limits of one worker."""
 
     def __init__(self) -> None:
-        self.left_out = 0  # lines, since the start
-        self._kinds: OrderedDict[tuple[str, int], Kind] = OrderedDict()  # the last one touched comes last
+        self.left_out = 0  # lines left out since the start
+        self._kinds: OrderedDict[tuple[str, int], Kind] = OrderedDict()  # in the order of last use
         self._paces: dict[str, Bucket] = {}  # by event
-        self._forgotten: Counter[str] = Counter()  # lines left out of kinds that are forgotten, by event
+        self._forgotten: Counter[str] = Counter()  # by event: lines left out of forgotten kinds
 
     def tell(
         self, write: Write, event: str, about: Hashable = None, example: Hashable = None, /, **facts: object
     ) -> None:
-        """Write this line, if it is due. `event` is one of ours, never what somebody else wrote."""
+        """Write this line, if it is due. `event` is one of our own texts, never text from a peer."""
         left_out = self.due(event, about, example)
         if left_out is not None:
             write(event, **short(facts), **left_out)
 
     def due(self, event: str, about: Hashable = None, example: Hashable = None) -> dict[str, object] | None:
-        """What the line says of those left out before it, which is written now; None if it is left out too.
+        """The fields about lines left out, if the line may be written now. None: this one is left out too.
 
-        For lines that come so often that what they say is put together only when they are due.
+        It is for frequent lines, whose other fields are put together only if the line is written.
         """
         now = trio.current_time()
         kind = self._kind(event, hash(about))
@@ -116,13 +116,13 @@ class Complaints:
         return self._kinds.setdefault((event, about), Kind())
 
     async def watch(self) -> None:
-        """Sum up once a minute, until cancelled."""
+        """Write a summary once a minute, until cancelled."""
         while True:
             await trio.sleep(SUM_UP)
             self.sum_up(trio.current_time() - SUM_UP)
 
     def sum_up(self, silent_since: float = float("inf")) -> None:
-        """One line about what was left out of kinds that wrote none since then."""
+        """Write one line about what was left out of kinds that had no line since `silent_since`."""
         left_out, self._forgotten = self._forgotten, Counter()
         for (event, _), kind in self._kinds.items():
             if kind.left_out and kind.last <= silent_since:

@@ -1,10 +1,11 @@
-"""Conversation: a link and its two sockets. Carries out what the link wants, until both sockets are closed.
+"""Conversation: a link and its two sockets. It carries out the link's commands until both sockets are closed.
 
 Rules:
-* What goes to one socket leaves together. Nothing waits: whoever could not go on gets an event when it can.
-* What a link wanted sent before its end is sent, even to a slow socket; then both sockets are closed.
-* It is over once, whatever ends it, and told of once. That may be in the middle of commands: sending is what finds out
-  that a socket is gone.
+* All bytes for one socket are sent together. Nothing waits: a socket that could not make progress gets an event when it
+  can.
+* Bytes that a link wanted to send before its end are sent, even to a slow socket. Then both sockets are closed.
+* A conversation ends once, whatever ends it, and its end is reported once. It may end in the middle of commands, since
+  only sending shows that a socket is gone.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ from proxy.net.side_pair import SidePair
 
 @dataclass
 class Shared:
-    """What all conversations of a reactor share. `again`: sides that have more to read, and will get no event for it.
+    """What all conversations of a reactor share. `again`: sides with more to read for which no event will come.
 
-    `emit` is told of events, `leaves` of a conversation that is over, `over` once its sockets are closed, too.
+    `emit` takes events. `leaves` is called with a conversation that is over, `over` when its sockets are closed too.
     `turn`: seconds for which one side may be read, after its first read.
     """
 
@@ -63,7 +64,7 @@ class Shared:
 
 
 class Conversation(SidePair):
-    """One link, its client and its broker. `active` is when bytes were last seen to have moved; times are trio's."""
+    """One link, its client and its broker. `active`: when bytes were last seen to have moved. Times are trio's."""
 
     __slots__ = (
         "__weakref__",
@@ -90,35 +91,35 @@ class Conversation(SidePair):
         self.is_over = False
         self.closing = False
         self.reason: str | None = None
-        self.is_fault = True  # is something wrong where it ended for a reason?
+        self.is_fault = True  # is the reason for its end, if it has one, a fault?
         self.opened = self.active = trio.current_time()
-        self.seen = 0  # `moved` as of `active`
+        self.seen = 0  # the value of `moved` at `active`
 
     @property
     def held(self) -> int:
-        """Bytes of it that take memory."""
+        """Bytes of memory that it holds."""
         return self.link.held + self.client.held + self.broker.held
 
     def let_go(self) -> None:
-        """Forget what can be had again."""
+        """Drop what can be obtained again."""
         self.link.connection.let_go()
 
-    # What becomes of its sockets.
+    # Its sockets.
 
     def ended(self, side: Side) -> None:
-        """The other end sent its last byte."""
+        """The peer of this side sent its last byte."""
         side.readable = False
         side.block()
         self.carry_out(self.link.client_closed() if side.is_client else self.link.broker_closed())
 
     def lost(self, side: Side, error: OSError) -> None:
-        """A socket broke. What was on its way to it, or from it, is gone."""
+        """A socket broke. Bytes on their way to it or from it are lost."""
         self.abort(None if side.is_client else f"the connection to the broker broke: {error.strerror or error}")
 
     # Sending.
 
     def carry_out(self, commands: Sequence[Command]) -> None:
-        """Do what the link wants. What goes to one socket leaves together."""
+        """Carry out the link's commands. All bytes for one socket are sent together."""
         self.buffer.deliver()
         for side, kind in ((self.broker, ToBroker), (self.client, ToClient)):
             pieces = [command.data for command in commands if isinstance(command, kind)]
@@ -150,7 +151,7 @@ class Conversation(SidePair):
             (self.client if isinstance(command, ResumeClient) else self.broker).unblock()
 
     def flush(self, side: Side) -> None:
-        """A socket takes bytes again."""
+        """Send on, since a socket takes bytes again."""
         side.flush()
         if self.closing:
             self._finish()
@@ -158,7 +159,7 @@ class Conversation(SidePair):
     # Ending.
 
     def close(self, reason: str | None) -> None:
-        """End it, once everything that was to be sent is sent."""
+        """End the conversation once all pending bytes are sent."""
         if self.closing:
             return
         self.closing = True
@@ -172,17 +173,17 @@ class Conversation(SidePair):
             self.abort()
 
     def apply(self, filters: Filters, limits: Limits) -> None:
-        """Other filters and limits are in force."""
+        """Put other filters and limits in force."""
         if not self.closing:
             self.carry_out(self.link.apply(filters, limits))
 
     def drain(self) -> None:
-        """Read no further requests; end when all is answered."""
+        """Read no further requests, and end when all are answered."""
         if not self.closing:
             self.ended(self.client)
 
     def abort(self, reason: str | None = None, *, is_fault: bool = True) -> None:
-        """End it now, whatever was still to be sent."""
+        """End the conversation now, whatever is still pending."""
         if self.is_over:
             return
         self.is_over = self.closing = True
@@ -194,7 +195,7 @@ class Conversation(SidePair):
         self.shared.over(self)
 
     def release(self) -> None:
-        """It is over: free all that it holds."""
+        """Free all that the ended conversation holds."""
         for command in self.link.release(self.reason, self.client.received, self.broker.received):
             if isinstance(command, Emit):
                 self.shared.emit(self, command.event)

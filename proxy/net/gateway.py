@@ -1,12 +1,12 @@
-"""Gateway: one worker. Its clusters, the reactor and the limits, from the first port to the last answer.
+"""Gateway: one worker with its clusters, reactor and limits, from the first port to the last response.
 
 Rules:
-* The ports in front of a cluster open as soon as its brokers are known, and it is said at once. The gateway is ready
-  when those of all clusters are open.
-* Drain: no port accepts, requests in flight are answered, and after `limits.drain` what is left is cut.
-* Nothing that a broker, a client, a file or another worker says ends it: what fails outside a link is a task that is
-  begun again (`tasks.py`). Only what keeps it from starting does (StartError).
-* A snapshot is in force, and another may take its place at any time (`changing.py`).
+* The ports of a cluster open as soon as its brokers are known, and `started` is called at once. The gateway is ready
+  when the ports of all clusters are open.
+* Drain: no port accepts, and requests in flight are answered. After `limits.drain` the rest is cut.
+* Nothing that a broker, a client, a file or another worker says ends the gateway. What fails outside a link is a task,
+  which is started again (`tasks.py`). Only what prevents its start ends it (StartError).
+* One snapshot is in force. Another may take its place at any time (`changing.py`).
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ from proxy.telemetry.report import Report, Reports
 class Gateway:
     """Everything that one worker does.
 
-    `tell`: other workers listen on the same ports, and learn brokers by it. `mark` is theirs, too: see `loops.py`.
-    `number`: of this worker among them; `table`: what all of them count together. `states`: what their plugins took
-    while they ran.
+    `tell`: other workers listen on the same ports, and are told of brokers by it. They share `mark`: see `loops.py`.
+    `number`: the number of this worker. `table`: numbers that all workers count together. `states`: the states that
+    plugins took while the proxy ran.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Gateway:
 
     @property
     def snapshot(self) -> GatewaySnapshot:
-        """What is in force."""
+        """The snapshot in force."""
         return self._worker.snapshot
 
     @property
@@ -106,16 +106,16 @@ class Gateway:
 
     @property
     def ready(self) -> bool:
-        """Are all ports open?"""
+        """Are the ports of all clusters open?"""
         return not self._accepting.cancel_called and self._changing.is_open
 
     def stop(self) -> None:
-        """Accept no more, let requests in flight be answered, and let `run` return."""
+        """Accept no more, finish the requests in flight, and let `run` return."""
         self._changing.stop()
         self._accepting.cancel()
 
     async def run(self, started: Started) -> None:
-        """Serve until `stop`; `started` is called each time that the ports in front of a cluster are open."""
+        """Serve until `stop`. `started` is called each time that the ports of a cluster have opened."""
         self._started = started
         keep = self.tasks.keep
         trio.socket.set_custom_hostname_resolver(Resolver())
@@ -136,19 +136,19 @@ class Gateway:
             nursery.cancel_scope.cancel()
 
     async def prepare(self, config: Config) -> GatewaySnapshot:
-        """Build what is to be in force. Raises StartError with all reasons why it cannot be; then nothing changed."""
+        """Build a configuration's snapshot. If it raises StartError, with all reasons, nothing has changed."""
         return await self._changing.prepare(config)
 
     def forget(self, snapshot: GatewaySnapshot) -> None:
-        """What was prepared is not put in force."""
+        """Drop a snapshot that was prepared."""
         self._changing.forget(snapshot)
 
     async def put(self, snapshot: GatewaySnapshot) -> None:
-        """Put this in force, which was prepared last. Raises StartError where the proxy ends."""
+        """Put the snapshot in force that was prepared last. Raises StartError if the proxy ends."""
         await self._changing.put(snapshot)
 
     async def apply(self, config: Config) -> None:
-        """Put this configuration in force while everything goes on. Raises StartError, and nothing changed."""
+        """Put a configuration in force without a break. If it raises StartError, nothing has changed."""
         await self._applying.apply(config)
 
     async def _keep_up(self) -> None:
@@ -160,7 +160,7 @@ class Gateway:
             self._started(self.report())
 
     def learn(self, learned: Learned) -> None:
-        """Another worker saw a broker."""
+        """Take in a broker that another worker saw."""
         served = self._served.get(learned.cluster)
         if served is not None:
             served.exposure.learn(learned)
@@ -174,7 +174,7 @@ class Gateway:
         return self._changing.served
 
     def _ended(self, conversation: Conversation, reason: str | None) -> None:
-        """A link is over, and its sockets are closed."""
+        """Note that a link is over. Its sockets are closed."""
         self.counters.open -= 1
         self.counters.ended_by_fault += reason is not None and conversation.is_fault
         self._draining.ended(conversation)
@@ -182,17 +182,17 @@ class Gateway:
             self._telling.ended(conversation, reason)
 
     def cut(self) -> None:
-        """Connections that are open still end now."""
+        """Count the connections that are still open as cut."""
         self.ending.cut += len(self._reactor.conversations)
 
     async def reports(self) -> Reports:
-        """This worker is the only one."""
+        """The report of this worker, which is the only one."""
         return {0: self.report()}
 
     async def connections(self, limit: int) -> list[dict[str, Any]]:
-        """Who is connected."""
+        """The open connections of this worker, at most `limit`."""
         return [connected(self._reactor.conversations, self._worker.host.worker, limit)]
 
     def report(self) -> Report:
-        """What this worker says about itself."""
+        """The report of this worker."""
         return report(self._worker, self._changing, is_ready=self.ready)

@@ -1,14 +1,14 @@
-"""Time limits: connections that take too long are looked for, a few times in the shortest limit, and ended.
+"""Time limits: finds connections that take too long, a few times within the shortest limit, and ends them.
 
 Rules:
-* A new connection has `first_frame` until its first whole request, whatever it sends before.
-* After that it may pass nothing in either direction for `idle`. With TLS what cannot be read yet is nothing. It is no
-  fault to be idle: brokers end such connections too, and clients come back when they have something to ask.
-* A frame that began, from either side, goes on at 64 KiB a second, and falls behind by `frame_time` at the most. Time
-  in which we do not read it is not counted.
-* What is kept for a side that did not take it leaves at that rate too, and falls behind by `take_time` at the most.
-* No timer belongs to a connection: with ten thousand of them one look at all costs 2 ms, a timer for each far more.
-  Nor is anything noted when a frame begins: where it ends in the stream tells the next look whether it is the same.
+* A new connection must send its first whole request within `first_frame`, whatever it sends before that.
+* After that it may be idle, in both directions, for `idle`. With TLS, bytes that cannot be decrypted yet do not count
+  as traffic. An idle connection is no fault: brokers end such connections too, and clients reconnect when they need to.
+* A frame that began, from either side, must arrive at 64 KiB a second. It may fall behind that by `frame_time`. Time in
+  which we do not read it is not counted.
+* Bytes that a side has not taken must leave at that rate too. They may fall behind it by `take_time`.
+* Connections have no timers: with ten thousand connections one look at all costs 2 ms, a timer for each far more.
+  Nothing is noted when a frame begins. The next look knows the frame again by the position of its end in the stream.
 """
 
 from __future__ import annotations
@@ -21,57 +21,57 @@ import trio
 from proxy.config import LimitOptions
 from proxy.telemetry.counters import NetworkCounters
 
-LONGEST_LOOK = 1.0  # seconds between two looks
-LOOKS = 4  # at the least, within the shortest limit
+LONGEST_LOOK = 1.0  # seconds between two looks, at most
+LOOKS = 4  # the least number of looks within the shortest limit
 RATE = 64 << 10  # bytes a second
 
 
 class TimedSide(Protocol):
     """One side of a connection as the limits see it."""
 
-    received: int  # bytes, since the start
-    blocked: int  # it is not read
-    stalled: bool  # something is kept that it did not take
-    stalls: int  # how often that began
+    received: int  # bytes received since the start
+    blocked: int  # not 0: it is not read
+    stalled: bool  # some bytes that were sent to it wait
+    stalls: int  # how often it began to stall
 
     @property
     def lacking(self) -> int:
-        """Bytes that are to come of the frame that began."""
+        """How many bytes of the current frame are still to come."""
 
     @property
     def kept(self) -> int:
-        """Bytes that it did not take."""
+        """How many bytes wait that it has not taken."""
 
 
 class Timed(Protocol):
     """A connection as the limits see it; times are trio's."""
 
     opened: float
-    active: float  # when bytes were last seen to have moved, and what `moved` was then
+    active: float  # when bytes were last seen to have moved; `seen` is the value of `moved` at that time
     seen: int
 
     @property
     def moved(self) -> int:
-        """A number that changes with every byte that came or left."""
+        """A number that changes with every byte received or sent."""
 
     @property
     def begun(self) -> bool:
-        """Did a whole request come?"""
+        """Has a whole request come?"""
 
     @property
     def client(self) -> TimedSide:
-        """Who asks."""
+        """The side that sends requests."""
 
     @property
     def broker(self) -> TimedSide:
-        """Who answers."""
+        """The side that sends responses."""
 
     def abort(self, reason: str | None = None, *, is_fault: bool = True) -> None:
         """End it now."""
 
 
 class Pending(NamedTuple):
-    """Something that goes on: as which, how many bytes are left of it, and until when more must have moved."""
+    """Something under way: which one it is, how many of its bytes are left, and when the next must have moved."""
 
     what: int
     left: int
@@ -79,7 +79,7 @@ class Pending(NamedTuple):
 
 
 class Deadlines:
-    """What was seen to go on in the last look, and in this one so far. None may fall behind by so many seconds."""
+    """What was under way at the last look, and at this one so far. It may fall behind by `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -87,7 +87,7 @@ class Deadlines:
         self._this: dict[TimedSide, Pending] = {}
 
     def missed(self, side: TimedSide, what: int, left: int, now: float, paused: float = 0.0) -> bool:
-        """Is this late? `what` is the same as long as it goes on, `left` its bytes, `paused` seconds not counted."""
+        """Is it late? `what` identifies it, `left` is its remaining bytes, `paused` are seconds that do not count."""
         until = now + self.seconds
         before = self._last.get(side)
         if before is not None and before.what == what:
@@ -96,12 +96,12 @@ class Deadlines:
         return now >= until
 
     def looked(self) -> None:
-        """All were looked at: what was not seen is over."""
+        """A look at all connections is done. What it did not see is over."""
         self._last, self._this = self._this, {}
 
 
 class Watch:
-    """Looks at all connections, again and again."""
+    """Looks at all connections."""
 
     def __init__(self, limits: LimitOptions, counters: NetworkCounters) -> None:
         self._limits = limits
@@ -110,12 +110,12 @@ class Watch:
         self._backlogs = Deadlines(limits.take_time)
 
     def apply(self, limits: LimitOptions) -> None:
-        """These limits are in force; what goes on already has no more time than it had."""
+        """Put these limits in force. What is already under way gets no more time than it had."""
         self._limits = limits
         self._frames.seconds, self._backlogs.seconds = limits.frame_time, limits.take_time
 
     def look(self, connections: Collection[Timed], now: float, elapsed: float) -> None:
-        """End whatever takes too long; the last look was so many seconds ago."""
+        """End all connections that take too long. `elapsed`: seconds since the last look."""
         silent_since, opened = now - self._limits.idle, now - self._limits.first_frame
         for connection in list(connections):
             client, broker = connection.client, connection.broker
@@ -162,7 +162,7 @@ class Watch:
 async def enforce(
     in_force: Callable[[], LimitOptions], connections: Collection[Timed], counters: NetworkCounters
 ) -> None:
-    """End whatever takes too long, until cancelled. The limits that are `in_force` and `connections` may change."""
+    """End connections that take too long, until cancelled. `in_force` and `connections` may change meanwhile."""
     watch = Watch(in_force(), counters)
     last = trio.current_time()
     while True:

@@ -1,16 +1,18 @@
-"""Loops: a broker's address that leads back to this proxy, whatever it is called and whoever stands between.
+"""Loops: detects a broker's address that leads back to this proxy, under any name and through any intermediary.
 
-Every connection that comes back would be dialled again, without end: one of a client becomes as many as there may be.
+Each connection that comes back would be dialled again, without end. One client's connection would become as many as the
+limits allow.
 
 Rules:
-* An address is looked at before it is dialled: is its port one of ours, on an address of this machine? Names are looked
-  up for that. It costs nothing where no port of ours has that number, which is what nearly always holds. Of a broker
-  that is dialled elsewhere (`via`) that place is looked at: a proxy may have the address that its brokers advertise.
-* A port that is forwarded, or another Doorkeeper, does not show like that. So whatever the proxy asks for itself
-  carries a mark, its client id with a random number in it. Doorkeepers pass it on; a listener that is asked with its
-  own mark answers with an error that no broker gives there (`plugins/api_versions.py`), and that travels back.
-* Nothing of a client's is marked or changed.
-* The number is that of all workers of one proxy: they stand behind the same ports.
+* An address is checked before it is dialled: is its port one of ours, on an address of this machine? Names are
+  resolved for that. The check costs nothing if none of our ports has that number, which is nearly always so. For a
+  broker that is dialled elsewhere (`via`), that place is checked: a proxy may have the address that its brokers
+  advertise.
+* The check does not see through a forwarded port or another Doorkeeper. So all requests of the proxy itself carry a
+  mark: its client id, with a random number in it. Doorkeepers pass it on. A listener that receives its own mark answers
+  with an error that no broker gives there (`plugins/api_versions.py`), and the error travels back.
+* Requests of clients are neither marked nor changed.
+* All workers of a proxy share the number, since they share their ports.
 """
 
 from __future__ import annotations
@@ -29,16 +31,16 @@ from proxy.net.tasks import Tasks
 
 log = structlog.get_logger()
 
-ANY_PORT = 9  # of what is not even sent to
+ANY_PORT = 9  # nothing is sent to it
 WAY_OUT = "give the broker an address of its own in its advertised.listeners, or correct bootstrap or via"
 
 
 class LoopError(UnreachableError):
-    """An address that leads back here."""
+    """An address that leads back to this proxy."""
 
 
 class Loops:
-    """Knows what of the addresses of one cluster leads back. `listeners`: all of this proxy; `via`: see `dial`."""
+    """Detects loops among the addresses of one cluster. `listeners`: all of this proxy. `via`: see `dial`."""
 
     def __init__(
         self, cluster: str, mark: str, listeners: Iterable[Listener], tasks: Tasks, via: Via = DIRECTLY
@@ -50,14 +52,14 @@ class Loops:
         self._tasks = tasks
 
     async def check(self, endpoint: Endpoint) -> None:
-        """Raises LoopError where what is dialled for this address is a port of ours."""
+        """Raises LoopError if dialling this address would reach a port of ours."""
         place = self._via.get(endpoint, endpoint)
-        for listener in tuple(self._listeners):  # there may be others while names are looked up
+        for listener in tuple(self._listeners):  # the list may change while names are resolved
             if listener.has(place.port) and await _same_place(place, listener.bind.host):
                 raise self.found(endpoint, f"it is a port of listener {listener.name} of this proxy")
 
     def found(self, endpoint: Endpoint, why: str = "what is sent there comes back to this proxy") -> LoopError:
-        """This address leads back here: say so, and count."""
+        """Log and count an address that leads back here. Returns the error."""
         self._tasks.counters.loops += 1
         told = {"cluster": self._cluster, "at": str(endpoint), "why": why, "way_out": WAY_OUT}
         self._tasks.complaints.tell(log.error, "a broker's address is a loop", self._cluster, endpoint, **told)
@@ -65,7 +67,7 @@ class Loops:
 
 
 async def _same_place(endpoint: Endpoint, bound: str) -> bool:
-    """Does a connection to `endpoint` arrive where a listener on the host `bound` listens?"""
+    """Would a connection to `endpoint` reach a listener on the host `bound`?"""
     listening = await _addresses(bound, endpoint.port)
     everywhere = any(address.is_unspecified for address in listening)
     for address in await _addresses(endpoint.host, endpoint.port):
@@ -77,7 +79,7 @@ async def _same_place(endpoint: Endpoint, bound: str) -> bool:
 
 
 async def _addresses(host: str, port: int) -> set[IPv4Address | IPv6Address]:
-    """The addresses of a host; none where it has none, which whoever dials it will find out."""
+    """The addresses of a host. Empty if the name does not resolve: dialling it will report that."""
     try:
         found = await trio.socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, ValueError):
@@ -91,7 +93,7 @@ def _plain(text: str) -> IPv4Address | IPv6Address:
 
 
 def is_here(address: IPv4Address | IPv6Address) -> bool:
-    """Is this an address of this machine? The kernel says so by the way that it would take: from there to there."""
+    """Is this an address of this machine? If so, the kernel chooses the same address as the source of a route to it."""
     if address.is_loopback:
         return True
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
@@ -100,4 +102,4 @@ def is_here(address: IPv4Address | IPv6Address) -> bool:
             probe.connect((str(address), ANY_PORT))
             return ip_address(probe.getsockname()[0]) == address
     except OSError:
-        return False  # there is no way there
+        return False  # there is no route to it

@@ -1,15 +1,16 @@
-"""Paths: the ways to the brokers of one cluster, and whether they lead anywhere but back here.
+"""Paths: the ways to the brokers of one cluster, and whether they lead back to this proxy.
 
-A loop over other machines shows only when something comes back (`loops.py`). So before an address counts as a broker's,
-the proxy asks through it, and it asks again while it is used: what was none may have become one.
+A loop over other machines shows only when something comes back (`loops.py`). So the proxy sends a question of its own
+through an address before it trusts that address. It asks again during use, since an address may become a loop later.
 
 Rules:
-* Until an address has answered, a few connections go ahead: in a loop one of them is the question itself, coming round.
+* Until an address has answered, only a few connections go ahead. In a loop, one of them is the question coming round.
   All others wait for the answer, as long as dialling may take.
-* After that it is asked anew beside every 50 connections. Only where no answer came for 1,000 do clients wait again.
+* After that, it is asked again in the background every 50 connections. Clients wait again only after 1,000 connections
+  without an answer.
 * An address that leads back is not dialled for half a minute. Links that are already part of the loop end with it: the
-  last one is refused, and with it the one before.
-* Whoever answers with anything else, with silence or with a goodbye (as brokers before 0.10 do), is no loop.
+  last one is refused, which ends the one before it, and so on.
+* Any other answer, silence, or a closed connection (as of brokers before 0.10) is no loop.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from proxy.net.loops import LoopError
 
 AHEAD = 8  # connections to an address that has not answered yet
 ASK_EVERY = 50  # connections
-WAIT_AFTER = 1_000  # connections without an answer
+WAIT_AFTER = 1_000  # connections since the last answer
 REFUSED_FOR = 30.0  # seconds
 MOST = 5_000  # addresses that are remembered
 
@@ -34,18 +35,18 @@ Start = Callable[[Callable[[], Awaitable[None]]], None]
 
 
 class Path:
-    """The way to one address."""
+    """The path to one address."""
 
     def __init__(self) -> None:
         self.answered = False
-        self.dialled = 0  # since it was asked last
+        self.dialled = 0  # connections since the last question
         self.asking: Question | None = None
         self.loop: LoopError | None = None
         self.refused_until = float("-inf")
 
 
 class Question:
-    """A question on its way, and what came of it."""
+    """A question under way, and its result."""
 
     def __init__(self) -> None:
         self.done = trio.Event()
@@ -53,15 +54,15 @@ class Question:
 
 
 class Paths:
-    """All of one cluster. `ask` asks through an address, and raises UnreachableError; `start` has it done meanwhile."""
+    """The paths of one cluster. `ask` asks through an address; it raises UnreachableError. `start` runs it meanwhile."""
 
     def __init__(self, ask: Ask, start: Start) -> None:
         self._ask = ask
         self._start = start
-        self._paths: OrderedDict[Endpoint, Path] = OrderedDict()  # the last one used comes last
+        self._paths: OrderedDict[Endpoint, Path] = OrderedDict()  # in the order of last use
 
     async def admit(self, endpoint: Endpoint) -> None:
-        """Return when a client may be brought there. Raises UnreachableError; LoopError where it leads back."""
+        """Return when a client may be connected to this address. Raises UnreachableError, or LoopError for a loop."""
         path = self._path(endpoint)
         while True:
             if trio.current_time() < path.refused_until:
@@ -78,7 +79,7 @@ class Paths:
                 raise type(question.failed)(endpoint, question.failed.why, stalled=question.failed.stalled)
 
     def look(self, endpoint: Endpoint) -> None:
-        """Ask through an address that is new, before anybody goes there."""
+        """Ask through a new address before anybody is connected to it."""
         if endpoint not in self._paths:
             self._begin(endpoint, self._path(endpoint))
 

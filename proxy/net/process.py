@@ -1,9 +1,11 @@
-"""Process: whatever serves, from its start to the signal that ends it.
+"""Process: a gateway or several workers, from the start to the signal that ends them.
 
 Rules:
-* SIGTERM and Ctrl-C end it cleanly: what is in flight is answered, the exit code is 0. A second one ends it at once.
-* What keeps it from starting is one line in the log, not a traceback.
-* Its last line is `ended`, and says what was cut: connections or workers that did not end in time, or at once.
+* SIGTERM and Ctrl-C end it cleanly: requests in flight are answered, and the exit code is 0. A second one ends it at
+  once.
+* A problem that prevents the start is one line in the log, not a traceback.
+* Its last line is `ended`. It says how many connections or workers were cut, because they did not end in time, or
+  because the process was to end at once.
 """
 
 from __future__ import annotations
@@ -25,16 +27,16 @@ log = structlog.get_logger()
 
 DONE = 0
 CUT = 1  # ended at once, whatever was in flight
-ECHO = 0.3  # seconds in which a second signal is the first again: `timeout` and some shells send it twice
-CANNOT_START = 3  # and has said why
-ENDING = "the proxy is about to end"  # why nothing is changed any more
+ECHO = 0.3  # seconds within which a second signal counts as the first one: `timeout` and some shells send it twice
+CANNOT_START = 3  # the reason was logged
+ENDING = "the proxy is about to end"  # the reason for refusing changes
 
 Started = Callable[[Report], None]
 
 
 @dataclass
 class DrainResult:
-    """How it ends: so many connections, or workers, were there when it was told to end, and so many were cut."""
+    """The result of a drain: how many connections or workers there were when it began, and how many were cut."""
 
     what: str
     there: int = 0
@@ -48,45 +50,45 @@ class Serving(Protocol):
 
     @property
     def states(self) -> PluginStates:
-        """Its plugins, while they run."""
+        """The state of the plugins while they run."""
 
     @property
     def config(self) -> Config:
         """The configuration that is in force."""
 
     async def apply(self, config: Config) -> None:
-        """Put another configuration in force, while everything goes on. Raises StartError, and nothing changed."""
+        """Put another configuration in force without a break. If it raises StartError, nothing has changed."""
 
     async def run(self, started: Started) -> None:
-        """Serve until stopped; `started` is called each time that further ports are open."""
+        """Serve until stopped. `started` is called each time that further ports have opened."""
 
     def stop(self) -> None:
-        """Let `run` end when what is in flight is answered."""
+        """Let `run` return when requests in flight are answered."""
 
     async def reports(self) -> Reports:
-        """What each worker says about itself."""
+        """The report of each worker."""
 
     async def connections(self, limit: int) -> list[dict[str, Any]]:
-        """Who is connected to each worker (`connected.py`), as many of them as the limit."""
+        """The open connections of each worker (`connected.py`), at most `limit` of each."""
 
     def cut(self) -> None:
-        """Whatever is there still ends now: `run` is cancelled next."""
+        """Count what is still there as cut. `run` is cancelled next."""
 
 
 class StartError(Exception):
-    """What serves cannot start, or cannot take a configuration; the reasons are for people.
+    """A gateway or worker cannot start, or cannot take a configuration. The reasons are for people.
 
-    Without one it has been said already.
+    If there are none, they have been logged already.
     """
 
     @property
     def reasons(self) -> Sequence[str]:
-        """A line each."""
+        """The reasons, a line each."""
         return self.args
 
 
 async def serve(serving: Serving, started: Started) -> int:
-    """Serve until a signal comes. Gives the exit code."""
+    """Serve until a signal comes. Returns the exit code."""
     code = CUT
     try:
         async with trio.open_nursery() as nursery:
@@ -107,7 +109,7 @@ def _say_ended(ending: DrainResult) -> None:
 
 
 def cannot_start(*errors: Exception) -> int:
-    """Say why. Gives the exit code."""
+    """Log the reasons. Returns the exit code."""
     for error in errors:
         for reason in error.reasons if isinstance(error, StartError) else (str(error),):
             log.error("cannot start", why=reason)
@@ -128,7 +130,7 @@ async def _obey_signals(serving: Serving, everything: trio.CancelScope, task_sta
 
 
 def leaves(group: BaseExceptionGroup[Exception]) -> Iterator[Exception]:
-    """The exceptions of a group, and of the groups in it."""
+    """The exceptions of a group, including those of nested groups."""
     for error in group.exceptions:
         if isinstance(error, BaseExceptionGroup):
             yield from leaves(error)

@@ -1,10 +1,11 @@
-"""Reloading: SIGHUP has the configuration file read anew, and put in force while everything goes on.
+"""Reloading: on SIGHUP the configuration file is read again, and put in force without a break.
 
 Rules:
-* It is checked whole first, with the files that it names, the ports that it wants, and what cannot change while the
-  proxy runs. It is refused with all its problems, each a line, and nothing changed; or it is taken, in all workers.
-* One after the other: signals that come meanwhile are one more.
-* One that comes while the proxy starts is obeyed as soon as that can be; none is any more once it is about to end.
+* The file is checked completely first: with the files that it names, the ports that it needs, and the options that
+  cannot change while the proxy runs. Either it is refused with all its problems, each a line, and nothing changes. Or
+  all workers take it.
+* Reloads come one after the other. Signals during one reload cause one more.
+* A SIGHUP during the start is handled as soon as possible. Once the proxy is ending, none is handled.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ from proxy.text.problems import Finding
 
 log = structlog.get_logger()
 
-Also = Callable[[Config], Iterable[Finding]]  # finds more that is wrong
+Also = Callable[[Config], Iterable[Finding]]  # finds further problems
 Examine = Callable[[Also], tuple[Config | None, list[Problem]]]
 
 
 async def obey(
     examine: Examine, serving: Serving, tasks: Tasks, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
 ) -> None:
-    """Reload at each SIGHUP, until cancelled. `examine` reads the file anew."""
-    signal.signal(signal.SIGHUP, lambda number, frame: None)  # trio raises again what is not obeyed in the end
+    """Reload at each SIGHUP, until cancelled. `examine` reads the file."""
+    signal.signal(signal.SIGHUP, lambda number, frame: None)  # trio raises an unhandled signal again
     with trio.open_signal_receiver(signal.SIGHUP) as signals:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})  # one that came before this
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})  # for a signal that came before this
         task_status.started()
         async for _ in signals:
             with tasks.contained("reloading the configuration"):
@@ -44,7 +45,7 @@ async def obey(
 
 
 async def reload(examine: Examine, serving: Serving) -> None:
-    """Read the file, check it, and put it in force; or say why not."""
+    """Read the file, check it, and put it in force, or log why not."""
     running = serving.config
     ours = {port for report in (await serving.reports()).values() for port in _ports(report.listening)}
     config, problems = await trio.to_thread.run_sync(examine, partial(_findings, running, ours))
@@ -65,7 +66,7 @@ async def reload(examine: Examine, serving: Serving) -> None:
 
 
 def _findings(running: Config, ours: set[int], config: Config) -> Iterator[Finding]:
-    """What is wrong with it in a proxy that runs already; `ours` are ports that this one has for brokers."""
+    """Problems of a configuration for a proxy that already runs. `ours`: ports that this proxy has open for brokers."""
     yield from fixed(running, config)
     bound = {listener.bind for listener in running.listeners.values()}
     for name, listener in config.listeners.items():

@@ -1,11 +1,10 @@
 """Served: one cluster with all that a worker puts in front of it: listeners (`fronts.py`), and discovery.
 
 Rules:
-* Clusters have nothing in common but the reactor and the limits: what is wrong with one keeps no other waiting, neither
-  at the start nor later. Whatever runs for a cluster is a task of its own.
-* Its ports open when its brokers are known.
-* A cluster whose bootstrap addresses, `via`, TLS or SASL are others is discovered anew. Connections that are there
-  go on.
+* Clusters share only the reactor and the limits. A problem with one delays no other, neither at the start nor later.
+  Whatever runs for a cluster is a task of its own.
+* The ports of a cluster open when its brokers are known.
+* If the bootstrap addresses, `via`, TLS or SASL of a cluster change, it is discovered anew. Open connections stay.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Served:
-    """One cluster. `opened` is called each time that ports to begin at were opened."""
+    """One cluster. `opened` is called each time that bootstrap ports have opened."""
 
     def __init__(self, name: str, worker: Worker, opened: Callable[[], None], tell: Tell | None = None) -> None:
         self.name = name
@@ -36,7 +35,7 @@ class Served:
         self._opened = opened
         self._serving = trio.CancelScope()
         self._following = trio.CancelScope()
-        self._news = trio.Event()  # there is a port to be opened
+        self._news = trio.Event()  # set when there is a port to open
         self.exposure = Exposure(name, (), worker.snapshot.config.limits.brokers, worker.tasks, tell)
         self.exposure.in_use = self._in_use
         self._fronts = Fronts(worker, self.exposure, lambda: self.upstream, shared=tell is not None)
@@ -45,14 +44,14 @@ class Served:
 
     @property
     def _way(self) -> object:
-        """What discovery goes by."""
+        """The settings that discovery depends on."""
         snapshot = self._worker.snapshot
         declared, cluster = snapshot.config.clusters[self.name], snapshot.clusters[self.name]
         return declared.bootstrap, declared.via, cluster.identity, cluster.tls
 
     @property
     def is_open(self) -> bool:
-        """Can clients begin at all listeners?"""
+        """Are all bootstrap ports open?"""
         return self._fronts.are_open
 
     # Discovery.
@@ -85,7 +84,7 @@ class Served:
         return {link.connection.broker_id for link in links if link.connection.cluster == self.name}
 
     def _beside(self, do: Callable[[], Awaitable[None]]) -> None:
-        """Have this done beside what goes on."""
+        """Run this in the background."""
 
         async def contained() -> None:
             with self._worker.tasks.contained("asking through a broker's address"):
@@ -94,7 +93,7 @@ class Served:
         self._worker.dialling.start_soon(contained)
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Serve until cancelled or ended; then no port is open."""
+        """Serve until cancelled or ended. Then no port is open."""
         try:
             with self._serving:
                 async with trio.open_nursery() as self._nursery:
@@ -107,7 +106,7 @@ class Served:
             self.exposure.closing = True
 
     async def _follow(self, upstream: Upstream) -> None:
-        """Discover the brokers, until there is another upstream."""
+        """Discover the brokers until the upstream is replaced."""
         tasks = self._worker.tasks
         identity = self._worker.snapshot.clusters[self.name].identity
         async with trio.open_nursery() as nursery:
@@ -126,17 +125,17 @@ class Served:
     # Another snapshot.
 
     def end(self) -> list[Topology]:
-        """The cluster is gone. Gives the topologies that clients of its listeners have."""
+        """End the cluster. Returns the topologies that clients of its listeners have."""
         self.exposure.closing = True
         self._serving.cancel()
         return self._fronts.close_all()
 
     def close_gone(self) -> list[Topology]:
-        """Close the listeners that are no more, or are others. Gives the topologies that their clients have."""
+        """Close listeners that were removed or replaced. Returns the topologies that their clients have."""
         return self._fronts.close_gone()
 
     async def open_new(self) -> None:
-        """Do what the snapshot says that is in force: new listeners, and another way to the brokers."""
+        """Bring the cluster to the snapshot in force: open new listeners, and discover anew if the settings changed."""
         limits = self._worker.snapshot.config.limits
         self.exposure.limit(limits.brokers)
         await self._fronts.open_new(self._nursery)

@@ -20,11 +20,11 @@ from proxy.telemetry.counters import NetworkCounters
 
 @dataclass
 class Worker:
-    """What all connections of a worker share.
+    """The things that all connections of a worker share.
 
-    `mark`: the client id of this proxy; `host`: what plugins share; `listeners`: all that it has.
+    `mark`: the client id of this proxy. `host`: what plugins share. `listeners`: all listeners of the worker.
 
-    `snapshot` is in force: another may be after any await.
+    `snapshot` is the one in force. After any await it may be another.
     """
 
     snapshot: GatewaySnapshot
@@ -41,10 +41,10 @@ class Worker:
 
     @property
     def limits(self) -> LimitOptions:
-        """Those that are in force."""
+        """The limits in force."""
         return self.snapshot.config.limits
 
     def forget(self) -> None:
-        """What plugins go by is another: links ask them anew which requests may pass."""
+        """Have links ask plugins anew which requests may pass, because a plugin's basis for that has changed."""
         for conversation in self.reactor.conversations:
             conversation.link.forget()

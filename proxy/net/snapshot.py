@@ -1,4 +1,4 @@
-"""Snapshot: what is in force in one worker. It never changes; another takes its place (`snapshot_builder.py`)."""
+"""Snapshot: everything in force in one worker. It never changes. Another may replace it (`snapshot_builder.py`)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from proxy.net.fetching import FetchedKeys
     from proxy.net.tls.clients import ClientTls
 
-PLUGIN, FILTERS, CERTIFICATES = "plugin", "filters", "certificates"  # kinds of what is built
+PLUGIN, FILTERS, CERTIFICATES = "plugin", "filters", "certificates"  # kinds of built things
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterInForce:
-    """What is in force for one cluster: the plugins that the configuration names and those that are always there."""
+    """What is in force for one cluster: the plugins that the configuration names, and the built-in ones."""
 
     plugins: tuple[Plugin, ...]
     address: Plugin
@@ -36,15 +36,15 @@ class ClusterInForce:
 
 @dataclass(frozen=True, slots=True)
 class ListenerInForce:
-    """What is in force for the clients that come to one listener."""
+    """What is in force for the clients of one listener."""
 
     filters: Filters
-    introduce_later: bool  # who we are for the brokers depends on who the client is
+    introduce_later: bool  # the proxy's identity at brokers depends on the client
     tls: ClientTls | None
 
 
 class GatewaySnapshot:
-    """What is in force. `limits` are those of each link; `built` is everything, by keys."""
+    """Everything in force. `limits` are the limits of each link. `built` is everything that was built, by key."""
 
     def __init__(
         self,
@@ -65,37 +65,37 @@ class GatewaySnapshot:
         }
 
     def filters(self, listener: str, authentication: Plugin) -> Filters:
-        """The filters for clients of a listener that authenticate by this."""
+        """The filters for clients of a listener that authenticate by this plugin."""
         found = self._filters.get((listener, authentication))
-        if found is None:  # they came while this was built
+        if found is None:  # such clients came while this snapshot was built
             _, *rest = self.listeners[listener].filters.plugins
             found = self._filters[listener, authentication] = Filters([authentication, *rest])
         return found
 
     @property
     def all_filters(self) -> Iterable[Filters]:
-        """Of all listeners."""
+        """The filters of all listeners."""
         return self._filters.values()
 
     @property
     def is_outdated(self) -> bool:
-        """Does a plugin read other requests or answers than when the filters were made?"""
+        """Does a plugin now read other requests or responses than when the filters were made?"""
         filters = (made for key, made in self.built.items() if key[0] == FILTERS)
         return any(made.of != read_by(made.thing.plugins) for made in filters)
 
     @property
     def hosted(self) -> Sequence[HostedPlugin]:
-        """All plugins, as they run."""
+        """All plugins as they run."""
         return self._things(PLUGIN)
 
     @property
     def fetched(self) -> Sequence[FetchedKeys]:
-        """Keys that are fetched."""
+        """Keys that are fetched from a URL."""
         return self._things(KEYS)
 
     @property
     def watched(self) -> Sequence[Watched]:
-        """The files to be looked at."""
+        """The files to watch for changes."""
         return [
             *(file for hosted in self.hosted for file in hosted.watched),
             *(("credentials", file) for file in self._things(CREDENTIALS)),
@@ -107,5 +107,5 @@ class GatewaySnapshot:
 
 
 def read_by(plugins: tuple[Plugin, ...]) -> tuple[tuple[Plugin, Hashable], ...]:
-    """What filters are made of: plugins, and what each reads."""
+    """The input of filters: plugins, and what each of them reads."""
     return tuple((plugin, plugin.reads) for plugin in plugins)

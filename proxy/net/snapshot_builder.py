@@ -1,10 +1,10 @@
-"""Snapshot builder: from a configuration, and the snapshot before, to what is to be in force.
+"""Snapshot builder: from a configuration and the previous snapshot to a new snapshot.
 
 Rules:
-* It is built whole, in a thread, or not at all.
-* What is built of the same options is kept from the snapshot before (`building.py`): plugins, authorities, files,
-  contexts of TLS, and the filters of a listener whose plugins are all the same.
-* SASL belongs to a connection: it goes on with the plugin that it began with, whatever its listener has now.
+* A snapshot is built completely, in a thread, or not at all.
+* Whatever has the same options is kept from the previous snapshot (`building.py`): plugins, authorities, files, TLS
+  contexts, and the filters of a listener whose plugins are all the same.
+* SASL belongs to a connection: the connection keeps the plugin that it began with, whatever its listener has now.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class SnapshotBuilder:
         self._others = others
 
     def cluster(self, name: str) -> ClusterInForce | None:
-        """What is to be in force for a cluster; None where something could not be made."""
+        """What is to be in force for a cluster. None if a part could not be made."""
         building, declared = self.building, self._config.clusters[name]
         sasl, tls, speaks, seals = declared.sasl, declared.tls, None, None
         plugins = []
@@ -62,7 +62,7 @@ class SnapshotBuilder:
         with building.part():
             if tls is not None:
                 seals = building.get((CERTIFICATES, "cluster", name), tls, partial(BrokerTls, name, tls))
-        # One for all listeners, which show the same brokers, each at its own addresses.
+        # One for all listeners: they show the same brokers, each at its own addresses.
         address = self._always(name, "address", Address, Address.Options())
         api_versions = self._always(name, "api_versions", ApiVersions, ApiVersions.Options(mark=self._mark))
         if building.problems:
@@ -70,12 +70,12 @@ class SnapshotBuilder:
         return ClusterInForce(tuple(plugins), address, api_versions, speaks, seals)
 
     def listener(self, name: str, cluster: ClusterInForce | None, in_use: Iterable[Plugin]) -> ListenerInForce | None:
-        """What is to be in force at a listener; None where something could not be made."""
+        """What is to be in force at a listener. None if a part could not be made."""
         building, declared = self.building, self._config.listeners[name]
         tls, judge = None, None
         with building.part():
             if declared.tls is not None:
-                from proxy.net.tls.clients import ClientTls  # reads certificates: 10 MB, only where there are any
+                from proxy.net.tls.clients import ClientTls  # importing it takes 10 MB, only for certificates
 
                 make = partial(ClientTls, name, declared, declared.tls, others=self._others)
                 tls = building.get((CERTIFICATES, "listener", name), (declared.tls, declared.advertise), make)
@@ -105,7 +105,7 @@ class SnapshotBuilder:
     def _always(
         self, cluster: str, name: str, plugin: type[Plugin], options: Options, whose: str = "", of: object = None
     ) -> Plugin:
-        """One of those that no file names; `whose`: of which listener."""
+        """A plugin that no file names. `whose`: the listener that it belongs to, if any."""
         use = PluginUse(name, plugin, options)
         return self._plugin(cluster, name, use, use if of is None else of, whose)
 
@@ -123,9 +123,9 @@ def build(
     *,
     others: bool = False,
 ) -> GatewaySnapshot:
-    """Build what is to be in force. Raises StartError with all reasons why it cannot be.
+    """Build a snapshot. Raises StartError with all reasons why it cannot be built.
 
-    `mark` is the client id of this proxy; `in_use` is what clients of each listener authenticate by that are there;
+    `mark` is the client id of this proxy. `in_use` has listeners, each with a plugin that authenticated a connection.
     `others`: other workers listen on the same ports.
     """
     builder = SnapshotBuilder(config, before, host, mark, others=others)

@@ -1,9 +1,9 @@
-"""Supervisor: the process that was started. Alone it is the worker; otherwise it keeps `workers` of them.
+"""Supervisor: the process that the user started. It is the worker itself, or it runs several worker processes.
 
 Rules:
-* What would keep every worker from starting is found here, once: ports that others have, too few open files.
-* The admin side is here, whoever serves: there is one port, and it speaks for all workers. Where it fails, the others
-  go on without it until it is begun again.
+* Problems that would keep every worker from starting are found here, once: ports in use, too few open files.
+* The admin side runs here in either case: there is one port, and it speaks for all workers. If it fails, the rest goes
+  on without it until it is started again.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from proxy.telemetry.report import Report
 
 log = structlog.get_logger()
 
-UNTAKEN = 10.0  # seconds in which a client of the admin side takes something of its answer
+UNTAKEN = 10.0  # seconds within which a client of the admin side must take a part of its response
 
 
 def run(config: Config, log_form: str = "auto", *, verbose: bool = False, examine: Examine | None = None) -> int:
-    """Serve until a signal comes. Gives the exit code: 0 after a clean end, 1 where it could not start or was cut.
+    """Serve until a signal comes. Returns the exit code: 0 after a clean end, 1 if it could not start or was cut.
 
-    `examine` reads the configuration anew, at SIGHUP.
+    `examine` reads the configuration anew on SIGHUP.
     """
     try:
         for name, listener in config.listeners.items():
@@ -59,7 +59,7 @@ async def _run(config: Config, settings: Settings, admin: list[socket.socket], e
         return cannot_start(error)
     async with trio.open_nursery() as nursery:
         if config.admin is not None:
-            from proxy.admin.app import application  # a proxy without it saves 0.2 s and 10 MB
+            from proxy.admin.app import application  # without the admin side, 0.2 s and 10 MB are saved
             from proxy.admin.server import serve_admin
 
             settling = Settling()
@@ -74,14 +74,14 @@ async def _run(config: Config, settings: Settings, admin: list[socket.socket], e
 
 
 class Announcer:
-    """Says which listeners are open, each once, and when all are: people, tests and scripts wait for these lines."""
+    """Logs each listener once when it is open, and when all are. People, tests and scripts wait for these lines."""
 
     def __init__(self, serving: Serving) -> None:
         self._serving = serving
-        self._said: set[tuple[str, str]] = set()  # names, and where they are bound
+        self._said: set[tuple[str, str]] = set()  # name and address of each listener
 
     def __call__(self, report: Report) -> None:
-        """Some listeners are open."""
+        """Some listeners have opened."""
         config = self._serving.config
         wanted = {(name, str(listener.bind)) for name, listener in config.listeners.items()}
         new = {(name, bind) for name, bind in wanted - self._said if name in report.listening}

@@ -1,9 +1,9 @@
-"""Telling: what a link did, as a line in the log, with all that is known of its connection.
+"""Telling: writes events of a link to the log, with all that is known of its connection.
 
 Rules:
-* Of an error it is told what it is and where it was raised. What it says is told too, unless it may say what a secret
-  is: where the message has secrets in it, and of steps beside a conversation, which authenticate.
-* What a client can cause is told as often as complaints are: a client that is denied asks again at once.
+* An error's type, and where it was raised, are always logged. Its text is logged unless it may contain a secret. That
+  may be so if the message has secrets in it, and for steps beside a conversation, which authenticate.
+* Lines that a client can cause are rate-limited as complaints, since a denied client asks again at once.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ log = structlog.get_logger()
 
 
 class Telling:
-    """Writes the lines of one worker."""
+    """Writes the log lines of one worker's links."""
 
     def __init__(self, complaints: Complaints) -> None:
         self._complaints = complaints
         self._tell = complaints.tell
 
     def __call__(self, conversation: Conversation, event: Event) -> None:
-        """Write the line, if it is due."""
+        """Write the line of this event, if it is due."""
         if isinstance(event, Denied):
             self._denied(event, conversation)
             return
@@ -56,7 +56,7 @@ class Telling:
                 facts |= {"why": event.why, "mechanism": event.mechanism}
                 self._tell(log.warning, "authentication failed", who, event.why, **facts)
             case AclsChanged():
-                each = *who, trio.current_time()  # a kind of its own: none is left out until there are very many
+                each = *who, trio.current_time()  # each is a kind of its own, so that hardly any is left out
                 self._tell(log.info, "ACLs changed", each, created=event.created, deleted=event.deleted, **facts)
             case AclsNotChanged():
                 self._tell(log.error, "ACLs not changed", who, event.why, why=event.why, **facts)
@@ -75,7 +75,7 @@ class Telling:
                 self._tell(log.warning, "undecodable frame", (fault, *who), facts["why"], **facts)
 
     def ended(self, conversation: Conversation, reason: str | None) -> None:
-        """A link is over; `reason`: where something was wrong, or the proxy ended it."""
+        """A link is over. `reason` is None unless something was wrong, or the proxy ended it."""
         facts = conversation.link.connection.facts()
         if reason is None:
             log.debug("connection closed", **facts)
@@ -85,7 +85,7 @@ class Telling:
         self._tell(write, "connection ended", about, reason, why=reason, **facts)
 
     def _denied(self, event: Denied, conversation: Conversation) -> None:
-        """One request may be about ten thousand topics, each of them denied."""
+        """Log a denial. One request may name ten thousand topics, each of them denied."""
         what = "denied" if event.enforced else "would be denied"
         about = conversation.link.connection.whose, event.operation, event.resource, event.place
         left_out = self._complaints.due(what, about, event.name)
@@ -102,7 +102,7 @@ class Telling:
 
 
 def _failure(event: HandlerFailed | ObserverFailed | StepsFailed, secret: bool) -> dict[str, str]:
-    """What was raised, and where."""
+    """The error, and where it was raised."""
     kind = type(event.error).__name__
     told = {"error": kind if secret or not str(event.error) else f"{kind}: {event.error}"}
     return told | ({"at": event.at} if event.at else {})
@@ -110,8 +110,8 @@ def _failure(event: HandlerFailed | ObserverFailed | StepsFailed, secret: bool) 
 
 @cache
 def _has_secrets(api: Api) -> bool:
-    if api in (ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS):  # passwords are among the configs of brokers
+    if api in (ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS):  # the configs of brokers include passwords
         return True
     if not api.versions:
-        return False  # it is unknown
+        return False  # an unknown API
     return any(leading(message, Meaning.SECRET) for message in (api.request, api.response))

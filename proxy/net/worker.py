@@ -1,8 +1,8 @@
-"""Worker: one of several processes on the same ports, as its supervisor starts it: `python -m proxy.net.worker FD FD`.
+"""Worker: one of several processes on the same ports. Its supervisor starts it: `python -m proxy.net.worker FD FD`.
 
-The descriptors are its channel, and the file of what all workers count together (`shared_rows.py`).
+The descriptors are its channel, and the file of numbers that all workers count together (`shared_rows.py`).
 
-It serves as a single process would; beside that it reports through its channel, and ends when the supervisor is gone.
+It serves as a single process would. It also reports through its channel, and it ends when the supervisor is gone.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from proxy.telemetry.report import Report
 
 
 class MachineClock(trio.abc.Clock):
-    """The clock of all workers: what one of them notes of a time, another understands."""
+    """A clock that all workers share, so that a time noted by one means the same to another."""
 
     def start_clock(self) -> None:
-        """It always runs."""
+        """Nothing: the clock always runs."""
 
     def current_time(self) -> float:
         """Seconds since the machine began."""
         return time.monotonic()
 
     def deadline_to_sleep_time(self, deadline: float) -> float:
-        """Seconds until then."""
+        """Seconds until a deadline."""
         return deadline - time.monotonic()
 
 
 async def work(settings: Settings, channel: socket.socket, table: SharedTable | None = None) -> int:
-    """Serve until told to end. Gives the exit code."""
+    """Serve until told to end. Returns the exit code."""
     lines = Lines(channel)
     outbox = BrokerOutbox(lines)
     async with trio.open_nursery() as nursery:
@@ -90,7 +90,7 @@ async def _answer(gateway: Gateway, lines: Lines) -> None:
 
 
 async def _query(gateway: Gateway, lines: Lines, line: dict[str, Any]) -> None:
-    """Answer what the supervisor asks of plugins, or of who is connected."""
+    """Answer a question of the supervisor, to plugins or about connections."""
     answers = None
     with gateway.tasks.contained("answering the supervisor"):
         if "connections" in line:
@@ -103,17 +103,17 @@ async def _query(gateway: Gateway, lines: Lines, line: dict[str, Any]) -> None:
 
 
 class PreparedChange(NamedTuple):
-    """What puts a change in force, and what is done where it is not."""
+    """How to put a prepared change in force, and how to drop it."""
 
     put: Callable[[], Awaitable[None]]
     forget: Callable[[], None]
 
 
 class Changes:
-    """Other configurations, and other states of plugins, as the supervisor sends them.
+    """Carries out changes that the supervisor sends: configurations, and states of plugins.
 
-    It says the next thing when the last was answered, or when that took too long: then what was prepared too late, and
-    that nobody says anything about any more, is forgotten.
+    The supervisor sends the next change when the last was answered, or after a timeout. A change that was prepared too
+    late is never mentioned again. It is dropped when the next one is prepared.
     """
 
     def __init__(self, gateway: Gateway, lines: Lines) -> None:
@@ -123,7 +123,7 @@ class Changes:
         self._newest = 0
 
     async def hear(self, line: dict[str, Any]) -> None:
-        """Do what the supervisor says, and answer."""
+        """Carry out a line of the supervisor, and answer it."""
         match line:
             case {"prepare": number}:
                 await self._lines.send({"prepared": number, **await self._prepare(number, line)})
@@ -137,7 +137,7 @@ class Changes:
                 self._prepared.pop(number).forget()
 
     async def _prepare(self, number: int, line: dict[str, Any]) -> dict[str, Any]:
-        """Prepare it. Gives what is wrong."""
+        """Prepare a change. Returns its problems, of which there may be none."""
         problems, findings = ["a worker could not prepare it; its log says why"], []
         self._newest = number
         with self._gateway.tasks.contained("preparing a change"):
@@ -167,8 +167,8 @@ class Changes:
 
 
 def main() -> int:
-    """Gives the exit code."""
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the supervisor says what changed
+    """Run the worker. Returns the exit code."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the supervisor tells us what changed
     channel = socket.socket(fileno=int(sys.argv[1]))
     settings = receive_settings(channel)
     logs.begin(settings.log, verbose=settings.verbose, worker=settings.worker)

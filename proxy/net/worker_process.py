@@ -1,9 +1,9 @@
-"""Worker process: how one is started, and what its exit code says.
+"""Worker process: how it is started, and what its exit code means.
 
 Rules:
-* It has a process group of its own: Ctrl-C reaches the supervisor alone, which then tells the workers.
+* It has a process group of its own: Ctrl-C reaches only the supervisor, which then tells the workers.
 * It inherits two files: its end of the channel, and the numbers that all workers count together.
-* However the supervisor came to find its modules, a worker finds the same ones.
+* A worker finds its modules where the supervisor found them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import trio
 
 
 async def start_worker(nursery: trio.Nursery, channel: int, shared: int) -> trio.Process:
-    """Start one that lives in this nursery. Both files are given as their descriptors."""
+    """Start a worker process that ends with this nursery. Both files are given as descriptors."""
     command = [sys.executable, "-P", "-m", "proxy.net.worker", str(channel), str(shared)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     start = partial(
@@ -38,7 +38,7 @@ async def _kill(process: trio.Process) -> None:
 
 
 def how_it_ended(code: int | None) -> str:
-    """For a line in the log; None: there was no process."""
+    """The end of a worker, in words for the log. None: there was no process."""
     if code is None:
         return "could not be started"
     return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"exited with code {code}"

@@ -1,13 +1,13 @@
-"""Workers: several processes on the same ports, each a gateway of its own; one that dies is replaced.
+"""Workers: several processes on the same ports. Each is a gateway of its own. A worker that dies is replaced.
 
 Rules:
-* A worker that cannot start, and says why, ends everything; so do five deaths in a row before a worker was ready.
+* A worker that cannot start, and says why, ends the proxy. So do five deaths in a row before a worker was ready.
 * A worker that dies later is replaced: at once if it had served for a while, otherwise after 0.5 s, 1 s, ... 30 s.
-* A worker has a process group of its own: Ctrl-C reaches the supervisor alone, which then tells the workers.
-* A worker ends with its supervisor, however that ended: the channel between them closes.
-* What one worker learns of brokers is told to the others, and to one that is ready later. None waits for another.
-* What changes while they run all of them take, or none (`agreement.py`).
-* A worker that cannot be started now, for want of memory or descriptors, is one that died.
+* A worker has a process group of its own: Ctrl-C reaches only the supervisor, which then tells the workers.
+* A worker ends with its supervisor, however that ended, because the channel between them closes.
+* Brokers that one worker learns of are told to the others, and to workers that get ready later. None waits for another.
+* A change at run time is taken by all of them or by none (`agreement.py`).
+* A worker that cannot be started for want of memory or descriptors counts as one that died.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from proxy.telemetry.report import Reports
 
 log = structlog.get_logger()
 
-STEADY = 10.0  # seconds that a worker must have served to be replaced at once
+STEADY = 10.0  # a worker that served for so many seconds is replaced at once
 FIRST_PAUSE = 0.5
 LAST_PAUSE = 30.0
-MOST_DEATHS = 5  # in a row, before it was ready
-GRACE = 5.0  # seconds beyond the time to drain, after which a worker that was told to end is killed
+MOST_DEATHS = 5  # in a row, before the worker was ever ready
+GRACE = 5.0  # seconds after the drain's end, until a worker that was told to end is killed
 
 
 class Workers:
@@ -47,12 +47,12 @@ class Workers:
     def __init__(self, settings: Settings, tasks: Tasks) -> None:
         self._tasks = tasks
         self._children: dict[int, Child] = {}
-        self._ready: set[int] = set()  # workers that were, once
+        self._ready: set[int] = set()  # workers that have been ready
         self._started: Started = lambda report: None
         self._learned: dict[tuple[str, int], Learned] = {}  # by cluster and node id
         self._stopping = trio.Event()
         self._agreement = Agreement(settings, self._children, self._stopping)
-        self._shared: IO[bytes]  # for what they count together
+        self._shared: IO[bytes]  # a file of numbers that they count together
         self.ending = DrainResult("workers")
         self.states = SharedStates(self._agreement)
 
@@ -66,13 +66,13 @@ class Workers:
         return self._settings.config
 
     async def apply(self, config: Config) -> None:
-        """Put another configuration in force in all of them. Raises StartError, and nothing changed."""
+        """Put a configuration in force in all workers. If it raises StartError, nothing has changed."""
         await self._agreement.configure(config)
         self._learned = {about: it for about, it in self._learned.items() if it.cluster in config.clusters}
         self._announce()
 
     async def run(self, started: Started) -> None:
-        """Keep them running until `stop`. Raises StartError, in a group."""
+        """Keep the workers running until `stop`. Raises StartError, in a group."""
         self._started = started
         with shared_file() as self._shared:
             async with trio.open_nursery() as around:
@@ -83,7 +83,7 @@ class Workers:
                 around.cancel_scope.cancel()
 
     async def _insist(self) -> None:
-        """A worker that hangs does not keep the proxy from ending."""
+        """Kill workers that hang, so that the proxy can end."""
         await self._stopping.wait()
         await trio.sleep(self._settings.config.limits.drain + GRACE)
         for worker, child in self._children.items():
@@ -91,18 +91,18 @@ class Workers:
             child.process.kill()
 
     def stop(self) -> None:
-        """Tell all to end."""
+        """Tell all workers to end."""
         self._stopping.set()
         self.ending.there = len(self._children)
         for child in self._children.values():
             child.process.terminate()
 
     def cut(self) -> None:
-        """Workers that are there still are killed."""
+        """Count the workers that are still there. They are killed next."""
         self.ending.cut += len(self._children)
 
     async def reports(self) -> Reports:
-        """What they say about themselves."""
+        """The reports of all workers."""
         found: Reports = {}
 
         async def ask(worker: int, child: Child) -> None:
@@ -114,11 +114,11 @@ class Workers:
         return dict(sorted(found.items()))
 
     async def connections(self, limit: int) -> list[dict[str, Any]]:
-        """Who is connected to each."""
+        """The open connections of each worker."""
         return await self.states.connections(limit)
 
     def _announce(self) -> None:
-        """Say what is open in all workers."""
+        """Report the listeners that are open in all workers."""
         reports = [child.ready for child in self._children.values() if child.ready is not None]
         if len(reports) == self._settings.config.workers:
             common = set.intersection(*(set(report.listening) for report in reports))
@@ -139,7 +139,7 @@ class Workers:
             was_ready = worker in self._ready
             deaths = 1 if was_ready and lived >= STEADY else deaths + 1
             if code == CANNOT_START and not was_ready:
-                raise StartError  # the worker said why
+                raise StartError  # the worker has logged the reason
             why = how_it_ended(code)
             if deaths >= MOST_DEATHS and not was_ready:
                 raise StartError(f"worker {worker} died {deaths} times before it was ready; the last one {why}")
@@ -150,14 +150,14 @@ class Workers:
                 return
 
     def _welcome(self, worker: int) -> None:
-        """A worker serves a cluster, or one more: it hears what others learned before."""
+        """A worker serves its first cluster, or one more. Tell it what others learned before."""
         self._ready.add(worker)
         for learned in self._learned.values():
             self._children[worker].outbox.put(learned)
         self._announce()
 
     def _spread(self, worker: int, learned: Learned) -> None:
-        """A worker learned something: the others hear of it."""
+        """Tell the other workers what one worker learned."""
         about = learned.cluster, learned.node_id
         if learned.cluster not in self._settings.config.clusters or self._learned.get(about) == learned:
             return
