@@ -1,11 +1,11 @@
-"""Admitting: what plugins say of a client that was accepted, and what becomes of it by that.
+"""Admitting: what plugins decide about an accepted client, before it has a link.
 
 Rules:
-* No link exists yet, so the steps of plugins are taken here, by the task of the connection. It is one of those that
-  `limits.connections` counts, and it waits no longer than `limits.idle`.
+* No link exists yet, so the steps of plugins run here, in the task of the connection. That connection counts towards
+  `limits.connections`, and waits no longer than `limits.idle`.
 * A client that leaves meanwhile is forgotten at once, unless it sent something first.
-* Where nothing is waited for, which is usual, no task and no time limit is made: what trio notes of a limit is kept
-  until it would have been over.
+* If no step waits, which is usual, no task and no timeout is made: trio keeps the record of a timeout until its
+  deadline.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ROOM = 64 << 10  # bytes read at a time from a client that gets no answer
 
 
 async def admit(client: socket.socket, steps: Generator[Step, Any, Decided], most: float) -> Decided:
-    """What these steps decide, within so many seconds, done as far as it is more than to close the socket."""
+    """The decision of these steps, within `most` seconds. Everything is done for it but closing the socket."""
     decision: Decided = Disconnect(f"a plugin did not decide within {most:g} s (limits.idle)")
     driver = StepDriver(steps)
     try:
@@ -51,7 +51,7 @@ async def admit(client: socket.socket, steps: Generator[Step, Any, Decided], mos
 
 
 def tell_not_served(filters: Filters, ended: NotServed) -> Iterator[tuple[str, Exception]]:
-    """Tell plugins of a connection that ended here. Gives the names of those that failed, and how."""
+    """Tell plugins of a connection that ended here. Returns the names of those that failed, and their errors."""
     for told in filters.not_served:
         try:
             told(ended)
@@ -75,7 +75,7 @@ async def _unless_gone(client: socket.socket, driver: StepDriver[Decided]) -> De
 
 
 async def _is_gone(client: socket.socket) -> bool:
-    """Wait for the first byte of the client, or for its end."""
+    """Wait for the client's first byte or its end. Returns whether it left."""
     await trio.lowlevel.wait_readable(client)
     try:
         return not client.recv(1, socket.MSG_PEEK)
@@ -84,7 +84,7 @@ async def _is_gone(client: socket.socket) -> bool:
 
 
 async def take(driver: StepDriver[R]) -> R:
-    """Take the step that waits, and those after it, where no link is, and so no broker that could be asked."""
+    """Run the pending step and those after it. There is no link, and so no broker to ask."""
     waits = True
     while waits:
         try:
@@ -113,7 +113,7 @@ async def _taken(step: object) -> Any:
 
 
 async def _answer_nothing(client: socket.socket, how: How, most: float) -> None:
-    """Throw away what the client sends, until it leaves or sends nothing for so many seconds."""
+    """Discard what the client sends, until it leaves or sends nothing for so many seconds."""
     try:
         if how is How.HALF_CLOSE:
             client.shutdown(socket.SHUT_WR)
@@ -124,4 +124,4 @@ async def _answer_nothing(client: socket.socket, how: How, most: float) -> None:
                 await trio.lowlevel.wait_readable(client)
                 received = bool(client.recv(ROOM))
     except OSError:
-        return  # it is gone
+        return  # the client is gone

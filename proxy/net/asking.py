@@ -1,7 +1,7 @@
 """Asking a broker on a connection of our own, one question at a time.
 
 Rules:
-* A broker that does not take a question may have said why before: what it said is read all the same.
+* If a broker closes the connection while a question is sent, it may have said why before. So its answer is read anyway.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ R = TypeVar("R", bound=Response)
 
 
 def new_mark() -> str:
-    """A client id that no other proxy has: see `loops.py`."""
+    """A client id that no other proxy has. `loops.py` says what it is for."""
     return f"{CLIENT_ID}-{secrets.token_hex(8)}"
 
 
 class EndedError(Exception):
-    """The broker closed the connection where an answer was due."""
+    """The broker closed the connection before it answered."""
 
 
 async def ask(
@@ -43,7 +43,7 @@ async def ask(
     *fields: str,
     client_id: str = CLIENT_ID,
 ) -> R:
-    """The answer, or only these fields of it. Raises EndedError, ProtocolError, and TlsError where TLS has a reason."""
+    """The answer, or only these fields of it. Raises EndedError, ProtocolError, and TlsError if TLS names a reason."""
     with suppress(trio.BrokenResourceError):
         await stream.send_all(request_frame(request, version, correlation_id=0, client_id=client_id))
     try:

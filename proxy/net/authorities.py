@@ -1,7 +1,7 @@
-"""Authorities: who judges the clients of a listener, and as whom the proxy speaks to a cluster.
+"""Authorities: the authority that checks a listener's clients, and the proxy's identities at a cluster.
 
-What judges by a file, or by keys that are fetched, keeps them under the same name when another configuration comes: a
-file that two listeners name is read once.
+Credential files and fetched keys keep their name when another configuration comes. A file that two listeners name is
+read once.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from proxy.core.sasl.authority import Exchange
 from proxy.net.building import Building
 from proxy.text.watched import WatchedFile
 
-# What judges passwords and tokens, and what fetches, takes 25 MB: it is imported where a listener or cluster has it.
+# The code that checks passwords and tokens, and that fetches, takes 25 MB. It is imported only where it is needed.
 if TYPE_CHECKING:
     from proxy.auth.tokens import TokenValidator
     from proxy.auth.users import Users
     from proxy.net.fetching import FetchedToken
 
-CREDENTIALS, KEYS = "credentials", "keys"  # kinds of what is built: files, and keys that are fetched
+CREDENTIALS, KEYS = "credentials", "keys"  # kinds of built things: files, and fetched keys
 
 
 def authority(building: Building, name: str, sasl: ListenerSasl, patience: float) -> ListenerAuthority:
-    """Who judges the clients of a listener. Raises BadFileError."""
+    """The authority of a listener. Raises BadFileError."""
     failures = building.get(("failures",), None, Failures)
     ways = _ways(building, sasl)
     return building.get(
@@ -75,14 +75,14 @@ def _read(building: Building, file: str, load: Callable[[str], Any]) -> WatchedF
 
 
 class UpstreamIdentity(NamedTuple):
-    """As whom the proxy speaks to a cluster, and the token by which it does, where that is fetched."""
+    """The proxy's identities at a cluster, and its token, if that is fetched."""
 
     identities: Identities
     token: FetchedToken | None
 
 
 def upstream_identity(sasl: ClusterSasl) -> UpstreamIdentity:
-    """As whom the proxy speaks."""
+    """The proxy's identities at a cluster, made of its options."""
     if sasl.oauthbearer is None:
         return UpstreamIdentity(_identities(sasl), None)
     from proxy.net.fetching import FetchedToken

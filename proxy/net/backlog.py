@@ -1,8 +1,8 @@
-"""Backlog: what one socket has not taken yet, in the order in which it is to leave.
+"""Backlog: bytes that a socket has not taken yet, in the order in which they are to be sent.
 
-# It is the rest of one buffer, or one pipe: while there is a backlog, what would have to follow it is not read.
-# What is read is only lent, and copied to be kept; it is never longer than `BUFFER`. Longer pieces are kept as they
-# are: copying 100 MiB takes 100 ms.
+# A backlog is the rest of one buffer, or of one pipe. While there is one, nothing is read that would have to follow it.
+# Bytes that were read are only lent, so they are copied to be kept. They are never longer than `BUFFER`. Longer pieces
+# are kept without a copy: copying 100 MiB takes 100 ms.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Callable
 from proxy.net.pipes import Pipe
 from proxy.protocol.frame import Buffer
 
-BUFFER = 256 << 10  # what is read at a time, at the most
+BUFFER = 256 << 10  # bytes that are read at a time, at most
 
 
 class Backlog:
-    """What waits for one socket. `pipe` leaves before the pieces."""
+    """The bytes that wait for one socket. The bytes in `pipe` leave before the pieces."""
 
     __slots__ = ("_pieces", "pipe")
 
@@ -26,22 +26,22 @@ class Backlog:
 
     @property
     def size(self) -> int:
-        """Bytes that are to leave."""
+        """How many bytes wait."""
         return sum(map(len, self._pieces)) + (self.pipe.held if self.pipe is not None else 0)
 
     @property
     def held(self) -> int:
-        """Bytes of memory that it takes: a part of a frame keeps the whole of it."""
+        """How many bytes of memory it takes. A part of a frame keeps the whole frame in memory."""
         whole = {id(found): found for each in self._pieces if (found := getattr(each, "obj", each)) is not None}
         return sum(map(len, whole.values())) + (self.pipe.held if self.pipe is not None else 0)
 
     def keep(self, data: Buffer, sent: int) -> None:
-        """Keep what comes after the first `sent` bytes."""
+        """Keep everything after the first `sent` bytes."""
         rest = memoryview(data)[sent:]
         self._pieces.append(bytes(rest) if len(rest) <= BUFFER else rest)
 
     def flush(self, fd: int, write: Callable[[Buffer], int]) -> bool:
-        """Give the socket what it takes. True: that was all."""
+        """Send what the socket takes. Returns whether that was everything."""
         try:
             if self.pipe is not None:
                 if not self.pipe.drain(fd, False):
@@ -60,7 +60,7 @@ class Backlog:
         return True
 
     def drop(self) -> None:
-        """Nothing of it leaves any more."""
+        """Discard everything."""
         if self.pipe is not None:
             self.pipe.release()
             self.pipe = None

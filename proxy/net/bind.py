@@ -2,8 +2,8 @@
 
 Rules:
 * Nothing here waits: a port is open when `listen` returns.
-* With several workers the ports are shared (SO_REUSEPORT). That would also let a second proxy share them unnoticed,
-  so whoever starts the workers claims each port alone first (`claim`).
+* Several workers share their ports (SO_REUSEPORT). A second proxy could then share them too, unnoticed. So the process
+  that starts the workers first claims each port without sharing (`claim`).
 * `::` listens for IPv4 too, as Java does; any other address for its own family.
 """
 
@@ -19,20 +19,20 @@ from typing import Any
 from proxy.core.topology import Endpoint
 from proxy.text.scarce import MORE_DESCRIPTORS, SCARCE
 
-TCP_USER_TIMEOUT = getattr(socket, "TCP_USER_TIMEOUT", None)  # Linux alone has it
-BACKLOG = 1024  # clients come back all at once after a broker died
-LISTEN = "0A"  # the kernel's number for the state in /proc/net/tcp
+TCP_USER_TIMEOUT = getattr(socket, "TCP_USER_TIMEOUT", None)  # only on Linux
+BACKLOG = 1024  # after a broker died, its clients reconnect all at once
+LISTEN = "0A"  # "listening", in the kernel's table /proc/net/tcp
 
 
 class BindError(Exception):
-    """A port that cannot be had: where, why, and what to do about it."""
+    """A port that cannot be opened: which one, why, and what to do about it."""
 
     def __init__(self, why: str | Callable[[], str]) -> None:
         super().__init__(why)
         self._why = why
 
     def __str__(self) -> str:
-        """What is found out where it is told, for it takes a while: who has the port."""
+        """The reason. A function may find it out only now: it takes a while to learn who has a port."""
         if not isinstance(self._why, str):
             self._why = self._why()
         return self._why
@@ -41,7 +41,7 @@ class BindError(Exception):
 def listen(
     endpoint: Endpoint, option: str, *, shared: bool = False, untaken: float | None = None
 ) -> list[socket.socket]:
-    """Listen on every address of `endpoint`. `option`: what a person would change. Raises BindError.
+    """Listen on every address of `endpoint`. `option`: the option to change on an error. Raises BindError.
 
     `untaken`: seconds after which the kernel ends a connection whose client takes nothing of what is sent to it.
     """
@@ -54,7 +54,7 @@ def listen(
                 listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 if shared:
                     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-                if untaken is not None and TCP_USER_TIMEOUT is not None:  # what it accepts has it too
+                if untaken is not None and TCP_USER_TIMEOUT is not None:  # accepted sockets inherit it
                     listening.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, round(untaken * 1000))
                 if family == socket.AF_INET6:
                     listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, address[0] != "::")
@@ -69,7 +69,7 @@ def listen(
 
 @cache
 def overlap(one: str, other: str) -> bool:
-    """Do two hosts to listen on share an address? So it is taken to be where that cannot be found out."""
+    """Do two hosts to listen on share an address? Yes, if that cannot be found out."""
     try:
         first, second = ({address[0] for _, address in _addresses(Endpoint(host, 1), "bind")} for host in (one, other))
     except BindError:
@@ -78,7 +78,7 @@ def overlap(one: str, other: str) -> bool:
 
 
 def claim(endpoint: Endpoint, option: str) -> None:
-    """Make sure that nobody listens on `endpoint`, not even another proxy that shares. Raises BindError."""
+    """Check that nobody listens on `endpoint`, not even another proxy that shares ports. Raises BindError."""
     for listening in listen(endpoint, option):
         listening.close()
 
@@ -90,7 +90,7 @@ def _addresses(endpoint: Endpoint, option: str) -> list[tuple[socket.AddressFami
         raise BindError(f"{endpoint}: no such host; change {option}") from None
     except OSError as error:  # the resolver got no descriptor
         raise BindError(_refused(endpoint, error.errno, option)) from None
-    return list(dict.fromkeys((family, address) for family, _, _, _, address in found))  # each once
+    return list(dict.fromkeys((family, address) for family, _, _, _, address in found))  # without duplicates
 
 
 def _refused(endpoint: Endpoint, number: int | None, option: str) -> str:
@@ -106,7 +106,7 @@ def _refused(endpoint: Endpoint, number: int | None, option: str) -> str:
 
 
 def owner(port: int) -> str:
-    """Who listens on a port of this machine, as far as this user may know."""
+    """The process that listens on a port of this machine, as far as this user may know."""
     wanted = {f"socket:[{inode}]" for inode in _inodes(port)}
     for process in _processes():
         try:
@@ -122,7 +122,7 @@ def _processes() -> list[Path]:
     try:
         return list(Path("/proc").glob("[0-9]*"))
     except OSError:
-        return []  # no descriptor to look with
+        return []  # no descriptor is left for this
 
 
 def _inodes(port: int) -> set[str]:

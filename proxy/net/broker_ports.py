@@ -1,9 +1,9 @@
-"""Broker ports: those on which clients reach the brokers of one cluster, at each of its listeners.
+"""Broker ports: the ports on which clients reach the brokers of one cluster, at each of its listeners.
 
 Rules:
-* A port that cannot be had is an error in the log, and tried again: it holds up no other. Until then clients are told
-  nobody's address.
-* What is said of a broker is a line in the log, throttled: a broker that goes mad can invent as many as it likes.
+* A port that cannot be opened is an error in the log, and is tried again. It delays no other port. Until it is open,
+  clients are given an address at which nobody answers.
+* Log lines about a broker are rate-limited, since a faulty broker can invent as many brokers as it likes.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ LAST_RETRY = 15.0
 
 
 class BrokerPorts(ABC):
-    """Those in front of one cluster. `waiting`: clients of brokers that are still to come, by listener."""
+    """The ports for one cluster. `waiting`: by listener, clients that wait for their broker's port."""
 
     def __init__(self, cluster: str, tasks: Tasks) -> None:
         self.cluster = cluster
         self.listeners: tuple[Listener, ...] = ()
         self.topologies: dict[str, Topology] = {}
         self.waiting: dict[str, trio.lowlevel.ParkingLot] = {}
-        self.closing = False  # no port is opened any more
+        self.closing = False  # no more ports are opened
         self._counters = tasks.counters
         self._complaints = tasks.complaints
 
     @abstractmethod
     def _began(self) -> None:
-        """Ports are open where clients begin, as far as they could be had."""
+        """The bootstrap ports are open, as far as possible."""
 
     async def open(self) -> None:
-        """Open the ports where clients begin; those that cannot be had are tried until they can."""
+        """Open the bootstrap ports. Those that cannot be opened are tried until they can."""
         pause = FIRST_RETRY
         while any(not each.is_open for each in self.listeners):
             for listener in self.listeners:
@@ -58,9 +58,9 @@ class BrokerPorts(ABC):
                 pause = min(pause * 2, LAST_RETRY)
 
     def _open(self, listener: Listener, node_id: int) -> None:
-        """Open the port of a broker, if it can be had."""
+        """Open the port of a broker, if possible."""
         if self.closing or listener.is_shut:
-            return  # an answer on its way out while the proxy, or its listener, ends
+            return  # a response still under way while the proxy or the listener ends
         topology = self.topologies[listener.name]
         was_missing = node_id in listener.missing
         try:
@@ -82,17 +82,17 @@ class BrokerPorts(ABC):
             self.topologies[listener.name].readvertise(node_id)
 
     def _say(self, write: Write, event: str, node_id: int | None, **facts: object) -> None:
-        """Once in a while about each broker."""
+        """Log an event about a broker, rate-limited."""
         which = {} if node_id is None else {"broker": node_id}
         about = self.cluster, facts.get("listener")
         self._complaints.tell(write, event, about, node_id, cluster=self.cluster, **which, **facts)
 
 
 def say_info(event: str, **facts: object) -> None:
-    """For `_say`."""
+    """The level info, for `_say`."""
     log.info(event, **facts)
 
 
 def say_error(event: str, **facts: object) -> None:
-    """Put errors into words only now: it takes a while to find out who has a port."""
+    """The level error, for `_say`. Errors become text only here, since finding the owner of a port takes a while."""
     log.error(event, **{name: str(fact) if isinstance(fact, Exception) else fact for name, fact in facts.items()})

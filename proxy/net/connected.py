@@ -1,4 +1,4 @@
-"""Connected: who is connected to one worker, as the admin side shows it."""
+"""Connected: the open connections of one worker, as the admin side shows them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import trio
 from proxy.core.topology import Endpoint
 from proxy.net.conversation import Conversation
 
-LONGEST = 200  # characters of a client id
+LONGEST = 200  # characters of a client id that are shown
 
 
 def connected(conversations: Collection[Conversation], worker: int, limit: int) -> dict[str, Any]:
-    """The first so many, and how many there are, as plain values."""
+    """The first `limit` connections, and how many there are, as plain values."""
     began = time.time() - trio.current_time()
     shown = [_shown(conversation, worker, began) for conversation in islice(conversations, limit)]
     return {"total": len(conversations), "connections": shown}

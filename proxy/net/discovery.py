@@ -1,14 +1,15 @@
-"""Discovery: one broker is asked for all brokers of its cluster.
+"""Discovery: asks one broker for all brokers of its cluster.
 
 Rules:
-* Only the list of brokers is asked for: Metadata with an empty list of topics means none from v1 on.
-* A broker that closes on ApiVersions (0.8.2) or is silent (0.9) is older than ApiVersions. It is asked again on a new
-  connection with Metadata v0, where an empty list means all topics.
-* Only what is needed is read of an answer: librdkafka's mock cluster has a byte too many after Metadata v9 and above.
-* A broker that speaks ApiVersions and closes on Metadata wants to know first who asks (SASL).
-* A broker that is named twice is where it is named first.
-* A broker that answers as this proxy itself would is a loop (`loops.py`).
-* Whatever else goes wrong is an `UnreachableError` with the broker's address.
+* Only the list of brokers is requested: from v1 on, Metadata with an empty list of topics means no topics.
+* A broker that closes the connection on ApiVersions (0.8.2) or does not answer it (0.9) is older than ApiVersions. It
+  is asked again on a new connection with Metadata v0, where an empty list means all topics.
+* Only the needed fields of a response are read: librdkafka's mock cluster has a byte too many after Metadata v9 and
+  above.
+* A broker that answers ApiVersions and closes the connection on Metadata requires authentication (SASL).
+* If a broker is listed twice, its first address counts.
+* A broker that gives an answer that only this proxy gives is a loop (`loops.py`).
+* Any other failure is an `UnreachableError` with the broker's address.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersions
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.problem import ProtocolError
 
-SILENCE = 3.0  # seconds after which a broker that says nothing to ApiVersions is taken for 0.9
+SILENCE = 3.0  # seconds without an answer to ApiVersions, after which a broker is taken for 0.9
 
 NO_TOPICS = MetadataRequest(topics=[])
 
@@ -46,7 +47,7 @@ Introduce = Callable[[trio.abc.Stream, Endpoint], Awaitable[object]]
 
 
 async def nobody(stream: trio.abc.Stream, endpoint: Endpoint) -> None:
-    """The brokers want to know nobody."""
+    """No authentication: the brokers require none."""
 
 
 async def discover(
@@ -59,7 +60,7 @@ async def discover(
 ) -> Cluster:
     """All brokers of the cluster that `endpoint` belongs to.
 
-    `seconds`: for each step; `introduce` says who we are. Raises UnreachableError.
+    `seconds`: for each step. `introduce` authenticates us. Raises UnreachableError.
     """
     version = 0
     try:
@@ -97,7 +98,7 @@ async def newest_metadata(
     loops: Loops | None = None,
     via: Via = DIRECTLY,
 ) -> int:
-    """The newest Metadata version that broker and codec know. Raises UnreachableError, ProtocolError, TlsError."""
+    """The newest Metadata version of broker and codec. Raises UnreachableError, ProtocolError, TlsError."""
     mark = loops.mark if loops else CLIENT_ID
     async with await dial(endpoint, seconds, tls, loops.check if loops else None, via) as stream:
         with trio.move_on_after(min(seconds, SILENCE)):

@@ -1,8 +1,8 @@
-"""Draining: connections that are let go, of one listener or all: what is asked is answered, for a while.
+"""Draining: ends the connections of one listener or of all, and gives them time to answer what was requested.
 
 Rules:
-* Nothing more is read of their clients. Each ends when all is answered.
-* What is left when the time is over is cut.
+* Nothing more is read of their clients. Each connection ends when all its requests are answered.
+* Connections that are left when the time is over are cut.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ log = structlog.get_logger()
 
 
 class Draining:
-    """Of one worker."""
+    """The drains of one worker."""
 
     def __init__(self, reactor: Reactor, counters: NetworkCounters) -> None:
         self._reactor = reactor
         self._counters = counters
-        self._left: dict[trio.Event, set[Conversation]] = {}  # those that are there still, for each drain
+        self._left: dict[trio.Event, set[Conversation]] = {}  # by drain: the connections that are left
 
     def ended(self, conversation: Conversation) -> None:
-        """This one is over."""
+        """A connection is over."""
         for done, left in self._left.items():
             left.discard(conversation)
             if not left:
                 done.set()
 
     async def drain(self, conversations: Iterable[Conversation], seconds: float) -> int:
-        """Let these go. Gives how many were cut."""
+        """Drain these connections. Returns how many were cut."""
         left, done = set(conversations), trio.Event()
         if not left:
             return 0
@@ -54,7 +54,7 @@ class Draining:
             del self._left[done]
 
     async def drain_all(self, seconds: float, ending: DrainResult) -> None:
-        """Let all go, and note how many there were and how many were cut."""
+        """Drain all connections, and note how many there were and how many were cut."""
         ending.there = len(self._reactor.conversations)
         if ending.there:
             log.info("draining", connections=ending.there, within=f"{seconds:g}s")

@@ -1,13 +1,13 @@
-"""Exposure: the brokers of one cluster and the ports on which clients reach them, kept in step.
+"""Exposure: keeps the brokers of one cluster and the ports on which clients reach them in step.
 
 Rules:
-* No port is open before the brokers are known: until then clients are refused, as by a broker that is down.
-* The port of a broker opens when the broker is learned, whoever learned it: discovery, the rewriting of an answer, or
-  another worker. What one listener of a cluster learns, all of them do, in all workers: a client that was told of a
-  broker by one may come to another. What another worker told is not told again.
-* A port is given back when discovery did not find its broker for ten minutes and no client is there. The broker has the
-  same one when it comes back.
-* What brokers and workers say is never a reason to end: nothing here raises for it.
+* No port is open before the brokers are known. Until then clients are refused, as by a broker that is down.
+* The port of a broker opens when the broker is learned of: from discovery, from the rewriting of a response, or from
+  another worker. What one listener of a cluster learns, all its listeners learn, in all workers: a client that was told
+  of a broker by one may come to another. News from another worker is not passed on.
+* A port is closed when discovery has not found its broker for ten minutes and no client uses it. The broker gets the
+  same port when it comes back.
+* Nothing here raises because of what brokers and workers say.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Tell = Callable[[Learned], None]
 
 
 class Exposure(BrokerPorts):
-    """What stands in front of one cluster. `tell`: other workers learn by it of brokers that clients were told of."""
+    """The brokers and ports of one cluster. `tell` sends other workers the brokers that clients were told of."""
 
     def __init__(
         self,
@@ -41,21 +41,21 @@ class Exposure(BrokerPorts):
         tell: Tell | None = None,
     ) -> None:
         super().__init__(cluster, tasks)
-        self.ask_again: Callable[[], None] = lambda: None  # called where discovery has something to find out
+        self.ask_again: Callable[[], None] = lambda: None  # asks discovery to run
         self.in_use: Callable[[], Container[int | None]] = lambda: ()  # brokers that clients are connected to
-        self._known: dict[int, Endpoint] = {}  # also while there is no listener
-        self._gone: dict[int, float] = {}  # since when discovery does not find a broker
+        self._known: dict[int, Endpoint] = {}  # kept even while there is no listener
+        self._gone: dict[int, float] = {}  # by broker: since when discovery has not found it
         self._most = most
         self._tell = tell
         self._opened = False
-        self._early: dict[int, Learned] = {}  # what others learned before that
-        self._learning = False  # all are being told of a broker
-        self._news = False  # it was new to one of them
+        self._early: dict[int, Learned] = {}  # what others learned before the ports were open
+        self._learning = False  # while all topologies are told of a broker
+        self._news = False  # whether it was new to one of them
         for listener in listeners:
             self.add(listener)
 
     def add(self, listener: Listener) -> None:
-        """One more listener: it learns what others knew."""
+        """Add a listener. It learns what the others know."""
         self.listeners += (listener,)
         self.waiting[listener.name] = trio.lowlevel.ParkingLot()
         listener.lost = partial(self._lost, listener)
@@ -65,19 +65,19 @@ class Exposure(BrokerPorts):
             self._learn(node_id, real)
 
     def remove(self, listener: Listener) -> None:
-        """One is gone."""
+        """Remove a listener."""
         self.listeners = tuple(each for each in self.listeners if each is not listener)
         del self.topologies[listener.name], self.waiting[listener.name]
 
     def limit(self, most: int) -> None:
-        """So many brokers may be learned."""
+        """Set how many brokers may be known."""
         self._most = most
         for topology in self.topologies.values():
             topology.most = most
 
     def discovered(self, brokers: Mapping[int, Endpoint]) -> dict[int, Endpoint]:
-        """Discovery found these. Gives those that can be reached by clients."""
-        if brokers:  # none: they answer only whom they know
+        """Take in the brokers that discovery found. Returns those that clients can reach."""
+        if brokers:  # brokers may list none until they know the client
             self._give_back(brokers)
         for node_id, real in brokers.items():
             if self._learn(node_id, real):
@@ -89,20 +89,20 @@ class Exposure(BrokerPorts):
         return {n: real for n, real in brokers.items() if all(n in each and each[n].real == real for each in known)}
 
     def learn(self, learned: Learned) -> None:
-        """Another worker saw a broker."""
+        """Take in a broker that another worker saw."""
         if self._opened:
             self._learn(learned.node_id, Endpoint(learned.host, learned.port))
         elif learned.node_id in self._early or len(self._early) < self._most:
             self._early[learned.node_id] = learned
 
     def _began(self) -> None:
-        """From now on what others learn is learned here."""
+        """The bootstrap ports are open: take in what others have learned."""
         self._opened = True
         while self._early:
             self.learn(self._early.popitem()[1])
 
     def _learn(self, node_id: int, real: Endpoint) -> bool:
-        """Who stands in front of this cluster learns it. True: it was news to somebody."""
+        """Tell all topologies of a broker. Returns whether it was new to one of them."""
         self._learning, self._news = True, False
         try:
             for topology in self.topologies.values():
@@ -112,7 +112,7 @@ class Exposure(BrokerPorts):
         return self._news
 
     def _share(self, broker: Broker) -> None:
-        """A broker is new here. Where a client was told of it, the others in front of the cluster hear of it too."""
+        """A broker is new. If a client was told of it, tell all listeners and the other workers too."""
         self._news = True
         self._known[broker.node_id] = broker.real
         if not self._learning:
@@ -125,7 +125,7 @@ class Exposure(BrokerPorts):
             self._tell(Learned(self.cluster, node_id, *real))
 
     def _appeared(self, listener: Listener, broker: Broker) -> None:
-        """A broker was learned: its port is open when this returns."""
+        """A topology learned of a broker. Its port is open when this returns."""
         self._share(broker)
         self._open(listener, broker.node_id)
 
@@ -144,7 +144,7 @@ class Exposure(BrokerPorts):
             self._say(say_error, "broker cannot be used", refused.node_id, why=refused.why, way_out=WAY_OUT)
 
     def _give_back(self, brokers: Container[int]) -> None:
-        """Close the ports of those that discovery did not find for a while, if no client is there."""
+        """Close the ports of brokers that discovery has not found for a while, if no client uses them."""
         now = trio.current_time()
         known = {node_id for topology in self.topologies.values() for node_id in topology.brokers}
         self._gone = {node_id: self._gone.get(node_id, now) for node_id in known if node_id not in brokers}

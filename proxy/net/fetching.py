@@ -1,12 +1,11 @@
-"""Fetching what OAUTHBEARER needs from elsewhere: keys to judge clients' tokens by, and tokens of our own.
+"""Fetching over HTTP for OAUTHBEARER: keys to verify clients' tokens, and tokens for the proxy itself.
 
 Rules:
-* Keys of a URL are fetched once an hour, and when a token has a key that is not known, but never twice within 10 s.
-  What cannot be had leaves what there was.
-* A token of ours is renewed when four fifths of its time are over; where that fails, again and again, a little later
-  each time.
-* Whom we trust there is read each time: a file that changed counts from the next time on.
-* What is sent to a token endpoint, and what it answers, is never told to anybody; nor is what may be secret in a URL.
+* The keys of a URL are fetched once an hour, and when a token names an unknown key. Two fetches are at least 10 s
+  apart. If a fetch fails, the previous keys stay.
+* A token of ours is renewed after four fifths of its lifetime. If that fails, it is retried with growing pauses.
+* The trusted authorities are read at each fetch, so that a changed file counts from the next one on.
+* Requests to a token endpoint and its responses are never logged. Neither are parts of a URL that may be secret.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ SOONEST = 10.0
 RENEW_AT = 0.8
 PATIENCE = 10.0
 FIRST_RETRY, LAST_RETRY = 1.0, 60.0
-DEFAULT_LIFETIME = 300.0  # of a token whose endpoint does not say
+DEFAULT_LIFETIME = 300.0  # seconds, for a token whose endpoint gives no lifetime
 
 
 def _client(elsewhere: Elsewhere) -> httpx.AsyncClient:
@@ -48,7 +47,7 @@ def _place(url: str) -> str:
 
 
 def _why(error: Exception) -> str:
-    """What went wrong. What httpx says of a connection has no words; what it comes from has."""
+    """The reason of a failure. httpx's connection errors have no text, but their causes do."""
     if isinstance(error, httpx.HTTPStatusError):
         return f"the answer is {error.response.status_code}"
     cause: BaseException | None = error
@@ -62,7 +61,7 @@ def _why(error: Exception) -> str:
 
 
 class FetchedKeys:
-    """The keys at a URL."""
+    """The keys at a URL, kept up to date."""
 
     def __init__(self, url: str, elsewhere: Elsewhere) -> None:
         self._url = url
@@ -71,7 +70,7 @@ class FetchedKeys:
         self.keys = KeySet([])
 
     def missing(self) -> None:
-        """A key is not known: look again soon."""
+        """An unknown key was named: fetch again soon."""
         self._missing.set()
 
     async def watch(self) -> None:
@@ -92,7 +91,7 @@ class FetchedKeys:
 
 
 class FetchedToken:
-    """A token of our own."""
+    """A token for the proxy itself, kept up to date."""
 
     def __init__(self, client: TokenClient) -> None:
         self._client = client
@@ -100,11 +99,11 @@ class FetchedToken:
         self._ends = 0.0
 
     def current(self) -> str | None:
-        """The token, while it holds."""
+        """The token, if it has not expired."""
         return self.token if trio.current_time() < self._ends else None
 
     async def watch(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Fetch and renew until cancelled; started after the first attempt."""
+        """Fetch and renew until cancelled. Reports `started` after the first attempt."""
         retry = FIRST_RETRY
         while True:
             lifetime = await self._fetch()

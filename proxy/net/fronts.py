@@ -1,8 +1,8 @@
-"""Fronts: the listeners in front of one cluster, as the snapshot in force says.
+"""Fronts: the listeners in front of one cluster, as the snapshot in force has them.
 
 Rules:
-* A listener that is bound elsewhere, or stands before another cluster, is another one: the old one closes, and its
-  connections are let go. One that only tells another host stays.
+* If a listener's address or cluster changes, it is replaced: the old one closes, and its connections drain. If only its
+  advertised host changes, it stays.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from proxy.net.upstream import Upstream
 
 
 class Front(NamedTuple):
-    """A listener, and the way of its clients."""
+    """A listener, and the handler of its new connections."""
 
     listener: Listener
     arrivals: Arrivals
-    place: object  # what makes it another one where it changes
+    place: object  # the settings whose change replaces it
 
 
 class Fronts:
-    """Those of one cluster. `shared`: other workers listen on the same ports."""
+    """The listeners of one cluster. `shared`: other workers listen on the same ports."""
 
     def __init__(self, worker: Worker, exposure: Exposure, upstream: Callable[[], Upstream], *, shared: bool) -> None:
         self._worker = worker
@@ -41,7 +41,7 @@ class Fronts:
 
     @property
     def are_open(self) -> bool:
-        """Can clients begin at all listeners?"""
+        """Are all bootstrap ports open?"""
         wanted = self._wanted().keys()
         return wanted == self._fronts.keys() and all(front.listener.is_open for front in self._fronts.values())
 
@@ -50,7 +50,7 @@ class Fronts:
         return {name: declared for name, declared in listeners.items() if declared.cluster == self._exposure.cluster}
 
     async def open_new(self, nursery: trio.Nursery) -> None:
-        """Open those that the snapshot has and that are not there; in this nursery they serve."""
+        """Open the listeners that are new in the snapshot. They serve in this nursery."""
         for name, declared in self._wanted().items():
             if name in self._fronts:
                 self._tell_host(self._fronts[name].listener, declared)
@@ -61,11 +61,11 @@ class Fronts:
                 tls.brokers = self._exposure.topologies[name].brokers
 
     def close_all(self) -> list[Topology]:
-        """The cluster is gone. Gives the topologies that their clients have."""
+        """Close all listeners, since the cluster is gone. Returns the topologies that their clients have."""
         return [self._remove(front) for front in tuple(self._fronts.values())]
 
     def close_gone(self) -> list[Topology]:
-        """Close the listeners that are no more, or are others. Gives the topologies that their clients have."""
+        """Close listeners that were removed or replaced. Returns the topologies that their clients have."""
         wanted = {name: self._place(declared) for name, declared in self._wanted().items()}
         return [self._remove(front) for name, front in tuple(self._fronts.items()) if wanted.get(name) != front.place]
 
