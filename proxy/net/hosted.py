@@ -1,11 +1,11 @@
-"""Hosted: one plugin as it runs in front of one cluster, with the services that the worker does for it.
+"""Hosted: one plugin as it runs in front of one cluster, with the services that the worker provides to it.
 
 Rules:
-* This is the one place where plugins are made.
-* What it wants done again and again is done in a thread of its own, one piece of work at a time. A piece that fails is
-  a line and a count, and is done again.
-* A line that it tells is throttled as all that clients can cause. One that cannot be written raises where it is told in
-  the thread of the links; told in another, it is a task that failed.
+* Plugins are made here and nowhere else.
+* Repeated work of a plugin runs in a thread of its own, one piece of work at a time. A piece that fails is logged and
+  counted, and is run again.
+* A plugin's log lines are rate-limited as all lines that clients can cause. In the thread of the links, a line that
+  cannot be written raises where it is logged. From another thread, it is a failed task.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ T = TypeVar("T")
 
 
 class HostedPlugin:
-    """`plugin`, made from its use in the configuration. Raises StartError where it says that it cannot begin."""
+    """`plugin`, made from its entry in the configuration. Raises StartError if the plugin refuses to start."""
 
     def __init__(self, use: PluginUse, cluster: str, host: PluginHost, name: str | None = None) -> None:
         self.use = use
         self.name = name or use.name
         self._host = host
-        self.watched: list[tuple[str, WatchedFile[Any]]] = []  # what each has, and the file
+        self.watched: list[tuple[str, WatchedFile[Any]]] = []  # what each file holds, and the file
         self._works: list[tuple[float, Callable[[], object]]] = []
         self._cluster = cluster
         self._topics: list[ClusterTopicWriter] = []
@@ -71,7 +71,7 @@ class HostedPlugin:
             self.plugin: Plugin = use.plugin(use.options, services)
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Let it get ready, do what it wants done until cancelled, and let it let go. Raises StartError."""
+        """Start the plugin, run its repeated work until cancelled, and stop it. Raises StartError."""
         plugin, contained = self.plugin, self._host.tasks.contained
         with self._beginning():
             await trio.to_thread.run_sync(plugin.start)
@@ -92,7 +92,7 @@ class HostedPlugin:
                     await writer.close()
 
     def replaced(self) -> None:
-        """Tell it that another configuration came, without it."""
+        """Tell the plugin that another configuration came, in which it is not."""
         with self._host.tasks.contained("telling a plugin that it was replaced", plugin=self.name):
             self.plugin.replaced()
 
@@ -100,16 +100,16 @@ class HostedPlugin:
     def _beginning(self) -> Iterator[None]:
         try:
             yield
-        except BadFileError as error:  # which says where, itself
+        except BadFileError as error:  # it names the place itself
             raise StartError(str(error)) from None
         except PluginError as error:
             raise StartError(f'plugin "{self.name}": {error}') from None
-        except Exception as error:  # a bug of the plugin: it keeps a proxy from starting, and another configuration out
+        except Exception as error:  # a bug of the plugin prevents the proxy's start, or another configuration
             failure = f"{type(error).__name__}: {error}, at {raised_at(error)}"
             raise StartError(f'plugin "{self.name}" failed: {failure}; leave it out, or mend it') from None
 
     async def _repeat(self, seconds: float, work: Callable[[], object]) -> None:
-        own = trio.CapacityLimiter(1)  # not one of the threads that all share: it neither waits for them nor takes one
+        own = trio.CapacityLimiter(1)  # not one of trio's shared threads, so it neither waits for them nor uses one up
         while True:
             await trio.sleep(seconds)
             with self._host.tasks.contained("work of a plugin", plugin=self.name):

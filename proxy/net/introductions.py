@@ -1,8 +1,8 @@
-"""Introductions: a fresh connection to a broker that wants to know who we are.
+"""Introductions: authentication on a new connection to a broker that requires it.
 
 Rules:
-* It is done before anything else is said on the connection, within the time that dialling has.
-* What the broker speaks is asked first; it allows that, once, before authentication.
+* It comes first on the connection, and must end within the dial timeout.
+* The broker's API versions are asked for first. A broker allows that once before authentication.
 * A broker that refuses us is an `UnreachableError` with its address and its words.
 """
 
@@ -22,7 +22,7 @@ from proxy.protocol.problem import ProtocolError
 
 
 class Introduced(NamedTuple):
-    """Whom a broker takes us for, what it speaks, and for how many seconds that holds (None: without end)."""
+    """The identity at a broker, the broker's versions, and the session's lifetime in seconds (None: no end)."""
 
     identity: Identity
     versions: Versions
@@ -32,7 +32,7 @@ class Introduced(NamedTuple):
 async def introduce_on(
     stream: trio.abc.Stream, endpoint: Endpoint, identities: Identities, principal: str | None, seconds: float
 ) -> Introduced:
-    """Say who we are for this client. Raises UnreachableError."""
+    """Authenticate on a connection for this client. Raises UnreachableError."""
     try:
         with trio.fail_after(seconds):
             identity = identities.of(principal)

@@ -1,15 +1,15 @@
-"""Listeners: a port to begin at, and a port for each broker after it.
+"""Listeners: a bootstrap port, and a port for each broker after it.
 
 Rules:
-* Broker N answers on the bootstrap port + 1 + N, for as long as the process lives. The number depends on nothing else,
-  so that every worker, and every proxy with the same configuration, gives clients the same address.
-* A broker's port is open when `open` returns: before the answer leaves that tells a client of it. While it cannot be
-  had, clients are told nobody's address: who has the port instead may be anybody.
-* Listeners of one proxy may want the same port, for brokers of two clusters: it belongs to the one that begins nearer
-  below it, and never to one where another begins. Otherwise a cluster could take the clients of another by inventing
-  an id, and workers, which share their ports, would not even notice.
-* With a host name a broker, all of them answer on the bootstrap port, told apart by that name.
-* What goes wrong with one connection ends that one. Without descriptors nobody is accepted for a moment.
+* Broker N is served on the bootstrap port + 1 + N, for as long as the process lives. The number depends on nothing
+  else, so that every worker, and every proxy with the same configuration, gives clients the same address.
+* A broker's port is open when `open` returns, so before the response leaves that tells a client of it. If it cannot be
+  opened, clients are given an address at which nobody answers, since any process may have the port.
+* Two listeners of one proxy may need the same port, for brokers of two clusters. It belongs to the listener whose
+  bootstrap port is nearer below it, and never to a broker if it is a bootstrap port. Otherwise a cluster could take the
+  clients of another by inventing an id, and workers, which share their ports, would not even notice.
+* With a host name for each broker, all brokers are served on the bootstrap port. The name tells them apart.
+* An error on one connection ends only that one. Without file descriptors, nothing is accepted for a moment.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from proxy.text.scarce import MORE_DESCRIPTORS, is_scarce
 
 log = structlog.get_logger()
 
-BURST = 16  # connections accepted before others get their turn: bringing one to a broker takes up to 1 ms
-BREATHER = 0.1  # seconds without accepting when there are no descriptors left
-MAPPED = "::ffff:"  # an IPv4 client of an IPv6 socket
+BURST = 16  # connections accepted before other tasks have their turn: connecting one to a broker takes up to 1 ms
+BREATHER = 0.1  # seconds without accepting when no descriptors are left
+MAPPED = "::ffff:"  # the prefix of IPv4 clients on an IPv6 socket
 
 Accepted = Callable[[socket.socket, tuple[str, int], int | None], None]
 
 
 class Listener:
-    """All ports of one listener. `accepted` is given each connection, its peer and the id of the broker it is for."""
+    """All ports of one listener. `accepted` is called with each connection, its peer, and its broker's id."""
 
     def __init__(
         self,
@@ -56,14 +56,14 @@ class Listener:
         self.name = name
         self.bind = bind
         self.ports: dict[int, int] = {}  # the ports that are open, by node id
-        self.missing: set[int] = set()  # the brokers whose ports could not be had
+        self.missing: set[int] = set()  # brokers whose ports could not be opened
         self.accepted: Accepted
-        self.lost: Callable[[int], None] = lambda node_id: None  # told of a broker whose port another listener took
+        self.lost: Callable[[int], None] = lambda node_id: None  # called with a broker whose port another listener took
         self._neighbours = neighbours  # all listeners of this proxy
         self._advertised_host = advertised_host
         self._tasks = tasks
         self._shared = shared
-        self._hosts = hosts  # of brokers, with a place for the id: all are reached on the one port
+        self._hosts = hosts  # the pattern of brokers' host names, if all brokers are reached on one port
         self._sockets: dict[int | None, list[socket.socket]] = {}
         self._serving = trio.CancelScope()
         self.is_shut = False
@@ -71,15 +71,15 @@ class Listener:
 
     @property
     def is_open(self) -> bool:
-        """Can clients begin?"""
+        """Is the bootstrap port open?"""
         return None in self._sockets
 
     def advertise_as(self, host: str) -> None:
-        """Clients are told this host from now on."""
+        """Set the host that clients are told from now on."""
         self._advertised_host = host
 
     def advertise(self, node_id: int) -> Endpoint:
-        """What clients are told of a broker."""
+        """The address that clients are told for a broker."""
         if self._hosts is not None:
             return Endpoint(self._hosts.replace(ID, str(node_id)), self.bind.port if node_id >= 0 else NOWHERE)
         port = self.port_of(node_id)
@@ -87,22 +87,22 @@ class Listener:
         return Endpoint(self._advertised_host, port if there else NOWHERE)
 
     def has(self, port: int) -> bool:
-        """Is this a port of ours, open or (to begin at) about to be?"""
+        """Is this a port of ours? The bootstrap port counts before it is open."""
         return port == self.bind.port or self.ports.get(port - self.port_of(0)) == port
 
     def port_of(self, node_id: int) -> int:
-        """The port for a broker, which may be more than there are."""
+        """The port for a broker. It may be beyond the last port that exists."""
         return self.bind.port + 1 + node_id
 
     def open_bootstrap(self) -> None:
-        """Open the port where clients begin, unless it is open. Raises BindError."""
+        """Open the bootstrap port, unless it is open. Raises BindError."""
         if not self.is_open:
             option = f"listeners.{self.name}.bind"
             self._take(self.bind.port, option)
             self._open(self.bind, option, None)
 
     def open(self, node_id: int) -> None:
-        """Open a broker's port, now, unless it is open. Raises BindError."""
+        """Open a broker's port at once, unless it is open. Raises BindError."""
         if node_id in self.ports or self.is_shut:
             return
         port = self.bind.port
@@ -118,7 +118,7 @@ class Listener:
         self.ports[node_id] = port
 
     def _take(self, port: int, option: str) -> None:
-        """Have this port to ourselves among our neighbours. Raises BindError."""
+        """Claim this port among the listeners of this proxy. Raises BindError."""
         for other in self._neighbours:
             if other is self or not other.has(port) or not overlap(self.bind.host, other.bind.host):
                 continue
@@ -130,7 +130,7 @@ class Listener:
             other.lost(node_id)
 
     def shut(self) -> None:
-        """Close all ports, for good."""
+        """Close all ports for good."""
         self.is_shut = True
         self._serving.cancel()
         self._close(None)
@@ -138,7 +138,7 @@ class Listener:
             self.close(node_id)
 
     def close(self, node_id: int) -> None:
-        """Give back the port of a broker, which may have none."""
+        """Close the port of a broker, if it has one."""
         self.ports.pop(node_id, None)
         self.missing.discard(node_id)
         self._close(node_id)
@@ -154,7 +154,7 @@ class Listener:
             self._nursery.start_soon(self._tasks.keep, "accepting clients", partial(self._accept, listening, node_id))
 
     async def serve(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Accept on every port that is opened once this has started; when cancelled, close all."""
+        """Accept on every port that is opened after this has started. When cancelled, close all."""
         try:
             with self._serving:
                 async with trio.open_nursery() as self._nursery:
@@ -166,14 +166,14 @@ class Listener:
                     listening.close()
 
     async def _accept(self, listening: socket.socket, node_id: int | None) -> None:
-        with suppress(trio.ClosedResourceError):  # the port was given back
+        with suppress(trio.ClosedResourceError):  # the port was closed
             while listening.fileno() >= 0:
                 await trio.lowlevel.wait_readable(listening)
                 if not self._accept_some(listening, node_id):
                     await trio.sleep(BREATHER)
 
     def _accept_some(self, listening: socket.socket, node_id: int | None) -> bool:
-        """Accept those who wait, up to a few. False: there are no descriptors left."""
+        """Accept a few of the waiting connections. False: there are no descriptors left."""
         for _ in range(BURST):
             try:
                 client, peer = listening.accept()
@@ -181,7 +181,7 @@ class Listener:
                 return True
             except OSError as error:
                 if not is_scarce(error):
-                    return True  # that one connection was gone before it was accepted
+                    return True  # that connection was gone before it was accepted
                 self._tasks.counters.failed_accepts += 1
                 facts = {"listener": self.name, "why": error.strerror, "way_out": MORE_DESCRIPTORS}
                 self._tasks.complaints.tell(log.error, "cannot accept", self.name, **facts)

@@ -1,4 +1,4 @@
-"""Machine: how much memory there is for this process and those beside it, and how many open files."""
+"""Machine: how much memory this process and those beside it may use, and how many open files."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ log = structlog.get_logger()
 
 SYSTEM = Path("/")
 CGROUPS = "sys/fs/cgroup"
-PART = 4  # one in so many bytes is for what connections hold
+PART = 4  # one byte in so many is for what connections hold
 M_ARENA_MAX = -8
-GARBAGE = 20_000  # objects before the collector looks for cycles, of which serving makes none
+GARBAGE = 20_000  # objects until the collector looks for cycles; serving makes none
 SPARE_FILES = 1000  # besides the two of each connection: ports, pipes, logs, discovery
-MOST = 1 << 30  # bytes for each worker, unless the configuration says more
-YOUNG = 1  # the generations that the collector looks through often
+MOST = 1 << 30  # bytes for each worker, unless the configuration says otherwise
+YOUNG = 1  # the generations that the collector checks often
 
 
 def memory_of_worker(config: Config) -> int:
-    """Bytes that the connections of one worker may hold."""
+    """How many bytes the connections of one worker may hold."""
     return config.limits.memory or min(memory() // PART // config.workers, MOST)
 
 
 def begin_to_serve() -> None:
-    """What start-up made stays: the collector need not walk it again and again."""
+    """Exempt the objects made at start-up from garbage collection, since they stay."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(GARBAGE, 4, 1000)
@@ -41,46 +41,46 @@ def begin_to_serve() -> None:
 
 
 def share_arenas() -> None:
-    """Have threads allocate where the loop does: what each would keep for itself is never given back."""
+    """Have threads use the main arena: memory in a thread's own arena would never be returned."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # glibc's
     if mallopt is not None:
         mallopt(M_ARENA_MAX, 1)
 
 
 def give_back() -> None:
-    """Give memory that is free back to the system, where Python or the C library keeps it for later."""
+    """Return free memory to the system that Python or the C library keeps for later use."""
     _empty_free_lists()
     if TRIM is not None:
         TRIM(0)
 
 
 def _empty_free_lists() -> None:
-    """Free what Python keeps of objects that are no more.
+    """Free the objects that Python keeps for reuse.
 
     It keeps 2,000 tuples of each small size, which lie wherever the last large message was read. Each of them keeps a
-    page, or with Python's own allocator an arena of 1 MiB. A full collection frees them, and walks nothing while all
-    objects are frozen: it takes 2 us.
+    page in use, or with Python's own allocator an arena of 1 MiB. A full collection frees them. It visits nothing while
+    all objects are frozen, and so takes 2 us.
     """
-    gc.collect(YOUNG)  # what the next full collection would find: what is frozen meanwhile counts as old afterwards
+    gc.collect(YOUNG)  # before the freeze, after which all objects count as old
     gc.freeze()
     gc.collect()
     gc.unfreeze()
 
 
 def memory(root: Path = SYSTEM) -> int:
-    """Bytes that there are: the machine's, or what control groups leave of them."""
+    """The machine's bytes of memory, or what control groups leave of them."""
     return min([os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), *_of_groups(root)])
 
 
 def _of_groups(root: Path) -> Iterator[int]:
-    """The limits of the control groups that this process is in; "max" is none."""
+    """The memory limits of this process's control groups. "max" is no limit."""
     for file in _files(root):
         with suppress(OSError, ValueError):
             yield int(file.read_text())
 
 
 def _files(root: Path) -> Iterator[Path]:
-    """Where their limits are, in both versions. A container sees its own group as the topmost."""
+    """The files with these limits, in both versions. A container sees its own group as the topmost."""
     groups = ""
     with suppress(OSError):
         groups = (root / "proc/self/cgroup").read_text()
@@ -97,12 +97,12 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def allow_open_files(limits: LimitOptions) -> None:
-    """Let this process have as many open files as the limit of connections asks for, if it may."""
+    """Raise the limit of open files to what the limit of connections needs, if allowed."""
     wanted = 2 * limits.connections + SPARE_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-    if most < wanted and "connections" in limits.model_fields_set:  # nobody asked for the default
+    if most < wanted and "connections" in limits.model_fields_set:  # the default limit was not asked for
         way_out = f"raise the hard limit to {wanted} (ulimit -Hn), or lower limits.connections"
         log.warning("too few open files for limits.connections", hard_limit=hard, way_out=way_out)

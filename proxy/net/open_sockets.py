@@ -1,9 +1,9 @@
-"""Open sockets: those of all conversations of a reactor, watched by its epoll.
+"""Open sockets: the sockets of all conversations of a reactor, watched by its epoll.
 
 Rules:
-* A socket is registered once, edge-triggered, and no more when its conversation leaves.
-* Bytes are counted since the start, those of conversations that are over included.
-* `nudge()` wakes whoever waits for events: there is something to do that is no event.
+* A socket is registered once, edge-triggered. It is unregistered when its conversation leaves.
+* Bytes are counted since the start, including those of conversations that are over.
+* `nudge()` wakes the loop from its wait for events, for work that comes without an event.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET
 
 
 class OpenSockets:
-    """`conversations` are those that are open, `sides` their sockets, by file descriptor."""
+    """The open `conversations`, and `sides`: their sockets by file descriptor."""
 
     def __init__(self) -> None:
         self.epoll = select.epoll()
@@ -29,7 +29,7 @@ class OpenSockets:
         self.epoll.register(self._nudge, select.EPOLLIN | select.EPOLLET)
 
     def add(self, conversation: Conversation) -> None:
-        """Watch its sockets. Raises OSError where the system has no room for more; then nothing was added."""
+        """Watch its sockets. Raises OSError if the system has no room for more: then nothing was added."""
         sides = conversation.client, conversation.broker
         for side in sides:
             self.epoll.register(side.fd, EDGES)
@@ -37,7 +37,7 @@ class OpenSockets:
         self.sides |= {side.fd: (conversation, side) for side in sides}
 
     def remove(self, conversation: Conversation) -> None:
-        """Watch them no more. They are open still."""
+        """Stop watching its sockets. They are still open."""
         self.conversations.discard(conversation)
         for side in (conversation.client, conversation.broker):
             self._received[side.is_client] += side.received
@@ -45,20 +45,20 @@ class OpenSockets:
                 self.epoll.unregister(side.fd)
 
     def nudge(self) -> None:
-        """Let whoever waits for events go on."""
+        """Wake the loop from its wait for events."""
         os.eventfd_write(self._nudge, 1)
 
     def close(self) -> None:
-        """Nobody waits for events any more."""
+        """Close the epoll. Nothing waits for events any more."""
         self.epoll.close()
         os.close(self._nudge)
 
     @property
     def bytes_from_clients(self) -> int:
-        """Since the start."""
+        """Bytes received since the start."""
         return self._received[True] + sum(each.client.received for each in self.conversations)
 
     @property
     def bytes_from_brokers(self) -> int:
-        """Since the start."""
+        """Bytes received since the start."""
         return self._received[False] + sum(each.broker.received for each in self.conversations)

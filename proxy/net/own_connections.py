@@ -1,8 +1,8 @@
-"""Own connections: the proxy is a client of a broker itself, by the same way as it asks brokers who they are.
+"""Own connections: connections on which the proxy itself is a client of a broker.
 
 Rules:
-* TLS, SASL and `via` are those of the cluster. An address that leads back to this proxy is refused (`loops.py`).
-* Whatever goes wrong is an UnreachableError: with the broker's address, and why.
+* They use TLS, SASL and `via` of the cluster. An address that leads back to this proxy is refused (`loops.py`).
+* Every error is an UnreachableError with the broker's address and the reason.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from proxy.protocol.problem import ProtocolError
 from proxy.protocol.schema import Request, Response
 
 R = TypeVar("R", bound=Response)
-GOOD_FOR = 0.8  # of the time for which the broker knows us
+GOOD_FOR = 0.8  # of the session's lifetime
 
 
 class OwnConnection:
-    """A connection to one broker. It is over at `until`, by trio's clock: the broker wants to know us anew then.
+    """A connection to one broker. It must not be used after `until` (trio's clock), when its session ends.
 
     `upstream`: the cluster as it was when the connection began.
     """
@@ -44,7 +44,7 @@ class OwnConnection:
 
     @staticmethod
     async def begun(upstream: Upstream, endpoint: Endpoint) -> OwnConnection:
-        """To this broker of a cluster. Raises UnreachableError."""
+        """Connect to this broker of a cluster. Raises UnreachableError."""
         stream, lifetime = await upstream.dial_ourselves(endpoint)
         until = math.inf if lifetime is None else trio.current_time() + lifetime * GOOD_FOR
         begun = OwnConnection(stream, upstream, endpoint, until)
@@ -59,7 +59,7 @@ class OwnConnection:
         return begun
 
     def version(self, api: Api, oldest: int, newest: int) -> int:
-        """The newest version of an API that the broker has, up to this. Raises UnreachableError."""
+        """The newest version of an API, up to `newest`, that the broker has. Raises UnreachableError."""
         version = min(self._newest.get(api.key, -1), newest)
         if version < oldest:
             raise UnreachableError(self.endpoint, f"has no {api.name} v{oldest}; it is older than this needs")
@@ -79,7 +79,7 @@ class OwnConnection:
             raise UnreachableError(self.endpoint, f"does not speak Kafka: {error}") from None
 
     async def close(self) -> None:
-        """At once, also where everything is about to end."""
+        """Close it at once, even during a cancellation."""
         with trio.CancelScope(shield=True):
             await trio.aclose_forcefully(self._stream)
 

@@ -54,7 +54,7 @@ class Question:
 
 
 class Paths:
-    """The paths of one cluster. `ask` asks through an address, or raises UnreachableError. `start` runs it meanwhile."""
+    """The paths of one cluster. `ask` sends a question, or raises UnreachableError. `start` runs that meanwhile."""
 
     def __init__(self, ask: Ask, start: Start) -> None:
         self._ask = ask

@@ -21,9 +21,10 @@ from proxy.telemetry.plugin_counters import PluginCounters
 
 
 class PluginHost:
-    """What all plugins of one worker share.
+    """The things that all plugins of one worker share.
 
-    `worker` is its number; `states`: what plugins of others took; `table`: what all workers count together.
+    `worker`: its number. `states`: the states that plugins took at run time. `table`: numbers that all workers count
+    together.
     """
 
     def __init__(
@@ -35,9 +36,9 @@ class PluginHost:
         table: SharedTable | None = None,
     ) -> None:
         self.worker = worker
-        self.states = dict(states or {})  # that plugins took last, by their names
+        self.states = dict(states or {})  # by plugin name: the state that it took last
         self.table = table or SharedTable()
-        self.thread = threading.get_ident()  # that of the links
+        self.thread = threading.get_ident()  # the thread of the links
         self.trio = trio.lowlevel.current_trio_token()
         self.instance = secrets.token_hex(8)
         self.clock = clock
@@ -46,22 +47,22 @@ class PluginHost:
         self.complaints: Complaints = tasks.complaints
         self.counters = PluginCounters()
         self.topics: defaultdict[str, TopicNames] = defaultdict(TopicNames)  # by cluster
-        self.upstream: Callable[[str], Upstream | None] = lambda cluster: None  # those that are served, by cluster
+        self.upstream: Callable[[str], Upstream | None] = lambda cluster: None  # by cluster: the one that is served
 
 
 class HostedClock:
-    """The time of the links, and that of the wall."""
+    """The time of the links, and wall-clock time."""
 
     def __init__(self, clock: Clock, offset: float) -> None:
         self._clock, self._offset = clock, offset
 
     @property
     def now(self) -> float:
-        """Of a monotonic clock."""
+        """The time of the current event, of a monotonic clock."""
         return self._clock.now
 
     def read(self) -> float:
-        """The same, at this moment."""
+        """The current time of the same clock."""
         return time.monotonic() + self._offset
 
     wall = staticmethod(time.time)  # seconds since 1970 UTC

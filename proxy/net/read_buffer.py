@@ -1,11 +1,11 @@
-"""Read buffer: the memory that every socket is read into, and what is sent on from where it lies.
+"""Read buffer: the memory that every socket is read into, and from which data is sent on without a copy.
 
 Rules:
-* One buffer serves all links. It starts off a page's beginning, since copying from a page-aligned source to a
+* One buffer serves all links. It starts at an offset within a page, since copying from a page-aligned source to a
   destination a few bytes off is 15 times slower on some processors.
-* What is posted stays where it was read until it is delivered; the next read goes behind it. Where that would leave
-  less than a whole read, everything is delivered first.
-* A side that fails when it is delivered to is told of, and the others still get what is theirs.
+* Posted data stays where it was read until it is delivered. The next read goes behind it. If less than a whole read
+  would then fit, everything is delivered first.
+* If delivering to one side fails, `failed` is called for it, and the other sides still get their data.
 """
 
 from __future__ import annotations
@@ -22,35 +22,35 @@ ODD = 2048 + 16
 
 
 class ReadBuffer:
-    """The buffer of one reactor; `failed` is told of a side whose `send` raised."""
+    """The buffer of one reactor. `failed` is called with a side whose `send` raised."""
 
     def __init__(self, failed: Callable[[Side, Exception], None]) -> None:
         self._failed = failed
         lent = memoryview(bytearray(2 * BUFFER + 2 * PAGE))
         start = -_address(lent) % PAGE + ODD
         self._whole = lent[start : start + 2 * BUFFER]
-        self.room = self._whole  # where the next read goes; what lies before it was posted
+        self.room = self._whole  # where the next read goes; posted data lies before it
         self._posted: list[tuple[Side, Buffer]] = []
 
     def post(self, side: Side, data: Buffer, count: int) -> None:
-        """Send this soon, with what the other links have to send: `count` bytes of the buffer stay as they are."""
+        """Send this soon, together with data of other links. The buffer's next `count` bytes must stay as they are."""
         self._posted.append((side, data))
         self.room = self.room[count:]
         if len(self.room) < BUFFER:
             self.deliver()
 
     def deliver(self) -> None:
-        """Send what was posted."""
+        """Send all posted data."""
         if not self._posted:
             return
         posted, self._posted, self.room = self._posted, [], self._whole
         for side, data in posted:
             try:
                 side.send(data)
-            except Exception as error:  # of this side alone: whoever has this delivered is another
+            except Exception as error:  # the error concerns this side only, and the caller is another one
                 self._failed(side, error)
 
 
 def _address(memory: memoryview) -> int:
-    """Where these bytes lie."""
+    """The address of these bytes."""
     return ctypes.addressof(ctypes.c_char.from_buffer(memory))

@@ -1,4 +1,4 @@
-"""Reporting: what one worker says about itself, for health, metrics and the log."""
+"""Reporting: the report of one worker, for health, metrics and the log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from proxy.telemetry.report import Report
 
 
 def report(worker: Worker, changing: Changing, *, is_ready: bool) -> Report:
-    """The report of this moment."""
+    """The report at this moment."""
     reactor, budget, complaints = worker.reactor, worker.reactor.budget, worker.complaints
     reading = asdict(worker.counters) | asdict(worker.link_counters)
     reading["bytes_from_clients"] = reactor.sockets.bytes_from_clients

@@ -1,11 +1,11 @@
-"""Resolving: names of brokers, each looked up in a thread of its own.
+"""Resolving: looks up the names of brokers in threads of its own.
 
-A lookup may hang for as long as the system likes, and cannot be ended from outside. trio has 40 threads for everything:
-clients of one cluster whose name hangs would take them all, from other clusters and from whatever reads files.
+A lookup may hang for as long as the system likes, and cannot be cancelled. trio has 40 threads for everything. Clients
+of one cluster whose name hangs would use up all of them, so that other clusters and reads of files would wait.
 
 Rules:
-* Who wants the same at the same time waits for the same lookup, as long as dialling may take.
-* A name has two threads at the most, all names together 64, and nothing else uses those.
+* Simultaneous requests for the same name share one lookup, and wait as long as dialling may take.
+* One name uses at most two threads, all names together 64. Nothing else uses these.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OF_ALL = 64
 
 
 class Lookup:
-    """One that is under way, and what came of it."""
+    """A lookup under way, and its result."""
 
     def __init__(self) -> None:
         self.done = trio.Event()
@@ -31,7 +31,7 @@ class Lookup:
 
 
 class Resolver(trio.abc.HostnameResolver):
-    """What trio asks for the addresses of names; numbers it knows itself."""
+    """The resolver that trio asks for the addresses of names. trio parses numeric addresses itself."""
 
     def __init__(self) -> None:
         self._all = trio.CapacityLimiter(OF_ALL)
@@ -44,7 +44,7 @@ class Resolver(trio.abc.HostnameResolver):
         lookup = self._under_way.get(asked)
         if lookup is None:
             lookup = self._under_way[asked] = Lookup()
-            # It outlives whoever wanted it first: its thread does, too.
+            # A system task, since the lookup's thread goes on even if its first caller is cancelled.
             trio.lowlevel.spawn_system_task(self._look_up, lookup, asked)
         await lookup.done.wait()
         if lookup.failed is not None:
@@ -59,12 +59,12 @@ class Resolver(trio.abc.HostnameResolver):
         try:
             async with limiter:
                 lookup.found = await trio.to_thread.run_sync(look, abandon_on_cancel=True, limiter=self._all)
-        except Exception as error:  # whatever it is, it belongs to those who wait
+        except Exception as error:  # the error belongs to the callers, whatever it is
             lookup.failed = error
         finally:
             del self._under_way[asked]
             lookup.done.set()
 
     async def getnameinfo(self, sockaddr: Any, flags: int) -> tuple[str, str]:
-        """The name of an address, which nobody here wants to know."""
+        """The name of an address, which is never needed here."""
         raise NotImplementedError

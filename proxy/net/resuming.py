@@ -1,10 +1,10 @@
-"""Resuming: what a link waits for that no socket brings (time, its turn, a thread, a signal), after which it goes on.
+"""Resuming: what a link waits for besides sockets: time, its turn, a thread or a signal. Then it goes on.
 
-# Who waits is resumed once, and only while it is not closing. What sleeps for days does not outlive its link.
-# Time counts from when the sockets were looked at that brought what waits: until the task that sleeps has its turn, the
-# reactor may linger for a millisecond. Counted from then, a delay of 5 ms took 6.8.
-# Nobody is woken between two milliseconds: epoll's waits are rounded up to whole ones. So it is asked for half of one
-# less, and is as often early as late.
+# A waiter is resumed once, and only while it is not closing. A sleep of days does not outlive its link.
+# A delay counts from the event that caused it. The sleeping task may start a millisecond later, because the reactor
+# lingers. Counted from that start, a delay of 5 ms took 6.8.
+# Wake-ups come at whole milliseconds only, because epoll rounds its timeouts up. So the sleep is half a millisecond
+# shorter, and ends too early as often as too late.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from proxy.core.failure import detached
 from proxy.core.link import Link
 from proxy.net.turns import Turns
 
-ROUNDED = 0.0005  # seconds that a wait of epoll is longer than asked for, in the middle
+ROUNDED = 0.0005  # seconds by which epoll's rounding lengthens a wait, on average
 
 
 class Resumable(Protocol):
-    """A conversation, as it is seen here."""
+    """A conversation, as this module sees it."""
 
     link: Link
     closing: bool
 
     def carry_out(self, commands: Sequence[Command]) -> None:
-        """Do what the link wants."""
+        """Carry out the link's commands."""
 
 
 Step = Callable[[], None]
-Take = Callable[[Any, Step], None]  # take a step of this waiter
+Take = Callable[[Any, Step], None]  # runs a step of this waiter
 
 
 class Resuming:
-    """Those of one reactor that wait. `in_turn` takes a step within the loop, `outside` from another task."""
+    """All waits of one reactor. `in_turn` runs a step within the loop, `outside` from another task."""
 
     def __init__(self, turns: Turns, clock: Clock, in_turn: Take, outside: Take) -> None:
         self._turns = turns
@@ -50,13 +50,13 @@ class Resuming:
         self._nursery: trio.Nursery | None = None
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Let links wait, until cancelled."""
+        """Run the waits until cancelled."""
         async with trio.open_nursery() as self._nursery:
             task_status.started()
             await trio.sleep_forever()
 
     def wake_later(self, waiter: Resumable, token: int, seconds: float) -> None:
-        """Wake this link so long after what it does now began, or (0) when the others had their turn."""
+        """Wake a link so many seconds after its current event. With 0, after the others have had their turn."""
         if not seconds:
             self._turns.wait(partial(self._in_turn, waiter, partial(_wake, waiter, token)))
         elif not waiter.closing:
@@ -72,7 +72,7 @@ class Resuming:
             self._outside(waiter, partial(_wake, waiter, token))
 
     def released(self, token: int, waiter: Resumable) -> None:
-        """A signal that this link waits for was released."""
+        """Resume a link, since the signal that it waits for was released."""
         self._outside(waiter, partial(self.wake_later, waiter, token, 0))
 
     def perform(self, waiter: Resumable, token: int, work: Callable[[], Any]) -> None:
@@ -88,7 +88,7 @@ class Resuming:
         self._outside(waiter, partial(_performed, waiter, token, value, error))
 
     def forget(self, waiter: Resumable) -> None:
-        """This link is over."""
+        """Drop the waits of a link that is over."""
         for scope in self._sleeping.pop(waiter, ()):
             scope.cancel()
 

@@ -1,9 +1,9 @@
-"""Running plugins: those of one worker that were started, until they are stopped.
+"""Running plugins: starts and stops the plugins of one worker.
 
 Rules:
-* The plugins of a snapshot are started all, or none of them.
-* What is prepared runs before it is in force. It is stopped where it never comes to that.
-* A plugin that is replaced is told so at once, and stopped when the last that began by it has ended.
+* All plugins of a snapshot are started, or none.
+* Plugins of a prepared snapshot run before it is in force. If it is dropped, they are stopped.
+* A replaced plugin is told at once. It is stopped when the last link that uses it has ended.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from proxy.core.filter_chain import Lease
 from proxy.net.hosted import HostedPlugin
 from proxy.net.snapshot import GatewaySnapshot
 
-SOON = 0.2  # seconds between two looks whether a plugin is still needed
+SOON = 0.2  # seconds between two checks whether a plugin is still needed
 
 
 class RunningPlugins:
-    """Those of one worker. `nursery` is where they run."""
+    """The running plugins of one worker. They run in `nursery`."""
 
     def __init__(self, nursery: trio.Nursery) -> None:
         self._nursery = nursery
         self._running: dict[HostedPlugin, trio.CancelScope] = {}
-        self._prepared: set[HostedPlugin] = set()  # of what is not in force yet
-        self._leaving: set[HostedPlugin] = set()  # those that will be stopped
+        self._prepared: set[HostedPlugin] = set()  # plugins of a snapshot that is not in force yet
+        self._leaving: set[HostedPlugin] = set()  # plugins that will be stopped
 
     async def start(self, plugins: Iterable[HostedPlugin]) -> None:
         """Start these plugins, or none of them. Raises StartError."""
@@ -56,19 +56,19 @@ class RunningPlugins:
                 self._running[hosted].cancel()
 
     async def prepare(self, snapshot: GatewaySnapshot) -> None:
-        """Start what this snapshot has and that does not run yet. Raises StartError."""
+        """Start the plugins of this snapshot that do not run yet. Raises StartError."""
         fresh = [hosted for hosted in snapshot.hosted if hosted not in self._running]
         await self.start(fresh)
         self._prepared.update(fresh)
 
     def forget(self, snapshot: GatewaySnapshot) -> None:
-        """This will not be put in force after all."""
+        """Drop a prepared snapshot: stop its new plugins."""
         fresh = self._prepared.intersection(snapshot.hosted)
         self._prepared -= fresh
         self._stop(fresh)
 
     def retire(self, snapshot: GatewaySnapshot, former: Collection[ref[Lease]]) -> None:
-        """This is in force: plugins that nobody has any more are stopped once all `former` filters are done with."""
+        """A snapshot is in force: plugins that are not in it are stopped once all `former` filters are out of use."""
         needed = {plugin for filters in snapshot.all_filters for plugin in filters.plugins}
         self._prepared.difference_update(snapshot.hosted)
         others = self._leaving | self._prepared

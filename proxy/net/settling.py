@@ -1,6 +1,6 @@
-"""Settling: memory is given back some time after it was used, when nobody holds it for a moment longer.
+"""Settling: returns memory to the system some time after it was used, when nothing holds it any more.
 
-A thread, for one, holds its last result until it runs again.
+Some references last a little longer. A thread, for example, holds its last result until it runs again.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ import trio
 
 from proxy.net.machine import give_back
 
-AFTER = 1.0  # seconds
+AFTER = 1.0  # seconds to wait before memory is returned
 
 
 class Settling:
-    """Who used much memory for a moment says so, with `ask`."""
+    """Returns memory after `ask`, which is called after much memory was used for a moment."""
 
     def __init__(self, give_back: Callable[[], None] = give_back) -> None:
         self._give_back = give_back
         self._asked = trio.Event()
 
     def ask(self) -> None:
-        """Give memory back soon."""
+        """Return memory soon."""
         self._asked.set()
 
     async def run(self) -> None:
-        """Do so some time after it was asked, until cancelled: once for all who ask meanwhile, once more after that."""
+        """Return memory some time after each `ask`, until cancelled. Calls while it waits cause one more round."""
         while True:
             await self._asked.wait()
             self._asked = trio.Event()

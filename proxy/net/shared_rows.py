@@ -1,11 +1,11 @@
-"""Shared rows: numbers that all workers of one proxy count together, in memory that they share.
+"""Shared rows: numbers that all workers of one proxy count together, in shared memory.
 
-# The supervisor makes a file without a name, and each worker maps it: it is gone when the last of them is.
-# A worker is alone in it while it holds the lock of the file. A process that dies holds none, however it died.
-# A row belongs to a key for as long as a worker uses it, and then begins anew. What a worker uses is noted by its
-# number: another one of this number, which was begun in its place, lets go of what it does not use itself.
-# There are so many rows. What finds none is counted by each worker for itself until it finds one.
-# A proxy with one worker has the same in memory of its own.
+# The supervisor makes a file without a name, and each worker maps it. The file is gone when the last of them ends.
+# A worker has exclusive access while it holds the file's lock. A process that dies holds no lock, however it died.
+# A row belongs to a key as long as any worker uses it. After that it is free. A worker is noted as a user by its
+# number. If a worker is replaced, the new one has the same number, and releases the rows that it does not use itself.
+# The number of rows is fixed. For a key without a row, each worker counts for itself until it gets one.
+# A proxy with one worker has the same table in memory of its own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from proxy.core.services import NUMBERS
 
 ROWS = 4096
 WORD = 8  # bytes
-# In words: the digest of a key, whose it is, a bit for each worker that uses it, and its numbers.
+# Offsets in words. A row has the digest of a key, its scope, a bit for each worker that uses it, and its numbers.
 SCOPE, USERS, FIRST = 2, 3, 7
 ROW = FIRST + NUMBERS
 SIZE = ROWS * ROW * WORD
@@ -35,21 +35,21 @@ Row = MutableSequence[float]
 
 
 class Digest(NamedTuple):
-    """What stands for a key; `first` is never 0, which stands where there is none."""
+    """The hash of a key. `first` is never 0, because 0 marks a free row."""
 
     first: int
     second: int
 
 
 def shared_file() -> IO[bytes]:
-    """The file for the rows of all workers."""
+    """A new file for the rows of all workers."""
     file = tempfile.TemporaryFile(prefix="doorkeeper-")  # noqa: SIM115 (who asks for it closes it)
     file.truncate(SIZE)
     return cast(IO[bytes], file)
 
 
 class FileLock(AbstractContextManager[None]):
-    """While it is held no other worker is in the file, nor another thread of this one."""
+    """While it is held, no other worker and no other thread of this one uses the file."""
 
     def __init__(self, file: int) -> None:
         self._file = file
@@ -71,7 +71,7 @@ class FileLock(AbstractContextManager[None]):
 
 
 class SharedTable:
-    """All rows, as the worker of this number sees them. `file`: a descriptor of the shared file, if there is one."""
+    """All rows, as the worker with this number sees them. `file`: the descriptor of the shared file, if any."""
 
     def __init__(self, file: int | None = None, worker: int = 0) -> None:
         memory = memoryview(mmap.mmap(-1 if file is None else file, SIZE))
@@ -82,20 +82,20 @@ class SharedTable:
         self._plugins: WeakSet[PluginRows] = WeakSet()
 
     def of(self, scope: str) -> PluginRows:
-        """Those of one plugin; `scope` is its name."""
+        """The rows of one plugin. `scope` is its name."""
         rows = PluginRows(self, scope)
-        with self.alone:  # another thread may go over them
+        with self.alone:  # another thread may iterate over them
             self._plugins.add(rows)
         return rows
 
     def find(self) -> dict[Digest, int]:
-        """Where the rows of all keys are."""
+        """The rows of all keys, by digest."""
         firsts, seconds = self._words[::ROW].tolist(), self._words[1::ROW].tolist()
         digests = enumerate(zip(firsts, seconds, strict=True))
         return {Digest(first, second): row for row, (first, second) in digests if first}
 
     def add(self, digest: Digest, scope: int, numbers: Sequence[float]) -> int | None:
-        """A row for a new key; None: there is none left."""
+        """A row for a new key. None if there is none left."""
         try:
             row: int = self._words[::ROW].tolist().index(0)
         except ValueError:
@@ -104,19 +104,19 @@ class SharedTable:
             self.row(row)[position] = number
         at = row * ROW
         self._words[at + SCOPE], self._words[at + 1] = scope, digest.second
-        self._words[at] = digest.first  # the last: before it the row is free still, if this worker dies
+        self._words[at] = digest.first  # written last: until then the row is free, even if this worker dies
         return row
 
     def row(self, row: int) -> memoryview[float]:
-        """Its numbers."""
+        """The numbers of a row."""
         return self._numbers[row * ROW + FIRST : (row + 1) * ROW]
 
     def use(self, row: int) -> None:
-        """This worker uses it."""
+        """Note that this worker uses a row."""
         self._words[row * ROW + self._user_word] |= self._user_bit
 
     def let_go(self, scope: int) -> None:
-        """This worker uses no other rows of this scope than its plugins do."""
+        """Release this worker's rows of a scope that none of its plugins uses."""
         used = {row for plugin in self._plugins if plugin.scope == scope for row in plugin.used}
         for row, whose in enumerate(self._words[SCOPE::ROW].tolist()):
             if whose != scope or row in used:
@@ -128,14 +128,14 @@ class SharedTable:
 
 
 class PluginRows:
-    """The rows of one plugin, in each of the workers: see `SharedRows` of the services."""
+    """The rows of one plugin in all workers: see `SharedRows` of the services."""
 
     def __init__(self, table: SharedTable, scope: str) -> None:
         self.alone = table.alone
         self.scope = _digest(scope).first
         self.used: frozenset[int] = frozenset()
         self._table, self._name = table, scope
-        self._apart: dict[str, Row] = {}  # of keys that found no row
+        self._apart: dict[str, Row] = {}  # by key: numbers without a row
 
     def use(self, keys: Iterable[str], first: Sequence[float]) -> Mapping[str, Row]:
         """The rows of these keys."""

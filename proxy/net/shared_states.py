@@ -1,4 +1,4 @@
-"""Shared states: what plugins of several workers take while they run, and what they are asked, by the supervisor."""
+"""Shared states: the states and answers of plugins in several workers, as the supervisor handles them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from proxy.net.process import StartError
 
 
 class SharedStates:
-    """Those of all workers."""
+    """The plugins' states in all workers."""
 
     def __init__(self, agreement: Agreement) -> None:
         self._agreement = agreement
 
     def of(self, plugin: str) -> Any:
-        """What plugins of this name took last; None: nothing yet."""
+        """The state that plugins of this name took last. None: none yet."""
         return self._agreement.settings.states.get(plugin)
 
     async def change(self, plugin: str, state: Any) -> None:
-        """Have them take a state. Raises StateError, NoPluginError or NotTakenError."""
+        """Have the plugins take a state. Raises StateError, NoPluginError or NotTakenError."""
         self._check(plugin)
         try:
             await self._agreement.take_state(plugin, state)
@@ -33,12 +33,12 @@ class SharedStates:
             raise NotTakenError(*error.reasons) from None
 
     async def query(self, plugin: str, question: str, said: Any) -> dict[int, list[Any]]:
-        """What the plugins of this name answer, of each worker that says anything. Raises NoPluginError."""
+        """The answers of the plugins of this name, by worker, of workers that answer at all. Raises NoPluginError."""
         self._check(plugin)
         return await self._gather({"plugin": plugin, "question": question, "said": said})
 
     async def connections(self, limit: int) -> list[Any]:
-        """Who is connected to each worker."""
+        """The open connections of each worker."""
         gathered = await self._gather({"connections": limit})
         return [it for each in gathered.values() for it in each]
 

@@ -1,10 +1,10 @@
-"""Side pair: the two sockets of a conversation, and what can be said of both.
+"""Side pair: the two sockets of a conversation, and what concerns both.
 
 Rules:
-* Each is the other's peer: what came from one is sent to the other.
-* A pair that is paused, because memory is short, is not read. If its client closes its end meanwhile, or has closed it,
-  the pair ends, and what was not read is lost: it would be held for a client that takes no answers. The broker's close
-  cannot be waited for: it comes behind bytes that are not read.
+* Each side is the other's peer: data received from one is sent to the other.
+* A pair that is paused, because memory is short, is not read. If its client closes its end meanwhile, or has done so,
+  the pair ends, and unread data is lost: it would be held for a client that takes no answers. The broker's close cannot
+  be waited for, because it comes behind the unread data.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class SidePair(ABC):
 
     @property
     def begun(self) -> bool:
-        """Did a whole request come?"""
+        """Has a whole request come?"""
         return self.client.splitter.begun
 
     @property
     def moved(self) -> int:
-        """A number that changes with every byte that came, or that left of what was kept."""
+        """A number that changes with every byte received, and with every pending byte sent."""
         client, broker = self.client, self.broker
         moved = client.received + broker.received
         return moved - client.kept - broker.kept if client.stalled or broker.stalled else moved
@@ -49,7 +49,7 @@ class SidePair(ABC):
         """End it now."""
 
     def pause(self) -> None:
-        """Do not read it, for a while."""
+        """Stop reading it for a while."""
         self.paused = True
         self.client.block()
         self.broker.block()

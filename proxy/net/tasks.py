@@ -1,12 +1,12 @@
-"""Tasks: what runs beside the links. One that fails ends itself, never another, and is begun again.
+"""Tasks: work beside the links. A task that fails ends only itself, and is started again.
 
-trio ends everything around a task that raises. What is served here belongs to many who have nothing to do with it: so
-whatever waits, watches or accepts is run by `keep`, and whatever is called for one broker or client `contained`.
+When a task raises, trio ends everything around it. But clients here have nothing to do with each other. So everything
+that waits, watches or accepts runs in `keep`, and calls for a single broker or client run in `contained`.
 
 Rules:
-* What is caught here is a bug, or something that this machine refused: a line in the log with a traceback, and a count.
-  Whoever expects an error catches it where it arises.
-* A task that failed is begun again after 1 s, 2 s, ... 60 s; one that had run for a while before, after 1 s.
+* An error that is caught here is a bug, or something that this machine refused. It is logged with a traceback, and
+  counted. Expected errors are caught where they arise.
+* A task that failed is started again after 1 s, 2 s, ... 60 s. If it had run for a while before, it is after 1 s.
 * Cancellation, Ctrl-C and exits pass through.
 """
 
@@ -25,7 +25,7 @@ log = structlog.get_logger()
 
 FIRST_PAUSE = 1.0
 LAST_PAUSE = 60.0
-STEADY = 60.0  # seconds that a task must have run to be begun again soon
+STEADY = 60.0  # seconds after which a failed task starts again without a long pause
 
 WAY_OUT = "the rest goes on; please report this line"
 
@@ -52,7 +52,7 @@ class Tasks:
 
     @contextmanager
     def contained(self, name: str, **facts: object) -> Iterator[None]:
-        """What fails in here goes no further."""
+        """Log an error inside the block, and let it go no further."""
         try:
             yield
         except Exception as error:
@@ -66,6 +66,6 @@ class Tasks:
 
     def _failed(self, name: str, error: BaseException, facts: dict[str, object]) -> None:
         self.counters.failed_tasks += 1
-        with suppress(Exception):  # a log that cannot be written to is no reason to end
+        with suppress(Exception):  # a log that cannot be written is no reason to end
             facts |= {"exc_info": error, "way_out": WAY_OUT}
             self.complaints.tell(log.error, "a task failed", name, type(error).__name__, task=name, **facts)

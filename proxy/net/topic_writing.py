@@ -1,16 +1,16 @@
-"""Topic writing: records of a plugin, appended to a topic of a cluster that the proxy stands in front of.
+"""Topic writing: appends records of a plugin to a topic of a cluster that the proxy serves.
 
 Rules:
-* It is done on connections of its own (`own_connections.py`): no listener and no plugin sees it.
-* A topic is never made. The partition is chosen once, by the CRC-32 of the key as librdkafka does, and kept: what has
-  one key stays in order, also when the topic gets more partitions.
-* What was not answered may be on the topic all the same. Who writes it again has it there twice.
-* After anything went wrong the connection is given up, and the leader is asked for anew. One that moved is followed at
-  once, a few times. A connection that breaks after it was of use, as one that the broker closes as idle, is no error:
-  another one takes its place at once.
-* The connection is of the cluster as the configuration in force has it; another one takes another connection.
-* When the plugin stops, what is under way goes on to its end: nobody could know whether it was written. That, and
-  all that is written from then on, takes no longer than AT_THE_END.
+* It uses connections of its own (`own_connections.py`), which no listener and no plugin sees.
+* A topic is never created. The partition is chosen once, by the CRC-32 of the key as in librdkafka, and kept. So
+  records of one key stay in order, even when the topic gets more partitions.
+* Records whose write was not answered may be on the topic anyway. A caller that writes them again may duplicate them.
+* After any error the connection is closed, and the leader is looked up again. A leader that moved is followed at once,
+  a few times. A connection that breaks after it was of use, for example because the broker closes it as idle, is no
+  error: another one takes its place at once.
+* A connection belongs to the cluster as configured. When that configuration changes, another connection is made.
+* When the plugin stops, a write under way goes on to its end, because otherwise nobody would know whether it succeeded.
+  That write and all further ones together take no longer than AT_THE_END.
 * Every error is a TopicError: which topic, why, and a way out.
 """
 
@@ -36,13 +36,13 @@ from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
 from proxy.protocol.records import CompressionType, Record, write_batch
 
 ALL_IN_SYNC = -1
-MAKES_NONE = 4  # the first version of Metadata that can leave out to make the topic: Kafka 0.11
-BATCHES = 3  # the first version of Produce that takes record batches: Kafka 0.11
-ZSTD = 7  # the first one whose records may be compressed so: Kafka 2.1
-NAMED = 12  # the newest one that has the topic's name
-TRIES = 3  # to follow a leader that moved
-PAUSE = 0.2  # seconds between them
-AT_THE_END = 4.0  # seconds for all that is written while the plugin stops: a worker is killed after 5
+MAKES_NONE = 4  # the first version of Metadata that can avoid creating the topic: Kafka 0.11
+BATCHES = 3  # the first version of Produce with record batches: Kafka 0.11
+ZSTD = 7  # the first version of Produce with this compression: Kafka 2.1
+NAMED = 12  # the newest version with the topic's name
+TRIES = 3  # attempts to follow a leader that moved
+PAUSE = 0.2  # seconds between two attempts
+AT_THE_END = 4.0  # seconds for all writes while the plugin stops: a worker is killed after 5
 
 MOVED = frozenset(
     ErrorCode[name]
@@ -62,11 +62,11 @@ WAYS_OUT = {
 
 
 class _MovedError(TopicError):
-    """The leader is not where it was thought to be."""
+    """The leader is not where it was expected."""
 
 
 class ClusterTopicWriter:
-    """Appends to one topic. `upstream` gives the cluster as it is in force; None: it is not served."""
+    """Appends to one topic. `upstream` gives the cluster in force. None: it is not served."""
 
     def __init__(self, cluster: str, topic: str, upstream: Callable[[], Upstream | None]) -> None:
         self._place = f"topic {topic} of cluster {cluster}"
@@ -75,19 +75,19 @@ class ClusterTopicWriter:
         self._leader: OwnConnection | None = None
         self._partition: int | None = None
         self._under_way = trio.CancelScope()
-        self._ends = inf  # by trio's clock
+        self._ends = inf  # by trio's clock: when all writes must be done
 
     def write(self, records: Sequence[Record], seconds: float) -> None:
         """See `TopicWriter`."""
         trio.from_thread.run(self._append, records, seconds)
 
     def end(self) -> None:
-        """Its plugin stops."""
+        """Note that the plugin stops."""
         self._ends = trio.current_time() + AT_THE_END
         self._under_way.deadline = min(self._under_way.deadline, self._ends)
 
     async def _append(self, records: Sequence[Record], seconds: float) -> None:
-        await trio.lowlevel.checkpoint_if_cancelled()  # what did not begin is left to who stops
+        await trio.lowlevel.checkpoint_if_cancelled()  # a write that has not begun fails if cancelled
         began = trio.current_time()
         with trio.CancelScope(deadline=min(began + seconds, max(began, self._ends)), shield=True) as self._under_way:
             try:
@@ -97,7 +97,7 @@ class ClusterTopicWriter:
         raise TopicError(f"{self._place}: not written within {self._under_way.deadline - began:.3g} s")
 
     async def _follow(self, records: Sequence[Record], seconds: float) -> None:
-        """Write to the leader, also where it moves."""
+        """Write to the leader, even if it moves."""
         for _ in range(TRIES - 1):
             with suppress(_MovedError):
                 return await self._try(records, seconds)
@@ -105,7 +105,7 @@ class ClusterTopicWriter:
         return await self._try(records, seconds)
 
     async def close(self) -> None:
-        """Give up the connection: what is written next goes on another one."""
+        """Close the connection. The next write opens another one."""
         leader, self._leader = self._leader, None
         if leader is not None:
             await leader.close()
@@ -154,7 +154,7 @@ class ClusterTopicWriter:
         raise failed[0]
 
     async def _leader_by(self, upstream: Upstream, endpoint: Endpoint, key: bytes | memoryview) -> Endpoint:
-        """Where the leader is, as this broker says."""
+        """The address of the leader, according to this broker."""
         topics = [MetadataRequest.Topic(name=self._topic)]
         async with await OwnConnection.begun(upstream, endpoint) as asked:
             version = asked.version(METADATA, MAKES_NONE, METADATA.newest)

@@ -1,10 +1,10 @@
-"""Watching: the files that a worker works by, kept in step while it runs.
+"""Watching: keeps the files that a worker uses up to date while it runs.
 
 Rules:
-* One task looks at all of them, five times a second, in a thread. What they say is in force at once, on connections
-  that are open too; only certificates are for connections that come.
-* A broken new file is a line in the log; what there was before stays in force. One that cannot be looked at keeps
-  no other from it.
+* One task checks all of them, five times a second, in a thread. A changed file is in force at once, also on open
+  connections. Certificates alone are only for new connections.
+* A broken new file is a line in the log, and the previous content stays in force. A file that cannot be checked does
+  not affect the others.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from proxy.text.watched import WatchedFile
 
 log = structlog.get_logger()
 
-EVERY = 0.2  # seconds between two looks: what is written is in force within a second on a busy machine too
+EVERY = 0.2  # seconds between two checks: a change is in force within a second, on a busy machine too
 
-OPERATORS = frozenset({"credentials", "certificates"})  # change these; rules may be changed by clients, many times
+OPERATORS = frozenset({"credentials", "certificates"})  # only operators change these; rules may change often
 
-Watched = tuple[str, WatchedFile[Any]]  # what it has ("rules"), and the file
+Watched = tuple[str, WatchedFile[Any]]  # what it holds ("rules"), and the file
 
 
 async def watch(
@@ -36,9 +36,9 @@ async def watch(
     changed: Callable[[], None],
     looked: Callable[[], Awaitable[None]],
 ) -> None:
-    """Look until cancelled; `watched` gives what there is then.
+    """Check the files until cancelled. `watched` returns the current ones.
 
-    `changed` is called when anything of it is another, and `looked` after each look.
+    `changed` is called when the content of any of them has changed, and `looked` after each check.
     """
     while True:
         await trio.sleep(EVERY)
@@ -48,7 +48,7 @@ async def watch(
 
 
 async def look(watched: Sequence[Watched], tasks: Tasks) -> bool:
-    """Look once at all of them. Is anything another?"""
+    """Check all of them once. Has any content changed?"""
     if not watched:
         return False
     looked = await trio.to_thread.run_sync(_look_at, [file for _, file in watched])
@@ -62,7 +62,7 @@ async def look(watched: Sequence[Watched], tasks: Tasks) -> bool:
 
 
 def _look_at(files: Sequence[WatchedFile[Any]]) -> list[Reload | Exception | None]:
-    """What is new of each. What reading a large file took is given back."""
+    """The changes of each file. The memory for reading a large file is returned to the system."""
     found = [_look(file) for file in files]
     if any(found):
         give_back()
