@@ -71,7 +71,7 @@ class FileLock(AbstractContextManager[None]):
 
 
 class SharedTable:
-    """All rows, as the worker with this number sees them. `file`: the descriptor of the shared file, if any."""
+    """All rows, as the worker with this number sees them. `file`: the descriptor of the shared file, or None."""
 
     def __init__(self, file: int | None = None, worker: int = 0) -> None:
         memory = memoryview(mmap.mmap(-1 if file is None else file, SIZE))
