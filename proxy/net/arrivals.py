@@ -1,13 +1,13 @@
-"""Arrivals: from `accept` to a link. The way in of every client of one listener.
+"""Arrivals: takes every client of one listener from `accept` to a link.
 
 Rules:
-* A connection counts from here until both of its sockets are closed; one over the limit is closed at once.
-* Of one that ends here plugins are told why (`Plugin.not_served`), once.
+* A connection counts from here until both of its sockets are closed. Beyond the limit it is closed at once.
+* If a connection ends here, plugins are told why (`Plugin.not_served`), once.
 * Plugins are asked before anything else is done for a client (`admitting.py`).
-* Where no link comes of it, what was opened is closed, and it counts no more. Afterwards the reactor closes both
-  sockets, and tells of it.
-* The broker is dialled before a link exists (`reaching.py`). One that refuses, is gone or stalls gives the client what
-  a dead broker would, a closed connection, and a line in the log that says which.
+* If no link is made, everything that was opened is closed, and the connection no longer counts. Once there is a link,
+  the reactor closes both sockets and reports the end.
+* The broker is dialled before a link exists (`reaching.py`). If it refuses, is gone or stalls, the client's connection
+  is closed, as by a dead broker, and a line in the log says which of these it was.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Arrivals:
             scope.cancel()
 
     def accepted(self, client: socket.socket, peer: tuple[str, int], broker_id: int | None) -> None:
-        """A client came to the port of a broker, or (None) to the bootstrap port."""
+        """A client connected to the port of a broker, or (None) to the bootstrap port."""
         worker = self._worker
         if worker.counters.open >= worker.limits.connections:
             client.close()

@@ -1,4 +1,4 @@
-"""Beginning: a client and its broker are both there, and the reactor serves them from now on."""
+"""Beginning: hands a client and its broker, both connected, to the reactor as a link."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Dialling a broker: one connection or one reason, within a time limit.
 
 Rules:
-* What goes wrong is said in a few words a person can act on, with the address: `kafka-1:9092: connection refused`.
+* An error is a few words that a person can act on, with the address: `kafka-1:9092: connection refused`.
 * A broker that is dialled somewhere else (`via`) keeps its address in all that is said and checked, by TLS too.
 * A socket that leaves here is a plain non-blocking one with TCP_NODELAY; whoever takes it closes it.
 """
@@ -20,7 +20,7 @@ from proxy.net.tls.brokers import BrokerTls, TlsStream
 from proxy.net.tls.handshake import HandshakeError
 from proxy.net.tls.sockets import TlsSocket
 
-# trio limits unsent data to 16 KiB, which suits a task per connection; 0 is the kernel's default again.
+# trio limits unsent data to 16 KiB, which suits a task per connection. 0 restores the kernel's default.
 TCP_NOTSENT_LOWAT = getattr(socket, "TCP_NOTSENT_LOWAT", 25)
 KERNEL_DEFAULT = 0
 
@@ -31,7 +31,7 @@ DIRECTLY: Via = {}
 
 
 class UnreachableError(Exception):
-    """A broker that cannot be reached: where, and why. `stalled`: it neither accepted nor refused in time."""
+    """A broker that cannot be reached: its address, and why. `stalled`: it neither accepted nor refused in time."""
 
     def __init__(self, endpoint: Endpoint, why: str, *, stalled: bool = False) -> None:
         super().__init__(f"{endpoint}: {why}")
@@ -41,7 +41,7 @@ class UnreachableError(Exception):
 
 
 class ReservedError(UnreachableError):
-    """A broker that does not answer whom it does not know."""
+    """A broker that answers only authenticated clients."""
 
 
 async def dial(
@@ -111,7 +111,7 @@ def _family(host: str) -> socket.AddressFamily | None:
 def reason(error: OSError) -> str:
     """Why a connection failed, in the system's words."""
     cause: BaseException = error.__cause__ or error
-    while isinstance(cause, BaseExceptionGroup):  # one for each address of the name; the first speaks for all
+    while isinstance(cause, BaseExceptionGroup):  # there is one for each address of the name; the first is shown
         cause = cause.exceptions[0]
     if isinstance(cause, socket.gaierror):
         return "no such host"

@@ -1,8 +1,8 @@
-"""Outgoing: what is sent to one socket, and what it has not taken yet.
+"""Outgoing: sends to one socket, and keeps what the socket has not taken yet.
 
 Rules:
-* A socket that does not take what it is given is stalled: the rest is kept (`backlog.py`) and leaves first.
-* It may break while it is given something. `lost` is told so, and the rest is nobody's.
+* A socket that does not take all bytes is stalled: the rest is kept (`backlog.py`) and sent first.
+* The socket may break during a send. Then `lost` is called, and the rest is dropped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ AT_ONCE = Struct("ii").pack(1, 0)  # SO_LINGER: on, for 0 seconds
 
 
 class Outgoing(ABC):
-    """One socket, as far as it is sent to. `lost` is called when it breaks; `stalls` is how often it was stalled."""
+    """The sending half of one socket. `lost` is called when it breaks. `stalls` counts how often it was stalled."""
 
     __slots__ = ("_backlog", "_finishes", "_lost", "_sendmsg", "_write", "fd", "sock", "stalled", "stalls")
 
@@ -39,13 +39,13 @@ class Outgoing(ABC):
         self._sendmsg: Callable[[list[Buffer]], int] = sock.sendmsg
         self._lost = lost
         self._backlog = Backlog()
-        self.stalled = False  # has a backlog
+        self.stalled = False  # it has a backlog
         self.stalls = 0
-        self._finishes = False  # nothing is sent after the backlog
+        self._finishes = False  # after the backlog, the sending direction is closed
 
     @property
     def kept(self) -> int:
-        """Bytes that the socket did not take."""
+        """How many bytes the socket has not taken."""
         return self._backlog.size if self.stalled else 0
 
     def send(self, data: Buffer) -> None:
@@ -65,7 +65,7 @@ class Outgoing(ABC):
             self._stall()
 
     def send_all(self, pieces: list[Buffer]) -> None:
-        """Send these in one go, or keep what the socket does not take."""
+        """Send these together, or keep what the socket does not take."""
         if len(pieces) == 1:
             self.send(pieces[0])
             return
@@ -88,9 +88,9 @@ class Outgoing(ABC):
                 sent = max(sent - len(piece), 0)
 
     def send_from(self, pipe: Pipe, more: bool) -> bool:
-        """Send what is in this pipe; `more` follows at once. False: the pipe is not the caller's any more.
+        """Send the content of this pipe. `more`: further bytes follow. False: the pipe is no longer the caller's.
 
-        What the socket does not take stays in it, and leaves before everything else.
+        Bytes that the socket does not take stay in the pipe, and are sent before everything else.
         """
         try:
             if pipe.drain(self.fd, more):
@@ -104,7 +104,7 @@ class Outgoing(ABC):
         return False
 
     def flush(self) -> None:
-        """The socket takes bytes again: give it what was kept."""
+        """Send kept bytes, since the socket takes bytes again."""
         try:
             if not self._backlog.flush(self.fd, self._write):
                 return
@@ -117,26 +117,26 @@ class Outgoing(ABC):
         self._flows()
 
     def finish(self) -> None:
-        """Send nothing more after what was sent: the other end is told."""
+        """Close the sending direction after everything before was sent."""
         self._finishes = True
         if not self.stalled:
-            with suppress(OSError):  # it is gone
+            with suppress(OSError):  # the peer is gone
                 self.sock.shutdown(socket.SHUT_WR)
 
     def reset(self) -> None:
-        """Have the kernel drop what it has not sent, and tell the other end so, when the socket is closed."""
+        """Have the kernel send a reset, and drop unsent bytes, when the socket is closed."""
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
 
     @abstractmethod
     def _stall(self) -> None:
-        """It has a backlog now."""
+        """Called when a backlog begins."""
 
     @abstractmethod
     def _flows(self) -> None:
-        """It has none any more."""
+        """Called when the backlog is gone."""
 
     def _drop(self) -> None:
-        """The socket is closed. What it has not taken is gone, and so is all that is sent to it from now on."""
+        """Close the socket. Its backlog is dropped, and so is everything that is sent to it later."""
         self.sock.close()
         self._backlog.drop()
         self.stalled = False
@@ -145,5 +145,5 @@ class Outgoing(ABC):
 
 
 def _count(pieces: list[Buffer]) -> int:
-    """A closed socket takes all of them."""
+    """Send to a closed socket: it takes everything."""
     return sum(map(len, pieces))

@@ -1,9 +1,9 @@
-"""Reaching: from the port that a client came to to a connection with a broker, which knows who we are.
+"""Reaching: connects to a broker for the port that a client came to, and authenticates there if needed.
 
 Rules:
-* A client that begins at the bootstrap port may be served by any broker: the next one is tried while there is time.
-* Where a broker is, any answer may say, and is believed. Where nobody answers there, it is tried where discovery found
-  it: an answer may be wrong, and until the next discovery all clients would be sent there.
+* A client at the bootstrap port may be served by any broker. If one fails, the next is tried while there is time.
+* Any response may give a broker's address, and is believed. If nobody answers there, the address from discovery is
+  tried. A response may be wrong, and until the next discovery all clients would be sent to that address.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from proxy.net.introductions import Introduced
 from proxy.net.tls.brokers import TlsStream
 from proxy.net.upstream import Upstream
 
-HEARSAY = 1.0  # seconds in which what one worker learned is known to all; one thousandth is usual
+HEARSAY = 1.0  # seconds within which all workers know of a broker that one learned of; a thousandth of that is usual
 
 
 class Reaching:
-    """The way to the brokers of one listener. `waiting`: clients of brokers that are not known yet."""
+    """The way to the brokers of one listener. `waiting`: clients that wait for a broker that is not known yet."""
 
     def __init__(self, topology: Topology, waiting: trio.lowlevel.ParkingLot) -> None:
         self._topology = topology
@@ -58,12 +58,13 @@ class Reaching:
         try:
             raise failed
         finally:
-            del failed  # its traceback has this frame
+            del failed  # its traceback refers to this frame
 
     async def _places(self, upstream: Upstream, broker_id: int) -> Iterable[Endpoint]:
-        """Where that broker is, and where discovery found it last: an answer to a client may have said otherwise since.
+        """The addresses of a broker: the newest one, and the one from discovery, if a response to a client changed it
+        since.
 
-        Another worker may have told of it before we hear of it. Raises UnreachableError.
+        Waits a moment for a broker of which only another worker knows. Raises UnreachableError.
         """
         if broker_id not in self._topology.brokers:
             with trio.move_on_after(HEARSAY):

@@ -1,17 +1,18 @@
-"""Reactor: every link of a worker, served by one trio task in a plain loop over a private epoll.
+"""Reactor: serves every link of a worker, in one trio task, in a plain loop over a private epoll.
 
-A task per connection and direction spends 10 to 20 us of trio's scheduler on every wake-up, twice what it takes to read
-a small request, look at it and send it on: measured 0.33 of a direct connection where this loop reaches 0.73. So trio
-sees one file descriptor, the epoll's, and what is awaited (dialling, timers, discovery, drain) lives in other tasks.
+A task per connection and direction costs 10 to 20 us of trio's scheduler on every wake-up. That is twice the time to
+read, examine and forward a small request. Measured, such tasks reach 0.33 of a direct connection, and this loop 0.73.
+So trio sees one file descriptor, the epoll's. Everything that awaits (dialling, timers, discovery, drain) runs in other
+tasks.
 
 Rules:
 * Nothing awaits while links are served, so other tasks of the same thread may call `adopt()`, `close()` and the like.
 * After 5 ms of serving, the other tasks have their turn.
-* Links in the middle of long work go on between events, a slice at a time (`turns.py`).
-* While traffic is dense the loop lingers 1 ms in its own epoll: going back to trio costs more than a request. Without
-  that, 2,000 requests/s take 80 us of CPU each instead of 58; to linger for longer gains nothing.
+* Links with long work continue between events, a slice at a time (`turns.py`).
+* While traffic is dense the loop lingers 1 ms in its own epoll, since going back to trio costs more than a request.
+  Without that, 2,000 requests/s take 80 us of CPU each instead of 58. Lingering longer gains nothing.
 * Sockets are watched by `open_sockets.py`, edge-triggered. One buffer serves all links (`read_buffer.py`).
-* A link that raises is closed, loudly, and no other is touched.
+* A link that raises is closed and logged as a bug. No other link is affected.
 """
 
 from __future__ import annotations
@@ -45,10 +46,10 @@ from proxy.net.turns import Turns
 
 log = structlog.get_logger()
 
-BUDGET = 0.005  # seconds of serving before the other tasks have their turn
+BUDGET = 0.005  # seconds of serving before other tasks have their turn
 LINGER = 0.001  # seconds; epoll's own resolution
 EVENTS = 256  # taken from the epoll at a time
-ROUND = 0.002  # seconds in which all who have much to read get their turn
+ROUND = 0.002  # seconds in which all sides with much to read have a turn
 
 ROOM, INCOMING = select.EPOLLOUT, select.EPOLLIN
 BROKEN = select.EPOLLERR | select.EPOLLHUP
@@ -56,7 +57,8 @@ GOODBYE = select.EPOLLRDHUP | BROKEN
 
 
 class Reactor:
-    """Serves links. `ended` is called once for each, with a reason where something was wrong; `emit`: its events.
+    """Serves links. `ended` is called once for each, with a reason if something was wrong. `emit` is called with its
+    events.
 
     `memory`: bytes that all links together may hold.
     """
@@ -70,7 +72,7 @@ class Reactor:
     ) -> None:
         self._ended = ended
         self._complaints = complaints
-        self.clock = Clock()  # for links: set at each wake-up
+        self.clock = Clock()  # the time of links: set at each wake-up
         self.sockets = OpenSockets()
         self.conversations = self.sockets.conversations
         self.budget = Budget(memory, self.conversations, resumed=self._nudge)
@@ -83,7 +85,7 @@ class Reactor:
         self._shared = Shared(self._buffer, self._pipes, self.budget, self._resuming, self._again, *ways_out)
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Serve until cancelled; then every link is closed."""
+        """Serve until cancelled. Then all links are closed."""
         begin_to_serve()
         try:
             async with trio.open_nursery() as nursery:
@@ -102,13 +104,13 @@ class Reactor:
             self.sockets.close()
 
     def adopt(self, client: AnySocket, broker: AnySocket, link: Link) -> Conversation:
-        """Take over two connected sockets. Closes them in the end."""
+        """Take over two connected sockets. The reactor closes them in the end."""
         conversation = Conversation(self._shared, client, broker, link)
         self.sockets.add(conversation)
         return conversation
 
     def look(self, side: Side) -> None:
-        """Read this side soon: there may be more than an event will tell of."""
+        """Read this side soon, because it may have more bytes for which no event comes."""
         side.readable = True
         self._again[side] = None
 
@@ -117,27 +119,27 @@ class Reactor:
         conversation.abort(reason)
 
     def drain(self, conversations: Iterable[Conversation]) -> None:
-        """Read no further requests on these; each closes when all is answered."""
+        """Read no further requests on these. Each closes when all its requests are answered."""
         for conversation in tuple(conversations):
             self._outside(conversation, conversation.drain)
 
     def apply(self, conversation: Conversation, filters: Filters, limits: Limits) -> None:
-        """Other filters and limits are in force on this one."""
+        """Put other filters and limits in force on this conversation."""
         self._outside(conversation, partial(conversation.apply, filters, limits))
 
     def _leaves(self, conversation: Conversation) -> None:
-        """This link is served no more."""
+        """Stop serving this link."""
         self.sockets.remove(conversation)
         self.budget.forget(conversation)
         self._resuming.forget(conversation)
 
     def _over(self, conversation: Conversation) -> None:
-        """It is told of, and then freed, with all that it holds."""
+        """Report the end of a conversation, and free all that it holds."""
         self._guard(conversation, partial(self._ended, conversation, conversation.reason))
         self._guard(conversation, conversation.release)
 
     def _serve(self) -> None:
-        """Serve whoever is ready, until nobody is or the budget is spent."""
+        """Serve ready links until none is ready or the budget is spent."""
         poll, sides, waiting, again = self.sockets.epoll.poll, self.sockets.sides, self.turns.line, self._again
         clock, deliver, shared = trio.lowlevel.current_clock().current_time, self._buffer.deliver, self._shared
         deadline = clock() + BUDGET
@@ -149,7 +151,7 @@ class Reactor:
             for fd, flags in events:
                 served = sides.get(fd)
                 if served is None:
-                    continue  # closed by an event before this one
+                    continue  # an earlier event closed it
                 conversation, side = served
                 try:
                     if side.stalled and flags & ROOM:
@@ -170,20 +172,20 @@ class Reactor:
             events = poll(0 if again or waiting else LINGER, EVENTS)
 
     def _serve_again(self, count: int) -> None:
-        """The first so many of those who wait for their next turn."""
+        """Read the first `count` sides that wait for their next turn."""
         for _ in range(count):
             side, _ = self._again.popitem(last=False)
             served = self.sockets.sides.get(side.fd)
-            if served is not None and side.readable and not side.blocked:  # one that is closed is blocked for good
+            if served is not None and side.readable and not side.blocked:  # a closed side stays blocked
                 self._guard(served[0], partial(read, served[0], side))
 
     def _outside(self, conversation: Conversation, step: Callable[[], None]) -> None:
-        """Take a step of a link from another task."""
+        """Run a step of a link from another task."""
         self._guard(conversation, step)
         self._nudge()
 
     def _nudge(self) -> None:
-        """The loop may wait for events: it learns that there is more to do."""
+        """Wake the loop if it waits for events while there is more to do."""
         if self._again or self.turns.line:
             self.sockets.nudge()
 
@@ -195,8 +197,8 @@ class Reactor:
             self._crash(conversation, error)
 
     def _not_delivered(self, side: Side, error: Exception) -> None:
-        """What was posted for this side was not sent, and its socket is not what failed."""
-        conversation, _ = self.sockets.sides[side.fd]  # one that is closed takes whatever it is given
+        """Data posted for this side was not sent, for another reason than its socket."""
+        conversation, _ = self.sockets.sides[side.fd]  # a closed side accepts any data, so this one is open
         self._crash(conversation, error)
 
     def _crash(self, conversation: Conversation, error: Exception) -> None:

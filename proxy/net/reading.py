@@ -1,14 +1,14 @@
-"""Reading: what came from one side of a conversation goes to its link, and on to the other side.
+"""Reading: bytes from one side of a conversation go to its link, and on to the other side.
 
 Rules:
-* A side is read until a read came back short: with edge-triggered events the next one says that there is more. Where
-  the other end has said goodbye it is read to its end, for no event will follow. Where it is not there any more, and
-  what it sent last cannot be taken, the conversation ends.
-* A side is not read while the link wants it paused, or while what came from it cannot be sent on (`side.py`).
-* Small pieces are posted, and leave together when every link that was ready has been read. Sent one by one, each would
-  wake an idle broker for itself: 50 connections of 100 B cost 27 us a request instead of 20.
-* After some rounds the others have their turn: the side waits in `again`. The more others there are, the shorter is a
-  turn: with 20 sides that have much to read, turns of 2 ms kept a small request waiting for 100 ms.
+* A side is read until a read comes back short. With edge-triggered events, the next event says that there is more. If
+  the peer has closed its end, the side is read to its end, since no event will follow. If the peer is gone and its last
+  bytes cannot be taken, the conversation ends.
+* A side is not read while the link wants it paused, or while its bytes cannot be sent on (`side.py`).
+* Small pieces are posted, and are sent together when all ready links have been read. If they were sent one by one, each
+  would wake an idle broker: 50 connections of 100 B cost 27 us a request instead of 20.
+* After some rounds other sides have their turn, and this side waits in `again`. The more sides there are, the shorter
+  is a turn: with 20 sides that have much to read, turns of 2 ms kept a small request waiting for 100 ms.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from proxy.net.pipes import WORTH_IT
 from proxy.net.side import Side
 from proxy.net.splicing import splice
 
-ROUNDS = 6  # full reads of one side before the others have their turn
-SHORT = 0.0005  # seconds: a turn that is shorter is one read
-SMALL = 8 << 10  # what is sent on together with what others have to send
+ROUNDS = 6  # full reads of one side before other sides have their turn
+SHORT = 0.0005  # seconds: a shorter turn is a single read
+SMALL = 8 << 10  # bytes that are sent together with those of other links
 
 
 def read(conversation: Conversation, side: Side) -> None:
@@ -55,7 +55,7 @@ def read(conversation: Conversation, side: Side) -> None:
         commands = side.take(data)
         if commands is None:
             if count <= SMALL:
-                buffer.post(peer, data, count)  # what nearly always happens
+                buffer.post(peer, data, count)  # the usual case
             else:
                 buffer.deliver()
                 peer.send(data)
@@ -78,9 +78,9 @@ def read(conversation: Conversation, side: Side) -> None:
 
 
 def goodbye(conversation: Conversation, side: Side, broken: bool) -> None:
-    """The other end will send no more, or (`broken`) is not there any more."""
+    """The peer of this side will send no more, or (`broken`) its connection broke."""
     if conversation.is_over:
-        return  # what waited for it could not be sent
+        return  # it ended because its pending bytes could not be sent
     side.hung = True
     side.gone = side.gone or broken
     if conversation.paused and conversation.is_left:
@@ -90,12 +90,12 @@ def goodbye(conversation: Conversation, side: Side, broken: bool) -> None:
 
 
 def _abort(conversation: Conversation, side: Side) -> None:
-    """What this side sent last cannot be taken now, and nobody is there any more."""
+    """End the conversation: this side's last bytes cannot be taken now, and its peer is gone."""
     conversation.abort(None if side.is_client else "the connection to the broker broke")
 
 
 def _splice(conversation: Conversation, side: Side) -> bool:
-    """Let a body pass unread. True: the side may have more to read."""
+    """Pass a body unread. Returns whether the side may have more to read."""
     conversation.buffer.deliver()
     try:
         return splice(side, conversation.shared.pipes)

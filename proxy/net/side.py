@@ -1,10 +1,10 @@
 """Side: one socket of a conversation, and whether it is read. What is sent to it is in `outgoing.py`.
 
 Rules:
-* While a socket is stalled its peer is not read, and a client is not read either while it does not take its answers.
-* `blocked` counts the reasons not to read. When the last one goes, and there may be more, the side is in `again`.
-* Once closed a side refers to nothing that refers to it: what was sent and received is freed at once.
-* With edge-triggered events nothing says twice that there is something to read: `readable` remembers it.
+* While a socket is stalled, its peer is not read. A client is not read either while it does not take its responses.
+* `blocked` counts the reasons not to read. When the last one is gone, and there may be more, the side is in `again`.
+* A closed side refers to nothing that refers to it, so that what was sent and received is freed at once.
+* With edge-triggered events, an event for readable data comes only once. `readable` remembers it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from proxy.net.tls.sockets import TlsSocket
 from proxy.protocol.frame import Splitter
 
 Take = Callable[[memoryview], list[Command] | None]
-Again = OrderedDict["Side", None]  # a queue in which each stands once
+Again = OrderedDict["Side", None]  # a queue in which each side stands once
 
 
 class Side(Outgoing):
-    """One socket. `take` is told what came from it, `splitter` has cut it into frames; `lost` is called when it breaks.
+    """One socket. `take` is called with its bytes, which `splitter` cuts into frames. `lost` is called when it breaks.
 
-    `again` is where a side goes that may be read again, once.
+    `again` is the queue for sides that may be read again.
     """
 
     __slots__ = (
@@ -54,37 +54,37 @@ class Side(Outgoing):
     ) -> None:
         super().__init__(sock, lost)
         self._again = again
-        self.peer = self  # until both are there
+        self.peer = self  # until both sides exist
         self.is_client = False
         self._tls = sock if isinstance(sock, TlsSocket) else None
         self.receive: Callable[[memoryview, int], int] = sock.recv_into
         self.take = take
         self.splitter = splitter
-        self.portion = BUFFER  # to be read at a time
-        self.received = 0  # bytes
+        self.portion = BUFFER  # how much to read at a time
+        self.received = 0  # bytes so far
         self.readable = False  # there may be more to read, and no event will say so
-        self.hung = False  # the other end said goodbye
-        self.gone = False  # it is not there any more
+        self.hung = False  # the peer has closed its end
+        self.gone = False  # the connection broke
         self.blocked = 0
 
     @property
     def is_plain(self) -> bool:
-        """May bytes pass through a pipe? The kernel cannot seal them."""
+        """May bytes pass through a pipe? Not with TLS, since the kernel cannot encrypt them."""
         return self._tls is None
 
     @property
     def lacking(self) -> int:
-        """How many bytes are to come of the frame that began, as far as that is known; 0: none began."""
+        """How many bytes of the current frame are still to come, as far as known. 0: no frame has begun."""
         return self.splitter.lacking
 
     @property
     def held(self) -> int:
-        """Bytes that wait in here, in either direction."""
+        """How many bytes wait here, in either direction."""
         held = self._tls.held if self._tls is not None else 0
         return held + self._backlog.held if self.stalled else held
 
     def _stall(self) -> None:
-        """Read nothing that would have to be sent here."""
+        """Stop reading bytes that would have to be sent here."""
         self.stalled = True
         self.stalls += 1
         self.peer.block()
@@ -92,23 +92,23 @@ class Side(Outgoing):
             self.block()
 
     def _flows(self) -> None:
-        """Read again what is sent here."""
+        """Resume reading bytes that are sent here."""
         self.peer.unblock()
         if self.is_client:
             self.unblock()
 
     def block(self) -> None:
-        """There is one more reason not to read it."""
+        """Add a reason not to read it."""
         self.blocked += 1
 
     def unblock(self) -> None:
-        """There is one less."""
+        """Remove a reason not to read it."""
         self.blocked -= 1
         if not self.blocked and self.readable:
             self._again[self] = None
 
     def close(self) -> None:
-        """Close the socket: nothing comes from it any more, and nothing is sent."""
+        """Close the socket. Nothing is received or sent any more."""
         self.block()  # for good
         self.receive = _nothing
         self._drop()
@@ -116,5 +116,5 @@ class Side(Outgoing):
 
 
 def _nothing(room: memoryview, most: int) -> int:
-    """What comes from a closed socket."""
+    """Receive from a closed socket: there is nothing."""
     raise BlockingIOError

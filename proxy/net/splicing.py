@@ -1,17 +1,18 @@
-"""Splicing: the body of a large frame that nobody looks at goes from socket to socket through a pipe in the kernel."""
+"""Splicing: passes the body of a large frame that nobody reads from socket to socket, through a pipe in the kernel."""
 
 from __future__ import annotations
 
 from proxy.net.pipes import Pipes
 from proxy.net.side import Side
 
-HEAD_ONLY = 4 << 10  # what is read at a time where large frames pass: enough for a head, the body takes the pipe
+HEAD_ONLY = 4 << 10  # bytes read at a time while large frames pass: enough for a head, since the body takes the pipe
 
 
 def splice(side: Side, pipes: Pipes) -> bool:
-    """Let what passes of this side's frame through to its peer. True: there may be more to read.
+    """Pass the rest of this side's frame through to its peer. Returns whether there may be more to read.
 
-    Raises BlockingIOError where nothing more is there, EOFError where it has ended, OSError where its socket broke.
+    Raises BlockingIOError if nothing more is there, EOFError if the stream has ended, OSError if the side's socket
+    broke.
     """
     splitter, peer = side.splitter, side.peer
     pipe = pipes.take()

@@ -1,12 +1,12 @@
-"""Upstream: one cluster as this worker sees it. Its brokers are discovered, again and again.
+"""Upstream: one cluster as this worker sees it. Its brokers are discovered again and again.
 
 Rules:
-* Whoever answers first says who the brokers are: the brokers known from before are asked, then the bootstrap addresses.
-* Who stands in front of the cluster (`exposure.py`) is told of every broker, and says which can be used.
-* Brokers that answer only whom they know, where we have nothing to tell them, are learned from the answers to clients.
-  They are asked but rarely: each time is a warning, with a traceback, in the broker's log.
-* Upstream unreachable: tried again after 0.5 s, 1 s, ... 15 s. Before anything is known each try is a line in the log;
-  after that, the first failure and the recovery are.
+* The first broker that answers is believed. Known brokers are asked first, then the bootstrap addresses.
+* `exposure.py` is told of every broker, and returns those that can be used.
+* Some brokers require authentication, and we may have no identity for them. They are learned from responses to clients.
+  Such brokers are asked rarely, since each question is a warning, with a traceback, in a broker's log.
+* If no broker answers, discovery is tried again after 0.5 s, 1 s, ... 15 s. Before any broker is known, each attempt is
+  a line in the log. After that, only the first failure and the recovery are.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,16 +32,16 @@ from proxy.telemetry.counters import NetworkCounters
 log = structlog.get_logger()
 
 EVERY = 30.0  # seconds between two discoveries
-RARELY = 600.0  # where brokers do not answer us
-SOONEST = 1.0  # seconds between two, however often somebody asks
+RARELY = 600.0  # seconds between two, if brokers require authentication that we do not have
+SOONEST = 1.0  # the least seconds between two, however often discovery is asked for
 FIRST_RETRY = 0.5
 LAST_RETRY = 15.0
-LINES = 20  # about brokers that came or left at once
-CANDIDATES = 8  # brokers asked before it counts as unreachable
+LINES = 20  # at most, about brokers that came or left at once
+CANDIDATES = 8  # brokers to ask before the cluster counts as unreachable
 
 
 class Upstream:
-    """The brokers of one cluster. `discovered` is told of those that were found, and gives those that are usable."""
+    """The brokers of one cluster. `discovered` is called with those that were found, and returns the usable ones."""
 
     def __init__(
         self,
@@ -69,15 +69,15 @@ class Upstream:
         self._paths = Paths(self._ask_through, start) if start is not None else None
         self._asked = trio.Event()
         self._turn = 0
-        self._reserved = False  # they answer only whom they know
+        self._reserved = False  # the brokers require authentication that we do not have
 
     def ask_again(self) -> None:
-        """Something changed, or may have: discover soon instead of in half a minute."""
+        """Discover soon instead of in half a minute, because something changed or may have changed."""
         if not self._reserved:
             self._asked.set()
 
     def anybody(self) -> Iterator[Endpoint]:
-        """Where a client may begin: every broker, another one first each time, then the bootstrap addresses."""
+        """Addresses for a client to begin at: all brokers, a different one first each time, then the bootstrap ones."""
         brokers = [self.brokers[node_id] for node_id in sorted(self.brokers)]
         self._turn += 1
         first = self._turn % len(brokers) if brokers else 0
@@ -113,8 +113,8 @@ class Upstream:
             await self._loops.check(endpoint)
 
     async def _ask_through(self, endpoint: Endpoint) -> None:
-        """Whoever is there: does what we say come back to us? Raises UnreachableError."""
-        with suppress(ProtocolError, TlsError):  # no broker, but no loop either
+        """Ask the process at this address. Does the question come back to us? Raises UnreachableError."""
+        with suppress(ProtocolError, TlsError):  # it is no broker, but no loop either
             await newest_metadata(endpoint, self.seconds, self.tls, self._loops, self._via)
 
     async def introduce(self, stream: trio.abc.Stream, endpoint: Endpoint, principal: str | None) -> Introduced | None:
@@ -125,7 +125,7 @@ class Upstream:
 
     @property
     def mark(self) -> str:
-        """What the proxy calls itself where it asks on its own behalf."""
+        """The client id of the proxy's own requests."""
         return CLIENT_ID if self._loops is None else self._loops.mark
 
     async def dial_ourselves(self, endpoint: Endpoint) -> tuple[trio.SocketStream | TlsStream, float | None]:
@@ -171,7 +171,7 @@ class Upstream:
         return None
 
     def _learn_from_clients(self, error: ReservedError) -> None:
-        """The brokers tell us nothing, but they tell clients, and what they tell passes here."""
+        """Note that brokers do not answer us. Their responses to clients pass here and tell about them."""
         if not self.known.is_set():
             way_out = f"clients that authenticate bring them; or say who we are in clusters.{self.name}.sasl"
             log.info("brokers not discovered", why=str(error), cluster=self.name, way_out=way_out)
@@ -189,7 +189,7 @@ class Upstream:
     def _tell(
         self, write: Callable[..., None], event: str, some: Mapping[int, Endpoint], others: Mapping[int, Endpoint]
     ) -> None:
-        """A line for each of `some` that is not among the others; of many, one line says how many more there are."""
+        """Log each of `some` that is not in `others`. Of many, only the first are named, and the others counted."""
         changed = sorted(some.keys() - others.keys())
         for position, node_id in enumerate(changed[:LINES]):
             more = {"and_more": len(changed) - LINES} if position == LINES - 1 and len(changed) > LINES else {}

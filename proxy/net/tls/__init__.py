@@ -1,1 +1,1 @@
-"""TLS on sockets: beside the reactor, which does not know of it."""
+"""TLS on sockets. The reactor does not know of it."""

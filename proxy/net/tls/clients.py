@@ -1,13 +1,14 @@
-"""Clients with TLS: from a fresh connection to one whose client is known as far as TLS knows it.
+"""Clients with TLS: the handshake on a new connection, and what it tells about the client.
 
 Rules:
-* Handshakes at a time are limited: one over the limit is closed at once, as a connection over its limit is.
-* With a host name a broker, the name that a client asks for says which broker it wants; the name in `advertise` says
-  any. Names of brokers that were never seen are refused like any other; with `others`, other workers that may have told
-  clients of a broker before we hear of it, such a name is let in, and has to wait until we do.
-* Each of these names has one spelling, but for its case: `broker-01` is none of broker 1.
-* A client certificate gives a principal, by the rules of the listener. Where no rule fits, or what comes of it is no
-  name, the client is refused.
+* The number of simultaneous handshakes is limited. Beyond it a connection is closed at once, as beyond the limit of
+  connections.
+* With a host name for each broker, the name that a client asks for selects the broker. The name in `advertise` selects
+  any. Names of unknown brokers are refused like any other name. With `others`, another worker may have told clients of
+  a broker before we hear of it. Then such a name is accepted, and the client waits until we hear of the broker.
+* Each of these names has one spelling, apart from upper and lower case: `broker-01` does not name broker 1.
+* A client certificate gives a principal, by the rules of the listener. If no rule fits, or the result is no valid name,
+  the client is refused.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from proxy.text.words import printable
 
 @dataclass(frozen=True, slots=True)
 class Welcomed:
-    """A client after its handshake; `broker_id` is the broker that it asked for by name."""
+    """A client after its handshake. `broker_id` is the broker whose host name it asked for."""
 
     socket: TlsSocket
     facts: Tls
@@ -52,7 +53,7 @@ class ClientTls:
         *,
         others: bool = False,
     ) -> None:
-        self.brokers: Container[int] = ()  # those that are known
+        self.brokers: Container[int] = ()  # the known brokers
         self.kept = WatchedFiles(f"listeners.{name}.tls", files(tls), lambda: for_clients(tls, self._answers_to))
         self._mapping = Mapping(tls.principal_mapping)
         self._bootstrap = (listener.advertise or "").lower()
@@ -62,7 +63,7 @@ class ClientTls:
         self._under_way = 0
 
     async def welcome(self, client: socket.socket, broker_id: int | None, limits: LimitOptions) -> Welcomed:
-        """Do the handshake. Raises HandshakeError; closing the socket is left to the caller."""
+        """Do the handshake. Raises HandshakeError. The caller closes the socket."""
         if self._under_way >= limits.handshakes:
             raise HandshakeError(f"{self._under_way} handshakes are under way (limits.handshakes)", "handshakes")
         self._under_way += 1
@@ -89,7 +90,7 @@ class ClientTls:
         return Welcomed(tls, facts, principal, broker_id)
 
     def _whom(self, certificate: bytes) -> tuple[str, str]:
-        """Whom a certificate is about, and which principal that is. Raises HandshakeError."""
+        """The subject of a certificate, and its principal. Raises HandshakeError."""
         try:
             whom = distinguished_name(subject(certificate))
             found = self._mapping.principal(whom)
@@ -106,6 +107,6 @@ class ClientTls:
         return asked is not None and (self._others or asked in self.brokers)
 
     def _broker(self, name: str | None) -> int | None:
-        """The id in a broker's name."""
+        """The id in a broker's host name."""
         match = self._hosts.fullmatch(name) if self._hosts and name else None
         return int(match[1]) if match else None

@@ -1,10 +1,10 @@
-"""Contexts: from the options of TLS to OpenSSL's, as whom and with what trust a side speaks.
+"""Contexts: OpenSSL contexts from the TLS options, with certificates to present and authorities to trust.
 
 Rules:
-* A certificate is chosen by the name that the client asks for (SNI); where none is valid for it, the first is shown.
-* With a host name a broker, any other name is refused as TLS refuses it (`unrecognized_name`); so is no name.
-* Every listener refuses what is no host name as RFC 6066 has it, as Java does: one with a dot at its end, for example.
-* ALPN is ignored. Sessions are resumed by tickets; a listener whose files changed starts anew.
+* The certificate is chosen by the name that the client asks for (SNI). If none is valid for it, the first is presented.
+* With a host name for each broker, any other name is refused with an alert (`unrecognized_name`). So is no name.
+* Every listener refuses a name that is no host name by RFC 6066, as Java does: for example one that ends with a dot.
+* ALPN is ignored. Sessions are resumed by tickets. After a listener's files have changed, no old session is resumed.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from proxy.config.tls import ClusterTls, ListenerTls, Pair, Trusting, UnusableEr
 ASKED = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
 VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
 
-HOST = re.compile(r"(?!.*\.$)[-_.a-z0-9]{1,253}")  # with the "_" that some networks of containers have
+HOST = re.compile(r"(?!.*\.$)[-_.a-z0-9]{1,253}")  # with "_", which some container networks use
 
 Known = Callable[[str | None], bool]
 
 
 class Shaken(ssl.SSLObject):
-    """TLS that remembers the name which the client asked for, and whether it was refused for it."""
+    """A TLS object that remembers the name that the client asked for, and whether it was refused for that name."""
 
     asked: str | None = None
     unknown = False
 
 
 def for_clients(tls: ListenerTls, known: Known) -> ssl.SSLContext:
-    """What a listener speaks; `known` says which names it answers to. Raises UnusableError."""
+    """The context of a listener. `known` says which names it answers to. Raises UnusableError."""
     identities = [found for pair in (tls, *tls.certificates) if (found := identity(pair))]
     authorities = trusted(tls)
     contexts = [_server(tls, each, authorities) for each in identities]
@@ -56,7 +56,7 @@ def for_clients(tls: ListenerTls, known: Known) -> ssl.SSLContext:
 
 
 def for_brokers(tls: ClusterTls) -> ssl.SSLContext:
-    """What is spoken with the brokers of a cluster. Raises UnusableError."""
+    """The context for the brokers of a cluster. Raises UnusableError."""
     context = trusting(tls)
     context.check_hostname = tls.verify_host
     _versions(context, tls)
@@ -67,7 +67,7 @@ def for_brokers(tls: ClusterTls) -> ssl.SSLContext:
 
 
 def trusting(whom: ClusterTls | Elsewhere) -> ssl.SSLContext:
-    """What is spoken with servers of these authorities. Raises UnusableError."""
+    """A client context that trusts these authorities. Raises UnusableError."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     authorities = trusted(whom)
     if authorities is None:
@@ -88,7 +88,7 @@ def _server(tls: ListenerTls, shown: CertifiedKey, authorities: str | None) -> s
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.sslobject_class = Shaken
     context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_CIPHER_SERVER_PREFERENCE
-    context.num_tickets = 1  # clients keep one session for each broker; a second ticket takes 12 us for nothing
+    context.num_tickets = 1  # clients keep one session for each broker; a second ticket takes 12 us without use
     _versions(context, tls)
     _show(context, shown, tls)
     context.verify_mode = ASKED[tls.client_auth]
@@ -103,7 +103,7 @@ def _versions(context: ssl.SSLContext, tls: Trusting) -> None:
 
 
 def _show(context: ssl.SSLContext, shown: CertifiedKey, tls: Pair) -> None:
-    """OpenSSL reads certificates from files only; one in memory leaves no key on a disk."""
+    """Load a certificate. OpenSSL reads only files; a file in memory leaves no key on a disk."""
     descriptor = os.memfd_create("certificate", os.MFD_CLOEXEC)
     with open(descriptor, "wb") as memory:
         memory.write(shown.pem)

@@ -1,10 +1,10 @@
-"""The handshake: from a connection to one that is sealed, or one reason why not.
+"""The handshake: from a connection to an encrypted one, or to one reason why not.
 
 Rules:
-* It is the only part of TLS that waits, in the task that dials; once it is done, the reactor serves the socket.
-* Until it is done nobody is known: time and bytes are limited. Whoever calls limits how many there are at once.
-* Where TLS has an alert for what is wrong, the other side gets it.
-* Nothing that a client says is written anywhere but in that one reason: `ssl` itself writes a traceback to standard
+* It is the only part of TLS that waits, in the task that dials. Once it is done, the reactor serves the socket.
+* Before it is done the peer is unknown, so time and bytes are limited. The caller limits the number of handshakes.
+* If TLS has an alert for an error, the peer is sent that alert.
+* Text from a client is written nowhere except in that one reason. `ssl` itself would write a traceback to standard
   error for every name (SNI) that is not ASCII.
 """
 
@@ -20,11 +20,11 @@ import trio
 from proxy.net.tls.sayings import described
 from proxy.net.tls.sockets import PENDING, TlsSocket
 
-MOST = 128 << 10  # bytes; long chains of certificates have 16 KiB
+MOST = 128 << 10  # bytes; long certificate chains have 16 KiB
 
 
 class HandshakeError(Exception):
-    """No TLS with the other side: why. `limit`: the limit that was met, if one was."""
+    """TLS with the peer failed, and why. `limit`: the limit that was reached, if any."""
 
     def __init__(self, why: str, limit: str | None = None) -> None:
         super().__init__(why)
@@ -51,7 +51,7 @@ async def shake_hands(tls: TlsSocket, seconds: float) -> None:
 
 
 def _step(tls: TlsSocket) -> bool:
-    """Go on with what is there. True: done."""
+    """Continue with the bytes that are there. Returns whether the handshake is done."""
     strange: list[bytes] = []
     try:
         with _catching(strange):
@@ -61,7 +61,7 @@ def _step(tls: TlsSocket) -> bool:
         return False
     except ssl.SSLError:
         with suppress(OSError):
-            tls.push()  # the alert
+            tls.push()  # sends the alert
         if strange:
             raise HandshakeError(f"it asked for host {strange[0]!r} (SNI), which is no name") from None
         raise
@@ -71,7 +71,7 @@ def _step(tls: TlsSocket) -> bool:
 
 @contextmanager
 def _catching(strange: list[bytes]) -> Iterator[None]:
-    """Catch what `ssl` would write of names that it cannot read."""
+    """Catch names that `ssl` cannot decode and would write to standard error."""
     usual = sys.unraisablehook
 
     def hook(raised: sys.UnraisableHookArgs) -> None:
@@ -88,7 +88,7 @@ def _catching(strange: list[bytes]) -> Iterator[None]:
 
 
 async def _move(tls: TlsSocket) -> None:
-    """Wait for more to come, or for what we said to leave."""
+    """Wait until more bytes come, or until ours are sent."""
     if tls.stuck:
         await trio.lowlevel.wait_writable(tls.fileno())
         tls.push()

@@ -1,4 +1,4 @@
-"""What went wrong with TLS, in words: OpenSSL's reasons, and the alerts of the other side."""
+"""Sayings: TLS errors in words, for OpenSSL's reasons and for alerts of the peer."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ SAYINGS = {
 
 
 class TlsError(OSError):
-    """TLS is over, and why: by an alert of the other side, or because what it sent cannot be opened."""
+    """TLS ended, and why: by an alert of the peer, or because its data cannot be decrypted."""
 
 
 def described(error: ssl.SSLError, began: bytes) -> str:
-    """What went wrong, in words. `began`: how the other side began."""
+    """The error in words. `began`: the first bytes from the peer."""
     if began[:1] == b"\0":
         return "it speaks Kafka without TLS; let it use SSL (security.protocol), or a listener without tls"
     if isinstance(error, ssl.SSLCertVerificationError):

@@ -1,13 +1,13 @@
-"""TlsSocket: a socket whose bytes are sealed, for whoever expects a plain non-blocking one.
+"""TlsSocket: a TLS connection with the interface of a plain non-blocking socket.
 
 Rules:
-* Nothing waits: what cannot go on raises BlockingIOError, as a socket does. What is wrong is an OSError.
-* With TLS 1.3 a client is done with the handshake before its certificate is looked at: the alert comes when it reads.
-* `recv_into` that comes back short has read all that the socket had, as with a plain one: a reactor with edge-triggered
-  events relies on it.
-* `send` says that bytes are sent when they left, sealed. Those that were sealed and did not leave are to be sent again,
-  and are not sealed again; so what is kept for a stalled socket is one portion.
-* The end of the stream is the end of the socket or of TLS, whichever comes first: Kafka's frames say their own length.
+* Nothing waits: an operation that cannot proceed raises BlockingIOError, as with a socket. Errors are OSErrors.
+* With TLS 1.3 a client finishes the handshake before its certificate is checked: the alert comes when it reads.
+* A short `recv_into` has read all that the socket had, as with a plain one. A reactor with edge-triggered events relies
+  on that.
+* `send` reports bytes as sent when they have left, encrypted. Encrypted bytes that have not left must be passed again,
+  and are not encrypted again. So a stalled socket keeps one portion.
+* The stream ends when the socket or TLS ends, whichever comes first. That is safe, because Kafka's frames have lengths.
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ from contextlib import suppress
 from proxy.net.tls.sayings import TlsError, described
 from proxy.protocol.frame import Buffer
 
-# At a time; each connection keeps buffers as large as they ever were. Sealing half as much costs 15 % more.
+# Bytes at a time. Each connection keeps its buffers at their largest size. Encrypting half as much costs 15 % more.
 OPENED = 64 << 10
 SEALED = 128 << 10
-RECORD = (16 << 10) + 5 + 256  # the longest
+RECORD = (16 << 10) + 5 + 256  # the longest record
 PENDING = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
-# What a socket reads, sealed, on its way to be opened. All links are served in turn, by one thread.
+# Encrypted bytes from a socket, before decryption. One thread serves all links in turn, so they can share it.
 _arriving = memoryview(bytearray(OPENED))
 
 
 class TlsSocket:
-    """One socket with TLS; `context` says as whom, `host` is the name of the server where we are the client."""
+    """One socket with TLS. `context` has the certificates. `host` is the name of the server, if we are the client."""
 
     def __init__(self, sock: socket.socket, context: ssl.SSLContext, host: str | None = None) -> None:
         self._sock = sock
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = context.wrap_bio(self._incoming, self._outgoing, server_side=host is None, server_hostname=host)
-        self._unsent: Buffer = b""  # sealed, not taken by the socket yet
-        self._sealed = 0  # bytes that were not said to be sent, and are in `_unsent`
-        self._rest = True  # there may be something to read without more from the socket
+        self._unsent: Buffer = b""  # encrypted, and not taken by the socket yet
+        self._sealed = 0  # bytes in `_unsent` that were not reported as sent
+        self._rest = True  # more may be readable without further bytes from the socket
         self._over = False
-        self.received = 0  # sealed bytes
-        self.began = b""  # the first few of them
+        self.received = 0  # encrypted bytes so far
+        self.began = b""  # the first few of these
 
     def fileno(self) -> int:
-        """The socket's."""
+        """The socket's descriptor."""
         return self._sock.fileno()
 
     def setblocking(self, flag: bool) -> None:
-        """As a socket's; it never blocks."""
+        """As a socket's. It never blocks in any case."""
         self._sock.setblocking(flag)
 
     def setsockopt(self, level: int, option: int, value: int | bytes) -> None:
@@ -56,21 +56,21 @@ class TlsSocket:
         self._sock.setsockopt(level, option, value)
 
     def shutdown(self, how: int) -> None:
-        """As a socket's, without the goodbye of TLS."""
+        """As a socket's, without closing TLS."""
         self._sock.shutdown(how)
 
     @property
     def ahead(self) -> bool:
-        """Did more arrive than was read? No event will tell of it."""
+        """Has more arrived than was read? No event will tell of that."""
         return bool(self._incoming.pending or self.tls.pending())
 
     @property
     def held(self) -> int:
-        """Bytes that wait in here: not read yet, or sealed and not taken by the socket."""
+        """How many bytes wait here: unread ones, and encrypted ones that the socket has not taken."""
         return self._incoming.pending + len(self._unsent)
 
     def recv_into(self, room: memoryview, most: int) -> int:
-        """Read up to `most` bytes; 0: it has ended."""
+        """Read up to `most` bytes. 0: the stream has ended."""
         if self._over:
             return 0
         count, more = 0, self._rest or self.fill()
@@ -79,7 +79,7 @@ class TlsSocket:
             try:
                 got = int(self.tls.read(most - count, room[count:] if count else room))
             except ssl.SSLWantReadError:
-                pass  # a part of a record, or none
+                pass  # a part of a record, or nothing
             except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
                 self._goodbye()
                 break
@@ -106,13 +106,13 @@ class TlsSocket:
         return count
 
     def _goodbye(self) -> None:
-        """The other side said that it ends, and may wait for us to say so too. What follows is nothing to us."""
+        """The peer closed TLS, and may wait for us to do the same. Later bytes are ignored."""
         self._over = True
         with suppress(OSError):
-            self._sock.shutdown(socket.SHUT_RD)  # so that the end makes an event, as with a plain socket
+            self._sock.shutdown(socket.SHUT_RD)  # the end then makes an event, as with a plain socket
 
     def fill(self) -> bool:
-        """Take what the socket has. False: that was all."""
+        """Take what the socket has. False: there is no more now."""
         arrived = self._sock.recv_into(_arriving)
         if not arrived:
             self._incoming.write_eof()
@@ -125,7 +125,7 @@ class TlsSocket:
         return arrived == OPENED
 
     def send(self, data: Buffer) -> int:
-        """Send some of this. What was not said to be sent must come again, first."""
+        """Send some of this. Bytes that are not reported as sent must be passed first next time."""
         if self._unsent:
             self.push()
             if self._unsent:
@@ -136,7 +136,7 @@ class TlsSocket:
             self._sealed -= sent
         while sent < size:
             portion = data if size <= SEALED and not sent else memoryview(data)[sent : sent + SEALED]
-            self.tls.write(portion)  # all of it: memory has room
+            self.tls.write(portion)  # all of it, into memory
             self.push()
             if self._unsent:
                 self._sealed = len(portion)
@@ -145,7 +145,7 @@ class TlsSocket:
         return sent
 
     def push(self) -> None:
-        """Send what is sealed, as far as the socket takes it."""
+        """Send encrypted bytes, as far as the socket takes them."""
         sealed: Buffer = self._outgoing.read()
         if self._unsent:
             sealed = bytes(self._unsent) + bytes(sealed)
@@ -157,7 +157,7 @@ class TlsSocket:
             self._unsent = memoryview(sealed)[sent:] if sent < len(sealed) else b""
 
     def sendmsg(self, pieces: list[Buffer]) -> int:
-        """As `send`, of several pieces. Long ones are not copied to be one."""
+        """As `send`, for several pieces. Long ones are not joined by copying."""
         if sum(map(len, pieces)) <= SEALED:
             return self.send(b"".join(pieces))
         sent = 0
@@ -175,11 +175,11 @@ class TlsSocket:
 
     @property
     def stuck(self) -> bool:
-        """Is something sealed that the socket does not take?"""
+        """Are there encrypted bytes that the socket does not take?"""
         return bool(self._unsent)
 
     def close(self) -> None:
-        """Say goodbye, where that is possible at once, and close the socket."""
+        """Close TLS, if that is possible at once, and close the socket."""
         with suppress(OSError, ValueError):
             if not self._unsent:
                 with suppress(*PENDING):

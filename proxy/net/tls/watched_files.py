@@ -1,4 +1,4 @@
-"""Watched files of TLS: the context that certificates, keys and authorities make, made again when they change.
+"""Watched files of TLS: a context made of certificates, keys and authorities. It is made again when they change.
 
 A connection keeps the context that it began with.
 """
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class WatchedFiles(WatchedFile[T]):
-    """The files of one `tls:`. Raises StartError where nothing can be made of them at first."""
+    """The files of one `tls:`. Raises StartError if they are unusable at first."""
 
     def __init__(self, what: str, files: Sequence[str], make: Callable[[], T]) -> None:
         try:
