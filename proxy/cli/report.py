@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 THIS_MACHINE = "local[*]"
-SUBMITTED = "PYSPARK_GATEWAY_PORT"  # set by spark-submit, which chooses the master itself
+SUBMITTED = "PYSPARK_GATEWAY_PORT"  # is set by spark-submit, which says the master itself
 MISSING = "reports need more; `pip install 'doorkeeper[reports]'`"
 EPILOG = """\b
 Examples:

@@ -1,7 +1,7 @@
 """Asking a broker on a connection of our own, one question at a time.
 
 Rules:
-* If a broker closes the connection while a question is sent, it may have said why before. So its answer is read anyway.
+* A broker that does not take a question may have said why before: what it said is read all the same.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ async def ask(
     *fields: str,
     client_id: str = CLIENT_ID,
 ) -> R:
-    """The answer, or only these fields of it. Raises EndedError, ProtocolError, and TlsError if TLS names a reason."""
+    """The answer, or only these fields of it. Raises EndedError, ProtocolError, and TlsError where TLS has a reason."""
     with suppress(trio.BrokenResourceError):
         await stream.send_all(request_frame(request, version, correlation_id=0, client_id=client_id))
     try:

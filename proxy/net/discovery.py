@@ -6,9 +6,9 @@ Rules:
   is asked again on a new connection with Metadata v0, where an empty list means all topics.
 * Only the needed fields of a response are read: librdkafka's mock cluster has a byte too many after Metadata v9 and
   above.
-* A broker that answers ApiVersions and closes the connection on Metadata requires authentication (SASL).
-* If a broker is listed twice, its first address counts.
-* A broker that gives an answer that only this proxy gives is a loop (`loops.py`).
+* A broker that speaks ApiVersions and closes on Metadata wants to know first who asks (SASL).
+* A broker that is named twice is where it is named first.
+* A broker that answers as this proxy itself would is a loop (`loops.py`).
 * Any other failure is an `UnreachableError` with the broker's address.
 """
 
@@ -31,7 +31,7 @@ from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersions
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.problem import ProtocolError
 
-SILENCE = 3.0  # seconds without an answer to ApiVersions, after which a broker is taken for 0.9
+SILENCE = 3.0  # seconds after which a broker that says nothing to ApiVersions is taken for 0.9
 
 NO_TOPICS = MetadataRequest(topics=[])
 
@@ -47,7 +47,7 @@ Introduce = Callable[[trio.abc.Stream, Endpoint], Awaitable[object]]
 
 
 async def nobody(stream: trio.abc.Stream, endpoint: Endpoint) -> None:
-    """No authentication: the brokers require none."""
+    """The brokers want to know nobody."""
 
 
 async def discover(

@@ -22,11 +22,11 @@ from proxy.net.upstream import Upstream
 
 
 class Front(NamedTuple):
-    """A listener, and the handler of its new connections."""
+    """A listener, and the way of its clients."""
 
     listener: Listener
     arrivals: Arrivals
-    place: object  # the settings whose change replaces it
+    place: object  # what makes it another one where it changes
 
 
 class Fronts:

@@ -52,9 +52,9 @@ class Loops:
         self._tasks = tasks
 
     async def check(self, endpoint: Endpoint) -> None:
-        """Raises LoopError if dialling this address would reach a port of ours."""
+        """Raises LoopError where what is dialled for this address is a port of ours."""
         place = self._via.get(endpoint, endpoint)
-        for listener in tuple(self._listeners):  # the list may change while names are resolved
+        for listener in tuple(self._listeners):  # there may be others while names are looked up
             if listener.has(place.port) and await _same_place(place, listener.bind.host):
                 raise self.found(endpoint, f"it is a port of listener {listener.name} of this proxy")
 

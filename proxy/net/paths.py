@@ -62,7 +62,7 @@ class Paths:
         self._paths: OrderedDict[Endpoint, Path] = OrderedDict()  # in the order of last use
 
     async def admit(self, endpoint: Endpoint) -> None:
-        """Return when a client may be connected to this address. Raises UnreachableError, or LoopError for a loop."""
+        """Return when a client may be brought there. Raises UnreachableError; LoopError where it leads back."""
         path = self._path(endpoint)
         while True:
             if trio.current_time() < path.refused_until:

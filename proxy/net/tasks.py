@@ -52,7 +52,7 @@ class Tasks:
 
     @contextmanager
     def contained(self, name: str, **facts: object) -> Iterator[None]:
-        """Log an error inside the block, and let it go no further."""
+        """What fails in here goes no further."""
         try:
             yield
         except Exception as error:

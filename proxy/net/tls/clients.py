@@ -34,7 +34,7 @@ from proxy.text.words import printable
 
 @dataclass(frozen=True, slots=True)
 class Welcomed:
-    """A client after its handshake. `broker_id` is the broker whose host name it asked for."""
+    """A client after its handshake; `broker_id` is the broker that it asked for by name."""
 
     socket: TlsSocket
     facts: Tls

@@ -3,8 +3,8 @@
 Rules:
 * It is the only part of TLS that waits, in the task that dials. Once it is done, the reactor serves the socket.
 * Before it is done the peer is unknown, so time and bytes are limited. The caller limits the number of handshakes.
-* If TLS has an alert for an error, the peer is sent that alert.
-* Text from a client is written nowhere except in that one reason. `ssl` itself would write a traceback to standard
+* Where TLS has an alert for what is wrong, the other side gets it.
+* Nothing that a client says is written anywhere but in that one reason: `ssl` itself writes a traceback to standard
   error for every name (SNI) that is not ASCII.
 """
 
@@ -71,7 +71,7 @@ def _step(tls: TlsSocket) -> bool:
 
 @contextmanager
 def _catching(strange: list[bytes]) -> Iterator[None]:
-    """Catch names that `ssl` cannot decode and would write to standard error."""
+    """Catch what `ssl` would write of names that it cannot read."""
     usual = sys.unraisablehook
 
     def hook(raised: sys.UnraisableHookArgs) -> None:

@@ -36,9 +36,9 @@ class TlsSocket:
         self._sock = sock
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = context.wrap_bio(self._incoming, self._outgoing, server_side=host is None, server_hostname=host)
-        self._unsent: Buffer = b""  # encrypted, and not taken by the socket yet
-        self._sealed = 0  # bytes in `_unsent` that were not reported as sent
-        self._rest = True  # more may be readable without further bytes from the socket
+        self._unsent: Buffer = b""  # sealed, not taken by the socket yet
+        self._sealed = 0  # bytes that were not said to be sent, and are in `_unsent`
+        self._rest = True  # there may be something to read without more from the socket
         self._over = False
         self.received = 0  # encrypted bytes so far
         self.began = b""  # the first few of these
