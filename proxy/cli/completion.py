@@ -1,4 +1,4 @@
-"""`doorkeeper completion`: the shell's part of completing this command."""
+"""`doorkeeper completion`: prints the script by which a shell completes this command."""
 
 import click
 from click.shell_completion import get_completion_class

@@ -1,6 +1,6 @@
-"""SASL in a configuration: how a listener authenticates its clients, and as whom the proxy speaks to a cluster.
+"""The options of SASL: how a listener authenticates its clients, and how the proxy authenticates to a cluster.
 
-Without `sasl:` a listener lets SASL pass, and learns from it who its clients are.
+Without `sasl:` a listener passes SASL through to the brokers, and learns from it who its clients are.
 """
 
 from __future__ import annotations

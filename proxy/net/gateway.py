@@ -50,7 +50,7 @@ from proxy.telemetry.report import Report, Reports
 
 
 class Gateway:
-    """Everything that one worker does.
+    """All work of one worker.
 
     `tell`: other workers listen on the same ports, and are told of brokers by it. They share `mark`: see `loops.py`.
     `number`: the number of this worker. `table`: numbers that all workers count together. `states`: the states that

@@ -1,4 +1,4 @@
-"""Plugin host: what all plugins of one worker share, and the clock that they are given."""
+"""Plugin host: the things that all plugins of one worker share, and the clock that plugins are given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Serving: what all connections of a worker share."""
+"""Serving: the things that all connections of a worker share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Side: one socket of a conversation, and whether it is read. What is sent to it is in `outgoing.py`.
+"""Side: one socket of a conversation, and whether it is read. `outgoing.py` sends to it.
 
 Rules:
 * While a socket is stalled, its peer is not read. A client is not read either while it does not take its responses.
@@ -62,7 +62,7 @@ class Side(Outgoing):
         self.splitter = splitter
         self.portion = BUFFER  # how much to read at a time
         self.received = 0  # bytes so far
-        self.readable = False  # there may be more to read, and no event will say so
+        self.readable = False  # there may be more to read, for which no event comes
         self.hung = False  # the peer has closed its end
         self.gone = False  # the connection broke
         self.blocked = 0

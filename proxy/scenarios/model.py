@@ -116,7 +116,7 @@ class ScenarioStep(Section):
 
 
 def _words(value: object) -> dict[str, str]:
-    """Read the parameters: each a name and the value that it has if nobody sets another."""
+    """Read the parameters: names with their default values."""
     if value is None:
         return {}
     if not isinstance(value, dict):

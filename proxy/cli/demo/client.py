@@ -1,4 +1,4 @@
-"""The client: confluent-kafka, knowing the proxy's address and nothing else, and what its own statistics say."""
+"""The client: confluent-kafka. It knows only the proxy's address, and reports its own statistics."""
 
 import json
 from collections import Counter, defaultdict
@@ -38,7 +38,7 @@ class Traffic:
 
 
 def configuration(bootstrap: str, traffic: Traffic) -> dict[str, Any]:
-    """What any client of the proxy needs: its address."""
+    """The configuration that any client of the proxy needs: the proxy's address."""
     return {
         "bootstrap.servers": bootstrap,
         "stats_cb": traffic.note,
