@@ -57,7 +57,7 @@ MOST = 1_000_000  # the largest number of newest events that `tail` shows
 
 
 def _name(value: str, known: Iterable[str] = ()) -> str:
-    """A name, or a prefix and a `*`. Where `known` names are given, it must match one. Raises ValueError."""
+    """A name, or the beginning of names and a `*`; one of those that are known, if these are. Raises ValueError."""
     names = set(known)
     if not value or "*" in value[:-1]:
         raise ValueError(f'"{value}" is no name; write one, or the beginning of names with a `*` behind it')

@@ -54,7 +54,7 @@ def listen(
                 listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 if shared:
                     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-                if untaken is not None and TCP_USER_TIMEOUT is not None:  # accepted sockets inherit it
+                if untaken is not None and TCP_USER_TIMEOUT is not None:  # what it accepts has it too
                     listening.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, round(untaken * 1000))
                 if family == socket.AF_INET6:
                     listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, address[0] != "::")

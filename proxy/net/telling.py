@@ -75,7 +75,7 @@ class Telling:
                 self._tell(log.warning, "undecodable frame", (fault, *who), facts["why"], **facts)
 
     def ended(self, conversation: Conversation, reason: str | None) -> None:
-        """A link is over. `reason` is None unless something was wrong, or the proxy ended it."""
+        """A link is over; `reason`: where something was wrong, or the proxy ended it."""
         facts = conversation.link.connection.facts()
         if reason is None:
             log.debug("connection closed", **facts)

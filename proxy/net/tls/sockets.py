@@ -48,7 +48,7 @@ class TlsSocket:
         return self._sock.fileno()
 
     def setblocking(self, flag: bool) -> None:
-        """As a socket's. It never blocks in any case."""
+        """As a socket's; it never blocks."""
         self._sock.setblocking(flag)
 
     def setsockopt(self, level: int, option: int, value: int | bytes) -> None:
