@@ -77,7 +77,7 @@ class Exposure(BrokerPorts):
 
     def discovered(self, brokers: Mapping[int, Endpoint]) -> dict[int, Endpoint]:
         """Take in the brokers that discovery found. Returns those that clients can reach."""
-        if brokers:  # brokers may list none until they know the client
+        if brokers:  # there are none if brokers require authentication that we lack
             self._give_back(brokers)
         for node_id, real in brokers.items():
             if self._learn(node_id, real):
