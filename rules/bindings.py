@@ -1,7 +1,7 @@
 """Bindings: ACLs as Kafka keeps them, each one principal, one host, one operation and one pattern.
 
-# A rule of ours stands for every combination of what it lists; `rules` finds the few rules that stand for exactly the
-# bindings that there are.
+# A rule of ours stands for every combination of the values that it lists. `rules` finds a few rules that stand for
+# exactly the given bindings.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class Binding(NamedTuple):
 
 
 def bindings(acl: AclRule) -> Iterator[Binding]:
-    """What a rule says in Kafka's terms. A condition of ours (`acl.ours`) cannot be said in them."""
+    """The ACLs of Kafka that a rule stands for. A condition of ours (`acl.ours`) has no counterpart in them."""
     hosts = [host.text for host in acl.from_ or (Host(WILDCARD),)]
     for (kind, pattern), principal, host, operation in product(acl.resources(), acl.principals, hosts, acl.to):
         yield Binding(kind, pattern, principal, host, operation, acl.permission)
 
 
 def rules(of: Iterable[Binding]) -> list[AclRule]:
-    """The rules that say what these bindings say, no more and no less, in the order of their principals."""
+    """The rules that stand for exactly these bindings, in the order of their principals."""
     return [
         _rule(permission, principal, operations, resources, hosts)
         for (permission, principal, operations, resources), hosts in _by_hosts(_by_operations(of)).items()
@@ -50,7 +50,7 @@ Alike = tuple[Permission, str, frozenset[Operation], frozenset[Resource]]
 
 
 def _by_operations(of: Iterable[Binding]) -> dict[tuple[Permission, str, str, frozenset[Operation]], set[Resource]]:
-    """Resources with which somebody, from one host, may do the same."""
+    """Resources grouped by permission, principal, host and set of operations."""
     operations: defaultdict[tuple[Permission, str, str, Resource], set[Operation]] = defaultdict(set)
     for one in sorted(of, key=_order):
         operations[one.permission, one.principal, one.host, (one.kind, one.pattern)].add(one.operation)
@@ -63,7 +63,7 @@ def _by_operations(of: Iterable[Binding]) -> dict[tuple[Permission, str, str, fr
 def _by_hosts(
     of: dict[tuple[Permission, str, str, frozenset[Operation]], set[Resource]],
 ) -> dict[Alike, list[str]]:
-    """Hosts from which somebody may do the same with the same."""
+    """Hosts grouped by permission, principal, set of operations and set of resources."""
     result: defaultdict[Alike, list[str]] = defaultdict(list)
     for (permission, principal, host, operations), resources in of.items():
         result[permission, principal, operations, frozenset(resources)].append(host)

@@ -1,6 +1,6 @@
-"""Checks across options: what each option of a rule alone cannot know.
+"""Checks across the options of a rule, which the validation of a single option cannot make.
 
-A rule must say whether it allows or denies, and what it is about.
+A rule must say whether it allows or denies, and name at least one resource.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ OPTIONS = tuple(option.alias or name for name, option in AclRule.model_fields.it
 
 
 def unsaid(value: Any) -> Iterator[Finding]:
-    """What the rules of a file leave out or say twice; also where something else is wrong with them."""
+    """What the rules of a file leave out, or say twice. It is found also in rules that have other mistakes."""
     acls = value.get("acls") if isinstance(value, dict) else None
     for index, acl in enumerate(acls if isinstance(acls, tuple) else ()):
         if isinstance(acl, dict):
@@ -22,7 +22,7 @@ def unsaid(value: Any) -> Iterator[Finding]:
 
 
 def _unsaid(path: tuple[str | int, ...], acl: dict[str, Any]) -> Iterator[Finding]:
-    # A misspelt option is told as that, not as a missing one too.
+    # A misspelt option is reported as misspelt, and not also as missing.
     said = acl.keys() | {nearest_word(str(name), OPTIONS) for name in acl.keys() - set(OPTIONS)}
     if {"allow", "deny"} <= acl.keys():
         yield Finding((*path, "deny"), '"allow" and "deny" stand in one rule; make two of it')
@@ -33,7 +33,7 @@ def _unsaid(path: tuple[str | int, ...], acl: dict[str, Any]) -> Iterator[Findin
 
 
 def findings(file: AclFile) -> Iterator[Finding]:
-    """Everything wrong with rules whose options are each right."""
+    """Everything that is wrong with rules whose single options are all valid."""
     for index, acl in enumerate(file.acls):
         if acl.during is not None and acl.during.is_empty:
             yield Finding(("acls", index, "during", "before"), 'no moment is left after "since"; write a later one')

@@ -1,4 +1,4 @@
-"""Clients: who is at the end of a connection, in the words of the rules."""
+"""Clients: the client of a connection, described as the rules see it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ ANONYMOUS = "User:ANONYMOUS"
 
 
 def client_of(connection: Connection) -> Client | None:
-    """Who asks; None where only the broker knows."""
+    """The client of this connection; None where only the broker knows its principal."""
     if connection.principal is None and connection.mechanism is not None:
         return None
     return client_as(connection, connection.principal or ANONYMOUS)
 
 
 def client_as(connection: Connection, principal: str) -> Client:
-    """A client that comes as this principal, with all else that is known of it."""
+    """The client of this connection as this principal, with everything else that is known of it."""
     return Client(
         principal,
         host=java_text(connection.client[0]),

@@ -1,7 +1,8 @@
-"""Conditions: what must hold of a client and of the moment for a rule to match, whatever the rule is about.
+"""Conditions: what must hold of the client and of the time for a rule to match. Rules of all kinds share them.
 
-# A condition answers true, false, or None where what it asks for is not known.
-# A client without a client id has an empty one (Kafka's RequestHeader does the same); without SASL, no mechanism.
+# A condition answers true, false, or None where the property that it tests is not known.
+# A client without a client id has an empty one (Kafka's RequestHeader does the same). Without SASL the mechanism is
+# empty.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from rules.values import Hosts, Mechanisms, Names, Pattern, Patterns, Said
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Who asks. None: not known; "": known to be none.
+    """A client. A property that is None is not known; one that is "" is known to be absent.
 
     `principal` is `Type:name`, `host` the address as Java prints it (`hosts.java_text`).
     """
@@ -68,12 +69,12 @@ Condition = Callable[[Client, float | None], bool | None]
 
 
 def conditions(said: Conditions) -> tuple[Condition, ...]:
-    """All that must hold."""
+    """All conditions of a rule."""
     return tuple(condition for _, condition in named_conditions(said))
 
 
 def named_conditions(said: Conditions) -> Iterator[tuple[str, Condition]]:
-    """All that must hold, by the options that say it."""
+    """All conditions of a rule, each with the name of its option."""
     if said.from_ is not None and not any(host.is_anywhere for host in said.from_):
         yield "from_", _host(said.from_)
     if said.client_id is not None:
@@ -105,7 +106,7 @@ def _client_id(patterns: tuple[Pattern, ...]) -> Condition:
 
     def holds(client: Client, at: float | None) -> bool | None:
         known = client.client_id
-        # Kafka's exception for names of resources that begin with a "*" is none for client ids.
+        # Kafka's exception for names of resources that begin with a "*" does not apply to client ids.
         return None if known is None else every or any(pattern.holds(known) for pattern in patterns)
 
     return holds

@@ -1,6 +1,6 @@
-"""A draft: the rules of a snapshot with something changed, to see what would then be decided.
+"""A draft: the rules of a snapshot with a change, to see what they would then decide.
 
-# A rule that is not changed stays where it was, with its place.
+# A rule that is not changed keeps its position and its place in the file.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from rules.snapshot import Rule, Snapshot
 
 @dataclass(frozen=True)
 class Draft:
-    """Rules that might be."""
+    """A set of rules with changes that are not in force."""
 
     file: AclFile
     rules: tuple[Rule, ...]
 
     @classmethod
     def of(cls, snapshot: Snapshot, needed: Callable[[Rule], bool] = lambda rule: True) -> Draft:
-        """The rules of a snapshot, or those of them that are needed to decide."""
+        """The rules of a snapshot, or only those of them that `needed` selects."""
         return cls(snapshot.file, tuple(filter(needed, snapshot.rules)))
 
     def snapshot(self) -> Snapshot:
-        """The draft in force."""
+        """The draft as a snapshot, which can decide."""
         acls = tuple(rule.acl for rule in self.rules)
         file = self.file.model_copy(update={"acls": acls})
         return Snapshot(file, self.rules, dict.fromkeys(file.super_users, Place(1, 1)), None)
 
     def instead(self, rule: Rule, acl: AclRule) -> Draft:
-        """With a rule that says something else."""
+        """The draft with this rule replaced."""
         changed = Rule(rule.index, acl, rule.place)
         return replace(self, rules=tuple(changed if one is rule else one for one in self.rules))
 
@@ -40,7 +40,7 @@ class Draft:
         return replace(self, rules=tuple(one for one in self.rules if one is not rule))
 
     def also(self, acl: AclRule) -> Draft:
-        """With one rule more."""
+        """The draft with one more rule."""
         return replace(self, rules=(*self.rules, Rule(len(self.rules), acl, Place(1, 1))))
 
     def without_super_user(self, principal: str) -> Draft:

@@ -1,10 +1,10 @@
-"""Editing a file of rules: Kafka's ACLs come and go, and the rest stays as a person wrote it.
+"""Editing a file of rules: Kafka's ACLs are added and removed, and the rest stays as a person wrote it.
 
-# What is in Kafka's terms is edited. A rule with a condition of ours (`Acl.ours`) says what no ACL can say: it is never
-# touched, and stands for no ACL.
-# A rule that stands for many ACLs, of which some go, is written anew: as the few rules that stand for the others.
-# New ACLs are new rules, at the end. One that a rule stands for already changes nothing.
-# What came of it is read again: it must say what was asked for, and of all else what it said before.
+# Only rules in Kafka's own terms are edited. A rule with a condition of ours (`AclRule.ours`) says what no ACL can say:
+# it is never changed, and stands for no ACL.
+# A rule that stands for many ACLs, of which some are removed, is replaced by a few rules that stand for the others.
+# New ACLs become new rules at the end of the file. An ACL that a rule stands for already changes nothing.
+# The edited text is read again and compared: the requested ACLs have changed, and nothing else has.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rules.write import options
 
 
 class EditError(Exception):
-    """A file of rules that cannot be edited, and what to do about it."""
+    """A file of rules cannot be edited. The text says what to do about it."""
 
 
 class Edited(NamedTuple):
@@ -44,7 +44,7 @@ def edited(
     added: Iterable[Binding] = (),
     removed: Collection[Binding] = (),
 ) -> Edited:
-    """The text of a file, which says `snapshot`, with ACLs added and others removed. Raises EditError."""
+    """The text of a file with ACLs added and others removed; `snapshot` is what it says before. Raises EditError."""
     there = said(snapshot.file)
     gone = frozenset(removed)
     new = dict.fromkeys(binding for binding in added if binding not in there)
@@ -67,5 +67,5 @@ _WAY_OUT = 'edit it by hand, or write "acls:" as a list in lines, one rule to ea
 
 
 def _else(file: AclFile) -> tuple[object, list[AclRule]]:
-    """What an edit leaves alone."""
+    """The parts of a file that an edit must not change."""
     return (file.super_users, file.unmatched), [acl for acl in file.acls if acl.ours]

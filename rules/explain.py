@@ -1,8 +1,8 @@
-"""Why an answer is what it is: what decided, the smallest change that would turn it, and which rules nearly fit.
+"""Explanations: what decided a question, the smallest change that would reverse the answer, and rules that nearly fit.
 
-# A change is small when few other answers change with it: one element out of a list before a whole rule, one new ACL
-# before anything that says more.
-# The changes together turn the answer: each is tried, on the rules as the earlier ones left them.
+# A change is small when few other answers change with it. One element is taken out of a list before a whole rule is
+# removed, and one new ACL is preferred to anything that says more.
+# The changes together reverse the answer. Each is tried on a draft of the rules that has the earlier ones.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from rules.values import Pattern
 from rules.vocabulary import EVERYBODY, Operation, PatternType
 
 OPTION = {kind: option for option, kind in RESOURCES.items()}
-NEAR = 3  # rules that nearly fit are shown
+NEAR = 3  # so many rules that nearly fit are shown
 
 
 class Suggestion(NamedTuple):
-    """What to do, and where; without a place, under `acls`."""
+    """A change to make, and its place in the file; without a place, it goes under `acls`."""
 
     place: Place | None
     text: str
 
 
 class Explanation(NamedTuple):
-    """All there is to say about one answer."""
+    """One answer, with its reason and the changes that would reverse it."""
 
     question: AccessQuestion
     decision: Decision
@@ -64,12 +64,12 @@ def _reason(snapshot: Snapshot, question: AccessQuestion, decision: Decision) ->
 
 
 def changes(snapshot: Snapshot, question: AccessQuestion) -> tuple[tuple[Suggestion, ...], Snapshot]:
-    """The smallest change that turns the answer, in its steps, and the rules after it; no steps where there is none."""
+    """The smallest change that reverses the answer, step by step, and the rules after it. No steps: none can do it."""
     decision, steps = question.put(snapshot), []
     wanted = not decision.allowed
     if question.name is None or decision.why is Why.NOBODY:
         return (), snapshot
-    # The rules that decide, and the client's own, which may come to: each step is faster without thousands of others.
+    # Only rules about the resource, and the client's own, can take part: steps are faster without thousands of others.
     who = question.client.principal
     draft = Draft.of(snapshot, lambda rule: _about(rule, question) or who in rule.acl.principals)
     while decision.allowed is not wanted:
@@ -85,7 +85,7 @@ def _about(rule: Rule, question: AccessQuestion) -> bool:
 
 
 def _allowing(draft: Draft, question: AccessQuestion, decision: Decision) -> tuple[Suggestion, Draft]:
-    """One step towards an allow: away with a rule that denies, or else the one ACL that is missing."""
+    """One step towards an allow: narrow a rule that denies, or else add the one ACL that is missing."""
     if decision.rule is not None:
         return _narrowed(draft, question, decision.rule)
     for rule in draft.rules:
@@ -98,7 +98,7 @@ def _allowing(draft: Draft, question: AccessQuestion, decision: Decision) -> tup
 
 
 def _refusing(draft: Draft, question: AccessQuestion, decision: Decision) -> tuple[Suggestion, Draft]:
-    """One step towards a refusal: away with what allows if nothing else does, or else a rule that denies."""
+    """One step towards a refusal: narrow the rule that allows if no other rule allows it, or else add a deny."""
     principal = question.client.principal
     if decision.why is Why.SUPER_USER:
         change = Suggestion(decision.place, f'take {write.quoted(principal)} out of "super_users"')
@@ -122,14 +122,14 @@ def _added(draft: Draft, acl: AclRule) -> tuple[Suggestion, Draft]:
 
 
 def _acl(question: AccessQuestion, permission: str) -> AclRule:
-    """The rule that says this one thing."""
+    """The rule that answers this one question and no other."""
     pattern = Pattern(PatternType.LITERAL, question.name or "")
     options = {permission: (question.client.principal,), "to": (question.operation,), OPTION[question.kind]: (pattern,)}
     return AclRule.model_construct(**options)  # type: ignore[arg-type]
 
 
 def _single_miss(rule: Rule, question: AccessQuestion) -> str | None:
-    """The option that one element more, and one ACL more, makes fit."""
+    """The option of this rule in which one more element, which is one more ACL, would make the rule match."""
     acl, resources = rule.acl, tuple(rule.acl.resources())
     if acl.principals != (question.client.principal,) or not rule.admits(question.client, question.at):
         return None
@@ -150,7 +150,7 @@ def _with(acl: AclRule, option: str, element: Operation | Pattern) -> AclRule:
 
 
 def _near(snapshot: Snapshot, question: AccessQuestion) -> Iterator[Suggestion]:
-    """The rules that would allow it but for one thing, the likeliest first."""
+    """The rules that would allow it but for one property, the likeliest first."""
     found: list[tuple[int, Suggestion]] = []
     for rule in snapshot.rules:
         misses = [] if rule.deny else list(_misses(rule, question))

@@ -1,9 +1,9 @@
 """Hosts: addresses as Java prints them, and networks.
 
 # Kafka compares a host as text with `InetAddress.getHostAddress()`: IPv6 in eight groups of hex without leading
-# zeros, never shortened (0:0:0:0:0:0:0:1); an IPv4 address inside IPv6 is plain IPv4. What Java never prints never
-# matches.
-# A network (10.0.0.0/8) is ours: it holds an address of its own family, whatever its spelling.
+# zeros, never shortened (0:0:0:0:0:0:0:1); an IPv4 address inside IPv6 is plain IPv4. A text that Java never prints
+# never matches.
+# A network (10.0.0.0/8) is ours: it matches addresses of its own family, whatever their spelling.
 """
 
 from functools import lru_cache
@@ -34,7 +34,7 @@ class Host(NamedTuple):
         return {"literal": self.text} if self.network is None and looks_like_more else self.text
 
     def holds(self, host: str) -> bool:
-        """Whether a client at this address, as Java prints it, is meant."""
+        """Whether this matches a client's address, given as Java prints it."""
         if self.network is None:
             return self.text in (WILDCARD, host)
         at = address(host)
@@ -74,7 +74,7 @@ def address(text: str) -> Address | None:
 
 
 def java_text(text: str) -> str:
-    """An address as Java prints it, which is what rules are compared with; other text as it is."""
+    """An address as Java prints it, the form that rules are compared with; any other text unchanged."""
     at = address(text)
     if not isinstance(at, IPv6Address):
         return text

@@ -1,8 +1,8 @@
 """Hours: when a rule holds, as days, times of day and dates in one time zone.
 
-# All that is said must hold. Times are [from, to): 08:00-18:00 ends before 18:00. 22:00-06:00 goes over midnight, and
-# its morning belongs to the day on which it began.
-# `since` and `before` are moments, the first one inside and the first one outside; a date alone is its midnight.
+# All options that are given must hold. Times are [from, to): 08:00-18:00 ends before 18:00. 22:00-06:00 goes over
+# midnight, and its morning belongs to the day on which it began.
+# `since` is the first moment inside, `before` the first moment outside; a date alone is its midnight.
 """
 
 import re
@@ -100,13 +100,13 @@ class Hours(Section):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no moment is inside."""
+        """Whether these hours hold at no moment at all."""
         return self.since is not None and self.before is not None and self.since >= self.before
 
     def holds(self, at: float) -> bool:
         """Whether a moment, in seconds since 1970 UTC, is inside."""
         aware = datetime.fromtimestamp(at, self.zone)
-        # Compared as moments: where a clock is put back, one reading of it is two moments.
+        # Moments are compared, not readings of the clock: where a clock is put back, one reading is two moments.
         if self.since is not None and aware < self.since.replace(tzinfo=self.zone):
             return False
         if self.before is not None and aware >= self.before.replace(tzinfo=self.zone):

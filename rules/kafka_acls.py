@@ -1,9 +1,9 @@
-"""Kafka's own tool: what `kafka-acls --list` prints, and the commands that make the same ACLs again.
+"""The tool kafka-acls: reading what `kafka-acls --list` prints, and writing the commands that make the same ACLs.
 
 # A listing is read as AclCommand of 4.3 prints it, and with the blanks that older ones add. A name may have anything in
 # it, quotes and line breaks too. A line that is no part of a listing is a problem, for an ACL might stand in it.
-# What kafka-acls cannot say is told, never left out in silence. It trims names, gives the cluster its one name, and
-# refuses operations that no broker asks for.
+# An ACL that kafka-acls cannot make is reported, never left out in silence. The tool trims names, knows the cluster by
+# one name, and refuses operations that no broker asks for.
 """
 
 import re
@@ -49,7 +49,7 @@ W = TypeVar("W", bound=Word)
 
 
 class ListingError(BadFileError):
-    """A listing that cannot be used, with every reason why."""
+    """A listing cannot be used. Has every problem of it."""
 
 
 def listed(text: str, name: str) -> list[Binding]:
@@ -114,7 +114,7 @@ class _Listing:
 
 
 class Unsayable(NamedTuple):
-    """An ACL that kafka-acls cannot be told, and why."""
+    """An ACL that no command of kafka-acls can make, and why."""
 
     binding: Binding
     why: str

@@ -16,7 +16,7 @@ def _check(examined: Examined[AclFile]) -> None:
     examined.note(checks.unsaid(examined.reading.value))
     if examined.value is not None:
         examined.note(checks.findings(examined.value))
-        # What can never match is told once the rules are right: in a rule that lacks something, it would be guesswork.
+        # Rules that can never match are reported once all rules are valid. In an incomplete rule it would be a guess.
         examined.note(unreachable.findings(examined.value) if not examined.problems else ())
 
 
@@ -33,12 +33,12 @@ def load(file: str | os.PathLike[str], environment: Environment = os.environ) ->
 def examine(
     file: str | os.PathLike[str], environment: Environment = os.environ
 ) -> tuple[Snapshot | None, list[Problem]]:
-    """The rules in a file, unless it cannot be used, and all problems and warnings in the order of the file."""
+    """The rules in a file, None if it cannot be used, and all problems and warnings in the order of the file."""
     return _result(FORM.read(file, environment))
 
 
 def examine_text(text: str, name: str, environment: Environment) -> tuple[Snapshot | None, list[Problem]]:
-    """As `examine`, for a text that is already there; `name` stands for the file in the problems."""
+    """As `examine`, for a text that was read already; `name` stands for the file in the problems."""
     return _result(FORM.examine(text, name, environment))
 
 
@@ -48,7 +48,7 @@ def _result(examined: Examined[AclFile]) -> tuple[Snapshot | None, list[Problem]
 
 
 def compiled(file: AclFile, reading: Reading | None = None, warnings: Iterable[Problem] = ()) -> Snapshot:
-    """The rules of a file that is right; without a reading, every place is the beginning."""
+    """The snapshot of a valid file. Without a reading, every place is the beginning of the file."""
     reading = reading or Reading()
     rules = (Rule(index, acl, reading.place(("acls", index))) for index, acl in enumerate(file.acls))
     super_users = {principal: reading.place(("super_users", index)) for index, principal in enumerate(file.super_users)}

@@ -1,12 +1,12 @@
-"""A match: which requests a rule is about, for rules that are not about rights: faults, levels of audit.
+"""A match: which requests a rule is about. Faults and audit levels use it; ACL rules have resources instead.
 
-# All that is said must hold; what is not said may be anything. An empty match is about every request.
-# What is not known of a client does not hold.
-# Whether a rule may concern a request at all is asked by `of_request`: that is the same for all requests of one API and
+# Every option that is given must hold; an option that is left out holds always. An empty match is about every request.
+# A condition on a property of the client that is not known does not hold.
+# `of_request` says whether a rule may concern a request at all. Its answer is the same for all requests of one API and
 # version on a connection, but for the hours (`is_now`).
-# A request is about several things at a time (topics, partitions, groups): of each it is asked by `of_subject`. A rule
-# that names a topic is not about requests that have none.
-# Names are patterns here too: `orders*` are those that begin so, `User:*` is every user.
+# A request is about several subjects at a time (topics, partitions, groups), and `of_subject` is asked about each. A
+# rule that names a topic is not about requests that have none.
+# Names are patterns here too: `orders*` is a prefix, `User:*` is every user.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ Numbers = OneOrMany[Annotated[int, PlainValidator(number)]]
 
 
 class RequestFacts(NamedTuple):
-    """A request, as far as all of it goes. `broker`: the node id of the broker it is for, if that is known."""
+    """The properties of a request as a whole. `broker`: the node id of the broker that it goes to, if it is known."""
 
     api: Api
     version: int
@@ -68,7 +68,7 @@ class RequestFacts(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """One of the things that a request is about; None for what it does not have."""
+    """One of the subjects of a request, e.g. a partition. A property that it does not have is None."""
 
     topic: str | None = None
     partition: int | None = None
@@ -92,16 +92,16 @@ class Match(Conditions):
 
     @property
     def apis(self) -> frozenset[Api]:
-        """The APIs that may be meant, for whoever wants to look into no others."""
+        """The APIs whose requests may match. A caller need not look into others."""
         return frozenset(APIS.values() if self.api is None else self.api)
 
     @cached_property
     def conditions(self) -> dict[str, Condition]:
-        """What must hold of the client, at any time."""
+        """The conditions on the client; those on the time are left out."""
         return {option: condition for option, condition in named_conditions(self) if option != "during"}
 
     def of_request(self, request: RequestFacts) -> bool:
-        """Whether something in this request may be meant, at some time."""
+        """Whether a subject of this request may match, at some time."""
         return (
             (self.api is None or request.api in self.api)
             and self.is_of_version(request.version)
@@ -110,44 +110,45 @@ class Match(Conditions):
         )
 
     def of_connection(self, client: Client, broker: int | None) -> bool:
-        """Whether a connection may be meant of which no request came yet: what it is about is not asked."""
+        """Whether a connection may match before its first request came. What requests are about is not asked."""
         return among(self.broker, broker) and all(condition(client, None) for condition in self.conditions.values())
 
     def is_now(self, at: float) -> bool:
-        """Whether anything is meant at this time, in seconds since 1970."""
+        """Whether the hours hold at this time, in seconds since 1970."""
         return self.during is None or self.during.holds(at)
 
     @cached_property
     def of_things(self) -> tuple[str, ...]:
-        """What is said of the things that a request is about."""
+        """The options given that are about subjects."""
         return tuple(option for option in OF_THINGS if getattr(self, option) is not None)
 
     def of_subject(self, subject: Subject, *, is_part: bool = False) -> bool:
-        """Whether this thing is meant, in a request that may be.
+        """Whether this subject matches, in a request that may match.
 
-        `is_part`: whether it may be part of one that is. What it does not say of itself is then not against it.
+        `is_part`: it is enough that it may be a part of a subject that matches. A property that it does not have does
+        not count against it then.
         """
         return all(self.holds(option, getattr(subject, option), is_part=is_part) for option in self.of_things)
 
     def holds(self, option: str, value: Any, *, is_part: bool = False) -> bool:
-        """Whether what `option` says of things holds of this value."""
+        """Whether the value of `option`, one of those about subjects, matches this value."""
         if value is None:
             return is_part
         said = getattr(self, option)
         return value in said if option == "partition" else named(said, value)
 
     def is_of_version(self, version: int) -> bool:
-        """Whether requests in this version may be meant."""
+        """Whether requests in this version may match."""
         return self.version is None or any(version in some for some in self.version)
 
 
 def named(patterns: tuple[Pattern, ...] | None, name: str | None) -> bool:
-    """Whether this name is one of those; None: any is."""
+    """Whether one of the patterns matches this name; without patterns every name matches."""
     if patterns is None:
         return True
     return name is not None and any(pattern.is_every or pattern.holds(name) for pattern in patterns)
 
 
 def among(numbers: Container[int] | None, number: int | None) -> bool:
-    """Whether this number is one of those; None: any is."""
+    """Whether this number is one of the numbers; without numbers every one is."""
     return numbers is None or (number is not None and number in numbers)

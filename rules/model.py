@@ -1,7 +1,7 @@
-"""The rules of who may do what, as one file says them: declared once.
+"""The declaration of a file of ACL rules: its options, with their types, descriptions and examples.
 
-A person reads the declaration, and a file is held against it. Every option has a description and an example, which is
-what a message offers where the option is missing or wrong. Nothing here changes once it is loaded.
+People read the declaration, and a file is validated by it. Every option has a description and an example; a message
+offers the example where the option is missing or wrong. Nothing here changes once it is loaded.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from rules.conditions import Conditions
 from rules.values import Clusters, Operations, Pattern, Patterns, Principals, Said, SuperUsers
 from rules.vocabulary import Permission, ResourceType
 
-# What a rule is about: an option for each type of resource.
+# The options that name resources, one for each type of resource.
 RESOURCES = {
     "topics": ResourceType.TOPIC,
     "groups": ResourceType.GROUP,
@@ -56,7 +56,7 @@ class AclRule(Conditions):
         return (self.deny if self.deny is not None else self.allow) or ()
 
     def resources(self) -> Iterator[tuple[ResourceType, Pattern]]:
-        """Everything that the rule is about."""
+        """Every resource that the rule names."""
         for option, kind in RESOURCES.items():
             for pattern in getattr(self, option) or ():
                 yield kind, pattern

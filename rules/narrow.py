@@ -1,7 +1,7 @@
-"""Narrowing: the least to take out of a rule so that it does not match a question any more.
+"""Narrowing: the smallest change to a rule after which it does not match a question any more.
 
-# A rule stands for every combination of what it lists. What matches is taken out of one of its lists, if something is
-# left in it; of the lists where that is so, out of the one where the fewest combinations go.
+# A rule stands for every combination of the values that it lists. The values that match are taken out of one of its
+# lists. Other values must be left in that list, and of such lists it is the one where the fewest combinations go.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OPTION = {kind: option for option, kind in RESOURCES.items()}
 
 
 class Less(NamedTuple):
-    """A rule that says less: what was taken out of which option; `share` of all that it said."""
+    """A narrowed rule: what was taken out of which option. `share`: the part of its combinations that is gone."""
 
     share: float
     option: str
@@ -27,7 +27,7 @@ class Less(NamedTuple):
 
 
 def narrowed(acl: AclRule, question: AccessQuestion) -> Less | None:
-    """The rule without what matches the question; None where nothing would be left of it."""
+    """The rule without the values that match the question; None where no rule would be left."""
     ways = list(_ways(acl, question))
     return min(ways, key=lambda less: less.share) if ways else None
 

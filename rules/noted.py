@@ -1,7 +1,7 @@
-"""Noted: by which rules a connection's requests are decided, for those who observe it.
+"""Noted rules: which rules decide about a connection's requests, for plugins that observe it.
 
-# `acl` notes it on the connection. An observer asks which rule decided on something; that decides nothing anew.
-# The answer is by the rules that the connection's last request was decided by.
+# The plugin `acl` notes them on the connection. An observer asks which rule decided; that makes no new decision.
+# The answer comes from the rules that decided about the connection's last request.
 """
 
 from __future__ import annotations
@@ -16,20 +16,23 @@ _NOTED = "rules that decide"
 
 
 class NotedRules(NamedTuple):
-    """`edition` gives the id of the rules, None where none are in force any more; `place` that of the rule that decides
-    whether something may be done with a resource, as file:line:column: None where none is about it."""
+    """The rules that decide about a connection.
+
+    `edition` gives the id of the rules, None where none are in force any more. `place` gives the place of the rule that
+    decides on an operation with a resource, as file:line:column, and None where no rule is about it.
+    """
 
     edition: Callable[[], str | None]
     place: Callable[[Operation, ResourceType, str], str | None]
 
 
 def note_rules(connection: Connection, rules: NotedRules) -> None:
-    """These decide from now on."""
+    """Note that these rules decide from now on."""
     connection.notes[_NOTED] = rules
     connection.edition = object()
 
 
 def noted_rules(connection: Connection) -> NotedRules | None:
-    """Those that decide; None: none do."""
+    """The rules that decide about this connection; None if there are none."""
     rules: NotedRules | None = connection.notes.get(_NOTED)
     return rules

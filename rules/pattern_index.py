@@ -1,9 +1,9 @@
-"""Pattern index: what rules say about resources of one type, found by the name of a resource.
+"""Pattern index: finds the rules about resources of one type by the name of a resource.
 
-# A pattern is a name, the beginning of names, or every name. One look finds a name, one look for each length of
-# beginning that there is finds the beginnings: the number of patterns does not matter.
-# "Every name" leaves out those that begin with a `*`, as StandardAuthorizer does: it takes the literal `*` for a name
-# that the longer name merely begins with, and goes on.
+# A pattern is a name, a prefix, or every name. One lookup finds a name, and one lookup for each length of prefix finds
+# the prefixes. The number of patterns does not matter.
+# "Every name" leaves out names that begin with a `*`, as StandardAuthorizer does. It takes the literal `*` for an
+# ordinary name that the longer name merely begins with, and goes on.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class PatternIndex(Generic[T]):
-    """Things by pattern. `close` once all are put."""
+    """Things by pattern. Call `close` when all of them are put in."""
 
     __slots__ = ("every", "lengths", "literal", "prefixed")
 
@@ -24,7 +24,7 @@ class PatternIndex(Generic[T]):
         self.literal: dict[str, list[T]] = {}
         self.prefixed: dict[str, list[T]] = {}
         self.every: list[T] = []
-        self.lengths: tuple[int, ...] = ()  # of the beginnings, the longest first
+        self.lengths: tuple[int, ...] = ()  # of the prefixes, the longest first
 
     def put(self, pattern: Pattern, thing: T) -> None:
         if pattern == EVERY:
@@ -38,10 +38,10 @@ class PatternIndex(Generic[T]):
         self.lengths = tuple(sorted({len(beginning) for beginning in self.prefixed}, reverse=True))
 
     def about(self, name: str) -> Sequence[T]:
-        """What means this name: its own things, those of its beginnings, those of every name."""
+        """The things whose pattern matches this name: of the name itself, of its prefixes, and of every name."""
         found: Sequence[T] = self.literal.get(name, ())
         for length in self.lengths:
-            # A name that is shorter is its own beginning: it is found again, which changes nothing.
+            # A shorter name is its own prefix: its things are found again, which changes nothing.
             if (things := self.prefixed.get(name[:length])) is not None:
                 found = [*found, *things] if found else things
         if self.every and (name[:1] != WILDCARD or name == WILDCARD):
@@ -49,7 +49,7 @@ class PatternIndex(Generic[T]):
         return found
 
     def covering(self, pattern: Pattern) -> Iterator[T]:
-        """The things that mean every name that a pattern means."""
+        """The things whose pattern matches every name that this pattern matches."""
         for length in self.lengths:
             if length <= len(pattern.name) and not (pattern.is_every and length):
                 yield from self.prefixed.get(pattern.name[:length], ())

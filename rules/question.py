@@ -1,6 +1,6 @@
 """A question: may this client do this with the resource of this name?
 
-# Without a name it is the question of KIP-679: with any resource of the type at all?
+# Without a name it is the question of KIP-679: may the client do this with any resource of the type at all?
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class AccessQuestion:
     at: float | None = None
 
     def put(self, snapshot: Snapshot) -> Decision:
-        """The answer of some rules."""
+        """The decision of these rules."""
         if self.name is None:
             return snapshot.decide_by_type(self.client, self.operation, self.kind, self.at)
         return snapshot.decide(self.client, self.operation, self.kind, self.name, self.at)

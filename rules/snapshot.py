@@ -1,14 +1,14 @@
-"""Decisions: who may do what, by the rules that are in force, as Kafka's StandardAuthorizer decides.
+"""A snapshot: immutable rules that decide who may do what, as Kafka's StandardAuthorizer decides.
 
 # A super user may do everything. Else a deny that matches wins, else an allow that matches holds.
 # Where neither matches: `unmatched` decides, but only for a resource that no rule names, for any principal and any
 # operation.
 # A rule matches by principal (its own or User:*), operation (`vocabulary.answers`), name and conditions. A condition
-# on what is not known of the client holds in a deny and does not in an allow.
+# on a property of the client that is not known holds in a deny and does not in an allow.
 # A client that is called `User:*` itself is refused, unless it is a super user: Kafka's authorizer throws.
-# A snapshot never changes; another file is another snapshot.
+# A snapshot never changes; a changed file gives another snapshot.
 
-For speed (the benchmark holds it): rules are found by type, principal and name, a prefix by the lengths that there are.
+For speed (the benchmark holds it): rules are found by type, principal and name, a prefix by one lookup for each length.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Why(Enum):
 
 
 class Decision(NamedTuple):
-    """The answer to one question, and what gave it: a rule, or the place of another part of the file."""
+    """The answer to one question, and what decided it: a rule, or another part of the file, by its place."""
 
     allowed: bool
     why: Why
@@ -62,7 +62,7 @@ class Rule:
         self.place = place
         self.deny = acl.permission is Permission.DENY
         self.mask = 0  # the operations that it answers for
-        self.named = 0  # the operations that it names; by resource type, Kafka knows nothing of implied ones
+        self.named = 0  # the operations that it names; decisions by resource type have no implied ones, as in Kafka
         for operation in acl.to:
             self.mask |= answers(acl.permission, operation)
             self.named |= answers(Permission.DENY, operation)
@@ -79,7 +79,7 @@ class Rule:
 
 
 class Snapshot:
-    """The rules in force. `id` names them in records: files that say the same have the same."""
+    """A set of rules that decides. `id` names it in records: files that say the same have the same id."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Snapshot:
         self.file = file
         self.warnings = tuple(warnings)
         self.rules = tuple(rules)
-        # Whose answer is the same whatever they ask.
+        # Principals that get the same answer whatever they ask.
         self._fixed = {EVERYBODY: Decision(False, Why.NOBODY)} | {
             principal: Decision(True, Why.SUPER_USER, place=place) for principal, place in super_users.items()
         }
@@ -141,8 +141,8 @@ class Snapshot:
     ) -> Decision:
         """Whether a client may do this with any resource of a type at all (KIP-679).
 
-        Kafka's own, with its limits: operations imply nothing here, and a deny of every name by an empty prefix is not
-        seen.
+        It decides as Kafka does, with the same limits: operations imply nothing here, and a deny of every name by an
+        empty prefix is not seen.
         """
         first = self.decide(client, operation, kind, HARDCODE, at)
         if first.allowed or first.why is Why.NOBODY:
@@ -175,7 +175,7 @@ def _dominating(pattern: Pattern, denied: Mapping[Pattern, Rule]) -> Rule:
 
 
 def _dominators(pattern: Pattern) -> Iterator[Pattern]:
-    """The patterns that, denied, take away all of this one: itself, and each of its beginnings."""
+    """The patterns that cover this one, so that their deny takes all of it away: itself, and each of its prefixes."""
     if pattern.type is PatternType.LITERAL:
         yield pattern
     for length in range(1, len(pattern.name) + 1):

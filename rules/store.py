@@ -1,9 +1,9 @@
-"""A file of rules as the store of Kafka's ACLs: changed whole or not at all, and no edit is lost.
+"""A file of rules as the store of Kafka's ACLs: changes are atomic, and no edit is lost.
 
-# A change begins with the file as it is now, whoever wrote it: what it says is what the change is decided on.
-# Of several proxies one writes at a time: each holds a lock on the file (flock) from reading to renaming it. People and
-# their editors know nothing of that: a file that changed meanwhile is read again, and the change is decided anew.
-# What was written is in force here before `change` returns. Others see it as they see any edit.
+# A change is decided on the file as it is now, whether a person or a proxy wrote it.
+# Of several proxies one writes at a time: it holds a lock on the file (flock) from reading to renaming it. People's
+# editors do not take the lock. A file that changed meanwhile is read again, and the change is decided anew.
+# A change is in force in this worker before `change` returns. Other processes see it as they see any edit.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from rules.edit import EditError, edited, said
 from rules.load import FORM, compiled
 from rules.snapshot import Snapshot
 
-PATIENCE = 5.0  # seconds for others to finish theirs
+PATIENCE = 5.0  # seconds to wait for the lock
 BREATHER = 0.01
-ROUNDS = 10  # edits of people that may come between
+ROUNDS = 10  # attempts, where each time a person's edit comes between
 
 
 class StoreError(Exception):
@@ -51,17 +51,17 @@ class Changed(NamedTuple):
 
 
 class Store:
-    """The file that is watched. All of it may wait for a disk."""
+    """The store of one watched file. Its methods block on the disk."""
 
     def __init__(self, watched: WatchedFile[Snapshot], environment: Environment = os.environ) -> None:
         self.watched = watched
         self._environment = environment
 
     def change(self, decide: Callable[[Snapshot], AclChange]) -> Changed:
-        """Make the change that `decide` wants of the rules that there are. Raises StoreError: the file is as it was."""
+        """Make the change that `decide` returns for the present rules. Raises StoreError: the file is as it was."""
         try:
             for _ in range(ROUNDS):
-                path = self.watched.file.resolve()  # a link stays one
+                path = self.watched.file.resolve()  # a symbolic link stays one
                 with _locked(path):
                     changed = self._changed(path, decide)
                     if changed is not None:
@@ -73,7 +73,7 @@ class Store:
         raise StoreError(f"{self.watched.file} is changed by somebody else again and again; try later")
 
     def _changed(self, path: Path, decide: Callable[[Snapshot], AclChange]) -> Changed | None:
-        """Make the change; None: somebody else was faster."""
+        """Make the change; None: the file was changed meanwhile."""
         watched = self.watched
         seen = stamp(path)
         before = watched.value_at(seen)

@@ -1,10 +1,10 @@
-"""Triggers: rules that were matched, and whether they fire. It knows numbers and moments, and not what a rule does.
+"""Triggers decide whether a rule that matched fires. They know counts and times, and not what a rule does.
 
 # The same seed and the same matches in the same order give the same firings.
-# A rule is asked only about what it could really do something to: a match that changes nothing is none.
-# What a rule counted is in a row of numbers that the caller keeps: it may be shared with others, who then all count
-# together. Nobody else counts while a rule is asked about (`alone`).
-# Time is what the caller says it is, in seconds, and begins anywhere.
+# A rule is asked only about a match that it could act on: a match that it cannot change anything of is not counted.
+# The counts of a rule are in a row of numbers that the caller keeps. Workers may share a row, and then count together.
+# `alone` is held while a rule is asked, so that no other worker counts at that time.
+# The caller says what time it is, in seconds from any origin.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from rules.when import When
 
 
 class Firing(NamedTuple):
-    """A rule fires, at which of its matches. They count from 1."""
+    """A rule fires, at its match number `match`. Matches count from 1."""
 
     rule: str
     match: int
     seed: int
 
     def chance(self, what: str) -> float:
-        """A number for something about this firing: at least 0.0, less than 1.0, the same each time it is asked for."""
+        """A pseudo-random number for this firing and purpose: at least 0.0, less than 1.0, the same at each call."""
         return chance(self.seed, self.rule, self.match, what)
 
 
 class Unfired(NamedTuple):
-    """A rule matched, and does not fire. `match` is None where it was not even counted."""
+    """A rule matched, and does not fire. `match` is None where the match was not counted."""
 
     rule: str
     match: int | None
@@ -41,12 +41,12 @@ Row = MutableSequence[float]  # when a rule came into force, how often it matche
 
 
 def new_row(at: float) -> Row:
-    """That of a rule that comes into force now."""
+    """The row of a rule that comes into force now."""
     return [at, 0.0, 0.0]
 
 
 class RuleCounts:
-    """What one rule counted, in its row. `began`: when it came into force."""
+    """The counts of one rule, in its row. `began`: when it came into force."""
 
     __slots__ = ("_row",)
 
@@ -66,12 +66,12 @@ class RuleCounts:
         return int(self._row[2])
 
     def match(self) -> int:
-        """One match more. Gives its number."""
+        """Count one more match, and return its number."""
         self._row[1] += 1
         return self.matches
 
     def fire(self) -> None:
-        """One firing more."""
+        """Count one more firing."""
         self._row[2] += 1
 
 
@@ -91,7 +91,7 @@ class Triggers:
         self._alone = nullcontext() if alone is None else alone
 
     def ask(self, rule: str, at: float) -> Firing | Unfired:
-        """This rule matched something that it can be done to."""
+        """Whether this rule fires at a match that it can act on. Counts the match."""
         with self._alone:
             return self._ask(rule, at)
 
@@ -108,7 +108,7 @@ class Triggers:
         return Firing(rule, number, self.seed)
 
     def _closed(self, when: When, counts: RuleCounts, at: float) -> str | None:
-        """Why no match counts now."""
+        """Why no match is counted now; None if matches are."""
         if when.from_ is not None and at < counts.began + when.from_:
             return f"its window opens in {counts.began + when.from_ - at:.1f} s"
         if self._is_over(when, counts, at):
@@ -120,7 +120,7 @@ class Triggers:
         return None
 
     def _unmeant(self, rule: str, when: When, number: int) -> str | None:
-        """Why this match is not one at which the rule fires."""
+        """Why the rule does not fire at this match; None if it does."""
         if when.times is not None and self.counts[rule].fired >= when.times:
             return f"it fired {when.times} times already"
         if when.after is not None and number <= when.after:

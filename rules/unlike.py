@@ -1,10 +1,10 @@
-"""Unlike: what keeps a request from being one that a rule is about, for people who wonder why it is not.
+"""Unlike: why a rule does not match a request, in words for the person who expected it to.
 
     topic is "payments", not "orders"
 
-# Asked only about requests of an API that is meant. The hours are left out: they say nothing of the request.
-# Of another topic it does not matter which partition it is.
-# A thing that lacks what the rule names, as a heartbeat has no topic, is not of its kind, and nothing is said of it.
+# It is asked only about requests of an API that the rule names. The hours are left out: no request is at fault there.
+# Where the topic is another one, nothing is said of the partition.
+# A subject may lack a property that the rule names, as a heartbeat has no topic. Nothing is said of such a subject.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Unlike = tuple[str, ...]
 
 
 def unlike_request(match: Match, request: RequestFacts) -> Unlike:
-    """All that keeps a request as a whole from being meant."""
+    """Every property of the request as a whole that does not match."""
     client = request.client
     known = {"version": request.version, "broker": request.broker, "principal": client.principal}
     holds = {
@@ -33,7 +33,7 @@ def unlike_request(match: Match, request: RequestFacts) -> Unlike:
 
 
 def unlike_subject(match: Match, subject: Subject) -> Unlike:
-    """All that keeps one of the things that a request is about from being meant."""
+    """Every property of one subject of a request that does not match."""
     if any(getattr(subject, option) is None for option in match.of_things):
         return ()
     unlike = [option for option in match.of_things if not match.holds(option, getattr(subject, option))]
@@ -50,7 +50,7 @@ def _line(match: Match, option: str, value: Any) -> str:
 
 
 def _word(said: Any) -> str:
-    """One of the values of an option, as it stands in a file."""
+    """One value of an option, as it is written in a file."""
     if isinstance(said, range):
         return f"{said[0]}-{said[-1]}" if len(said) > 1 else str(said[0])
     written = getattr(said, "written", said)

@@ -1,6 +1,7 @@
-"""Unreachable rules: those that can never match are warnings, since their author expects them to do something.
+"""Unreachable rules: rules that can never match give warnings, since their author expects an effect.
 
-# Only what holds for every client and every broker is told: a rule that merely never matched is another matter.
+# A warning is given only where no client and no broker could make the rule match. A rule that merely has not matched so
+# far gives none.
 """
 
 import re
@@ -104,7 +105,7 @@ def _of_name(kind: ResourceType, pattern: Pattern) -> str | None:
 
 
 class Denials:
-    """What is denied whatever the conditions: where that is all that a rule allows, the rule does nothing."""
+    """What is denied without any condition. A rule of which everything is denied so has no effect."""
 
     def __init__(self, file: AclFile) -> None:
         self.indexes: dict[tuple[ResourceType, str], PatternIndex[int]] = {}
@@ -118,7 +119,7 @@ class Denials:
             each.close()
 
     def whole(self, acl: AclRule) -> int | None:
-        """The index of the last rule that it takes to deny all that a rule allows; None if something is left."""
+        """The index of the last deny that is needed to cover all that a rule allows; None if something is allowed."""
         last = None
         for kind, pattern in acl.resources():
             for principal in acl.principals:

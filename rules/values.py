@@ -1,6 +1,6 @@
-"""What stands in a rule, as a person writes it: principals, operations, names of resources.
+"""The values of a rule's options, as a person writes them: principals, operations, names of resources.
 
-# One value may stand where a list may.
+# A single value may be written in place of a list.
 # A name is its text. A `*` at its end makes it a prefix, a `*` alone is every name; `{literal: a*}` and
 # `{prefixed: "*"}` say so in full, for names that have a `*` of their own.
 """
@@ -19,7 +19,7 @@ MECHANISMS = ("GSSAPI", "OAUTHBEARER", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"
 
 
 class Pattern(NamedTuple):
-    """The names of resources that are meant: one, those that begin alike, or all (the LITERAL `*`)."""
+    """The names of resources that a rule matches: one name, a prefix, or all names (the LITERAL `*`)."""
 
     type: PatternType
     name: str
@@ -29,7 +29,7 @@ class Pattern(NamedTuple):
         return self.type is PatternType.LITERAL and self.name == WILDCARD
 
     def holds(self, name: str) -> bool:
-        """Whether a resource of this name is meant."""
+        """Whether the pattern matches a resource of this name."""
         if self.type is PatternType.PREFIXED:
             return name.startswith(self.name)
         return name == self.name or (self.name == WILDCARD and not name.startswith(WILDCARD))
@@ -49,7 +49,7 @@ EVERY = Pattern(PatternType.LITERAL, WILDCARD)
 
 
 def text(value: object, kind: str, example: str) -> str:
-    """A text that is not empty; a number or a word of YAML's must say that it is text."""
+    """A text that is not empty. A number, or a word that YAML reads as a boolean, must be quoted."""
     if isinstance(value, (bool, int, float)):
         raise wrong(f"{shown(value)} is not text here", f"put it in quotes: '{shown(value)}'")
     if not isinstance(value, str) or not value:
@@ -120,7 +120,7 @@ def _as_list(value: object) -> object:
 
 
 def _given(value: object) -> object:
-    """An option that stands there says something: left empty, it would say less than its writer thinks."""
+    """Refuse an option that is written without a value: it would have less effect than its author expects."""
     if value is None:
         raise PydanticCustomError("no_value", "no value")
     return value

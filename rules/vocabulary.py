@@ -1,8 +1,8 @@
 """Kafka's words for who may do what: resource types, operations, pattern types and permissions, with their numbers.
 
 # The number of a word is the one on the wire; bit n of a set of operations stands for operation n.
-# An ALLOW of Read, Write, Delete or Alter answers for Describe too, one of AlterConfigs for DescribeConfigs. A DENY
-# answers for its own operation alone. All answers for every operation.
+# An ALLOW of Read, Write, Delete or Alter covers Describe too, and one of AlterConfigs covers DescribeConfigs. A DENY
+# covers its own operation alone. `All` covers every operation.
 
 Source: org.apache.kafka.common.acl and .resource, AclEntry.supportedOperations, StandardAuthorizerData.findResult.
 """
@@ -67,7 +67,7 @@ def _operations(names: str) -> frozenset[Operation]:
 
 
 IMPLIES_DESCRIBE: Final = _operations("READ WRITE DELETE ALTER")
-# What a broker ever asks about a resource of each type.
+# The operations for which a broker ever asks about a resource of each type.
 ASKED: Final = {
     ResourceType.TOPIC: _operations("READ WRITE CREATE DELETE ALTER DESCRIBE DESCRIBE_CONFIGS ALTER_CONFIGS"),
     ResourceType.GROUP: _operations("READ DELETE DESCRIBE DESCRIBE_CONFIGS ALTER_CONFIGS"),
@@ -83,7 +83,7 @@ EVERY_OPERATION: Final = sum(1 << operation for operation in Operation)
 
 @cache
 def answers(permission: Permission, operation: Operation) -> int:
-    """The set of operations that an ACL of this operation answers for."""
+    """The set of operations that an ACL of this operation covers."""
     if operation is Operation.ALL:
         return EVERY_OPERATION
     own = 1 << operation
@@ -96,7 +96,7 @@ def answers(permission: Permission, operation: Operation) -> int:
 
 @lru_cache(1024)
 def spoken(kind: type[Word], text: str) -> Word | None:
-    """The word that a text is, in any of Kafka's spellings: `DescribeConfigs`, `DESCRIBE_CONFIGS`."""
+    """The word that a text spells, in any of Kafka's spellings: `DescribeConfigs`, `DESCRIBE_CONFIGS`."""
     name = _plain(text)
     return next((word for word in kind if _plain(word.name) == name), None)
 

@@ -1,9 +1,9 @@
-"""When a rule fires: which of the requests that match it, and in which time.
+"""When a rule fires: at which of the requests that match it, and in which window of time.
 
-# All that is said must hold; without any of it the rule fires whenever it matches.
-# Only matches that come while the rest holds are counted: the window, the other rules. The first of them is number 1.
-# `after` leaves out so many, `nth` names those that are meant, `probability` is thrown for each that is left, and after
-# `times` firings the rule is done.
+# All options that are given must hold. Without any, the rule fires at every match.
+# A match is counted only while the window is open and the conditions on other rules hold. The first has number 1.
+# `after` leaves out the first matches, `nth` names single ones, and `probability` is drawn for each that is left. After
+# `times` firings the rule fires no more.
 # A rule is under way from its first firing until it can fire no more.
 """
 
@@ -62,11 +62,11 @@ class When(Section):
 
     @property
     def others(self) -> dict[str, str]:
-        """The rules that it depends on, by the options that name them."""
+        """The names of the rules that this one depends on, by option."""
         named = {"after_rule": self.after_rule, "while_rule": self.while_rule}
         return {option: name for option, name in named.items() if name is not None}
 
     @property
     def last(self) -> int | None:
-        """The number of the last match at which it can fire; None: there is none."""
+        """The number of the last match at which the rule can fire; None: there is no last one."""
         return max(self.nth) if self.nth is not None else None

@@ -1,7 +1,7 @@
-"""Writing rules as a person would: what `load` reads back is the same.
+"""Writing rules as a person would write them. `load` reads the same rules back.
 
-# One value stands alone, several in brackets. A text is quoted where YAML, or a reference to the environment, would
-# read something else into it.
+# One value is written alone, several in brackets. A text is quoted where YAML would read another type, or where it
+# would be a reference to the environment.
 """
 
 import re
@@ -79,7 +79,7 @@ def inline(value: Any) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text, in quotes where it needs them."""
+    """A text, in quotes where they are needed."""
     if _BARE.fullmatch(text) and isinstance(plain(text), str):
         return text
     return '"' + "".join(map(_escaped, text)) + '"'
