@@ -1,15 +1,15 @@
 """Address: clients are given the proxy's addresses instead of the brokers'.
 
 Rules:
-* Wherever the schema says that a struct tells where a broker listens, in whatever API, the address is replaced.
-* A broker that is seen for the first time is made known before the client is told of it.
-* What is no address stays: an empty host with port -1 ("none"), or 0 (as answers with an error have it from brokers
-  that leave their fields at the default). What is no broker otherwise (no such id, host or port) gets nobody's
-  address: whatever stands in an answer, a client is never told a real one.
-* An answer that names a broker twice names it once: the first address counts. One that names brokers without end is
+* The schema says which structs hold the address of a broker. In each of them, in any API, the address is replaced.
+* A broker that is seen for the first time is learned by the topology before the client is told of it.
+* A value that is no address stays: an empty host with port -1 ("none"), or with port 0 (in answers with an error, where
+  brokers leave fields at their defaults). Any other value that cannot be a broker's (its id, host or port) is replaced
+  by nobody's address: whatever an answer says, a client is never given a real one.
+* In an answer that gives two addresses for a broker, the first counts. An answer that names too many brokers is
   withheld.
 * The quorum's listeners (DescribeQuorum) are not the brokers' own: they are hidden behind the node's advertised
-  address, and an AddRaftVoter that names what was shown is turned back to what it stands for.
+  address. An AddRaftVoter that names the address shown is changed back to the real one.
 * Configurations of brokers that spell addresses out are rewritten as text: see `config_values.py`.
 """
 
@@ -52,7 +52,7 @@ class Address(Plugin):
 
     def __init__(self, options: Plugin.Options, services: Services) -> None:
         super().__init__(options, services)
-        self._quorum: dict[tuple[int, str], Endpoint] = {}  # by node id and listener: where it really is
+        self._quorum: dict[tuple[int, str], Endpoint] = {}  # the real address, by node id and listener
 
     @on_response(carrying(Meaning.HOST))
     def endpoints(self, ctx: Context, response: Response) -> Decision:
@@ -80,7 +80,7 @@ class Address(Plugin):
 
     @on_request(AddRaftVoterRequest)
     def voter(self, ctx: Context, request: AddRaftVoterRequest) -> Decision:
-        """Turn what DescribeQuorum showed back to what it stands for."""
+        """Change the address that DescribeQuorum showed back to the real one."""
         shown = ctx.topology.place(request.voter_id)
         for listener in request.listeners:
             real = self._quorum.get((request.voter_id, listener.name[:LONGEST]))
@@ -110,13 +110,13 @@ class AddressFields(NamedTuple):
 
 @cache
 def address_fields(cls: type[Struct]) -> AddressFields:
-    """Where in this struct an address lies."""
+    """The fields of this struct that make up an address."""
     names = {field.meaning: field.name for field in reversed(cls.fields) if not field.is_array}
     return AddressFields(*(names[meaning] for meaning in (Meaning.BROKER_ID, Meaning.HOST, Meaning.PORT)))
 
 
 def replace(topology: Topology, struct: Any, told: dict[int, Endpoint]) -> bool:
-    """Give one broker's advertised address for its own; `told`: those of this answer so far. False: there is none."""
+    """Replace one broker's address by the advertised one. `told`: those of this answer so far. False: it has none."""
     cls: type[Struct] = type(struct)
     names = address_fields(cls)
     node_id, host, port = getattr(struct, names.node_id), getattr(struct, names.host), getattr(struct, names.port)

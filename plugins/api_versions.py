@@ -1,15 +1,16 @@
 """ApiVersions: clients are told what both the broker and the proxy speak.
 
 Rules:
-* The broker is asked first, in the client's own words: it judges the client's software name (KIP-511), cluster id and
-  node id (KIP-1242), and its features travel on unchanged (KIP-584).
+* The broker gets the client's own request first. It judges the client's software name (KIP-511), cluster id and node id
+  (KIP-1242), and its features are passed on unchanged (KIP-584).
 * A range is the broker's, cut at the newest version that the proxy can read. Its beginning stays: brokers 4.x advertise
   Produce from 0 on although 3 is their oldest, since librdkafka stops compressing otherwise (KAFKA-18659).
-* What brokers and controllers say among themselves is not advertised.
-* It stands last: a plugin that cannot honour a range narrows it with `@on_response(ApiVersionsResponse)`.
-* A question of the proxy itself that comes in from outside went in a circle: it is told so, and asked no further.
-* A version that nobody here knows is answered in v0 with UNSUPPORTED_VERSION and the range of this one API (KIP-511).
-  So is a request that cannot be read in a version that the broker does not know: it would not read it either.
+* APIs between brokers and controllers are not advertised.
+* This plugin stands last. A plugin that cannot honour a range narrows it with `@on_response(ApiVersionsResponse)`.
+* A request of the proxy itself that arrives from a client went in a circle: it gets an error, and is not passed on.
+* A request in a version that the proxy does not know is answered in v0 with UNSUPPORTED_VERSION and the range of this
+  one API (KIP-511). So is an unreadable request in a version that the broker does not know: the broker would not read
+  it either.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from proxy.plugin import (
 )
 
 LOOP = ErrorCode.DUPLICATE_RESOURCE  # no broker gives it here
-LONGEST = 255  # characters that are kept of what a client calls its software: its frame may be all name
+LONGEST = 255  # characters kept of a client's software name, which may fill its frame
 OURS = "doorkeeper"  # the name under which the proxy itself asks
 WITHOUT_FEATURES = 2  # the newest version whose answer librdkafka's mock cluster can write
 
@@ -50,7 +51,7 @@ class ApiVersions(Plugin):
 
     @on_request(ApiVersionsRequest)
     def negotiate(self, ctx: Context, request: ApiVersionsRequest) -> Steps:
-        """Ask the broker, and answer with what is common."""
+        """Ask the broker, and answer with the ranges that both speak."""
         mark = self.options.mark
         if mark is not None and ctx.client_id == mark:
             return Reply(ApiVersionsResponse(error_code=LOOP, api_keys=[]))
@@ -70,24 +71,24 @@ class ApiVersions(Plugin):
 
     @on_unreadable(ApiVersionsRequest)
     def unread(self, ctx: Context) -> Steps:
-        """Ask the broker what it would say of this version."""
+        """Ask the broker whether it knows this version."""
         response = yield Ask(ApiVersionsRequest(client_software_name=OURS, client_software_version="1"), ctx.version)
         return Reply(response, version=0) if response.error_code == ErrorCode.UNSUPPORTED_VERSION else None
 
     @on_unsupported(ApiVersionsRequest)
     def unknown_version(self, ctx: Context) -> Decision:
-        """The client is newer than we are."""
+        """The client's version is newer than the proxy's."""
         ours = ApiVersionsResponse.ApiVersion(api_key=API_VERSIONS.key, min_version=0, max_version=API_VERSIONS.newest)
         return Reply(ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[ours]), version=0)
 
 
 def newest(response: ApiVersionsResponse) -> int:
-    """The newest version of ApiVersions itself that a broker said it knows; brokers before 2.4 do not say."""
+    """The newest version of ApiVersions itself that a broker advertised; brokers before 2.4 do not say (0)."""
     return next((entry.max_version for entry in response.api_keys if entry.api_key == API_VERSIONS.key), 0)
 
 
 def common(theirs: list[ApiVersionsResponse.ApiVersion]) -> list[ApiVersionsResponse.ApiVersion]:
-    """What of the broker's ranges the proxy speaks too, for clients."""
+    """The part of the broker's ranges that the proxy speaks too, without APIs between brokers."""
     ours = []
     for entry in theirs:
         api = APIS.get(entry.api_key)

@@ -1,10 +1,10 @@
-"""Config values: brokers' configurations spell addresses out as text, and DescribeConfigs shows them.
+"""Config values: brokers' configurations have addresses in their text, and DescribeConfigs shows them.
 
 Rules:
 * A listener's address becomes the one that clients are given for that broker; its name stays.
-* A quorum voter's becomes that of its node. Where there is only a name for a machine, the advertised host stands.
+* A quorum voter's address becomes that of its node. A value that is only a host name becomes the advertised host.
 * ZooKeeper has no advertised address: its value is hidden, as a broker hides a sensitive one.
-* What a synonym (the same setting from a file, or by default) says is treated alike.
+* The value of a synonym (the same setting from a file, or by default) is rewritten in the same way.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ REWRITES: dict[str, Rewrite] = {
 
 
 def advertise_in(config: Config, shown: Endpoint, topology: Topology) -> bool:
-    """Rewrite the addresses in one setting of the broker that clients know as `shown`. Gives whether there are any."""
+    """Rewrite the addresses in one setting of the broker that clients know as `shown`. False: it has none."""
     rewrite = REWRITES.get(config.name)
     if rewrite is None:
         return False

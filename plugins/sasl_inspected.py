@@ -1,14 +1,14 @@
-"""SASL passes by: who a client is, is learnt when its broker says yes.
+"""SASL passed through: the proxy learns a client's principal when the broker accepts its token.
 
 Rules:
-* Nothing is changed: the broker is the authority. What a client says of itself passes only where the broker cannot read
-  it in another way: a token that is not as its mechanism defines it is refused here, as a broker refuses it.
-* On authentication again the mechanism and the principal must stay what they were (KIP-368).
-* After each step of the client nothing more of it is looked at until the broker answered, so that an answer belongs to
-  the claim that was made last, whatever a client sends ahead.
-* After SaslHandshake v0 the tokens travel without headers. A mechanism that is known here (PLAIN, SCRAM, OAUTHBEARER)
-  is over with the broker's yes; any other (GSSAPI) with the first frame that is a request of Kafka's.
-* Clients of 0.9 begin with a bare token of GSSAPI, whose first byte is 0x60: no api has such a key.
+* Nothing is changed: the broker is the authority. A client's token passes only where the broker cannot read another
+  principal in it: a token that is not as its mechanism defines it is refused here, as a broker refuses it.
+* When a client authenticates again, the mechanism and the principal must stay the same (KIP-368).
+* After each step of the client, the client is not read until the broker has answered. So an answer belongs to the last
+  claim, whatever the client sends ahead.
+* After SaslHandshake v0 the tokens have no headers. The exchange of a mechanism that is known here (PLAIN, SCRAM,
+  OAUTHBEARER) ends when the broker accepts it; any other (GSSAPI) ends with the first frame that is a Kafka request.
+* Clients of 0.9 begin with a bare token of GSSAPI, whose first byte is 0x60: no API has such a key.
 
     what comes                       what follows
     SaslHandshake, any version       the claim is dropped; wait
@@ -76,7 +76,7 @@ class SaslInspected(Plugin):
         self._followed = following(options.principal_claim)
 
     def connected(self, connection: Connection) -> None:
-        """It may begin without a request."""
+        """The client may begin with a bare token instead of a request."""
         connection.gate.greet(partial(self._first, connection))
 
     def _first(self, connection: Connection, head: Head) -> Reader | None:
@@ -94,7 +94,7 @@ class SaslInspected(Plugin):
 
     @on_response(SaslHandshakeResponse)
     def agreed(self, ctx: Context, response: SaslHandshakeResponse) -> Decision:
-        """The broker speaks it, or does not."""
+        """The broker takes the mechanism, or refuses it."""
         gate = ctx.connection.gate
         if response.error_code:
             ctx.connection.notes.pop(self._name, None)
@@ -141,14 +141,14 @@ class SaslInspected(Plugin):
 
 
 class RawTokens:
-    """Tokens without headers, on their way."""
+    """Tokens without headers, passed between client and broker."""
 
     def __init__(self, connection: Connection, exchange: ObservedExchange) -> None:
         self._connection = connection
         self._exchange = exchange
 
     def client(self, token: bytes) -> Sequence[Buffer] | None:
-        """A step of the client, or already its first request."""
+        """A step of the client, or its first request."""
         gate = self._connection.gate
         if not self._exchange.in_turn and looks_like_kafka(token):
             learn(self._connection, self._exchange)
@@ -179,7 +179,7 @@ class RawTokens:
 
 
 def offer(connection: Connection, exchange: ObservedExchange, token: bytes) -> None:
-    """The client offers a token to the broker. Raises ClaimError: it must not pass."""
+    """Read a token of the client. Raises ClaimError: the token must not pass to the broker."""
     exchange.client(token)
     before, claim = connection.mechanism, exchange.claim
     if before is None or claim is None:
@@ -191,7 +191,7 @@ def offer(connection: Connection, exchange: ObservedExchange, token: bytes) -> N
 
 
 def refused(connection: Connection, exchange: ObservedExchange, error: ClaimError) -> SaslAuthenticateResponse:
-    """What a broker would answer to such a token; those who watch are told."""
+    """The answer that a broker would give to such a token. Emits the event of a refusal."""
     message, why, _ = rejected(error, exchange.mechanism, connection.mechanism is not None)
     connection.gate.tell(Refused(exchange.mechanism, why))
     failed = ErrorCode.SASL_AUTHENTICATION_FAILED
@@ -199,11 +199,11 @@ def refused(connection: Connection, exchange: ObservedExchange, error: ClaimErro
 
 
 def learn(connection: Connection, exchange: ObservedExchange) -> None:
-    """The broker said yes."""
+    """The broker accepted the client: note who it is."""
     again = connection.mechanism is not None
     claim = exchange.claim
     connection.mechanism = exchange.mechanism
     connection.principal = f"User:{claim.user}" if claim and claim.user is not None else None
-    connection.taken_for = None  # the broker has its own word for who it is
+    connection.taken_for = None  # the broker knows the client itself
     connection.delegation = claim.delegation if claim else None
     connection.gate.tell(Authenticated(exchange.mechanism, connection.principal, again))

@@ -1,11 +1,11 @@
-"""SASL ends here: the proxy is the authority, and brokers see nothing of it.
+"""SASL terminated: the proxy authenticates clients itself, and brokers see nothing of it.
 
 Rules:
 * `core/sasl/authority.py` has the table of what may come when. Until a client is authenticated the gate is narrow, its
-  frames may be 512 KiB long, and its time is limited.
-* A refusal is delayed: the longer, the more of them its address had.
-* On authentication again the mechanism and the principal must stay what they were (KIP-368), and it is not begun twice
-  within a second. A session that is past its time takes nothing but SASL; any other request closes it.
+  frames may be at most 512 KiB long, and its time is limited.
+* A refusal is delayed, the longer the more refusals the client's address has had.
+* When a client authenticates again, the mechanism and the principal must stay the same (KIP-368). It may not do so
+  twice within a second. After a session's lifetime only SASL requests are taken; any other closes the connection.
 """
 
 from __future__ import annotations
@@ -64,19 +64,19 @@ from proxy.plugin.sasl import (
 Introduce = Callable[[Connection, str], Steps]  # of the principal; an answer other than None ends the connection
 
 BEFORE = (API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE)
-SOONEST = 1.0  # seconds from one authentication again to the next, as with a broker
+SOONEST = 1.0  # seconds between two re-authentications, as with a broker
 COMES = {API_VERSIONS.key: Comes.VERSIONS, SASL_HANDSHAKE.key: Comes.HANDSHAKE, SASL_AUTHENTICATE.key: Comes.TOKEN}
 
 
 class SaslSession:
-    """One client: how far it is. `number` counts its authentications."""
+    """The state of one client's authentication. `number` counts how often it authenticated."""
 
     def __init__(self) -> None:
         self.state = SaslState.FRESH
         self.mechanism = ""
         self.exchange: Exchange | None = None
         self.number = 0
-        self.rests = False  # it began to authenticate again within the last second
+        self.rests = False  # it began to re-authenticate within the last second
 
 
 class SaslTerminated(Plugin):
@@ -97,7 +97,7 @@ class SaslTerminated(Plugin):
         self._introduce = options.introduce
 
     def connected(self, connection: Connection) -> Steps:
-        """Nobody is known yet."""
+        """Begin with a narrow gate: the client is not known yet."""
         session = connection.notes[self._name] = SaslSession()
         connection.gate.narrow(BEFORE, partial(self._strange, connection))
         connection.gate.limit(LONGEST_TOKEN)
@@ -114,7 +114,7 @@ class SaslTerminated(Plugin):
         comes = COMES.get(head[1] >> 16, Comes.OTHER)
         do = TABLE[session.state][comes]
         if comes is Comes.VERSIONS and do is Do.PASS:
-            return None  # a version that nobody knows: the answer says so
+            return None  # a version that the proxy does not know: the answer says so
         reason = "a request came before authentication"
         if session.state is SaslState.OVER:
             reason = "the session is over, and was not renewed"
@@ -123,7 +123,7 @@ class SaslTerminated(Plugin):
         return connection.gate.end(reason, head)
 
     def _check(self, ctx: Context, comes: Comes, request: ApiVersionsRequest | SaslHandshakeRequest) -> Decision:
-        """What the table says, where that is no."""
+        """The refusal that the table has for this request; None if it may go on."""
         session = self._session(ctx)
         do = TABLE[session.state][comes]
         if session.state is SaslState.LIMITED and session.rests and do is Do.AGREE:
@@ -143,12 +143,12 @@ class SaslTerminated(Plugin):
 
     @on_request(ApiVersionsRequest)
     def versions(self, ctx: Context, request: ApiVersionsRequest) -> Decision:
-        """Once before authentication."""
+        """ApiVersions is taken once before authentication."""
         return self._check(ctx, Comes.VERSIONS, request)
 
     @on_response(ApiVersionsResponse, fields="error_code api_keys")
     def versions_known(self, ctx: Context, response: ApiVersionsResponse) -> Decision:
-        """Of SASL it is told our versions. It may ask again while it did not learn any."""
+        """Advertise the proxy's versions of the SASL APIs. After an error the client may ask again."""
         session = self._session(ctx)
         if response.error_code:
             return None
@@ -225,7 +225,7 @@ class SaslTerminated(Plugin):
         return Reply(answer)
 
     def step(self, connection: Connection, token: bytes) -> StepResult:
-        """Show a token to the exchange that is under way."""
+        """Give a token to the exchange that is under way."""
         session: SaslSession = connection.notes[self._name]
         assert session.exchange is not None
         outcome = session.exchange.step(token)
@@ -238,14 +238,14 @@ class SaslTerminated(Plugin):
         return outcome._replace(lifetime=min(limits, default=None))
 
     def introduce(self, connection: Connection, accepted: Accepted) -> Steps:
-        """Tell the broker for whom we speak, where it depends on the client."""
+        """Tell the broker for which client the proxy speaks, where that is configured."""
         session: SaslSession = connection.notes[self._name]
         if self._introduce is None or session.number:
             return None
         return (yield from self._introduce(connection, f"User:{accepted.user}"))
 
     def accept(self, connection: Connection, accepted: Accepted) -> None:
-        """The client is who it says."""
+        """The client is authenticated: note its principal and open the gate."""
         session: SaslSession = connection.notes[self._name]
         connection.principal, connection.mechanism = f"User:{accepted.user}", session.mechanism
         if connection.taken_for is None:
@@ -267,7 +267,7 @@ class SaslTerminated(Plugin):
         return None
 
     def refuse(self, connection: Connection, rejected: Rejected) -> Steps:
-        """Close without a word, after a while."""
+        """Close without an answer, after the delay of a refusal."""
         session: SaslSession = connection.notes[self._name]
         yield Sleep(self._failed(connection, session.mechanism, rejected.why, rejected.user))
         return Disconnect("authentication failed")
@@ -308,7 +308,7 @@ class BareTokens:
         return no
 
     def broker(self, token: bytes) -> None:
-        """Never comes: brokers see nothing of it."""
+        """Never called: brokers take no part in this exchange."""
 
 
 def _no(error: ErrorCode, message: str) -> SaslAuthenticateResponse:

@@ -1,16 +1,16 @@
-"""ACLs: clients may do what the rules say, and see the refusals that a broker would give.
+"""ACLs: clients may do what the rules allow, and get the errors that a broker would give.
 
     - acl: {rules: acl.yaml}
 
 Rules:
 * Every request of every API is checked before its broker sees it; `table.py` has the checks. An API that is not in the
-  table is refused, and so is what cannot be decoded, resolved or decided.
-* What is refused is taken out of the request and its refusal put into the answer (`checked_request.py`). The rest is
-  served.
-* An answer is read only where something is to be done to it. A fetch that waited at the broker while the rules changed
-  is checked again (`fetch.py`).
-* The file of rules is looked at five times a second; the rules in force are asked anew for every request
-  (`client_authorizer.py`).
+  table is refused. So is a request that cannot be decoded, resolved or decided.
+* Elements that are refused are taken out of the request, and their errors put into the answer (`checked_request.py`).
+  The rest is served.
+* An answer is read only where it must be changed. A fetch that waited at the broker while the rules changed is checked
+  again (`fetch.py`).
+* The file of rules is checked for changes five times a second. Every request is decided by the rules in force at that
+  moment (`client_authorizer.py`).
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Acl(Plugin):
 
     @staticmethod
     def examine(options: Acl.Options) -> Iterator[Finding | Problem]:
-        """What is wrong with the file of rules."""
+        """Everything that is wrong with the file of rules."""
         yield from examined(options.rules, managed=options.managed)
 
     def __init__(self, options: Options, services: Services) -> None:
@@ -93,22 +93,22 @@ class Acl(Plugin):
         self._checks = checks()
         self._produce = ProduceHandlers(self.authorizer, self.names)
         self._fetch = FetchHandlers(self.authorizer, self.names)
-        # One of each, however often filters are made of it: it is by these that connections note what passed.
+        # One fast path each, however often filters are built: connections note what passed under these objects.
         self._produced = TopicsFastPath(PRODUCE_TOPICS, self.authorizer, self.names, self._produce)
         without_session = TopicsFastPath(FETCH_TOPICS, self.authorizer, self.names, self._fetch)
         self._fetched = SessionFastPath(self.authorizer, self._fetch, without_session)
         self._managed = ManagedAcls(self.authorizer) if options.managed else None
 
     def stop(self) -> None:
-        """Others decide from now on."""
+        """This plugin's rules do not decide any more."""
         self.authorizer.is_over = True
 
     def joined(self, connection: Connection) -> None:
-        """Sessions that are known here went on unseen: clients begin anew."""
+        """Forget fetch sessions noted earlier: they may have gone on unseen. Clients begin new ones."""
         forget_sessions(connection, self.authorizer)
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
-        """One for each side of each API that clients may send, whose table asks anything."""
+        """A handler for each side of each API of clients for which the table has a check."""
         produced, fetched = self._produced, self._fetched
         for part, api, fast_path in ((self._produce, PRODUCE, produced), (self._fetch, FETCH, fetched)):
             yield Handler(part.request, Wish(Request, api.request, part.FIELDS), position, fast_path=fast_path)
@@ -130,12 +130,12 @@ class Acl(Plugin):
         yield from super().handlers(position)
 
     def refuse(self, ctx: Context, request: Request) -> Decision:
-        """An API that is not in the table."""
+        """Refuse a request of an API that is not in the table."""
         checked = CheckedRequest(ctx, request, authorizer_of(self.authorizer, ctx), self.names)
         return checked.refuse(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
 
     def check_request(self, asked: tuple[Check, ...], ctx: Context, request: Request) -> Steps:
-        """Do the checks that the table has for this API."""
+        """Apply the checks that the table has for this API."""
         checked = CheckedRequest(ctx, request, authorizer_of(self.authorizer, ctx), self.names)
         if not ctx.is_large and any(check.remembered(checked) > ELEMENTS for check in asked):
             ctx.is_large = True
@@ -159,7 +159,7 @@ class Acl(Plugin):
         return self in ctx.notes
 
     def finish(self, ctx: Context, response: Any) -> Decision:
-        """Make the answer what it is to be."""
+        """Change the answer, and put the refusals into it."""
         checked: CheckedRequest = ctx.notes[self]
         checked.authorizer.answers(ctx)
         checked.finish(response)

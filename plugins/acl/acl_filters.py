@@ -1,9 +1,9 @@
-"""Filters: which ACLs a client means when it asks for some, or wants some deleted.
+"""Filters: which ACLs match, when a client describes or deletes ACLs.
 
-# What a filter leaves open (null, ANY) every ACL has. A word that is newer than ours no ACL has.
-# A 0 (UNKNOWN) where a word must be is none: brokers close the connection before they ask who speaks, and so do we.
-# A name with ANY, LITERAL or PREFIXED is that of the pattern itself; with MATCH it is that of a resource, and means
-# every pattern that holds for it, the `*` too.
+# A part of a filter that is open (null, ANY) matches every ACL. A number that is newer than ours matches none.
+# A number 0 (UNKNOWN) is an error: brokers close the connection before they ask for any right, and so does the proxy.
+# With ANY, LITERAL or PREFIXED the name is that of the pattern itself. With MATCH it is that of a resource, and the
+# filter matches every pattern that matches the resource, the `*` too.
 
 Source: AclBindingFilter, ResourcePatternFilter and AccessControlEntryFilter of Kafka 4.3.
 """
@@ -21,7 +21,7 @@ from rules.bindings import Binding, bindings
 from rules.edit import said
 from rules.vocabulary import WILDCARD, PatternType, Permission
 
-UNKNOWN, ANY, MATCH = 0, 1, 2  # Kafka's words that no ACL has; MATCH is a pattern type
+UNKNOWN, ANY, MATCH = 0, 1, 2  # Kafka's numbers that stand in no ACL; MATCH is a pattern type
 Filter = DescribeAclsRequest | DeleteAclsRequest.Filter
 Words = tuple[int, int, int, int]  # resource type, pattern type, operation, permission
 
@@ -34,7 +34,7 @@ def words(of: Filter | CreateAclsRequest.Creation) -> Words:
 
 
 class AclWordsCheck(Check):
-    """DescribeAcls, CreateAcls and DeleteAcls: every word in them is one."""
+    """DescribeAcls, CreateAcls and DeleteAcls: no number in them may be UNKNOWN."""
 
     def apply(self, checked: CheckedRequest) -> Decision:
         request = checked.request
@@ -47,14 +47,14 @@ class AclWordsCheck(Check):
 
 
 def too_new(pattern: Words) -> tuple[bool, bool]:
-    """Whether the resource, and whether the rest, of a filter has a word that we do not know."""
+    """Whether the resource of a filter, and whether its rest, has a number that the proxy does not know."""
     kind, pattern_type, operation, permission = pattern
     of_resource = kind not in (ANY, *ResourceType) or pattern_type not in (ANY, MATCH, *PatternType)
     return of_resource, operation not in (ANY, *Operation) or permission not in (ANY, *Permission)
 
 
 def matching(one: Filter, there: Iterable[Binding]) -> Iterator[Binding]:
-    """The ACLs that a filter means."""
+    """The ACLs that a filter matches."""
     kind, _, operation, permission = words(one)
     for binding in there:
         if (
@@ -85,7 +85,7 @@ def acls(snapshot: Snapshot) -> list[Binding]:
 
 
 def conditioned(one: Filter, snapshot: Snapshot) -> Iterator[tuple[Rule, Binding]]:
-    """What a filter would mean of the rules with conditions that ACLs lack, were it not for those."""
+    """Rules with conditions that ACLs lack, which a filter would match but for those conditions."""
     for rule in snapshot.rules:
         if rule.acl.ours:
             for binding in matching(one, bindings(rule.acl)):

@@ -1,4 +1,4 @@
-"""ACL messages: Kafka's ACLs as they stand in DescribeAcls, CreateAcls and DeleteAcls."""
+"""ACL messages: conversions between ACLs and the structs of DescribeAcls, CreateAcls and DeleteAcls."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def described(request: DescribeAclsRequest, snapshot: Snapshot) -> list[Describe
 
 
 def wrong(creation: Creation) -> str | None:
-    """What a broker says is wrong with an ACL to create: the first that there is."""
+    """The first mistake in an ACL to create, in a broker's words; None if there is none."""
     return next(_all_wrong(creation), None)
 
 

@@ -1,11 +1,11 @@
-"""Checks of answers: what of them a client may see.
+"""Checks of answers: which parts of an answer a client may see.
 
     ListFilter(DESCRIBE, GROUP)        leave out what the client may not see
     ListAllFilter(...)                 likewise, where null asks for all
     AssignedTopicsCheck((path, ...))   refuse a group that has a topic which the client may not see
-    AuthorizedOperationsCheck()        say what the client may do by the rules, not by the broker's
+    AuthorizedOperationsCheck()        say what the client may do by the proxy's rules, not the broker's
 
-# They refuse nothing of the request: they have its answer read.
+# They refuse nothing in the request. They change its answer, which is read for that.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ UNASKED = -(2**31)  # authorized operations that nobody asked for
 
 @dataclass(frozen=True)
 class ListFilter(Check):
-    """Leave what the client may not see out of the answer."""
+    """Leave resources that the client may not see out of the answer."""
 
     operation: Operation
     kind: ResourceType
-    path: str = ""  # where it is not all that the answer says of them
+    path: str = ""  # of the array, where not all arrays of the answer are filtered
     or_cluster: Operation | None = None
     answers = True
 
@@ -53,7 +53,7 @@ class ListFilter(Check):
 
 @dataclass(frozen=True)
 class ListAllFilter(ListFilter):
-    """Likewise, where the request asks for all with null. From `ids_since` on the answer speaks of topics by id."""
+    """A ListFilter for requests that ask for all with null. From version `ids_since` on the answer has topic ids."""
 
     ids_since: int = NEWEST
 
@@ -69,12 +69,12 @@ class ListAllFilter(ListFilter):
 
 @dataclass(frozen=True)
 class AssignedTopicsCheck(Check):
-    """A group of the answer with a topic that the client may not see is refused, and nothing more is told of it."""
+    """Replace a group of the answer by an error if it has a topic that the client may not see."""
 
     paths: tuple[str, ...]  # from the group
     message: str = "The group has described topic(s) that the client is not authorized to describe."
     answers = True
-    TOLD = ("error_code", "error_message", "group_id")  # even so
+    TOLD = ("error_code", "error_message", "group_id")  # fields that such a group keeps
 
     def apply(self, checked: CheckedRequest) -> Decision:
         checked.after.append(self.check)
@@ -94,9 +94,9 @@ class AssignedTopicsCheck(Check):
 
 
 class AuthorizedOperationsCheck(Check):
-    """Which operations the client may do: those that the broker names, as far as the rules allow them.
+    """The operations that the client may do: those that the broker names and the rules allow.
 
-    Where a request cannot ask for them, the answer always has them.
+    Where a request has no field to ask for them, the answer always has them.
     """
 
     answers = True

@@ -12,7 +12,7 @@ class Authorizer:
 
     def __init__(self, services: Services, rules: WatchedFile[Snapshot], *, shadow: bool) -> None:
         self.name = services.name
-        self.caches: list[object] = []  # under these, connections have notes that are of no use to a later authorizer
+        self.caches: list[object] = []  # keys of notes on connections that are of no use to a later authorizer
         self.rules = rules
         self.now = services.clock.wall
         self.shadow = shadow
@@ -24,7 +24,7 @@ class Authorizer:
         self._refused: dict[Api, Count] = {}
 
     def edition(self) -> tuple[Snapshot, int]:
-        """The rules as they are now, and the second where that matters (0 elsewhere)."""
+        """The rules in force now, and the present second if a rule depends on the time (else 0)."""
         snapshot = self.rules.value
         if snapshot is not self._seen:
             self._seen, self._places = snapshot, {}
@@ -32,7 +32,7 @@ class Authorizer:
         return snapshot, int(self.now()) if self.is_timed else 0
 
     def place(self, decision: Decision) -> str | None:
-        """Where in which file it stands what decided, as file:line:column; None: nothing there did."""
+        """The place of the rule that decided, as file:line:column; None: nothing in the file did."""
         at = decision.place
         if at is None:
             return None
@@ -42,7 +42,7 @@ class Authorizer:
         return told
 
     def count_refusal(self, api: Api) -> None:
-        """Something that a request of this API is about is not allowed."""
+        """Count a resource of a request of this API that is not allowed."""
         count = self._refused.get(api)
         if count is None:
             said = "What the rules did not allow; `enforced` no: it was let through."

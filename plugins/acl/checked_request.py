@@ -1,8 +1,8 @@
-"""A checked request: what its checks refused of it, and what is to be done to its answer.
+"""A checked request: the elements that its checks refused, and the changes to make to its answer.
 
-# What is refused is taken out of the request. Its refusal stands in the answer where brokers put it (`RefusalWriter`).
-# Where nothing is left that the broker could be asked, the proxy answers.
-# The answer is read only where there is something to do to it.
+# Elements that are refused are taken out of the request. Their errors are put where brokers put them (`RefusalWriter`).
+# Where nothing is left to ask the broker, the proxy answers.
+# The answer is read only where it must be changed.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from proxy.plugin.schema import Array, RefusalWriter, RefusedElement
 
 
 class ApiError(NamedTuple):
-    """What is said of what was refused: an error, and a text where brokers say one.
+    """The error for a refused element, with a message where brokers give one.
 
-    `repeated`: it is said as often as it is asked, also by brokers that say other errors once.
+    `repeated`: it is given for each occurrence in the request, also by brokers that give other errors once.
     """
 
     error: int
@@ -40,7 +40,7 @@ class ApiError(NamedTuple):
 
 
 class CheckedRequest:
-    """One request, and what its checks made of it."""
+    """One request, with the results of its checks."""
 
     def __init__(self, ctx: Context, request: Any, authorizer: ClientAuthorizer, names: TopicNames) -> None:
         self.connection = ctx.connection  # and not `ctx`, whose notes may hold this
@@ -53,9 +53,9 @@ class CheckedRequest:
         self.refused: list[RefusedElement] = []
         self.after: list[
             Callable[[CheckedRequest, Any], None]
-        ] = []  # what is done to the answer before the refusals stand in it
+        ] = []  # changes to the answer, made before the refusals are put into it
         self.changed = False  # the request differs from the one that came
-        self.empty = False  # what was taken out was all there was
+        self.empty = False  # all elements were taken out
 
     def take_out(
         self,
@@ -65,9 +65,9 @@ class CheckedRequest:
         ordered: bool = False,
         anyway: bool = False,
     ) -> None:
-        """Take these elements, by index, out of the request, each with its error.
+        """Take these elements, by index, out of the request, and note the error of each.
 
-        `anyway`: the broker has more to say than what was asked of these.
+        `anyway`: the broker is asked even if no element is left, since its answer has more than these.
         """
         if not errors:
             return
@@ -92,11 +92,11 @@ class CheckedRequest:
 
     @property
     def has_more(self) -> bool:
-        """Is there something to do to the answer?"""
+        """Whether the answer must be changed."""
         return bool(self.refused or self.after)
 
     def decide(self) -> Decision:
-        """What becomes of the request."""
+        """The decision on the request, after its checks."""
         if self.empty:
             answer = refuse(self.api, self.version, self.request, ErrorCode.NONE)
             if answer is None:
@@ -106,7 +106,7 @@ class CheckedRequest:
         return Forward(self.request) if self.changed else None
 
     def finish(self, response: Response) -> None:
-        """Make the answer what it is to be."""
+        """Change the answer, and put the refusals into it."""
         for do in self.after:
             do(self, response)
         RefusalWriter(self.api, self.version, response).place(self.refused)

@@ -1,17 +1,17 @@
-"""Checks: which rights a request needs, and what follows where its client has not got them.
+"""Checks: which rights a request needs, and what happens where its client lacks one.
 
     RequestCheck(READ, GROUP)                         refuse all of it
     AllOrNothingCheck(DESCRIBE, TOPIC, ("names",))    refuse all of it if one of these is refused
     ElementCheck(WRITE, TOPIC)                        take out what is refused, serve the others
     RequiredFieldsCheck(INCONSISTENT, ("name",), 5)   refuse all of it where a field is missing
 
-Those about what an answer shows are in `answers.py`.
+Checks of answers are in `answers.py`.
 
-# Where a request names what is asked about, the schema says: see `subjects.py`. A path is given only where brokers ask
-# about less than that.
-# A check gives None to go on to the next one, or with the decision that ends it. It may be a generator of steps.
-# `or_cluster`: who may do this to the cluster needs no other right.
-# A topic id without a name is unknown to the broker: that is said before anything is asked (as brokers do).
+# The schema says which fields of a request name resources: see `subjects.py`. A path is given only where brokers check
+# fewer fields than that.
+# A check returns None if the next check follows, or the decision that ends the checks. It may be a generator of steps.
+# `or_cluster`: a client that may do this operation on the cluster needs no other right.
+# A topic id without a name is unknown to the broker: that error comes before any right is asked for (as with brokers).
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ from rules import Operation, ResourceType
 class Check:
     """One check of a request."""
 
-    answers = False  # may it have something to do to the answer?
+    answers = False  # whether it may change the answer
 
     def apply(self, checked: CheckedRequest) -> Any:
         """None, a decision, or a generator of steps that returns one of these."""
         raise NotImplementedError
 
     def ids(self, checked: CheckedRequest) -> Iterator[bytes]:
-        """The topics of the request whose names must be known."""
+        """The ids of topics in the request whose names this check needs."""
         return iter(())
 
     def remembered(self, checked: CheckedRequest) -> int:
-        """How many elements of earlier requests this one goes on with."""
+        """The number of elements from earlier requests (of a session) that this check goes over."""
         return 0
 
 
 @dataclass(frozen=True)
 class RequestCheck(Check):
-    """A right on the one resource that the request names, or on the cluster. Without it all is refused."""
+    """A right on the one resource that the request names, or on the cluster. Without it the request is refused."""
 
     operation: Operation
     kind: ResourceType
@@ -66,7 +66,7 @@ class RequestCheck(Check):
 
 @dataclass(frozen=True)
 class RequiredFieldsCheck(Check):
-    """Fields that brokers miss before they ask who sent the request. `since`: the version that must have them."""
+    """Fields that must be set, which brokers check before any right. `since`: the version that must have them."""
 
     error: ErrorCode
     paths: tuple[str, ...]
@@ -80,7 +80,7 @@ class RequiredFieldsCheck(Check):
 
 @dataclass(frozen=True)
 class AllOrNothingCheck(Check):
-    """A right on each of several resources. Where one is missing all is refused."""
+    """A right on each of several resources. Where one right is missing, the request is refused."""
 
     operation: Operation
     kind: ResourceType
@@ -96,12 +96,12 @@ class AllOrNothingCheck(Check):
 
 
 class ElementCheck(Check):
-    """A right on the resource that each element of an array names. What is refused is taken out.
+    """A right on the resource that each element of an array names. Refused elements are taken out.
 
-    `paths` are the arrays where the schema does not say them; those of other versions lead to nothing.
+    `paths` names the arrays where the schema does not; paths of other versions lead to nothing.
 
-    `ordered`: brokers answer in the order of the request. `says`: beside the error stands its text. `anyway`: the
-    broker is asked also when nothing is left.
+    `ordered`: brokers answer in the order of the request. `says`: the error has its message. `anyway`: the broker is
+    asked even if no element is left.
     """
 
     answers = True
@@ -125,11 +125,11 @@ class ElementCheck(Check):
         self.anyway = anyway
 
     def paths(self, request: type[Request]) -> tuple[str, ...]:
-        """Which arrays of such a request are asked about."""
+        """The paths of the arrays of such a request that are checked."""
         return self._paths or array_paths(request, self.kind)
 
     def arrays(self, checked: CheckedRequest) -> Iterator[Array]:
-        """These of one request."""
+        """The arrays of one request that are checked."""
         for path in self.paths(checked.api.request):
             yield from arrays(path, checked.version, checked.request)
 
@@ -145,12 +145,12 @@ class ElementCheck(Check):
         return None
 
     def errors(self, checked: CheckedRequest, elements: Sequence[Any]) -> dict[int, ApiError]:
-        """What is said of those that are refused, by index."""
+        """The errors of the refused elements, by index."""
         verdicts = ((index, self.verdict(checked, element)) for index, element in enumerate(elements))
         return {index: error for index, error in verdicts if error is not None}
 
     def verdict(self, checked: CheckedRequest, element: Any) -> ApiError | None:
-        """What to say of one element; None: it may be served."""
+        """The error for one element; None: it may be served."""
         for asked in subjects(element, self.kind, checked.version):
             name = checked.names.of(asked)
             if name is None:
@@ -160,5 +160,5 @@ class ElementCheck(Check):
         return None
 
     def said(self, error: ErrorCode) -> ApiError:
-        """An error, in a broker's words where it has some."""
+        """An error, with a broker's message where brokers give one."""
         return ApiError(error, MESSAGES[error] if self.says else None)

@@ -1,11 +1,11 @@
 """Client authorizer: what the client of one connection may do.
 
-# The rules are asked anew for every request: a snapshot that was replaced a moment ago decides nothing any more.
-# Decisions are remembered per connection for as long as they cannot change: while the snapshot, the client and, where a
-# rule says when it holds, the second are the same. `edition` stands for all three: with another one all is asked again.
-# A client that authenticated as a principal that only its broker knows may do nothing. One that did not authenticate is
-# ANONYMOUS.
-# In shadow everything is allowed and every refusal recorded.
+# Every request is decided by the rules in force now: a snapshot that was replaced decides nothing any more.
+# Decisions are cached per connection while they cannot change: as long as the snapshot, the client and, where a rule
+# has hours, the second are the same. `edition` stands for all three: another edition empties the cache.
+# A client that authenticated as a principal that only its broker knows may do nothing. A client that did not
+# authenticate is ANONYMOUS.
+# In shadow everything is allowed, and every refusal is recorded.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from rules.noted import NotedRules, note_rules
 from rules.vocabulary import CLUSTER_NAME
 
 UNKNOWN = Decision(False, Why.NOT_ALLOWED)
-MOST_DECISIONS = 10_000  # remembered for one connection
-ENTRY = 64  # bytes that one takes in a table, beside its name; decisions themselves are the rules' own
-LONGEST_NAME = 249  # characters of a name whose decision is remembered: Kafka's longest name of a topic
-MOST_EVENTS = 100  # refusals of one request of which events tell; all are counted
+MOST_DECISIONS = 10_000  # cached for one connection
+ENTRY = 64  # bytes of a cache entry, beside its name; the decision itself belongs to the rules
+LONGEST_NAME = 249  # characters of a name whose decision is cached: Kafka's longest name of a topic
+MOST_EVENTS = 100  # refusals of one request that give an event each; all of them are counted
 
 
 class ClientAuthorizer:
-    """What one connection's client may do, by the authorizer `of` its cluster.
+    """What one connection's client may do, by the rules of the authorizer `of`.
 
-    `edition` changes with every change that may change a decision.
+    `edition` changes whenever a decision may change.
     """
 
     __slots__ = (
@@ -52,39 +52,39 @@ class ClientAuthorizer:
     def __init__(self, authorizer: Authorizer, connection: Connection) -> None:
         self.of = authorizer
         self._connection = connection
-        self._rules: Snapshot | None = None  # those that were asked last, when, and for whom
+        self._rules: Snapshot | None = None  # the rules that decided last; below: when, and for whom
         self._at = 0
         self._principal: str | None = None
         self._mechanism: str | None = None
         self._client_id: str | None = None
         self._client: Client | None = None
         self._known: dict[tuple[int, int], dict[str, Decision]] = {}
-        self._size = 0  # bytes that they take
+        self._size = 0  # bytes of the cache
         self.edition: object = None
         self.recorded = 0  # refusals so far
-        self._correlation_id: int | None = None  # of the request that is decided on
+        self._correlation_id: int | None = None  # of the request that is being decided
         self._untold = MOST_EVENTS
 
     def of_request(self, ctx: Context) -> ClientAuthorizer:
-        """For another request, or one that waited: by the rules as they are now, and its refusals are told."""
+        """Begin with a request, or go on with one that waited: by the rules in force now."""
         self._untold, self._correlation_id = MOST_EVENTS, ctx.correlation_id
         self.current()
         return self
 
     def answers(self, ctx: Context) -> None:
-        """What is refused now is refused in the answer to this request."""
+        """From now on refusals belong to the answer to this request."""
         self._correlation_id = ctx.correlation_id
 
     def rules_id(self) -> str | None:
-        """Which rules the last request was decided by; None: they are not in force any more."""
+        """The id of the rules that decided on the last request; None: they are not in force any more."""
         return None if self._rules is None or self.of.is_over else self._rules.id
 
     def place(self, operation: Operation, kind: ResourceType, name: str) -> str | None:
-        """Where the rule stands that decides on this; None: there is none."""
+        """The place of the rule that decides on this; None: no rule does."""
         return None if self.of.is_over else self.of.place(self.decide(operation, kind, name))
 
     def current(self) -> object:
-        """Go by the rules and the client as they are now. Gives the edition."""
+        """Take up the present rules and properties of the client. Returns the edition."""
         authorizer, connection = self.of, self._connection
         if (
             authorizer.rules.value is not self._rules
@@ -97,7 +97,7 @@ class ClientAuthorizer:
         return self.edition
 
     def _renew(self, principal: str | None, mechanism: str | None, client_id: str | None) -> None:
-        """Something may be another: what is equal is the same."""
+        """Compare with the state before, and begin a new edition only if something differs."""
         rules, at = self.of.edition()
         before = self._rules, self._at, self._principal, self._mechanism, self._client_id
         self._rules, self._at = rules, at
@@ -108,7 +108,7 @@ class ClientAuthorizer:
             self.edition = object()
 
     def decide(self, operation: Operation, kind: ResourceType, name: str) -> Decision:
-        """The rules' answer. `current` was called for this request before."""
+        """The decision of the rules, from the cache if it is there. `current` must have been called before."""
         turn()
         known = self._known.get((operation, kind))
         if known is None:
@@ -128,15 +128,15 @@ class ClientAuthorizer:
 
     @property
     def held(self) -> int:
-        """Bytes that the decisions take with their names."""
+        """Bytes of the cache: decisions with their names."""
         return self._size
 
     def let_go(self) -> None:
-        """Forget the decisions: they can be had again."""
+        """Empty the cache; the rules can decide again."""
         self._known, self._size = {}, 0
 
     def may(self, operation: Operation, kind: ResourceType, name: str = CLUSTER_NAME) -> bool:
-        """Whether the rules allow it, whatever is enforced; nothing is recorded."""
+        """Whether the rules allow it, in shadow too; nothing is recorded."""
         return self.decide(operation, kind, name).allowed
 
     def refuses(
@@ -148,21 +148,21 @@ class ClientAuthorizer:
         *,
         or_cluster: Operation | None = None,
     ) -> bool:
-        """Whether this is to be refused; a refusal is recorded. `or_cluster`: who may do that to the cluster may."""
+        """Whether to refuse this; a refusal is recorded. `or_cluster`: that right on the cluster is enough, too."""
         decision = self.decide(operation, kind, name)
         if decision.allowed or (or_cluster is not None and self.may(or_cluster, ResourceType.CLUSTER)):
             return False
         return self.record(api, operation, kind, name, decision)
 
     def refuses_any(self, api: Api, operation: Operation, kind: ResourceType) -> bool:
-        """Whether this is to be refused whatever the resource of this type (KIP-679)."""
+        """Whether to refuse this for every resource of this type (KIP-679)."""
         if self._client is None or self._rules is None:
             return self.record(api, operation, kind, "any", UNKNOWN)
         decision = self._rules.decide_by_type(self._client, operation, kind, self.of.now())
         return not decision.allowed and self.record(api, operation, kind, "any", decision)
 
     def record(self, api: Api, operation: Operation, kind: ResourceType, name: str, decision: Decision) -> bool:
-        """Count a refusal, and tell of it. Gives whether it is enforced."""
+        """Count a refusal, and emit its event. Returns whether it is enforced."""
         enforced = not self.of.shadow
         self.of.count_refusal(api)
         self.recorded += 1
@@ -182,11 +182,11 @@ class ClientAuthorizer:
 
     @property
     def is_shadow(self) -> bool:
-        """Is nothing enforced?"""
+        """Whether nothing is enforced."""
         return self.of.shadow
 
     def hides(self, api: Api, operation: Operation, kind: ResourceType, name: str) -> bool:
-        """Whether a list leaves this out. Kafka records nothing of it; in shadow it is the only trace there is."""
+        """Whether a list leaves this out. Recorded only in shadow, where nothing else shows it; Kafka logs none."""
         decision = self.decide(operation, kind, name)
         if decision.allowed:
             return False
@@ -194,7 +194,7 @@ class ClientAuthorizer:
 
 
 def authorizer_of(authorizer: Authorizer, ctx: Context) -> ClientAuthorizer:
-    """What the client of this request may do, as it is now."""
+    """The authorizer of the client of this request, by the rules in force now."""
     notes = ctx.connection.notes
     found: ClientAuthorizer | None = notes.get(authorizer.name)
     if found is None or found.of is not authorizer:
@@ -206,5 +206,5 @@ def authorizer_of(authorizer: Authorizer, ctx: Context) -> ClientAuthorizer:
 
 
 def size(name: str | bytes) -> int:
-    """Bytes that a name takes in a table."""
+    """Bytes that a name takes in the cache."""
     return getsizeof(name) + ENTRY

@@ -1,4 +1,4 @@
-"""Topics of a cluster: which of them there are, and whether brokers make those that are missing."""
+"""Topics of a cluster: which exist, and whether brokers create missing ones by themselves."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from proxy.plugin.fetching import MOST_ASKED, portions
 
 BROKER = 4  # a type of config resources
 AUTO_CREATE = "auto.create.topics.enable"
-REMEMBERED = 60.0  # seconds for which brokers are believed to be configured as they were
+REMEMBERED = 60.0  # seconds for which the brokers' setting is cached
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})  # brokers' own topics
 LONGEST_NAME = 249
 NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 class AutoCreation:
-    """Whether the brokers of a cluster make topics that are missing."""
+    """Whether the brokers of a cluster create missing topics by themselves."""
 
     def __init__(self) -> None:
-        self._known: tuple[bool, float] | None = None  # and when they were asked
+        self._known: tuple[bool, float] | None = None  # the setting, and when it was asked for
 
     def is_on(self, connection: Connection, now: float) -> Any:
-        """Steps that give it; where it is not known, True. A broker answers for itself alone, and so for all."""
+        """Steps that return it; True where it is not known. The connection's broker is asked, and taken for all."""
         if self._known is not None and abs(now - self._known[1]) < REMEMBERED:
             return self._known[0]
         if connection.broker_id is None or DESCRIBE_CONFIGS.key not in connection.broker_versions:
@@ -48,7 +48,7 @@ class AutoCreation:
 
 
 def misnamed(name: str) -> str | None:
-    """Why no topic can have this name, in Kafka's words."""
+    """Why no topic can have this name, in Kafka's words; None if one can."""
     reason = None
     if not name:
         reason = "the empty string is not allowed"
@@ -62,7 +62,7 @@ def misnamed(name: str) -> str | None:
 
 
 def missing(topics: Iterable[str], version: int) -> Any:
-    """Steps that give which of these topics there are not. `version`: in which to ask, at least 4."""
+    """Steps that return which of these topics do not exist. `version`: of the Metadata request, at least 4."""
     topics = [*topics]
     described = yield from _described(topics, version)
     gone = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.INVALID_TOPIC_EXCEPTION)
@@ -70,7 +70,7 @@ def missing(topics: Iterable[str], version: int) -> Any:
 
 
 def partitions(topics: Iterable[str], version: int) -> Any:
-    """Steps that give which partitions each of these topics has; those that are missing have none."""
+    """Steps that return the partitions of each of these topics; a missing topic has none."""
     described = yield from _described(topics, version)
     return {topic.name: {one.partition_index for one in turns(topic.partitions)} for topic in turns(described)}
 

@@ -1,8 +1,8 @@
-"""Config resources: settings of topics, groups and of what is the cluster's, as the type of each says.
+"""Config resources: settings of topics, of groups, and of brokers and the like, which need rights on the cluster.
 
-# One resource of an unknown type refuses all of a DescribeConfigs request.
-# Brokers look whether a change makes sense before they ask who may make it. What is refused here never reaches them, so
-# the proxy says it. Whether a value is a good one is not looked at.
+# A resource of an unknown type refuses all of a DescribeConfigs request.
+# Brokers validate a change before they ask for the right to make it. A refused change never reaches them, so the proxy
+# gives the errors of that validation. It does not validate the new values.
 
 Source: handleDescribeConfigsRequest and ConfigAdminManager.preprocess of Kafka 4.3, and what a 4.3.1 broker answered.
 """
@@ -21,7 +21,7 @@ from proxy.plugin import ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS, ErrorCode, tu
 from rules import Operation
 
 BROKER, BROKER_LOGGER = 4, 8
-# Who decides about a broker's settings is the cluster.
+# The settings of brokers need a right on the cluster.
 KINDS = {2: TOPIC, BROKER: CLUSTER, BROKER_LOGGER: CLUSTER, 16: CLUSTER, 32: GROUP}
 OPERATIONS = range(4)  # of an incremental change: set, delete, append, subtract
 DELETE = 1  # needs no value
@@ -72,12 +72,12 @@ class AlterConfigsCheck(DescribeConfigsCheck):
             return ApiError(ErrorCode.INVALID_REQUEST)
         error = super().verdict(checked, element)
         if error is not None and element.resource_type == BROKER_LOGGER:
-            return ApiError(error.error)  # the broker itself says so, without a word
+            return ApiError(error.error)  # the broker that is asked gives this error, without a message
         return error
 
 
 def _wrong(checked: CheckedRequest, resource: Any) -> str | None:
-    """What a broker says is wrong with a change before it asks who makes it."""
+    """The mistake in a change that a broker finds before it asks for any right; None if there is none."""
     incremental = checked.api is INCREMENTAL_ALTER_CONFIGS
     names = [config.name for config in turns(resource.configs)]
     if len(set(names)) < len(names):
@@ -100,7 +100,7 @@ def _wrong(checked: CheckedRequest, resource: Any) -> str | None:
 
 
 def _wrong_broker(checked: CheckedRequest, name: str) -> str | None:
-    """Whose settings may be changed: those of the broker that is asked, or of all (an empty name)."""
+    """What is wrong with the broker named: only the one that is asked, or all (an empty name), can be changed."""
     if not name:
         return None
     if INTEGER.fullmatch(name) is None:

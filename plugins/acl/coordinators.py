@@ -1,7 +1,7 @@
-"""Coordinators: who keeps a group, a transactional id or a share partition, as the key type says.
+"""FindCoordinator: the coordinator of a group, a transactional id or a share partition, as the key type says.
 
-# Up to v3 there is one key; from v4 on many, of which each may be refused. Share partitions are brokers' own business,
-# and in versions before they were thought of an error.
+# Up to v3 there is one key; from v4 on there are many, and each may be refused. Share partitions are for brokers only;
+# in versions before v6 that key type is an error.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class FindCoordinatorCheck(Check):
             return None if error is None else refusal(checked, error)
         (array,) = arrays("coordinator_keys", checked.version, request)
         verdicts = ((index, self.verdict(checked, key)) for index, key in enumerate(array.elements))
-        # Brokers leave the message as Java's class has it, which is empty and not null.
+        # Brokers leave the message at its default in Java's class, which is empty and not null.
         checked.take_out(
             array, {index: ApiError(error, "") for index, error in verdicts if error is not None}, ordered=True
         )
         return None
 
     def verdict(self, checked: CheckedRequest, key: str) -> ErrorCode | None:
-        """What to say of one key."""
+        """The error for one key; None: it may be served."""
         kind = KINDS.get(checked.request.key_type)
         if kind is None:
             return ErrorCode.INVALID_REQUEST

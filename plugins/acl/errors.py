@@ -1,4 +1,4 @@
-"""Errors: what brokers say of what they refuse, by what it is about."""
+"""Errors: the error codes and messages with which brokers refuse, by type of resource."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ERRORS = {
     TRANSACTIONAL_ID: ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
     ResourceType.USER: ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED,
 }
-# What a broker says beside an error, where it says anything.
+# The message that a broker gives with an error, where it gives one.
 MESSAGES: dict[int, str] = {
     ErrorCode.TOPIC_AUTHORIZATION_FAILED: "Topic authorization failed.",
     ErrorCode.GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
@@ -28,7 +28,7 @@ MESSAGES: dict[int, str] = {
     ErrorCode.INVALID_REQUEST: "This most likely occurs because of a request being malformed by the client library "
     "or the message was sent to an incompatible broker. See the broker logs for more details.",
 }
-# Where a broker refuses these as a whole it says nothing beside the error.
+# Where a broker refuses a whole request of these APIs, it gives no message.
 SILENT = frozenset(
     {
         api.CONSUMER_GROUP_HEARTBEAT,
@@ -43,5 +43,5 @@ SILENT = frozenset(
 
 
 def refusal(checked: CheckedRequest, error: ErrorCode) -> Decision:
-    """Refuse the whole request, in a broker's words."""
+    """Refuse the whole request, with the message that a broker gives."""
     return checked.refuse(error, None if checked.api in SILENT else MESSAGES[error])

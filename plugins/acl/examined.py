@@ -1,6 +1,6 @@
-"""What is wrong with the file of rules that a configuration names, and with naming it so.
+"""The problems of the file of rules that a configuration names, and of the options that name it.
 
-# A mistake in the file is told at its own place in the file; one that concerns the file as a whole, where it is named.
+# A mistake in the file is reported at its place in the file, a problem of the file as a whole at the option.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rules.vocabulary import CLUSTER_NAME
 
 
 def examined(file: str, *, managed: bool) -> Iterator[Finding | Problem]:
-    """Everything, with paths that begin at the options. `managed`: the proxy shall write the file too."""
+    """All problems; the paths of findings begin at the options. `managed`: the proxy must be able to write the file."""
     snapshot, problems = examine(file)
     for problem in problems:
         if problem.place is None:
@@ -38,7 +38,7 @@ def _written(file: str, snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _administers(snapshot: Snapshot) -> Iterator[bool]:
-    """Whether each rule allows to change ACLs."""
+    """For each rule that allows Alter, whether it is about the cluster, and so allows to change ACLs."""
     for rule in snapshot.rules:
         if not rule.deny and rule.mask & 1 << Operation.ALTER:
             yield any(kind is ResourceType.CLUSTER and on.holds(CLUSTER_NAME) for kind, on in rule.acl.resources())

@@ -1,12 +1,13 @@
 """Fetch: records of topics that the client may read, over sessions that the broker keeps (KIP-227).
 
-# A request is checked with its session; `sessions.py` says what the broker is told. One without is checked by itself.
-# An incremental request of a session that is not known on this connection finds none: the client begins anew. One whose
-# turn it is not, or that speaks of names where its session has ids, is refused as its broker would.
-# A fetch may wait long at the broker. If the rules are others when it is answered, the answer is checked again before
-# any of its records leaves. If they are not, and nothing was refused, it passes unread.
-# A short request goes on with all of its session: where this is large it is checked in slices all the same.
-# A follower's fetch (a replica id of 0 or above) needs the right of brokers.
+# A request of a session is checked with the session; `sessions.py` says what the broker gets. A request without a
+# session is checked by itself.
+# An incremental request of a session that is not known on this connection gets "session not found": the client begins a
+# new one. A request that is out of turn, or that has names where its session has ids, is refused as its broker would.
+# A fetch may wait long at the broker. If the rules have changed when its answer comes, the answer is checked again
+# before any of its records leaves. If they have not, and nothing was refused, the answer passes unread.
+# A short request stands for all topics of its session. If these are many, it is checked in slices, though it is short.
+# A fetch of a follower (a replica id of 0 or above) needs ClusterAction, the right of brokers.
 """
 
 from __future__ import annotations
@@ -44,16 +45,16 @@ Partition = FetchRequest.Topic.Partition
 
 @dataclass(slots=True)
 class PendingFetch:
-    """What a request leaves to be done to its answer."""
+    """What is to be done to the answer of a request."""
 
     authorizer: ClientAuthorizer
     edition: object
     refused: list[tuple[FetchedTopic, int]]  # topics with their errors
     session: AuthorizedSession | None  # a new one, if the broker makes it
-    of: AuthorizedSession | None = None  # the one that it goes on with
-    allowed: bool = False  # nothing was refused, in shadow neither
-    content: object = None  # what its session had after it
-    held: int = 0  # bytes that the refusals take until they are told, at a guess
+    of: AuthorizedSession | None = None  # the session that the request continues
+    allowed: bool = False  # nothing was refused, not even in shadow
+    content: object = None  # the content of its session after this request
+    held: int = 0  # bytes that the refusals take until the answer leaves, estimated
 
 
 class FetchHandlers:
@@ -69,7 +70,7 @@ class FetchHandlers:
         self._sessions_key = sessions_key(authorizer, FETCH)
 
     def request(self, ctx: Context, request: FetchRequest) -> Decision | Steps:
-        """Check it, after asking for the names that are not known."""
+        """Check a request, after asking for names that are not known."""
         authorizer = authorizer_of(self._authorizer, ctx)
         if max(request.replica_id, request.replica_state.replica_id) >= 0:
             if authorizer.refuses(FETCH, Operation.CLUSTER_ACTION, ResourceType.CLUSTER):
@@ -90,7 +91,7 @@ class FetchHandlers:
         return self._check(ctx, request, authorizer.of_request(ctx))
 
     def _check(self, ctx: Context, request: FetchRequest, authorizer: ClientAuthorizer) -> Decision:
-        # The edition by which it is checked: what takes its turns may meet another one on the way.
+        # The edition by which the request is checked. A check in slices may meet a newer one on the way.
         opened, before, edition = self._sessions(ctx), authorizer.recorded, authorizer.edition
         turn = opened.fetch(ctx.version, request)
         if turn.error is not None and not authorizer.is_shadow:
@@ -105,7 +106,7 @@ class FetchHandlers:
         if opened.gives_up(request, turn):
             refused = [(one, change.refused[one.topic]) for one in turns(turn.asked) if one.topic in change.refused]
         if change.restored and session.stale:
-            # Where the client is by now is not known: it begins anew, and says so.
+            # The offsets of the client are not known any more: it must begin a new session with all of them.
             opened.close(request)
             return Reply(FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND, responses=[]))
         new, known = session if turn.opens else None, session if turn.goes_on else None
@@ -125,29 +126,29 @@ class FetchHandlers:
 
     @property
     def keys(self) -> frozenset[object]:
-        """Of what is noted of a request."""
+        """The keys of notes on a request."""
         return frozenset({self})
 
     def may_repeat(self, ctx: Context) -> bool:
-        """Was nothing of this request refused, and is nothing to be learnt from its answer?"""
+        """Whether nothing of this request was refused, and its answer need not be read."""
         fetch: PendingFetch | None = ctx.notes.get(self)
         if fetch is None or fetch.edition is not fetch.authorizer.edition:
             return False
         return fetch.allowed and not fetch.refused and fetch.session is None
 
     def has_session(self, ctx: Context) -> bool:
-        """Did this request go on with a session?"""
+        """Whether this request continued a session."""
         fetch: PendingFetch | None = ctx.notes.get(self)
         return fetch is not None and fetch.of is not None
 
     def repeats(self, ctx: Context, epoch: int) -> bool:
-        """May the next request of the same session pass that is like this one, but for offsets and the like?"""
+        """Whether the next request of the session may pass unread, if only its offsets and the like differ."""
         fetch: PendingFetch = ctx.notes[self]
         session = fetch.of
         if session is None or not session.is_open or session.refused or session.epoch != epoch:
             return False
         if session.content is not fetch.content:
-            return False  # it may say something else now: what was forgotten meanwhile would come back unread
+            return False  # it may mean something else now: a partition forgotten meanwhile would come back unread
         session.advance()
         session.stale = True
         return True
@@ -156,14 +157,14 @@ class FetchHandlers:
         return sessions(ctx.connection, self._sessions_key)
 
     def is_needed(self, ctx: Context) -> bool:
-        """Must the answer be looked at?"""
+        """Whether the answer must be read."""
         fetch: PendingFetch | None = ctx.notes.get(self)
         if fetch is None:
             return False
         return fetch.authorizer.current() is not fetch.edition or bool(fetch.refused) or fetch.session is not None
 
     def response(self, ctx: Context, response: FetchResponse) -> Decision:
-        """Check the answer where the rules have changed, and say what was refused."""
+        """Check the answer if the rules have changed, and put the refusals into it."""
         fetch: PendingFetch = ctx.notes[self]
         if response.error_code:
             return None
@@ -180,7 +181,7 @@ class FetchHandlers:
         return Forward(response)
 
     def _withhold(self, authorizer: ClientAuthorizer, topic: Any, version: int) -> bool:
-        """Put the refusal in the place of the records of a topic that may not be read any more."""
+        """Replace the records of a topic that may not be read any more by its refusal."""
         error = verdict(FETCH, authorizer, self._names, named(topic, version))
         if error is None:
             return False

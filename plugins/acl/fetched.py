@@ -1,4 +1,4 @@
-"""Fetched topics in messages of Fetch and ShareFetch: how they are asked for, forgotten and refused."""
+"""Fetched topics: the structs of Fetch and ShareFetch that ask for a topic, forget it, or refuse it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from proxy.plugin.schema import Refusal
 from rules import Operation, ResourceType
 
 REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-REFUSAL = 100  # bytes that the refusal of one partition takes until it is told
+REFUSAL = 100  # bytes that the refusal of one partition takes until the answer leaves
 
 
 def verdict(api: Api, authorizer: ClientAuthorizer, names: TopicNames, topic: Topic) -> int | None:
@@ -23,19 +23,19 @@ def verdict(api: Api, authorizer: ClientAuthorizer, names: TopicNames, topic: To
 
 
 def request_topic(api: Api, fetched: FetchedTopic) -> Any:
-    """A topic as a request asks for it."""
+    """A topic as it stands in a request."""
     cls: Any = api.request
     return cls.Topic(partitions=[*fetched.partitions.values()], **_named(fetched.topic))
 
 
 def forgotten_topic(api: Api, fetched: FetchedTopic) -> Any:
-    """A topic as a request has it forgotten."""
+    """A topic as it stands among a request's forgotten topics."""
     cls: Any = api.request
     return cls.ForgottenTopic(partitions=[*fetched.partitions], **_named(fetched.topic))
 
 
 def refused_topic(api: Api, version: int, fetched: FetchedTopic, error: int) -> Any:
-    """What an answer says of a topic that was refused."""
+    """A refused topic as it stands in an answer."""
     topic, answer = request_topic(api, fetched), api.response
     return Refusal(api, version, error, None).of(answer.Topic, (topic, topic))  # type: ignore[attr-defined]
 

@@ -1,14 +1,16 @@
 """Managed: the proxy keeps Kafka's ACLs itself, in the file of rules, and Kafka's own tools administer them.
 
 DescribeAcls, CreateAcls and DeleteAcls are answered here, as a 4.3 broker with StandardAuthorizer answers them; brokers
-see nothing of them.
+do not get these requests.
 
-# A client needs ALTER on the cluster, or DESCRIBE, by the rules. In shadow too: changing the rules gives every right.
-# The file is what is described, as it is at that moment: so what one worker or proxy was told, all tell at once.
-# The answer to a change leaves when it is on the disk and in force here. A change that cannot be made is an error
-# (UNKNOWN_SERVER_ERROR) with the reason, and a line in the log.
-# A rule with a condition that Kafka's ACLs lack is none of them: it is not described, and not deleted. A filter that
-# would mean it but for that gets POLICY_VIOLATION with its place, beside what was deleted.
+# By the rules, a client needs ALTER on the cluster to change ACLs, and DESCRIBE to list them. This is enforced in
+# shadow too: a client that can change the rules has every right.
+# A description has the ACLs that are in the file at that moment. So a change made by one worker or proxy is described
+# by all at once.
+# The answer to a change leaves when the change is on the disk and in force in this worker. A change that cannot be made
+# gets an error (UNKNOWN_SERVER_ERROR) with the reason, and a line in the log.
+# A rule with a condition that Kafka's ACLs lack is no ACL: it is neither described nor deleted. A filter that would
+# match it but for that condition gets POLICY_VIOLATION with the rule's place, beside the ACLs that were deleted.
 
 Source: AclApis and AclControlManager of Kafka 4.3, and what a 4.3.1 broker answered.
 """
@@ -51,7 +53,7 @@ from rules.vocabulary import CLUSTER_NAME
 
 
 class ManagedAcls(Plugin):
-    """Answer what is asked about ACLs."""
+    """Answers requests about ACLs."""
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
@@ -59,7 +61,7 @@ class ManagedAcls(Plugin):
 
     @on_request(DescribeAclsRequest)
     def describe(self, ctx: Context, request: DescribeAclsRequest) -> Steps:
-        """The ACLs that match a filter."""
+        """Answer with the ACLs that match a filter."""
         if (no := self._refused(ctx, request, Operation.DESCRIBE)) is not None:
             return no
         resources = yield Call(lambda: described(request, self._authorizer.rules.current()))
@@ -67,7 +69,7 @@ class ManagedAcls(Plugin):
 
     @on_request(CreateAclsRequest)
     def create(self, ctx: Context, request: CreateAclsRequest) -> Steps:
-        """New ACLs, each with its own outcome."""
+        """Create ACLs; each has its own result."""
         if (no := self._refused(ctx, request, Operation.ALTER)) is not None:
             return no
         if any(
@@ -88,7 +90,7 @@ class ManagedAcls(Plugin):
 
     @on_request(DeleteAclsRequest)
     def delete(self, ctx: Context, request: DeleteAclsRequest) -> Steps:
-        """No ACLs any more that match one of these filters."""
+        """Delete the ACLs that match one of the filters."""
         if (no := self._refused(ctx, request, Operation.ALTER)) is not None:
             return no
         known = [one for one in turns(request.filters) if not any(too_new(words(one)))]
@@ -111,7 +113,7 @@ class ManagedAcls(Plugin):
     def _changed(
         self, ctx: Context, decide: Callable[[Snapshot], AclChange]
     ) -> Generator[Step, Any, Changed | StoreError]:
-        """What was changed, or why nothing was."""
+        """Steps that make a change, and return it, or the error why it was not made."""
         tell = ctx.connection.gate.tell
         try:
             changed: Changed = yield Call(partial(self._store.change, decide))

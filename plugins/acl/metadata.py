@@ -1,7 +1,7 @@
-"""Metadata and DescribeTopicPartitions: being told of topics.
+"""Metadata and DescribeTopicPartitions: which topics a client sees.
 
-# A client that asks for all topics is told of those that it may see. A topic that it may not see looks the same whether
-# there is one or not. Metadata makes a missing topic only for a client that may both see and make it.
+# A client that asks for all topics gets those that it may see. For a topic that it may not see, the answer is the same
+# whether the topic exists or not. Metadata creates a missing topic only for a client that may both see and create it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from proxy.plugin import ErrorCode, Reply, refuse, turns
 from proxy.plugin.schema import NO_UUID, arrays
 from rules import Operation
 
-HEEDS_IDS = 12  # the version of Metadata since when topics may be asked for by id
-CREATION_CAN_BE_DECLINED = 4  # the version of Metadata since when a client may say that it wants no topic made
+HEEDS_IDS = 12  # the first version of Metadata in which topics may be asked for by id
+CREATION_CAN_BE_DECLINED = 4  # the first version of Metadata in which a client may decline the creation of topics
 NOT_MADE = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 class MetadataCheck(Check):
-    """Metadata: all topics, or some by name or id. Where there is an id names are not heeded: some clients send empty
-    ones beside them.
+    """Metadata: all topics, or some by name or id.
+
+    A request with an id goes by ids alone: some clients send empty names beside them.
     """
 
     answers = True
@@ -45,7 +46,7 @@ class MetadataCheck(Check):
         nameless = any(topic.name is None for topic in turns(request.topics))
         if checked.version < HEEDS_IDS and (by_id or nameless):
             return checked.refuse(ErrorCode.INVALID_REQUEST)
-        if nameless and not by_id:  # brokers fail over it
+        if nameless and not by_id:  # brokers fail with an exception
             for topic in turns(request.topics):
                 topic.name = topic.name or ""
             return checked.refuse(ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -57,11 +58,11 @@ class MetadataCheck(Check):
         if checked.version < CREATION_CAN_BE_DECLINED or request.allow_auto_topic_creation:
             yield from self._keep_from_making(checked)
         if checked.version == 0 and not request.topics:
-            checked.after.append(tell_none)  # v0 cannot ask for none: it means all
+            checked.after.append(tell_none)  # in v0 no topics means all topics
         return None
 
     def _keep_from_making(self, checked: CheckedRequest) -> Any:
-        """Take out what is missing and may not be made."""
+        """Take out topics that are missing and that the client may not create."""
         may = checked.authorizer.may
         if may(Operation.CREATE, CLUSTER):
             return
@@ -88,9 +89,9 @@ def tell_none(checked: CheckedRequest, response: Any) -> None:
 
 
 class DescribeTopicPartitionsCheck(Check):
-    """DescribeTopicPartitions: who asks for all gets a list of those that it may see, page by page.
+    """DescribeTopicPartitions: a client that asks for all topics gets those that it may see, page by page.
 
-    A cursor may stand at a topic that is refused, or gone: the answer goes on from there.
+    A cursor may name a topic that is refused or gone: the answer goes on from that name.
     """
 
     answers = True
@@ -103,7 +104,7 @@ class DescribeTopicPartitionsCheck(Check):
         if cursor is not None and (cursor.partition_index < 0 or (named and first not in named)):
             return checked.refuse(ErrorCode.INVALID_REQUEST)
         if named:
-            left = [topic for topic in turns(request.topics) if topic.name >= first]  # the others were told already
+            left = [topic for topic in turns(request.topics) if topic.name >= first]  # the others were in earlier pages
             checked.changed = len(left) < len(request.topics)
             request.topics = left
             self._each.apply(checked)

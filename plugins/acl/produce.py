@@ -1,8 +1,8 @@
 """Produce: records for topics that the client may write.
 
-# Records are never read; of a batch only the bits that say whether it belongs to a transaction. Such a batch needs the
-# right to its transactional id. A broker refuses one without an id itself.
-# With acks 0 there is no answer: what may be written is written, then the connection is closed.
+# Records are never read. Of a batch only the bit is read that says whether it belongs to a transaction. Such a batch
+# needs the right to its transactional id. A broker itself refuses one without an id.
+# With acks 0 there is no answer: the records that are allowed are written, then the connection is closed.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class ProduceHandlers:
     def __init__(self, authorizer: Authorizer, names: TopicNames) -> None:
         self._authorizer = authorizer
         self._names = names
-        self._allowed = object()  # the key of a note of a request: was all allowed, whatever the records are?
+        self._allowed = object()  # the key of a note on a request: whether it is allowed with any records
 
     def request(self, ctx: Context, request: ProduceRequest) -> Decision | Steps:
-        """Check it, after asking for the names that are not known."""
+        """Check a request, after asking for names that are not known."""
         if ctx.version >= WITH_IDS:
             unknown = self._names.unknown(topic.topic_id for topic in turns(request.topic_data))
             if unknown:
@@ -69,25 +69,25 @@ class ProduceHandlers:
             name = topic.name if ctx.version < WITH_IDS else self._names.get(topic.topic_id)
             if name is None or not authorizer.may(Operation.WRITE, TOPIC, name):
                 return self._take_out(ctx, CheckedRequest(ctx, request, authorizer, self._names))
-        # A plain batch needs no right to the transactional id that stands above it; the next batch may.
+        # A plain batch needs no right to the transactional id of its request; the batch in a later request may.
         whatever = identity is None or authorizer.may(Operation.WRITE, TRANSACTIONAL_ID, identity)
         ctx.notes[self._allowed] = whatever and authorizer.recorded == before
         return None
 
     @property
     def keys(self) -> frozenset[object]:
-        """Of what is noted of a request."""
+        """The keys of notes on a request."""
         return frozenset({self, self._allowed})
 
     def may_repeat(self, ctx: Context) -> bool:
-        """Was all allowed, whatever the records are?"""
+        """Whether the request is allowed with any records."""
         return bool(ctx.notes.get(self._allowed))
 
     def _take_out(self, ctx: Context, checked: CheckedRequest) -> Decision:
-        """Some topic is refused."""
+        """Take refused topics out of the request: there is at least one."""
         request = checked.request
         if request.transactional_id is None and is_transactional(request) and not checked.authorizer.is_shadow:
-            return checked.refuse(NO_TRANSACTION)  # as a broker says of all of it, whatever the rules are
+            return checked.refuse(NO_TRANSACTION)  # as a broker refuses the whole request, whatever its rules are
         self._each.apply(checked)
         decision = checked.decide()
         if not isinstance(decision, Forward):
@@ -98,18 +98,18 @@ class ProduceHandlers:
         return decision
 
     def is_needed(self, ctx: Context) -> bool:
-        """Must the answer be looked at?"""
+        """Whether the answer must be read."""
         return self in ctx.notes
 
     def response(self, ctx: Context, response: ProduceResponse) -> Decision:
-        """Say what was refused."""
+        """Put the refusals into the answer."""
         checked: CheckedRequest = ctx.notes[self]
         checked.finish(response)
         return Forward(response)
 
 
 def is_transactional(request: ProduceRequest) -> bool:
-    """Does any batch belong to a transaction? What is no batch might: it takes the right too."""
+    """Whether any batch belongs to a transaction. Bytes that are no batch might: they need the right too."""
     return any(
         _may_be_transactional(part.records) for topic in request.topic_data for part in turns(topic.partition_data)
     )

@@ -1,10 +1,10 @@
 """Regular expressions of clients, in the syntax of RE2 (Kafka's brokers use RE2/J), which takes linear time.
 
-# An expression means whole names, as `matches` does in Java.
-# Linear in the names is not quick: counted repetitions in each other make a program of thousands of steps out of a few
-# characters. So the length and the memory of an expression have limits, and so has the time that it may take.
-# It is compiled and tried in a thread (`Call`), beside which the loop goes on: in one thread at a time, for each that
-# computes takes the interpreter from the loop for some milliseconds, and twenty of them for twenty times as long.
+# An expression must match the whole name, as `matches` in Java.
+# Linear time can still be long: nested counted repetitions turn a few characters into a program of thousands of steps.
+# So there are limits to the length of an expression, its memory and its time.
+# An expression is compiled and tried in a thread (`Call`), while the event loop goes on. One thread does so at a time:
+# each that computes takes the interpreter from the loop for some milliseconds, and twenty of them twenty times as long.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _alone = Lock()
 
 
 class BadExpressionError(Exception):
-    """This is no expression, or one that takes too much."""
+    """The expression is not valid, or takes too much memory or time."""
 
 
 @lru_cache(200)
 def _compiled(expression: str) -> Any:
-    import re2  # 3 MB, only where a client subscribes so
+    import re2  # 3 MB, imported only when a client subscribes by an expression
 
     if len(expression) > LONGEST:
         raise BadExpressionError(f"it has more than {LONGEST:,} characters")
@@ -43,7 +43,7 @@ def _compiled(expression: str) -> Any:
 
 
 def matching(expression: str, names: Iterable[str]) -> list[str]:
-    """The names that the expression matches. It may take a while. Raises BadExpressionError."""
+    """The names that the expression matches. Blocks while it computes. Raises BadExpressionError."""
     with _alone:
         return _matching(expression, names)
 

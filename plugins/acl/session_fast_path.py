@@ -1,13 +1,13 @@
-"""Session fast path: what is like a fetch of a session that passed as it came passes too, without being read.
+"""Session fast path: a Fetch of a session passes unread if it is like an earlier one that passed unchanged.
 
-A consumer sends the same request with other offsets: reading one takes 20 us, knowing it takes 1. What a request of a
-session means depends on those before it; those without a session have `topics_fast_path.py`.
+A consumer sends the same request with other offsets: reading one takes 20 us, recognising it takes 1. The meaning of a
+request in a session depends on the requests before it. Requests without a session have `topics_fast_path.py`.
 
-# Alike is a frame that agrees with the earlier one in every byte but those of offsets, and of how often a session was
-# used; its turn it must be, and the session must have the same partitions as then.
-# It passes by the same edition of its client's authorizer only. Nothing of which anything was refused (in shadow too),
-# or that opens a session, is repeated.
-# All that are alike share the context of the first.
+# A frame is alike if it agrees with the earlier one in every byte but those of offsets and of the session epoch. It
+# must be in its turn, and the session must have the same partitions as then.
+# It passes only by the same edition of its client's authorizer. A request of which something was refused (in shadow
+# too), or that opens a session, is no sample.
+# All frames that are alike share the context of the first.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from proxy.plugin import Connection, Context, FetchRequest
 from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, FastPath, Spans, spans_finder
 
 HEAD = REQUEST_HEAD.size
-MOST = 64  # lengths of requests that are remembered on one connection, and requests of each
-ROOM = 256 << 10  # bytes, without offsets and the like, of requests that are remembered
-LONGEST = 64 << 10  # bytes of a request; finding out how one is laid out is not done in slices
-PATIENCE = 10_000  # requests that found no room, until all is learnt anew
+MOST = 64  # lengths of requests that are remembered on one connection, and requests of each length
+ROOM = 256 << 10  # bytes of requests that are remembered, without their offsets and the like
+LONGEST = 64 << 10  # bytes of a request; its layout is found without slices
+PATIENCE = 10_000  # requests that found no room, after which the memory is emptied
 OFFSETS = (
     "current_leader_epoch",
     "fetch_offset",
@@ -37,15 +37,15 @@ EPOCH = 4  # bytes
 
 
 class FetchSample(NamedTuple):
-    """A request that passed, and the edition by which it did."""
+    """A request that passed, and the edition of the rules that let it pass."""
 
     ctx: Context
     edition: object
-    epoch_at: int  # where a request says how often its session was used
+    epoch_at: int  # the position of the session epoch
 
 
 class FetchLayout:
-    """How requests of one length are laid out, but for what does not matter, and what those said that passed."""
+    """The bytes that matter in requests of one length, and their values in the requests that passed."""
 
     __slots__ = ("letters", "said", "tried", "unpack")
 
@@ -53,25 +53,25 @@ class FetchLayout:
         self.letters = letters
         self.unpack = Struct(letters).unpack_from
         self.said: dict[tuple[bytes, ...], FetchSample] = {}
-        self.tried = 0  # requests that were looked at for this
+        self.tried = 0  # requests that were examined for this layout
 
 
 class FetchSamples:
-    """What passed on one connection."""
+    """The samples of one connection."""
 
     def __init__(self) -> None:
-        self._layouts: dict[tuple[int, int], FetchLayout | None] = {}  # None: one of this length came
-        self._edition: object = None  # by which those passed
+        self._layouts: dict[tuple[int, int], FetchLayout | None] = {}  # None: one request of this length came
+        self._edition: object = None  # of the rules, by which the samples passed
         self._room = ROOM
         self._turned_away = 0
 
     def find(self, api: int, frame: memoryview) -> FetchSample | None:
-        """The one that this frame is like."""
+        """The sample that this frame is like."""
         layout = self._layouts.get((api, len(frame)))
         return None if layout is None else layout.said.get(layout.unpack(frame, HEAD))
 
     def is_worth_keeping(self, api: int, length: int, edition: object) -> bool:
-        """Is it not the first of its length, and is there room? Finding out how it is laid out takes its time."""
+        """Whether it is not the first of its length, and there is room: finding a layout costs time."""
         if edition is not self._edition or self._turned_away == PATIENCE:
             self._layouts.clear()
             self._edition, self._room, self._turned_away = edition, ROOM, 0
@@ -83,7 +83,7 @@ class FetchSamples:
         return known and (layout is None or layout.tried < MOST)
 
     def keep_layout(self, api: int, frame: memoryview, varying: Spans, passed: FetchSample) -> None:
-        """Know what is like this but for these bytes."""
+        """Keep a sample, which frames are like that differ only in the bytes `varying`."""
         letters, at = ">", HEAD
         for start, stop in varying:
             letters += f"{start - at}s" * (start > at) + f"{stop - start}x"
@@ -101,9 +101,9 @@ class FetchSamples:
 
 
 class SessionFastPath:
-    """A FastPath: what passed on each connection. `others` is asked about what is not like it, or has no session."""
+    """A FastPath for requests of sessions. `others` is asked about all other requests."""
 
-    counts = True  # how often a session was used
+    counts = True  # each request that passes advances the session's epoch
 
     def __init__(self, authorizer: Authorizer, fetching: FetchHandlers, others: FastPath) -> None:
         self._authorizer = authorizer
@@ -113,11 +113,11 @@ class SessionFastPath:
 
     @property
     def keys(self) -> frozenset[object]:
-        """Of what the handlers note."""
+        """The keys under which the handlers note something."""
         return self._fetch.keys
 
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
-        """The context of the earlier request that this one is like."""
+        """The context of the earlier request that this one is like; None: it must be read."""
         samples: FetchSamples | None = connection.notes.get(self)
         passed = None if samples is None or len(frame) < length else samples.find(api, frame)
         if passed is None:
@@ -129,7 +129,7 @@ class SessionFastPath:
         return passed.ctx if self._fetch.repeats(passed.ctx, epoch) else None
 
     def passed(self, ctx: Context, frame: memoryview, body: int) -> None:
-        """This one was read, and passes."""
+        """Keep a request that was read and passed, if others like it may pass."""
         if not self._fetch.has_session(ctx):
             self._others.passed(ctx, frame, body)
         elif self._fetch.may_repeat(ctx):
@@ -138,10 +138,10 @@ class SessionFastPath:
             try:
                 self._keep(samples, ctx, frame, body, authorizer.edition)
             except BAD_BYTES:
-                return  # its broker will say what is wrong with it
+                return  # the broker will refuse it
 
     def _keep(self, samples: FetchSamples, ctx: Context, frame: memoryview, body: int, edition: object) -> None:
-        """Remember what matters of a request."""
+        """Keep a sample of a request, if that is worth while."""
         api = ctx.api.key << 16 | ctx.version
         if len(frame) <= LONGEST and samples.is_worth_keeping(api, len(frame), edition):
             epoch = spans_finder(FetchRequest, ctx.version, "session_epoch")(frame, body)[:-1]

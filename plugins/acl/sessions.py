@@ -1,11 +1,11 @@
-"""Authorized sessions: which topics of a fetch session are refused, and what the broker's session is told instead.
+"""Authorized sessions: which topics of a fetch session are refused, and how the broker's session is kept without them.
 
-# A topic that is refused is not in the broker's session: it never gets there, or is taken out by being forgotten. It is
-# put back when the rules change. Its refusal is repeated in every answer, as a broker repeats partitions in error.
-# All topics are checked again when the edition of the rules is another; otherwise those that the request names, and
-# those whose names were not known.
-# A request that is not in its turn must not be believed (`fetch_sessions.py`): a topic that was forgotten only here
-# would be served there whatever the rules become.
+# A refused topic is not in the broker's session: it is not sent there, or is sent as forgotten. It is put back when the
+# rules allow it again. Its refusal is repeated in every answer, as a broker repeats partitions in error.
+# All topics are checked again in a new edition of the rules. Otherwise only the topics that the request names are
+# checked, and those whose names were not known.
+# A request that is out of turn must not change the session (`fetch_sessions.py`): a topic that was forgotten only here
+# would still be served by the broker, whatever the rules become.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Verdict = Callable[[Topic], int | None]  # the error with which a topic is refus
 
 
 def sessions_key(authorizer: Authorizer, api: Api) -> str:
-    """Under what a connection notes its sessions of this API: another authorizer of the same name goes on with them."""
+    """The key of a connection's notes on sessions of this API. A later authorizer of the same name uses it too."""
     return f"{authorizer.name}: sessions of {api.name}"
 
 
 def sessions(connection: Connection, key: str) -> FetchSessions[AuthorizedSession]:
-    """Those of one connection."""
+    """The sessions of one connection."""
     found: FetchSessions[AuthorizedSession] | None = connection.notes.get(key)
     if found is None:
         found = connection.notes[key] = FetchSessions(AuthorizedSession)
@@ -34,25 +34,25 @@ def sessions(connection: Connection, key: str) -> FetchSessions[AuthorizedSessio
 
 
 def forget_sessions(connection: Connection, authorizer: Authorizer) -> None:
-    """What is known of the sessions of this connection is true no more."""
+    """Forget the sessions of this connection, which may not be true any more."""
     for api in (FETCH, SHARE_FETCH):
         connection.notes.pop(sessions_key(authorizer, api), None)
 
 
 class Change(NamedTuple):
-    """What of a request goes to the broker. `changed`: it is not what came; `restored`: topics were put back."""
+    """The part of a request that goes to the broker. `changed`: it differs; `restored`: topics were put back."""
 
     topics: list[FetchedTopic]
-    forgotten: list[FetchedTopic]  # beside those that the client forgets
+    forgotten: list[FetchedTopic]  # in addition to those that the client forgets
     changed: bool
     restored: bool
-    refused: dict[Topic, int]  # of the topics asked for, also those that are forgotten at once
+    refused: dict[Topic, int]  # of the topics in the request, also those that it forgets at once
 
 
 class AuthorizedSession(FetchSession):
     """A session of which some topics are refused, each with its error.
 
-    `stale`: requests went by since whose offsets were not read.
+    `stale`: later requests passed unread, so that the offsets known here are old.
     """
 
     def __init__(self, *, by_id: bool) -> None:
@@ -64,7 +64,7 @@ class AuthorizedSession(FetchSession):
     def step(
         self, asked: list[FetchedTopic], forgotten: list[FetchedTopic], verdict: Verdict, edition: object
     ) -> Change:
-        """Take what a request says. Gives what the broker's session needs to be told."""
+        """Take in a request. Returns the change that the broker's session needs."""
         had = self._had(asked, edition)
         self.take(asked, forgotten)
         for topic, _ in turns(forgotten):
@@ -90,7 +90,7 @@ class AuthorizedSession(FetchSession):
         return Change(topics, out, changed=bool(back or out or refused), restored=bool(back), refused=refused)
 
     def _had(self, asked: list[FetchedTopic], edition: object) -> dict[Topic, dict[int, Any]]:
-        """What is in the broker's session of the topics that may be refused now."""
+        """The partitions in the broker's session, of topics that may be refused now."""
         concerned = self.topics if edition is not self._edition else {one.topic: None for one in asked}
         return {
             topic: dict(self.topics[topic])
@@ -99,12 +99,12 @@ class AuthorizedSession(FetchSession):
         }
 
     def _left(self, topic: Topic, had: dict[Topic, dict[int, Any]]) -> dict[int, Any]:
-        """What is still in the broker's session of a topic."""
+        """The partitions of a topic that are still in the broker's session."""
         there = self.topics[topic]
         return {partition: asked for partition, asked in turns(had.get(topic, {}).items()) if partition in there}
 
     def _check(self, named: Collection[Topic], verdict: Verdict, edition: object) -> dict[Topic, int]:
-        """Those named that are refused, with their errors."""
+        """The topics named in the request that are refused, with their errors."""
         again = [topic for topic, error in self.refused.items() if error == ErrorCode.UNKNOWN_TOPIC_ID]
         if edition is not self._edition:
             again = [*self.topics]

@@ -1,10 +1,11 @@
 """Share groups: records that members of a group lock and acknowledge, over sessions like those of Fetch (KIP-932).
 
-# A session belongs to a group and a member. A full request (epoch 0) makes it anew; the last one (-1) fetches nothing.
-# What a request acknowledges is checked by itself, whether or not it is in the session, or stays there.
-# Brokers go by the names of group and member, which anybody may say. So every answer is checked again before any of its
-# records leaves.
-# A broker answers a topic id that it does not know with an unknown error for the whole request; so do we.
+# A session belongs to a group and a member. A full request (epoch 0) makes a new one; the last one (-1) fetches
+# nothing.
+# Acknowledgements are checked separately, whether their partition is in the session or not.
+# Brokers find a session by the names of group and member, which any client may use. So every answer is checked again
+# before any of its records leaves.
+# For a topic id that it does not know, a broker refuses the whole request with an unknown error; so does the proxy.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Errors = dict[int, tuple[int, int]]  # by partition: of fetching, and of acknowl
 
 
 class ShareFetchCheck(Check):
-    """ShareFetch, after the group was asked about."""
+    """ShareFetch, after the check of its group."""
 
     answers = True
 
@@ -70,7 +71,7 @@ class ShareFetchCheck(Check):
         return None
 
     def sessions(self, checked: CheckedRequest) -> FetchSessions[AuthorizedSession]:
-        """Those of this connection, by group and member."""
+        """The sessions of this connection, by group and member."""
         return sessions(checked.connection, sessions_key(checked.authorizer.of, SHARE_FETCH))
 
 
@@ -92,7 +93,7 @@ def _acknowledged(fetched: FetchedTopic) -> list[int]:
 def _refusals(
     asked: Iterable[FetchedTopic], change: Change, refused: dict[Topic, int], session: AuthorizedSession
 ) -> dict[Topic, Errors]:
-    """What the answer says of topics that are refused: those `refused` of the session, and those acknowledged now."""
+    """The errors in the answer: of topics `refused` in the session, and of refused topics that are acknowledged now."""
     refusals: dict[Topic, Errors] = {
         topic: dict.fromkeys(session.topics[topic], (error, 0)) for topic, error in refused.items()
     }
@@ -106,7 +107,7 @@ def _refusals(
 
 
 def _withhold(checked: CheckedRequest, topic: Any) -> None:
-    """What may not be read does not leave, however it came into the broker's session."""
+    """Replace a topic that may not be read by its refusal, however it came into the broker's session."""
     error = verdict(checked.api, checked.authorizer, checked.names, topic.topic_id)
     if error is not None:
         errors = {p.partition_index: (error, p.acknowledge_error_code) for p in topic.partitions}

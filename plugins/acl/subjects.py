@@ -1,9 +1,9 @@
-"""Subjects: which resources a message is about, by the meanings that the schema gives to its fields.
+"""Subjects: which resources a message names, by the meanings that the schema gives to its fields.
 
-# A message is about the one resource that a field of its own names (`name_field`), and about those that the elements of
-# its arrays name (`array_paths`).
-# What an element is about are the fields with the meaning that fits. A client may say a topic's name and its id: who
-# says both asks about both, whichever its broker would look at.
+# A message may name one resource in a top-level field (`name_field`), and others in the elements of its arrays
+# (`array_paths`).
+# An element names a resource in its fields of the fitting meaning. Where it has both a topic's name and an id, both
+# are checked, whichever of them the broker would use.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ MEANINGS: dict[ResourceType, tuple[Meaning, ...]] = {
 
 @cache
 def name_field(cls: type[Struct], kind: ResourceType) -> Field:
-    """The field of a message that names the one resource of this kind that all of it is about."""
+    """The field of a message that names the one resource of this kind."""
     (field,) = (field for field in cls.fields if field.meaning in MEANINGS[kind] and not field.is_array)
     return field
 
 
 @cache
 def array_paths(cls: type[Struct], kind: ResourceType) -> tuple[str, ...]:
-    """The paths to the arrays of a message whose elements are each about a resource of this kind."""
+    """The paths to the arrays of a message whose elements each name a resource of this kind."""
     found: dict[str, None] = {}
     for path in paths(cls, *MEANINGS[kind]):
         names, struct, depth = path.split("."), cls, 0
@@ -46,7 +46,7 @@ def array_paths(cls: type[Struct], kind: ResourceType) -> tuple[str, ...]:
 
 @cache
 def naming(cls: type[Struct], kind: ResourceType, version: int) -> tuple[str, ...]:
-    """The fields of an element that say which resource it is about, the best first."""
+    """The fields of an element that name its resource, the best first."""
     return tuple(
         field.name
         for meaning in MEANINGS[kind]
@@ -56,7 +56,7 @@ def naming(cls: type[Struct], kind: ResourceType, version: int) -> tuple[str, ..
 
 
 def subjects(element: Any, kind: ResourceType, version: int) -> list[str | bytes]:
-    """What an element of an array is about: a name, or a topic's id; both where a client says both."""
+    """The resources that an element of an array names: a name, or a topic's id, or both."""
     turn()
     if not isinstance(element, Struct):
         return [element]
@@ -68,5 +68,5 @@ def subjects(element: Any, kind: ResourceType, version: int) -> list[str | bytes
 
 
 def subject(element: Any, kind: ResourceType, version: int) -> str | bytes:
-    """What an element of an answer is about: its name where it has one, else its id."""
+    """The resource that an element of an answer names: its name where it has one, else its id."""
     return subjects(element, kind, version)[0]

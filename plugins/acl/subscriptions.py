@@ -1,9 +1,9 @@
-"""Subscriptions: the topics of a group's member, also where it says them as a regular expression (KIP-848).
+"""Subscriptions: the topics of a group's member, also where it gives a regular expression (KIP-848).
 
-# A broker would give a member every topic that its expression matches. Here the proxy resolves it, against the topics
-# that the client may see, and tells the broker names: what a member may not see it is never given.
-# A member says its expression once. Its later heartbeats are looked at: when topics come and go, or the rules change,
-# the broker is told the new names with the next one.
+# A broker would assign a member every topic that its expression matches. So the proxy resolves the expression against
+# the topics that the client may see, and sends names to the broker: a member is never assigned another topic.
+# A member sends its expression once. Later heartbeats are read: when topics come and go, or the rules change, the next
+# heartbeat carries the new names to the broker.
 # Expressions are RE2's, which take linear time. They match whole names.
 """
 
@@ -22,16 +22,16 @@ from plugins.acl.regex import LONGEST, BadExpressionError, matching
 from proxy.plugin import Call, Decision, ErrorCode, turns, values
 from rules import Operation
 
-LOOK = 5.0  # seconds between two looks at which topics there are, for members with an expression
+LOOK = 5.0  # seconds between two resolutions of a member's expression, for topics that come and go
 MOST = 100_000  # members remembered
-ROOM = 64 << 20  # bytes of what is remembered of them all; beyond it the oldest are forgotten
-NAME = 60  # bytes that one name takes beside its characters
-SUBSCRIPTION = 1_000  # and one member
+ROOM = 64 << 20  # bytes for all members; beyond it the oldest are forgotten
+NAME = 60  # bytes of a name beside its characters
+SUBSCRIPTION = 1_000  # bytes of a member beside its names
 
 
 @dataclass
 class Subscription:
-    """What a member subscribed to, and what of it the broker was told."""
+    """A member's subscription, and the names that the broker got for it."""
 
     names: list[str] = field(default_factory=list)
     expression: str = ""
@@ -41,17 +41,17 @@ class Subscription:
     size: int = 0  # bytes, as they were counted last
 
     def measured(self) -> int:
-        """Bytes that it takes now without its key, at a guess."""
+        """Bytes that it takes now without its key, estimated."""
         names = (*self.names, *(self.told or ()))
         return SUBSCRIPTION + len(self.expression) + sum(NAME + len(name) for name in turns(names))
 
 
 class SubscribedTopicsCheck(Check):
-    """The expression of a ConsumerGroupHeartbeat, after the group and the names were asked about."""
+    """The expression of a ConsumerGroupHeartbeat, after the checks of its group and its names."""
 
     def __init__(self) -> None:
         self._members: OrderedDict[tuple[str, str], Subscription] = OrderedDict()
-        self.size = 0  # bytes that they take
+        self.size = 0  # bytes of all members
 
     def apply(self, checked: CheckedRequest) -> Any:
         request = checked.request
@@ -84,7 +84,7 @@ class SubscribedTopicsCheck(Check):
                 self._measure(key, member)
 
     def _measure(self, key: tuple[str, str], member: Subscription) -> None:
-        """Count what this member takes now, and forget the oldest where all take too much."""
+        """Count the bytes of this member, and forget the oldest members if all take too many."""
         if self._members.get(key) is not member:
             return  # it left meanwhile
         size = sum(map(len, key)) + member.measured()
@@ -128,7 +128,7 @@ TOPOLOGY = (
 
 
 class TopologyNamesCheck(Check):
-    """The names in the topology of a StreamsGroupHeartbeat, before any right is asked for."""
+    """The names in the topology of a StreamsGroupHeartbeat, validated before any right is asked for."""
 
     def apply(self, checked: CheckedRequest) -> Decision:
         parts = checked.request.topology.subtopologies if checked.request.topology is not None else ()
@@ -147,7 +147,7 @@ class TopologyNamesCheck(Check):
 
 
 class StreamsTopologyCheck(Check):
-    """The topology of a StreamsGroupHeartbeat: missing internal topics are made for clients that may make them."""
+    """The topology of a StreamsGroupHeartbeat: missing internal topics need the right to create them."""
 
     INTERNAL = ("state_changelog_topics", "repartition_source_topics")
 

@@ -1,7 +1,7 @@
-"""The table: what each API is asked about, in the order in which brokers ask.
+"""The table: the checks of each API, in the order in which brokers make them.
 
-# An API that is not here is refused; a test holds that every API and version that clients may send is.
-# FREE is what everybody may: who speaks, and how. Produce and Fetch have modules of their own.
+# An API that is not here is refused; a test holds that every API and version that clients may send is here.
+# FREE APIs need no right: authentication, versions and telemetry. Produce and Fetch have modules of their own.
 
 Sources: kafka.server.KafkaApis and ControllerApis of 4.4 and what a 4.3 broker with StandardAuthorizer answers.
 """
@@ -48,7 +48,7 @@ OWN = frozenset({api.PRODUCE, api.FETCH})
 
 
 def checks() -> dict[Api, tuple[Check, ...]]:
-    """A fresh table: some checks remember what clients said."""
+    """A fresh table: some checks keep state of clients."""
     shared = ShareFetchCheck()
     return {
         api.LIST_OFFSETS: (ElementCheck(DESCRIBE, TOPIC),),

@@ -1,10 +1,10 @@
-"""Delegation tokens: who may have one made, for which user, and who may see one.
+"""Delegation tokens: which client may create one, for which user, and which may see one.
 
-# Every client may have tokens of its own. For another user it needs a right: CREATE_TOKENS on that user (`User:name`).
-# Where the proxy is one user to the broker for all its clients, the broker makes tokens for that user. So a token
-# without an owner needs the right to that user's; and the proxy asks whose a token is before it is renewed or ended,
-# since the broker could not tell. Where it is not known whom the broker would make a token for, none is made.
-# A client that did not authenticate is refused, as at a broker.
+# Every client may create tokens of its own. For another user it needs CREATE_TOKENS on that user (`User:name`).
+# The proxy may be one user to the broker for all its clients. The broker then creates tokens for that user, so a
+# request without an owner needs the right to that user's tokens. The broker cannot tell whose a token is, so the proxy
+# looks up its owner before it is renewed or ended. No token is created where the broker's owner for it is not known.
+# A client that did not authenticate is refused, as by a broker.
 # A token is shown to its owner, to its renewers, and to clients that may describe it or the tokens of its owner.
 """
 
@@ -23,19 +23,19 @@ NOT_ALLOWED = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
 
 
 def own(checked: CheckedRequest) -> str | None:
-    """Who asks; None where only the broker knows."""
+    """The client's own principal; None where only the broker knows it."""
     who = client_of(checked.connection)
     return None if who is None else who.principal
 
 
 def taken_for(checked: CheckedRequest) -> str | None:
-    """The principal that the broker takes the client for; None where only the broker knows."""
+    """The principal that the broker takes the client for; None where only the broker knows it."""
     told = checked.connection.taken_for
     return own(checked) if told is None else told or None
 
 
 def is_anybody(checked: CheckedRequest) -> bool:
-    """Did the client not authenticate, while the proxy did at the broker?"""
+    """Whether the client did not authenticate, while the proxy speaks for it at the broker."""
     connection = checked.connection
     return connection.taken_for is not None and connection.principal is None
 
@@ -58,7 +58,7 @@ class CreateTokenCheck(Check):
         return None
 
     def _refuse(self, checked: CheckedRequest, error: ErrorCode) -> Reply:
-        """With the owner and the requester."""
+        """Refuse with an answer that names the owner and the requester."""
         answer: Any = refuse(checked.api, checked.version, checked.request, error)
         kind, _, name = (own(checked) or ANONYMOUS).partition(":")
         answer.token_requester_principal_type, answer.token_requester_principal_name = kind, name
@@ -80,7 +80,7 @@ class CreateTokenCheck(Check):
 
 
 class UseTokenCheck(Check):
-    """RenewDelegationToken and ExpireDelegationToken: the owner and the renewers may, which brokers see to."""
+    """RenewDelegationToken and ExpireDelegationToken: for the owner and the renewers, as brokers enforce it."""
 
     def apply(self, checked: CheckedRequest) -> Any:
         if checked.connection.taken_for in (None, own(checked)) or checked.authorizer.is_shadow:
@@ -118,5 +118,5 @@ class DescribeTokensCheck(Check):
 
 
 def owners(token: Any) -> list[str]:
-    """The owner of a token, and who may renew it."""
+    """The owner of a token, then its renewers."""
     return [f"{one.principal_type}:{one.principal_name}" for one in (token, *token.renewers)]

@@ -1,7 +1,7 @@
-"""Topics: making them, making them larger and deleting them, where brokers do more than ask for each.
+"""Topics: creating them, adding partitions and deleting them, where brokers do more than check each topic.
 
-# A name that stands twice in CreateTopics is an error before any right is asked for.
-# A client may make a topic whose settings it may not see: then the answer hides them.
+# A name that is twice in CreateTopics is an error before any right is asked for.
+# A client may create a topic whose settings it may not see. Then the answer hides the settings.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from proxy.plugin import ErrorCode, turns
 from proxy.plugin.schema import NO_UUID, arrays
 from rules import Operation
 
-BY_ID = 6  # the version of DeleteTopics since when topics may be named by id
-ASK_METADATA = 4  # a version of Metadata that makes no topics
+BY_ID = 6  # the first version of DeleteTopics in which topics may be named by id
+ASK_METADATA = 4  # a version of Metadata in which no topics need be created
 NOT_MADE = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 MISSING = ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
 BY_BOTH = ApiError(ErrorCode.INVALID_REQUEST, "You may not specify both topic name and topic id.", repeated=True)
@@ -53,7 +53,7 @@ class CreateTopicsCheck(Check):
 
 
 def hide_settings(checked: CheckedRequest, response: Any) -> None:
-    """The topic was made; what it is like is not told."""
+    """Hide the settings of topics that were created."""
     for topic in turns(response.topics):
         if not topic.error_code and not checked.authorizer.may(Operation.DESCRIBE_CONFIGS, TOPIC, topic.name):
             topic.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -87,10 +87,10 @@ class CreatePartitionsCheck(ElementCheck):
 
 
 class DeleteTopicsCheck(ElementCheck):
-    """DeleteTopics: who may delete on the cluster may delete all.
+    """DeleteTopics: a client that may delete on the cluster may delete every topic.
 
-    What brokers say of a request itself comes before any right: by a name and an id, by neither, by the same twice.
-    Who may see a topic is told its name, or that it is missing.
+    Mistakes of the request come before any right, as with brokers: a name and an id, neither, the same topic twice.
+    A client that may see a topic is told its name, or that it is missing.
     """
 
     def __init__(self) -> None:
@@ -113,7 +113,7 @@ class DeleteTopicsCheck(ElementCheck):
         return wrong | {index: error for index, error in refused.items() if error is not None}
 
     def _look_for(self, checked: CheckedRequest, elements: Sequence[Any], errors: dict[int, ApiError]) -> Any:
-        """Say of those that the client may see whether they are missing."""
+        """Change the error of refused topics that are missing, where the client may see them."""
         named = {index: elements[index] if checked.version < BY_ID else elements[index].name for index in turns(errors)}
         refused = self.said(NOT_MADE)
         seen = {
@@ -126,7 +126,7 @@ class DeleteTopicsCheck(ElementCheck):
             errors |= {index: MISSING for index, name in turns(seen.items()) if name in gone}
 
     def is_named(self, checked: CheckedRequest, refused: Any) -> bool:
-        """Is this a topic by id whose name the client may know?"""
+        """Whether this is a refused topic by id whose name the client may know."""
         topic = refused.chain[-1]
         if refused.error != NOT_MADE or checked.version < BY_ID or topic.name is not None:
             return False
@@ -134,14 +134,14 @@ class DeleteTopicsCheck(ElementCheck):
         return topic_name is not None and checked.authorizer.may(Operation.DESCRIBE, TOPIC, topic_name)
 
     def expect(self, checked: CheckedRequest, response: Any) -> None:
-        """Name it: the refusal repeats what was asked."""
+        """Put the name into the request's element, since the refusal repeats that element."""
         for refused in turns(checked.refused):
             if self.is_named(checked, refused):
                 refused.chain[-1].name = checked.names.get(refused.chain[-1].topic_id)
 
 
 def _wrong(name: str | None, topic_id: bytes, times: int) -> ApiError | None:
-    """What is wrong with saying so which topic is to be deleted."""
+    """The mistake in how an element names its topic; None if there is none."""
     if name is None and topic_id == NO_UUID:
         return BY_NEITHER
     if name is not None and topic_id != NO_UUID:

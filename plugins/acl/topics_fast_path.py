@@ -1,16 +1,16 @@
-"""Topics fast path: of a request that begins like one that was read, only the names of its topics are looked at.
+"""Topics fast path: if a request begins like one that was read, only the names of its topics are checked.
 
-A producer sends the same request with other records to more and fewer topics, a consumer without a session likewise.
-Reading one takes 20 us and 5 a topic; looking at its topics takes 1 and 0.02.
+A producer sends the same request with other records for varying topics, and so does a consumer without a session.
+Reading a request takes 20 us, and 5 more for each topic. Checking only its topics takes 1 us, and 0.02 for each.
 
-# What stands before the topics must be as in a request that was read and passed: who asks, the transaction, that there
-# is an answer; that it is a consumer's, and without a session. The client must be allowed to use every name, by the
-# same edition of its authorizer.
-# Nothing is remembered of a request of which anything was refused (in shadow too), or might be by other records.
-# After the last name of a Produce request there can be no other: of a large one the rest need not have come. A Fetch
-# request has more behind its topics, and is gone over to its end.
-# One with tagged fields is always read: there a follower says who it is.
-# All that pass so share the context of the one that was read.
+# The bytes before the topics must be those of a request that was read and passed. They have the client id, the
+# transaction and the acks of a Produce request; of a Fetch, that it is a consumer's and without a session. The client
+# must be allowed to use every topic, by the same edition of its authorizer.
+# A request of which something was refused (in shadow too), or could be with other records, is no sample.
+# A Produce request has no topic after the last name, so the rest of a large one need not have arrived. A Fetch request
+# has more after its topics, and is walked to its end.
+# A Fetch request with tagged fields is always read: a follower gives its replica id there.
+# All requests that pass so share the context of the one that was read.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from rules import Operation
 
 HEAD = REQUEST_HEAD.size
 MOST = 10_000  # names that are known on one connection
-NEW = 300  # names that are asked about at once; a request with more that are new is read, in slices
-LOOKED_AT = 2 << 20  # bytes; looking at all that fits in these takes up to 40 ms, where all is names
+NEW = 300  # new names that are decided at once; a request with more is read, in slices
+LOOKED_AT = 2 << 20  # bytes of a request; checking one of this size takes up to 40 ms, if it is all names
 
 
 class TopicsLayout(NamedTuple):
-    """Where the topics of a request stand, and which right they need."""
+    """The position of the topics in a request, and the right that they need."""
 
     request: type[Request]
     topics: str
     name: str
     by_id_since: int
     operation: Operation
-    whole: bool  # does something follow the topics?
+    whole: bool  # whether something follows the topics
 
 
 PRODUCE_TOPICS = TopicsLayout(ProduceRequest, "topic_data", "name", PRODUCE_BY_ID, Operation.WRITE, whole=False)
@@ -50,7 +50,7 @@ FETCH_TOPICS = TopicsLayout(FetchRequest, "topics", "topic", FETCH_BY_ID, Operat
 
 
 class TopicsSample:
-    """A request that was read and passed, for others that begin like it. `known` are topics that may be used."""
+    """A request that was read and passed, as a sample for others. `known` has the topics that may be used."""
 
     __slots__ = ("_size", "api", "authorizer", "begins", "ctx", "edition", "known", "strangers")
 
@@ -59,7 +59,7 @@ class TopicsSample:
         self.ctx = ctx
         self.authorizer = authorizer
         self.edition = authorizer.edition
-        self.begins = begins  # what follows the head, as far as to the topics
+        self.begins = begins  # the bytes from the end of the head to the topics
         self.strangers = rollcall(
             kind.request, ctx.version, kind.name, "topic_id", begins_at=kind.topics, whole=kind.whole
         )
@@ -72,7 +72,7 @@ class TopicsSample:
         return self._size
 
     def know(self, name: bytes) -> None:
-        """This name may be used."""
+        """Note that this name may be used."""
         if len(self.known) >= MOST:
             self.let_go()
         before = len(self.known)
@@ -82,13 +82,13 @@ class TopicsSample:
             self._size += size(name)
 
     def let_go(self) -> None:
-        """Forget the names: they can be asked about again."""
+        """Forget the names; the rules can decide again."""
         self.known.clear()
         self._size = 0
 
 
 class TopicsFastPath:
-    """A FastPath: what passed on each connection."""
+    """A FastPath with one sample on each connection."""
 
     counts = False
 
@@ -103,11 +103,11 @@ class TopicsFastPath:
 
     @property
     def keys(self) -> frozenset[object]:
-        """Of what the handlers note."""
+        """The keys under which the handlers note something."""
         return self._handlers.keys
 
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
-        """The context of the earlier request that this one begins like, if all its topics may be used."""
+        """The context of the sample, if this request begins like it and all its topics may be used."""
         sample: TopicsSample | None = connection.notes.get(self)
         if sample is None or sample.api != api or sample.authorizer.current() is not sample.edition:
             return None
@@ -116,13 +116,13 @@ class TopicsFastPath:
         try:
             strangers = sample.strangers(frame, HEAD, sample.begins, sample.known)
         except BAD_BYTES:
-            return None  # more is to come; or whoever reads it says what is wrong
+            return None  # more bytes are to come, or the reader of the request will report the error
         if strangers is None or (strangers and not self._meet(sample, strangers)):
             return None
         return sample.ctx
 
     def _meet(self, sample: TopicsSample, strangers: list[bytes]) -> bool:
-        """May all of these be used? Those that may are known from now on, some with each request."""
+        """Whether all of these names may be used. Up to NEW of them become known with each request."""
         for said in strangers[:NEW]:
             if not self._may(sample, said):
                 return False
@@ -136,11 +136,11 @@ class TopicsFastPath:
             try:
                 name = said.decode()
             except UnicodeDecodeError:
-                return False  # whoever reads it says what is wrong
+                return False  # the reader of the request will report the error
         return name is not None and sample.authorizer.may(self._kind.operation, TOPIC, name)
 
     def passed(self, ctx: Context, frame: memoryview, body: int) -> None:
-        """This one was read, and passes."""
+        """Keep a request that was read and passed, if others like it may pass."""
         if not self._handlers.may_repeat(ctx):
             return
         authorizer: ClientAuthorizer = ctx.connection.notes[self._authorizer.name]

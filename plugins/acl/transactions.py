@@ -1,7 +1,7 @@
-"""Transactions: becoming a producer, and adding partitions to a transaction.
+"""Transactions: InitProducerId, and adding partitions to a transaction.
 
-# An idempotent producer needs a right on the cluster, or to write to any topic at all (KIP-679).
-# Partitions are added all or none: one that is refused, or missing, keeps the others from being tried.
+# An idempotent producer needs IdempotentWrite on the cluster, or the right to write to any topic at all (KIP-679).
+# Partitions are added all or none: if one is refused or missing, the others get "operation not attempted".
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Examples of plugins, whole and tested. `plugins/README.md` tells how they work, and how you write your own."""
+"""Examples of plugins, complete and tested. `plugins/README.md` explains them, and how to write your own."""

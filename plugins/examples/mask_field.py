@@ -1,15 +1,15 @@
-"""A field of JSON values is masked for whoever reads them: {"card": "4111..."} arrives as {"card": "***"}.
+"""A field of JSON values is masked for consumers: {"card": "4111..."} arrives as {"card": "***"}.
 
     - mask_field: {topics: [payments], field: card.number}
 
 Rules:
-* All that is fetched of these topics is masked, by consumers and by share groups. A topic that is told by its id, whose
-  name is not known, is masked too.
-* A value that cannot be looked into is masked whole: no JSON, a name twice in one object (who knows which one a
-  reader takes), a number that would not be written as it was read. Null stays null: it deletes a key.
-* Records of before Kafka 0.11, and those that cannot be read, are withheld: their partition has an error. Clients are
-  not offered the versions of Fetch in which brokers would make such records of newer ones.
-* Keys and headers are left as they are, and so is what is in the topic.
+* All records fetched of these topics are masked, for consumers and for share groups. A topic that is named by an id, of
+  which the name is not known, is masked too.
+* A value that cannot be changed safely is masked whole: no JSON, a name twice in one object (a reader may take either),
+  a number that would not be written as it was read. Null stays null: it deletes a key.
+* Records of before Kafka 0.11, and records that cannot be read, are withheld: their partition has an error. Clients are
+  not offered the versions of Fetch in which brokers would convert newer records to such old ones.
+* Keys and headers stay as they are, and so do the records in the topic.
 """
 
 import json
@@ -64,7 +64,7 @@ class MaskField(Plugin):
     @on_request(FetchRequest, fields="topics")
     @on_request(ShareFetchRequest, fields="topics")
     def fetch(self, ctx: Context, request: FetchRequest | ShareFetchRequest) -> Steps:
-        """Learn what the topics are called whose ids the answer will have."""
+        """Learn the names of the topics whose ids the answer will have."""
         if isinstance(request, ShareFetchRequest) or ctx.version >= WITH_IDS:
             names = self.services.topics
             yield from names.ask(names.unknown(topic.topic_id for topic in request.topics))
@@ -83,7 +83,7 @@ class MaskField(Plugin):
 
     @on_response(ApiVersionsResponse, fields="api_keys")
     def offered(self, ctx: Context, response: ApiVersionsResponse) -> Decision:
-        """Fetch is offered from the version on in which records can be read."""
+        """Offer Fetch only in versions whose records can be read."""
         for entry in response.api_keys:
             if entry.api_key == FETCH.key:
                 entry.min_version = max(entry.min_version, WITH_BATCHES)
@@ -96,7 +96,7 @@ class MaskField(Plugin):
         return name is None or name in self._topics
 
     def _mask_partition(self, ctx: Context, partition: Any) -> bool:
-        """Gives whether it has changed."""
+        """Returns whether it has changed."""
         before = partition.records
         if before is None:
             return False
@@ -117,14 +117,14 @@ class MaskField(Plugin):
             if not mask(value, self._path):
                 return record
             text = json.dumps(value, separators=(",", ":"))
-        except (ValueError, RecursionError):  # the last of values that are nested thousands deep
+        except (ValueError, RecursionError):  # RecursionError: a value that is nested thousands deep
             text = json.dumps(MASK)
         self._masked.add()
         return record._replace(value=text.encode())
 
 
 def mask(value: Any, path: list[str]) -> bool:
-    """Mask what the path leads to, in each element of lists. Gives whether there was anything."""
+    """Mask the values that the path leads to, in each element of lists. Returns whether there were any."""
     if isinstance(value, list):
         return sum(mask(each, path) for each in value) > 0  # all of them, not only the first
     if not isinstance(value, dict) or path[0] not in value:

@@ -4,14 +4,15 @@
         prefixes: {acme: acme., globex: globex., admin: ""}
 
 Rules:
-* A tenant is a listener. One that `prefixes` does not name takes nobody. With "" topics are called as they are.
-* Wherever the schema says that a field is a topic's name, in whatever API, it is renamed: in requests to what brokers
-  call it, in answers to what clients do. What an answer tells of other topics is taken out.
-* A topic's id does not say whose it is, and brokers match expressions with all topics. So clients are not offered
-  versions in which requests have these, or answers have ids alone, and such requests are refused. Of some APIs nothing
-  is left: the groups of KIP-848, share groups, Streams groups.
-* So are the topics that consumers tell each other through the broker, in JoinGroup and SyncGroup: it reads them too.
-* What is about all topics and cannot be narrowed is refused: ACLs, the quorum, elections of all partitions.
+* A tenant is a listener. A listener that `prefixes` does not name takes no clients. With "" topics are not renamed.
+* The schema says which fields are names of topics. All of them, in any API, are renamed: in requests to the brokers'
+  name, in answers to the clients' name. What an answer says of other topics is taken out.
+* The topics that consumers tell each other through the broker, in JoinGroup and SyncGroup, are renamed too: the broker
+  reads them.
+* A topic's id does not say whose it is, and brokers match regular expressions with all topics. So clients are not
+  offered versions in which requests have these, or answers have ids alone, and such requests are refused. Of some APIs
+  nothing is left: the groups of KIP-848, share groups, Streams groups.
+* Requests about all topics that cannot be narrowed are refused: ACLs, the quorum, elections of all partitions.
 * Groups and transactional ids are not renamed. Give each tenant its own by ACLs.
 """
 
@@ -92,14 +93,14 @@ class TenantTopics(Plugin):
     options: Options
 
     def accepted(self, arrival: Arrival) -> Decision:
-        """Nobody comes whose topics are not known."""
+        """Refuse clients of a listener that has no prefix."""
         if arrival.listener in self.options.prefixes:
             return None
         return Disconnect(f'"prefixes" of {self.services.name} does not name the listener {arrival.listener}')
 
     @on_request(carrying(Meaning.TOPIC_NAME, Meaning.RESOURCE_NAME, Meaning.TOPIC_ID, Meaning.TOPIC_REGEX))
     def requested(self, ctx: Context, request: Request) -> Decision:
-        """Call topics what brokers call them."""
+        """Rename topics to the names that brokers have for them."""
         prefix = self._prefix(ctx)
         if not prefix:
             return None
@@ -112,7 +113,7 @@ class TenantTopics(Plugin):
 
     @on_response(carrying(*RENAMED))
     def answered(self, ctx: Context, response: Response) -> Decision:
-        """Call topics what clients call them, and tell of no others."""
+        """Rename topics to the names that clients have for them, and leave out all others."""
         prefix = self._prefix(ctx)
         if not prefix:
             return None
@@ -122,7 +123,7 @@ class TenantTopics(Plugin):
 
     @on_response(ApiVersionsResponse, fields="api_keys")
     def offered(self, ctx: Context, response: ApiVersionsResponse) -> Decision:
-        """Offer what can be renamed."""
+        """Offer only versions in which topics can be renamed."""
         if not self._prefix(ctx):
             return None
         for entry in response.api_keys:
@@ -137,7 +138,7 @@ class TenantTopics(Plugin):
     @on_response(SyncGroupResponse)
     @on_response(DescribeGroupsResponse)
     def grouped(self, ctx: Context, message: Request | Response) -> Decision:
-        """Call topics so in what consumers tell each other."""
+        """Rename topics in the data that consumers tell each other."""
         prefix, notes = self._prefix(ctx), ctx.connection.notes
         if isinstance(message, JoinGroupRequest):
             notes[self.services.name] = message.protocol_type  # for the answer, and for SyncGroup
@@ -147,7 +148,7 @@ class TenantTopics(Plugin):
             try:
                 embedded, version, rest = read_embedded(cls, getattr(struct, name))
             except ProtocolError:
-                continue  # as of a member that has no assignment yet
+                continue  # e.g. a member that has no assignment yet
             Renaming(version, prefix, inward=isinstance(message, Request)).rename(embedded)
             setattr(struct, name, write_embedded(embedded, version, rest))
         return Forward(message)
@@ -165,7 +166,7 @@ class Renaming:
         self._inward = inward
 
     def rename(self, struct: Struct) -> bool:
-        """Rename all that is in it. False: it is about a topic of somebody else."""
+        """Rename all topics in a struct. False: it is about another tenant's topic."""
         return all(self._field(struct, field) for field in leading(type(struct), *RENAMED))
 
     def _field(self, struct: Struct, field: Any) -> bool:
@@ -194,7 +195,7 @@ class Renaming:
 
 
 def refused(ctx: Context, request: Request, error: ErrorCode) -> Decision:
-    """An answer that says so; Produce with acks 0 has none."""
+    """Refuse with an answer, or end the connection: Produce with acks 0 has no answer."""
     answer = refuse(ctx.api, ctx.version, request, error)
     if answer is None:
         return Disconnect(f"{ctx.api.name} v{ctx.version} is refused to tenants")
@@ -202,7 +203,7 @@ def refused(ctx: Context, request: Request, error: ErrorCode) -> Decision:
 
 
 def told_by_members(message: Request | Response, kind: str | None) -> Iterator[tuple[Struct, str, type[Any]]]:
-    """Where consumers tell each other something: a struct, its field, and what is in it. `kind`: of the group."""
+    """The fields in which consumers tell each other something: struct, field, embedded type. `kind`: the group's."""
     if isinstance(message, DescribeGroupsResponse):
         for group in message.groups:
             for member in group.members if group.protocol_type == CONSUMER else ():
@@ -221,13 +222,13 @@ def told_by_members(message: Request | Response, kind: str | None) -> Iterator[t
 
 @cache
 def newest_offered(api: Api) -> int:
-    """The newest version that speaks of topics by their names; -1 where there is none."""
+    """The newest version in which all topics have names; -1 where there is none."""
     by_name = [version for version in api.versions if speaks_by_name(api, version)]
     return -1 if api in NOT_OFFERED or not by_name else by_name[-1]
 
 
 def speaks_by_name(api: Api, version: int) -> bool:
-    """Has this version no request with ids or expressions, and no answer with ids alone?"""
+    """Whether this version has no request with ids or expressions, and no answer with ids alone."""
     asked, told = meanings(api.request, version), meanings(api.response, version)
     unclear = {Meaning.TOPIC_ID, Meaning.TOPIC_REGEX}
     return not any(unclear & there for there in asked) and not any(
@@ -236,7 +237,7 @@ def speaks_by_name(api: Api, version: int) -> bool:
 
 
 def meanings(cls: type[Struct], version: int) -> list[set[Meaning | None]]:
-    """Those of the fields that are there in this version, of this struct and of each in it."""
+    """The meanings of the fields that this version has, one set for this struct and one for each struct inside."""
     present = [field for field in cls.fields if field.present(version)]
     inside = [there for field in present if isinstance(field.kind, type) for there in meanings(field.kind, version)]
     return [{field.meaning for field in present}, *inside]
