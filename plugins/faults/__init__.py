@@ -1,18 +1,18 @@
-"""Faults: what brokers do to clients on a bad day, done by rules, the same each time.
+"""Faults: rules have the proxy misbehave towards clients as brokers can, reproducibly.
 
     - faults: {rules: faults.yaml}
 
 Rules:
-* A request is matched when it comes. What is done to its answer is done when that comes, and counts as a firing then.
-* Faults are tried in the order of the file. What one leaves of a request the next is tried on; an answer of ours and an
-  end of the connection are the last.
-* A fault that cannot be applied to a request (no such field in that version) has not fired: the ledger says why.
-* The file is read again when it changes; a fault that stays as it is goes on counting. A bad file changes nothing.
-* Faults may be added beside those of the file while the proxy runs (`overlay.py`).
-* Only requests that a fault may be about are read (`fast_path.py`); of all others the bytes flow on unread.
+* A request is matched when it comes. An effect on its answer is applied when the answer comes, and fires at that time.
+* Faults are tried in the order of the file, each on the request as the earlier ones left it. An effect that answers the
+  request, or ends the connection, is the last.
+* A fault that cannot be applied to a request (no such field in that version) does not fire: the ledger says why.
+* The file is read again when it changes. A fault that is unchanged keeps its counts. A bad file changes nothing.
+* While the proxy runs, faults may be added to those of the file (`overlay.py`).
+* Only requests that a fault may be about are read (`fast_path.py`); all others pass unread.
 
-`model.py` is what stands in the file, `effects` what each effect does; `rules` how requests are matched and when faults
-fire. All workers count together: "three times" means three in total.
+`model.py` declares the file, `effects` has the effects. The package `rules` matches requests and says when faults fire.
+All workers count together: "three times" means three in total.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ from proxy.plugin import (
 from rules.conditions import Client
 from rules.hosts import java_text
 
-FLUSH = 0.5  # seconds between two writings of what is recorded
+FLUSH = 0.5  # seconds between two writes of recorded firings
 
 
 class Faults(Plugin):
-    """Do what the file of faults says. Raises BadFileError for a bad file."""
+    """Applies the faults of a file and of run time. Raises BadFileError for a bad file."""
 
     class Options(Plugin.Options):
         """Which faults there are."""
@@ -67,7 +67,7 @@ class Faults(Plugin):
 
     @staticmethod
     def examine(options: Faults.Options) -> Iterator[Finding | Problem]:
-        """What is wrong with the file of faults."""
+        """Everything that is wrong with the file of faults."""
         if options.rules is None:
             return
         for problem in FORM.read(options.rules).result()[1]:
@@ -87,17 +87,17 @@ class Faults(Plugin):
         self._questions = FaultQuestions(self._overlay, self._in_force, services)
 
     def stop(self) -> None:
-        """Have all on disk that is recorded, and let go of what was counted."""
+        """Write all recorded firings to disk, and give up the counts."""
         self._replay.flush()
         self._in_force.end()
 
     def replaced(self) -> None:
-        """Let go on what is held."""
+        """Release all held requests and answers."""
         self._in_force.release_all()
 
     @property
     def ledger(self) -> Ledger:
-        """What the faults did, and what came near."""
+        """The firings, and the near misses."""
         return self._in_force.ledger
 
     def prepare_state(self, state: Any) -> Callable[[], None]:
@@ -106,7 +106,7 @@ class Faults(Plugin):
 
         def take() -> None:
             put()
-            self._in_force.follow()  # at once: another state may come before a request does
+            self._in_force.follow()  # at once: the next state may come before the next request
 
         return take
 
@@ -115,7 +115,7 @@ class Faults(Plugin):
         return self._questions.answer(question, said)
 
     def accepted(self, arrival: Arrival) -> Decision | Steps:
-        """A client comes to a broker that may be down."""
+        """Apply the faults about new connections, e.g. a broker that is down."""
         faults = self._in_force.of_connections()
         if not faults:
             return None
@@ -129,11 +129,11 @@ class Faults(Plugin):
 
     @property
     def reads(self) -> frozenset[Api]:
-        """The APIs that faults are about, as they are now."""
+        """The APIs that the present faults are about."""
         return self._in_force.apis
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
-        """Those of each side of each API that faults are about. Responses come to the last one first."""
+        """Handlers for both sides of each API that faults are about. The last handler gets a response first."""
         on, fast_path = self._on_requests, self._fast_path
         for api in self._in_force.apis:
             request, response = Wish(Request, api.request, None), Wish(Response, api.response, None)
@@ -144,7 +144,7 @@ class Faults(Plugin):
 
 
 def _replay(services: Services) -> Replay:
-    """What the environment says of earlier runs. Raises PluginError."""
+    """The replay and recording that the environment asks for. Raises PluginError."""
     try:
         replay = Replay()
     except BadReplayError as error:

@@ -1,10 +1,10 @@
-"""About: what a request or an answer is about, thing by thing, as rules match it.
+"""About: the things that a request or an answer is about (topics, partitions, groups), as rules match them.
 
-# A request is about the things that its answer tells of one by one (`mirrors`): what it lists besides, as the topics
-# that a member subscribes to, has no answer of its own.
-# A request that lists nothing where it could, and so means all (Metadata of all topics), is open: what it is about
-# shows in its answer.
-# What the request says for all of it, its group or transactional id, holds of each thing in the answer too.
+# A request is about the elements that its answer answers one by one (`mirrors`). Other lists, as the topics that a
+# member subscribes to, have no answer of their own.
+# A request that has no list where it could have one means all (Metadata of all topics). It is open: only its answer
+# shows what it is about.
+# A group or transactional id of the request as a whole holds for each thing in the answer too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RECORDS_LEVEL = "partition"  # records stand in partitions
 TopicName = Callable[[bytes], str | None]
 
 
-OPTIONS = {  # of rules, by what says whether they hold
+OPTIONS = {  # of rules, with the meanings of the fields that they are compared with
     "topic": {Meaning.TOPIC_NAME, Meaning.TOPIC_ID},
     "partition": {Meaning.PARTITION},
     "group": {Meaning.GROUP_ID, Meaning.COORDINATOR_KEY},
@@ -43,34 +43,34 @@ OPTIONS = {  # of rules, by what says whether they hold
 
 @cache
 def tells(api: Api) -> frozenset[str]:
-    """What may show of the things that a request of this API is about, there or in its answer, by options of rules."""
+    """The options of rules that can be compared with requests of this API, or with their answers."""
     sides = api.request, api.response
     return frozenset(option for option, meanings in OPTIONS.items() if any(paths(side, *meanings) for side in sides))
 
 
 class Thing(NamedTuple):
-    """One thing that a request is about, and which element of which array it is (None: the request itself)."""
+    """One thing that a request is about: an element of an array, or the request itself (None)."""
 
     subject: Subject
     array: Array | None = None  # its path begins at the request
     position: int = 0
-    above: Thing | None = None  # what it is in, unless that is the request
+    above: Thing | None = None  # the thing that contains it, unless that is the request
     is_open: bool = False
 
 
 def of_request(request: Request, version: int, name_of: TopicName) -> Iterator[Thing]:
-    """All that a request is about."""
+    """All things that a request is about."""
     whole = Thing(subject(request, version, name_of))
     return _things(request.api.response, version, (request,), whole, name_of)
 
 
 def subject(request: Request, version: int, name_of: TopicName) -> Subject:
-    """What a request says for all of it."""
+    """The properties of a request as a whole."""
     return _with(Subject(), request, version, name_of, request)
 
 
 def _things(cls: Any, version: int, chain: Chain, thing: Thing, name_of: TopicName) -> Iterator[Thing]:
-    """The things in what `thing` stands for, which a `cls` in the answer answers."""
+    """The things inside of `thing`, which is answered by a struct `cls` of the answer."""
     mirrors = _mirrors(cls, version)
     listed = [(field, array) for field in mirrors for path in field.mirrors for array in arrays(path, version, *chain)]
     above, path_above = (thing, thing.array.path) if thing.array is not None else (None, ())
@@ -91,15 +91,15 @@ def _things(cls: Any, version: int, chain: Chain, thing: Thing, name_of: TopicNa
 
 @cache
 def _mirrors(cls: type[Any], version: int) -> tuple[Field, ...]:
-    """The arrays of an answer, or of an element of one, that tell of what was asked, element by element."""
+    """The arrays of an answer, or of a struct in it, that answer the request element by element."""
     fields = cls.fields if isinstance(cls, StructType) else ()
     return tuple(field for field in fields if field.mirrors and field.present(version))
 
 
 def at_level(response: Struct, version: int, name: str, around: Subject, name_of: TopicName) -> Iterator[Any]:
-    """Each struct of an answer that carries errors at this level, with what it is about.
+    """Each struct of an answer that carries errors at this level, with its subject.
 
-    `around`: what the request said for all of it.
+    `around`: the properties of the request as a whole.
     """
     here = _with(around, response, version, name_of, None)
     if level(type(response)) == name and errors(type(response), version):
@@ -111,7 +111,7 @@ def at_level(response: Struct, version: int, name: str, around: Subject, name_of
 
 
 def _with(around: Subject, said: Any, version: int, name_of: TopicName, request: object) -> Subject:
-    """What a struct or an element says beside what was said around it. `request` says what kind its keys are of."""
+    """The subject of a struct or an element inside of `around`. `request` has the type of coordinator keys."""
     turn()
     fields = [(said.field.meaning, said.value)] if isinstance(said, Element) else _values(said, version)
     topic, partition, group, transactional_id = around
@@ -138,6 +138,6 @@ def _values(struct: Struct, version: int) -> list[tuple[Meaning | None, Any]]:
 
 @cache
 def _telling(cls: type[Struct], version: int) -> tuple[tuple[Meaning | None, str], ...]:
-    """The fields of a struct that say what it is about."""
+    """The fields of a struct that name topics, partitions, groups and transactional ids."""
     fields = (field for field in cls.fields if field.meaning in TELLING and not field.is_array)
     return tuple((field.meaning, field.name) for field in fields if field.present(version))

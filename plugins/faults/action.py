@@ -1,7 +1,7 @@
 """What a fault does: one of the effects, each an option by its name.
 
-An effect stands there alone (`do: hold`), with the one value that matters most (`do: {error: NOT_LEADER_OR_FOLLOWER}`),
-or with all its options (`do: {error: {code: ..., level: partition}}`).
+An effect is written alone (`do: hold`), with its main option only (`do: {error: NOT_LEADER_OR_FOLLOWER}`), or with all
+its options (`do: {error: {code: ..., level: partition}}`).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from proxy.plugin.files import Section, nearest, shown
 
 
 def _short(option: str) -> BeforeValidator:
-    """One value may stand for the option that matters most; `name:` with nothing under it is all defaults."""
+    """A single value stands for the main option; `name:` with nothing under it has all defaults."""
 
     def read(value: object) -> object:
         if value is None:
@@ -192,7 +192,7 @@ class FaultAction(Section):
 
     @property
     def said(self) -> tuple[str, ...]:
-        """The effects that are there: one, where the file is right."""
+        """The effects that are given: one, in a valid file."""
         return tuple(name for name in type(self).model_fields if getattr(self, name) is not None)
 
     @property
@@ -202,7 +202,7 @@ class FaultAction(Section):
 
 
 def action(value: object) -> object:
-    """Read what a fault does: `do: hold` says `do: {hold: {}}`."""
+    """Read what a fault does: `do: hold` means `do: {hold: {}}`."""
     if not isinstance(value, str):
         return value
     if value not in FaultAction.model_fields:

@@ -1,9 +1,9 @@
-"""Connection faults: which faults may be about requests of one connection, before anything is read of these.
+"""Connection faults: which faults may be about the requests of one connection, known before a request is read.
 
-# That is the same for all requests of one API and version, as long as the faults in force are the same, and the client.
-# Whether a fault is in its hours, and what a request is about, is asked of each.
-# A fetch session goes on where each of its requests was looked at, by the same faults, and none named what one of them
-# is about. Of a connection the last one is known.
+# The answer is the same for all requests of one API and version, while the faults in force and the client are the same.
+# The hours of a fault, and the topics and other things in a request, are checked for each request.
+# A fetch session may go on if all its requests were checked by the same faults, and none named a thing that one of the
+# faults is about. Only the last session of a connection is known.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rules.match import RequestFacts
 
 
 class UnmeantSession:
-    """A fetch session that none of these faults is about. Which it is its second request says; None: there is none."""
+    """A fetch session that none of these faults is about (None: no session). Its second request tells its id."""
 
     def __init__(self, faults: Sequence[NamedFault] | None = None) -> None:
         self._faults = faults
@@ -26,11 +26,11 @@ class UnmeantSession:
 
     @property
     def is_known(self) -> bool:
-        """Did it go on with a second request?"""
+        """Whether its second request has come, so that its id is known."""
         return self._id is not None
 
     def goes_on(self, faults: Sequence[NamedFault], request: FetchRequest) -> bool:
-        """Is this the next request of it, by the same faults?"""
+        """Whether this is a later request of the session, by the same faults."""
         if self._faults != faults:
             return False
         if self._id is None and request.session_epoch == 1:
@@ -39,7 +39,7 @@ class UnmeantSession:
 
 
 class ConnectionFaults:
-    """Those of one connection. `holds` tells when others must be made."""
+    """The faults of one connection. They must be made anew when `holds` is false."""
 
     __slots__ = (
         "_client_id",
@@ -62,7 +62,7 @@ class ConnectionFaults:
         self._known: dict[int, tuple[NamedFault, ...]] = {}  # by API and version
 
     def holds(self) -> bool:
-        """Are the faults the same, and does the client come as the same?"""
+        """Whether the faults and the client are still the same."""
         connection = self._connection
         return (
             self._overlay.value is self._taken
@@ -72,7 +72,7 @@ class ConnectionFaults:
         )
 
     def of(self, ctx: Context) -> tuple[NamedFault, ...]:
-        """Those that may be about requests of this API in this version, in order."""
+        """The faults that may be about requests of this API in this version, in order."""
         key = ctx.api.key << 16 | ctx.version
         found = self._known.get(key)
         if found is None:
@@ -81,12 +81,12 @@ class ConnectionFaults:
 
     def _find(self, ctx: Context) -> tuple[NamedFault, ...]:
         connection = self._connection
-        who = client_of(connection) or client_as(connection, "")  # that only the broker knows: no principal matches it
+        who = client_of(connection) or client_as(connection, "")  # "": only the broker knows it
         return self._in_force.of_request(RequestFacts(ctx.api, ctx.version, who, connection.broker_id), ctx)
 
 
 def faults_of(connection: Connection, key: str, in_force: FaultsInForce) -> ConnectionFaults:
-    """Those of a connection as they are now, which are kept in its notes under this key."""
+    """The present faults of a connection, kept in its notes under this key."""
     found: ConnectionFaults | None = connection.notes.get(key)
     if found is None or not found.holds():
         found = connection.notes[key] = ConnectionFaults(connection, in_force)

@@ -1,9 +1,10 @@
-"""An effect: what a fault does to a request, its answer or a connection. One effect a file, in `effects`.
+"""An effect: what a fault does to a request, its answer or a connection. `effects` has a module for each.
 
-# An effect is asked first whether it can be applied (`cannot`). What cannot is no firing, and the ledger says why.
-# One that is done to answers is never asked about a request without an answer: `on_requests.py` sees to that.
-# It decides nothing else: which requests are meant, and when, is the rule's.
-# It is declared as an option of `do`, and never changes. What it needs to know is in its `Target`.
+# An effect is asked first whether it can be applied (`cannot`). If it cannot, the fault does not fire, and the ledger
+# says why.
+# An effect on answers is never asked about a request without an answer: `on_requests.py` ensures that.
+# An effect decides nothing else: the rule says which requests match, and when it fires.
+# An effect is declared as an option of `do`, and is immutable. Everything it needs to know is in its `Target`.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ EVERY = frozenset(APIS.values())
 
 
 class FaultSide(Enum):
-    """Where on its way a request is when something is done to it."""
+    """Where an effect is applied: to the request before the broker, or to the answer after it."""
 
     BEFORE_BROKER = "before_broker"
     AFTER_BROKER = "after_broker"
 
 
 class EndOfConnection(Enum):
-    """How a connection ends, as a file says it."""
+    """How a connection ends, as written in a file."""
 
     CLOSE = "close"
     RESET = "reset"
@@ -43,22 +44,22 @@ class EndOfConnection(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an effect is applied to: a request, or the answer to one, and what of it is meant."""
+    """What an effect is applied to: a request, or the answer to one, and which things in it match."""
 
     ctx: Context
     message: Any
     match: Match
-    subject: Subject  # what the request said for all of it
+    subject: Subject  # the properties of the request as a whole
     name_of: TopicName
-    holds: Callable[[], bool]  # whether the rule is still in force, and nobody released what it holds
-    meant: tuple[Thing, ...] = ()  # of a request, those that are
-    all_meant: bool = True  # and whether there are no others
-    to_answer: list[Callable[[Response], None]] = field(default_factory=list)  # what is to be done to the answer
-    asks_all: bool = False  # the request names nothing, and so asks for all
-    memory: dict[Any, Any] = field(default_factory=dict)  # what this fault remembers from one answer to the next
+    holds: Callable[[], bool]  # whether the rule is still in force, and has not been released
+    meant: tuple[Thing, ...] = ()  # the things of a request that match
+    all_meant: bool = True  # whether all its things match
+    to_answer: list[Callable[[Response], None]] = field(default_factory=list)  # changes to make to the answer
+    asks_all: bool = False  # the request has no list, and so asks for all
+    memory: dict[Any, Any] = field(default_factory=dict)  # this fault's memory of earlier answers
 
     def structs(self, level: str) -> Iterator[Any]:
-        """Of an answer, the structs at this level that are meant."""
+        """The structs of an answer at this level that match."""
         for struct, about in at_level(self.message, self.ctx.version, level, self.subject, self.name_of):
             if self.match.of_subject(about, is_part=True):
                 yield struct
@@ -67,40 +68,40 @@ class Target:
 class Effect(Options):
     """The base of all effects."""
 
-    of_connections: ClassVar[bool] = False  # it is done to connections when they are accepted
+    of_connections: ClassVar[bool] = False  # whether it is applied to connections when they are accepted
     of_requests: ClassVar[bool] = True
 
     @property
     def apis(self) -> frozenset[Api]:
-        """The only APIs to whose requests it can be done."""
+        """The APIs to whose requests it can be applied."""
         return EVERY
 
     @property
     def at(self) -> FaultSide:
-        """Where it is done to a request."""
+        """Where it is applied: before or after the broker."""
         return FaultSide.BEFORE_BROKER
 
     def problems(self, apis: frozenset[Api]) -> Iterator[tuple[str, str]]:
-        """What is wrong with it for a rule about requests of these APIs: the option, and what to say."""
+        """What is wrong with it in a rule about requests of these APIs: the option, and the message."""
         return iter(())
 
     def remember(self, target: Target) -> None:
-        """Learn from an answer that is meant, before it is known whether the fault fires."""
+        """Learn from an answer that matches, before the fault is asked whether it fires."""
 
     def cannot(self, target: Target) -> str | None:
-        """Why it cannot be applied to this; None if it can."""
+        """Why it cannot be applied to this target; None if it can."""
         return None
 
     def apply(self, target: Target, firing: Firing) -> Decision | Steps:
-        """Do it."""
+        """Apply it."""
         raise NotImplementedError
 
     def refuse(self, rule: str) -> Decision | Steps:
-        """What becomes of a connection that was accepted, where it is done to these."""
+        """Apply it to a new connection; for effects with `of_connections`."""
         raise NotImplementedError
 
 
 def no_answer(target: Target) -> str | None:
-    """Why there is no answer that anything could be done to; None if there is one."""
+    """Why the request has no answer that could be changed; None if it has one."""
     is_silent = target.ctx.api is PRODUCE and getattr(target.message, "acks", 1) == 0
     return "a Produce request with acks 0 has no answer" if is_silent else None

@@ -1,13 +1,14 @@
 """Fast path: requests that no fault can be about pass without being read.
 
-Reading a small Produce request and comparing it with the faults takes 60 us, knowing that it need not be takes 0.5.
+Reading a small Produce request and comparing it with the faults takes 60 us. Finding that it need not be read takes
+0.5.
 
-# Where no fault can be about requests of this API by this client, it does not matter what they are about.
-# Of Produce and Fetch requests the topics are looked at, where each fault names topics: a request that begins like one
-# that was read and passed, and is about topics alone that no fault names, passes too. All others are read.
-# So does the next request of a fetch session that goes on here: it is the same but for how often the session was used.
-# It holds until the faults or the client change (`ConnectionFaults`). Of how requests begin the link sees to that.
-# What passes so is no nearer to a fault than what was read before it: its near misses are in the ledger.
+# Where no fault can be about requests of this API by this client, the content of a request does not matter.
+# Where each fault names topics, the topics of Produce and Fetch requests are checked. A request passes if it begins
+# like one that was read and passed, and has only topics that no fault names. All others are read.
+# The next request of a fetch session that may go on passes too: it differs only in its session epoch.
+# This holds until the faults or the client change (`ConnectionFaults`). For known beginnings the link ensures that.
+# A request that passes so is no nearer to a fault than the one read before it, whose near misses are in the ledger.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from proxy.plugin.frames import (
     spans_finder,
 )
 
-LONGEST_REST = 1 << 10  # bytes of a request after its epoch that are known
+LONGEST_REST = 1 << 10  # bytes of a request from its session epoch on that are kept
 
 
 class FaultsFastPath:
-    """A FastPath. `names`: what topics are called that requests give the ids of."""
+    """A FastPath. `names`: the names of topics by their ids."""
 
     counts = False
 
@@ -45,23 +46,23 @@ class FaultsFastPath:
         """The earlier request that this one begins like, if no fault is about any of its topics."""
         known: Unmeant | None = connection.notes.get(self)
         if known is None or known.api != api or known.of is not connection.notes.get(self._key):
-            return None  # the client was another one in between, and nobody looked at its sessions by these faults
+            return None  # the client was another one meanwhile, and its sessions were not checked by these faults
         if not known.of.holds() or not known.are_all(frame):
             return None
         return known.ctx
 
     def passed(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
-        """This one was read, and passes."""
+        """Learn from a request that was read and passed."""
         of = faults_of(ctx.connection, self._key, self._in_force)
         faults = of.of(ctx)
         try:
             if not faults:
-                if ctx.api.request in TOPICS:  # of other APIs this is asked alone, and needs to be told but once
+                if ctx.api.request in TOPICS:  # for other APIs the beginning given to the link is enough
                     ctx.connection.notes[self] = Unmeant(ctx.as_sample(), of, bytes(frame[HEAD:body]))
                 return Beginning(_end_of_acks(ctx, frame, body) if ctx.api is PRODUCE else body)
             return self._learn(ctx, of, faults, frame, body) if ctx.api.request in TOPICS else None
         except BAD_BYTES:
-            return None  # its broker will say what is wrong with it
+            return None  # the broker will refuse it
 
     def _learn(
         self, ctx: Context, of: ConnectionFaults, faults: Iterable[NamedFault], frame: memoryview, body: int

@@ -1,9 +1,10 @@
-"""Faults in force: as they are now, what they counted, and the ledger of what they did.
+"""Faults in force: the present faults, their counts, and the ledger of what they did.
 
-# Other faults are taken in the thread of the links, between two requests. One that stays as it is goes on counting,
-# unless all of them begin anew (another seed, another generation).
-# All workers count together, in rows that belong to a fault as it is, by its name, the seed and the generation.
-# Whatever is done to anything is asked for here, so that it is counted, told and noted in one place.
+# New faults are taken up in the thread of the links, between two requests. A fault that is unchanged keeps its counts,
+# unless all begin anew (another seed, another generation).
+# All workers count together, in shared rows. The key of a row has the fault itself, its name, the seed and the
+# generation.
+# Every application of a fault goes through this class, so that it is counted, logged and noted in one place.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from rules.match import RequestFacts
 from rules.trigger import Firing, Triggers, new_row
 from rules.unlike import unlike_request
 
-LONGEST = 200  # characters of what is noted of a request
-MOST = 1_000  # kinds of requests that were compared with the faults
-FEW = 10  # near misses of one fault that are noted, each for another reason
+LONGEST = 200  # characters of each text in the ledger
+MOST = 1_000  # kinds of requests whose comparison with the faults is cached
+FEW = 10  # near misses of one fault that are noted, each with another reason
 
 
 class FaultsInForce:
-    """The faults of an overlay, which may change."""
+    """The faults of an overlay, as they change."""
 
     def __init__(self, overlay: Overlay, services: Services, replay: Replay | None = None) -> None:
         self.ledger = Ledger()
@@ -38,18 +39,18 @@ class FaultsInForce:
         self.overlay, self._services = overlay, services
         self._releases: Counter[str] = Counter()  # by faults
         self._is_replaced = False
-        self._near: dict[str, set[str]] = {}  # why requests were none that a fault is about, by its name
-        self._memories: dict[str, dict[Any, Any]] = {}  # what effects remember of answers, by names of faults
-        self._compared: dict[RequestFacts, tuple[NamedFault, ...]] = {}  # which faults may be about requests
+        self._near: dict[str, set[str]] = {}  # reasons of near misses, by the name of the fault
+        self._memories: dict[str, dict[Any, Any]] = {}  # effects' memories of answers, by the name of the fault
+        self._compared: dict[RequestFacts, tuple[NamedFault, ...]] = {}  # the faults that may be about requests
         self._taken = overlay.value
         self._triggers = self._count(self._taken)
 
     def end(self) -> None:
-        """Nothing is counted any more: what no worker counts begins anew, should the plugin come back."""
+        """Give up the counts. If no worker counts a fault any more, a later plugin begins at 0."""
         self._services.rows.use((), ())
 
     def follow(self) -> FaultSet:
-        """Take the faults as they are now. From the thread of the links alone."""
+        """Take up the present faults. Only from the thread of the links."""
         faults = self.overlay.value
         if faults is not self._taken:
             self._take(faults)
@@ -70,16 +71,16 @@ class FaultsInForce:
         self._triggers = self._count(faults)
 
     def _count(self, faults: FaultSet) -> Triggers:
-        """Go on counting what stays, and begin with the rest, for all workers or with them."""
+        """Counters for these faults, shared by all workers: a fault that is unchanged keeps its row."""
         shared = self._services.rows
         rows = shared.use(faults.keys.values(), new_row(self._services.clock.read()))
         whens = {name: self._replay.when(name, fault.when) for name, fault in faults.named.items()}
         return Triggers(whens, faults.seed, {name: rows[key] for name, key in faults.keys.items()}, shared.alone)
 
     def of_request(self, facts: RequestFacts, ctx: Context) -> tuple[NamedFault, ...]:
-        """Those that may be done to a request, by name and in order. One condition that alone is unlike is a near miss.
+        """The faults that may be applied to a request, in order. If a single condition fails, it is a near miss.
 
-        Whose requests were compared before, on another connection, need not be compared again.
+        The result is cached for all connections whose requests have the same facts.
         """
         faults = self.follow().of_requests(facts.api)
         found = self._compared.get(facts)
@@ -96,32 +97,32 @@ class FaultsInForce:
         return found
 
     def of_connections(self) -> list[NamedFault]:
-        """Those that may be done to connections when they are accepted."""
+        """The faults that may be applied to connections when they are accepted."""
         return self.follow().of_connections
 
     @property
     def apis(self) -> frozenset[Api]:
-        """The APIs whose requests may be meant. From any thread."""
+        """The APIs whose requests may match. From any thread."""
         return self.overlay.value.apis
 
     def is_same(self, name: str, fault: FaultRule) -> bool:
-        """Whether this fault is still there, as it is."""
+        """Whether this fault is still in force, unchanged."""
         return self.overlay.value.named.get(name) == fault
 
     def memory(self, name: str) -> dict[Any, Any]:
-        """What this fault remembers from one answer to the next, as long as it stays as it is."""
+        """This fault's memory of earlier answers, kept while the fault is unchanged."""
         return self._memories.setdefault(name, {})
 
     def release(self, name: str) -> None:
-        """Let go on whatever this fault holds at this moment. From any thread."""
+        """Release all requests and answers that this fault holds at this moment. From any thread."""
         self._releases[name] += 1
 
     def release_all(self) -> None:
-        """Others are in the place of these: hold nothing any more, since whoever releases speaks to them."""
+        """Hold nothing any more: another plugin has replaced this one, and later releases reach only that one."""
         self._is_replaced = True
 
     def holding(self, name: str, fault: FaultRule) -> Callable[[], bool]:
-        """Whether what this fault holds from now on is to be held still: it stays as it is, and nobody released it."""
+        """A function that says whether this fault still holds: it is unchanged, and was not released since now."""
         releases, generation = self._releases[name], self._taken.generation
 
         def is_held() -> bool:
@@ -131,10 +132,10 @@ class FaultsInForce:
         return is_held
 
     def fires(self, name: str, fault: FaultRule, ctx: Context | None, client: str, broker: int | None) -> Firing | None:
-        """This fault could be done to a request, or to a connection: is it to be?"""
+        """Whether this fault fires at a request or a connection that it could be applied to. Counts and notes it."""
         faults = self.follow()
         if faults.named.get(name) != fault:
-            return None  # it is gone, or another, since the request came
+            return None  # it was removed or changed since the request came
         answer = self._triggers.ask(name, self._services.clock.now)
         if not isinstance(answer, Firing):
             self._note(name, Result.NOT_NOW, answer.why, ctx, client, broker, answer.match)
@@ -151,7 +152,7 @@ class FaultsInForce:
         return answer
 
     def apply(self, name: str, fault: FaultRule, target: Target) -> Generator[Step, Any, Decision]:
-        """Do what a fault does to a request or its answer, if it can be done and is to be done now."""
+        """Apply a fault to a request or its answer, if it can be applied and fires now."""
         cannot = fault.do.effect.cannot(target)
         if cannot is not None:
             self.note(name, Result.CANNOT, cannot, target.ctx)
@@ -166,11 +167,11 @@ class FaultsInForce:
         return decision  # type: ignore[return-value]
 
     def note(self, name: str, result: Result, why: str, ctx: Context) -> None:
-        """Something about a request for the ledger."""
+        """Note a result about a request in the ledger."""
         self._note(name, result, why, ctx, _whose(ctx.connection), ctx.connection.broker_id, None)
 
     def near_miss(self, name: str, why: str, ctx: Context) -> None:
-        """A request that this fault is not about, for this reason alone. Of each fault the first few are noted."""
+        """Note a request that did not match for this one reason. Of each fault only the first few are noted."""
         noted = self._near.setdefault(name, set())
         if len(noted) < FEW and why not in noted:
             noted.add(why)

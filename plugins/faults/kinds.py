@@ -1,8 +1,8 @@
-"""Kinds: the bases of effects, by where they are done and to what. An effect says only what is its own.
+"""Kinds: the base classes of effects, by where and to what they are applied.
 
-# What is done to answers cannot be done to those of a version that does not say it yet (`since`), nor to one without a
-# part that is meant (`nothing` is what the ledger then says).
-# What may be done on either side of the broker is done where its rule says (`side`).
+# An effect on answers cannot be applied to a version that lacks the field (`since`), nor to an answer without a part
+# that matches (the ledger then has the text of `nothing`).
+# An effect that may be applied on either side of the broker is applied where its rule says (`side`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rules.trigger import Firing
 
 
 class SaidSince(NamedTuple):
-    """The first version of an API whose answers say something, and what those before it do."""
+    """The first version of an API whose answers have a field, and a text for those that lack it."""
 
     api: Api
     version: int
@@ -30,7 +30,7 @@ class AnswerEffect(Effect):
     """The base of effects on answers of the broker."""
 
     at: ClassVar = FaultSide.AFTER_BROKER
-    since: ClassVar[SaidSince | None] = None  # None: answers of all versions say it
+    since: ClassVar[SaidSince | None] = None  # None: answers of all versions have the field
 
     def cannot(self, target: Target) -> str | None:
         ctx, since = target.ctx, self.since
@@ -48,7 +48,7 @@ class PartsEffect(AnswerEffect):
         raise NotImplementedError
 
     def parts(self, target: Target) -> Iterator[Any]:
-        """Those to which it is to be done."""
+        """The parts that match, to which it is applied."""
         raise NotImplementedError
 
     def cannot(self, target: Target) -> str | None:
@@ -56,7 +56,7 @@ class PartsEffect(AnswerEffect):
 
 
 class SidedEffect(Effect):
-    """The base of effects that may be done on either side of the broker."""
+    """The base of effects that may be applied on either side of the broker."""
 
     side: FaultSide = Field(
         default=FaultSide.BEFORE_BROKER,
@@ -70,14 +70,14 @@ class SidedEffect(Effect):
 
 
 class SayingEffect(SidedEffect):
-    """The base of effects that have an answer say an error, instead of the broker or in its answer."""
+    """The base of effects that put an error into an answer, made by the proxy or by the broker."""
 
     side: FaultSide = Field(
         default=FaultSide.BEFORE_BROKER, description="Before or after the broker does it.", examples=["after_broker"]
     )
 
     def said(self, target: Target, firing: Firing | None = None) -> SaidError | None:
-        """The error; None where brokers have none for this. `firing`: None while it is asked if it can be said."""
+        """The error; None where brokers have none for this request. `firing`: None before the fault has fired."""
         raise NotImplementedError
 
     def cannot(self, target: Target) -> str | None:

@@ -1,8 +1,8 @@
-"""The ledger: what faults did, and what came near.
+"""The ledger: what faults did, and their near misses.
 
-# Every match is in it: one that fired, one that did not yet or no more, one to which nothing could be done; and
-# of each fault a few near misses: requests of the right kind that were about something else.
-# Memory is bounded: of all entries the last are kept, of each fault how many there were of each kind.
+# It has every match: those that fired, those that did not fire at that time, and those where the effect could not be
+# applied. Of each fault it has a few near misses: requests of the right kind that were about something else.
+# Memory is bounded: the last entries are kept, and for each fault the number of entries of each kind.
 # It may be read at any time, from any thread.
 """
 
@@ -15,11 +15,11 @@ from itertools import islice
 from typing import NamedTuple
 
 KEPT = 10_000  # entries
-FORGOTTEN = 1_000  # faults that are gone, and whose last numbers may still be asked for
+FORGOTTEN = 1_000  # removed faults whose last counts may still be queried
 
 
 class Result(Enum):
-    """What became of a request that a fault might have been done to."""
+    """What happened when a fault was tried on a request or a connection."""
 
     FIRED = "fired"
     NOT_NOW = "matched, not now"
@@ -28,7 +28,7 @@ class Result(Enum):
 
 
 class NotedRequest(NamedTuple):
-    """Which request it was."""
+    """The request of an entry."""
 
     api: str
     version: int
@@ -41,9 +41,9 @@ class NotedRequest(NamedTuple):
 
 
 class LedgerEntry(NamedTuple):
-    """One of them. `at`: seconds since 1970. Of a connection that was accepted there is no request.
+    """One entry. `at`: seconds since 1970. At a new connection there is no request yet.
 
-    `why` it did not fire; of one that did, the effect.
+    `why`: the reason why it did not fire; if it did, the effect.
     """
 
     at: float
@@ -63,27 +63,27 @@ class LedgerEntry(NamedTuple):
 
 
 class Ledger:
-    """What became of the faults in force, and of those before them."""
+    """The entries and counts of the faults in force, and of earlier ones."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self._entries: deque[tuple[int, LedgerEntry]] = deque(maxlen=kept)
         self._counts: Counter[tuple[str, Result]] = Counter()
-        self._last: dict[str, tuple[int, int]] = {}  # numbers of faults that are gone, the oldest first
+        self._last: dict[str, tuple[int, int]] = {}  # counts of removed faults, the oldest first
         self._noted = 0
 
     def note(self, entry: LedgerEntry) -> None:
-        """One more. From the thread of the links alone."""
+        """Add an entry. Only from the thread of the links."""
         self._noted += 1
         self._entries.append((self._noted, entry))
         self._counts[entry.fault, entry.result] += 1
 
     def begin_anew(self) -> None:
-        """Forget all entries and counts. Numbers of entries go on."""
+        """Forget all entries and counts. The numbering of entries goes on."""
         self._entries.clear()
         self._counts.clear()
 
     def forget(self, faults: Collection[str]) -> None:
-        """Count these faults from 0 again, should there be any of their names. Their last numbers are kept a while."""
+        """Begin the counts of these names at 0 again. The last counts are kept for a while."""
         for fault in faults:
             self._last.pop(fault, None)
             self._last[fault] = self.numbers(fault)
@@ -93,16 +93,16 @@ class Ledger:
             del self._last[fault]
 
     def __iter__(self) -> Iterator[LedgerEntry]:
-        """Those that are kept, the oldest first."""
+        """The entries that are kept, the oldest first."""
         return (entry for _, entry in list(self._entries))
 
     def after(self, number: int, limit: int) -> list[tuple[int, LedgerEntry]]:
-        """The first so many of those that came after entry `number`. The first entry is number 1."""
+        """The first `limit` entries after entry `number`. The first entry is number 1."""
         later = (numbered for numbered in list(self._entries) if numbered[0] > number)
         return list(islice(later, limit))
 
     def of(self, fault: str, *results: Result) -> list[LedgerEntry]:
-        """Those of one fault, that had one of these results if any are named."""
+        """The entries of one fault; if results are given, only those with one of them."""
         return [it for it in self if it.fault == fault and (not results or it.result in results)]
 
     def numbers(self, fault: str) -> tuple[int, int]:
@@ -111,9 +111,9 @@ class Ledger:
         return fired + self.count(fault, Result.NOT_NOW), fired
 
     def last_numbers(self, fault: str) -> tuple[int, int]:
-        """The same of a fault that is gone."""
+        """The same for a fault that was removed."""
         return self._last.get(fault, (0, 0))
 
     def count(self, fault: str, result: Result) -> int:
-        """How many there were, whether or not they are kept."""
+        """The number of entries of this kind, whether they are still kept or not."""
         return self._counts[fault, result]

@@ -1,4 +1,4 @@
-"""The file of faults: declared once, with every problem told at its place.
+"""The declaration of a file of faults. Every problem in a file is reported at its place.
 
     seed: 7
     faults:
@@ -7,7 +7,7 @@
         when: {after: 10, times: 2}
         do: {disconnect: after_broker}
 
-What a fault does is in `action.py`.
+`action.py` declares what stands under `do`.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class FaultRule(Section):
 
     @property
     def apis(self) -> frozenset[Api]:
-        """The APIs of whose requests it may be: those of the effect that tell of all the things that it names."""
+        """The APIs that it may be about: those of its effect whose messages have all the things that it names."""
         meant = self.do.effect.apis & self.match.apis if self.do.effect.of_requests else frozenset()
         return frozenset(api for api in meant if about.tells(api).issuperset(self.match.of_things))
 
 
 def _left_empty(value: Any) -> Any:
-    """`faults:` with nothing under it says that there are none."""
+    """`faults:` with nothing under it means no faults."""
     return () if value is None else value
 
 
@@ -64,18 +64,18 @@ class FaultsFile(Section):
 
     @cached_property
     def named(self) -> dict[str, FaultRule]:
-        """The faults by their names; those without one are called by their number: "fault 2"."""
+        """The faults by their names. A fault without a name is named by its number: "fault 2"."""
         return dict(zip(self.names, self.faults, strict=True))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each is called."""
+        """The names of the faults, in order."""
         return tuple(fault.name or f"fault {number}" for number, fault in enumerate(self.faults, 1))
 
 
-# What can be known of a connection of which no request came yet.
+# The options that can be compared before a connection's first request.
 OF_CONNECTIONS = frozenset({"broker", "from_", "listener", "during"})
-NAMED = 6  # APIs in a line
+NAMED = 6  # APIs named in one message
 FaultPath = tuple[str | int, ...]
 
 
@@ -92,7 +92,7 @@ def _check(examined: Examined[FaultsFile]) -> None:
 
 
 def findings(path: FaultPath, fault: FaultRule) -> Iterator[Finding]:
-    """Everything wrong with a fault whose options are each right."""
+    """Everything that is wrong with a fault whose single options are all valid."""
     if len(fault.do.said) != 1:
         several = " and ".join(f'"{name}"' for name in fault.do.said)
         known = ", ".join(FaultAction.model_fields)
@@ -120,7 +120,7 @@ def findings(path: FaultPath, fault: FaultRule) -> Iterator[Finding]:
 
 
 def unknown_others(path: FaultPath, fault: FaultRule, named: Mapping[str, FaultRule]) -> Iterator[Finding]:
-    """The faults that it waits for, and that are not among these by their names."""
+    """Problems with the other faults that it depends on: unknown ones, and itself."""
     for option, other in fault.when.others.items():
         if other not in named:
             yield Finding((*path, "when", option), f'no fault is called "{other}"; {nearest(other, named)}')
@@ -129,7 +129,7 @@ def unknown_others(path: FaultPath, fault: FaultRule, named: Mapping[str, FaultR
 
 
 def _listed(apis: Iterable[Api]) -> str:
-    """Some APIs, for people."""
+    """The names of APIs, for a message."""
     names = sorted(api.name for api in apis)
     return ", ".join(names[:NAMED]) + (f" or {len(names) - NAMED} more" if len(names) > NAMED else "")
 

@@ -1,10 +1,10 @@
-"""Faults on requests: each is tried on a request when it comes, and on its answer when that comes.
+"""Faults on requests: each fault is tried on a request when it comes, or on its answer when that comes.
 
-# A request is matched once, thing by thing. Faults of its answer wait in the notes of its context, and only an answer
-# for which one waits is read.
-# What one fault leaves of a request the next is tried on. An answer of ours, and an end of the connection, are last.
-# How a frame leaves (cut, dripping, other bytes) is said by a handler of its own, after what it says is decided.
-# Clients have no fetch sessions about what a fault may be about: requests within a session do not say all they mean.
+# A request is matched once, thing by thing. Faults on its answer wait in the notes of its context. Only an answer for
+# which a fault waits is read.
+# Each fault is tried on the request as the earlier ones left it. One that answers, or ends the connection, is the last.
+# How a frame leaves (cut, dripping, other bytes) is decided by a second handler, after the content of the frame.
+# Things that a fault may be about are never in a fetch session: a request within a session does not name them all.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ FINAL_EPOCH = -1  # of a fetch without a session
 
 @dataclass(slots=True)
 class PendingFaults:
-    """What is to be done yet. `subject`: what the request said for all of it; `leaving`: how the frame leaves.
+    """What is still to be applied. `subject`: the request as a whole; `leaving`: how the frame leaves.
 
-    `asks_all`: the request names nothing, and so asks for all.
+    `asks_all`: the request has no list, and so asks for all.
     """
 
     subject: Subject
@@ -62,7 +62,7 @@ class PendingFaults:
 
 
 class RequestFaults:
-    """What faults do to requests and their answers."""
+    """Applies faults to requests and their answers."""
 
     def __init__(self, in_force: FaultsInForce, services: Services) -> None:
         self._in_force, self._services = in_force, services
@@ -70,7 +70,7 @@ class RequestFaults:
         self._name_of = services.topics.get
 
     def request(self, ctx: Context, request: Any) -> Steps:
-        """Do what is to be done before the broker, and note what is to be done to the answer."""
+        """Apply the effects before the broker, and note those on the answer."""
         faults = self._matching(ctx)
         if not faults:
             return None
@@ -101,13 +101,13 @@ class RequestFaults:
         return faults_of(ctx.connection, self.key, self._in_force)
 
     def _names_any(self, faults: list[NamedFault], request: Any, version: int) -> bool:
-        """Does a request name anything that one of these faults names too?"""
+        """Whether a request names a thing that one of these faults is about."""
         naming = [fault for _, fault in faults if fault.match.of_things]
         things = about.of_request(request, version, self._name_of)
         return any(_is_meant(fault, thing) for thing in turns(things) for fault in naming)
 
     def _learn_names(self, ctx: Context, request: Request) -> Steps:
-        """Ask what topics are called of which the request says the id."""
+        """Ask for the names of topics of which the request has the id."""
         ids = (topic for path in paths(type(request), Meaning.TOPIC_ID) for topic in values(path, ctx.version, request))
         unknown = self._services.topics.unknown(ids)
         if unknown:
@@ -115,7 +115,7 @@ class RequestFaults:
         return None
 
     def _before(self, ctx: Context, request: Any, faults: list[NamedFault], pending: PendingFaults) -> Steps:
-        """Try each fault on the request; those that wait for its answer are put into `pending`."""
+        """Try each fault on the request. Faults on its answer are put into `pending`."""
         forward: Forward | None = None
         things = list(about.of_request(request, ctx.version, self._name_of))
         pending.asks_all = any(thing.is_open for thing in things)
@@ -138,7 +138,7 @@ class RequestFaults:
                 if isinstance(decision, Forward):
                     copies = max(decision.copies, forward.copies if forward else 1)
                     forward = Forward(request, copies=copies)
-                    things = list(about.of_request(request, ctx.version, self._name_of))  # those that are left
+                    things = list(about.of_request(request, ctx.version, self._name_of))  # the things that are left
                 elif isinstance(decision, Raw | Cut | Drip):
                     pending.leaving = decision
                 elif decision is not None:
@@ -174,12 +174,12 @@ class RequestFaults:
         )
 
     def is_pending(self, ctx: Context) -> bool:
-        """Is there anything to do to the answer?"""
+        """Whether anything is to be applied to the answer."""
         pending: PendingFaults | None = ctx.notes.get(self.key)
         return pending is not None and bool(pending.faults or pending.to_answer)
 
     def response(self, ctx: Context, response: Any) -> Steps:
-        """Do what is to be done to the answer."""
+        """Apply the effects on the answer."""
         pending: PendingFaults = ctx.notes[self.key]
         is_changed = _do_all(pending, response)
         for name, fault in pending.faults:
@@ -195,32 +195,32 @@ class RequestFaults:
         return Forward(response) if is_changed else None
 
     def leaves_oddly(self, ctx: Context) -> bool:
-        """Does the frame leave in another manner than whole and at once?"""
+        """Whether the frame leaves otherwise than whole and at once."""
         pending: PendingFaults | None = ctx.notes.get(self.key)
         return pending is not None and pending.leaving is not None
 
     def leave(self, ctx: Context, message: Any) -> Decision:
-        """Say how it leaves."""
+        """Decide how the frame leaves."""
         pending: PendingFaults = ctx.notes[self.key]
         leaving, pending.leaving = pending.leaving, None
         return leaving
 
 
 def _do_all(pending: PendingFaults, answer: Response) -> bool:
-    """Do to an answer what is to be done to it in any case. Gives whether there was anything."""
+    """Make the changes to an answer that were noted at its request. Returns whether there were any."""
     for do in pending.to_answer:
         do(answer)
     return bool(pending.to_answer)
 
 
 def _is_meant(fault: FaultRule, thing: Thing) -> bool:
-    """Whether a fault is about this; of what shows in the answer alone, whether it may be."""
+    """Whether a fault is about this thing; for a thing that only the answer shows, whether it may be."""
     is_part = thing.is_open and fault.do.effect.at is FaultSide.AFTER_BROKER
     return fault.match.of_subject(thing.subject, is_part=is_part)
 
 
 def _forgotten(ctx: Context, request: Request) -> Response:
-    """What a broker answers that has forgotten a fetch session: the client asks for all it wants."""
+    """The answer of a broker that does not know the fetch session: the client then asks for everything again."""
     code = ErrorCode.FETCH_SESSION_ID_NOT_FOUND
     answer = refuse(ctx.api, ctx.version, request, code)
     assert answer is not None

@@ -2,11 +2,11 @@
 
     {"seed": 7, "generation": 2, "faults": [{"name": "lost-ack", "match": {...}, "when": {...}, "do": {...}}]}
 
-# The state is whole: exactly these faults stand behind those of the file. `seed` null: that of the file.
-# A fault of the state that was there before, and is the same, is not read again, and goes on counting.
-# Another `generation` has all counters and the ledger begin anew.
-# Where a file brings a name that a fault of the state has, the fault of the state takes its place.
-# A fault that waits for one that left the file waits until it is there again.
+# A state is complete: exactly its faults follow those of the file. `seed` null: the file's seed is used.
+# A fault that is the same in the state before is not read again, and keeps its counts.
+# With another `generation` all counts and the ledger begin anew.
+# If the file and the state have a fault of the same name, the state's fault is in force.
+# A fault that depends on one that left the file is not in force until that one is there again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST = 1_000  # faults in a state
 
 
 class FileFaults(NamedTuple):
-    """What a file says: the faults, and as which plain values each stands there, in the same order."""
+    """A file that was read: the faults, and the plain values of each, in the same order."""
 
     faults: FaultsFile
     said: tuple[Any, ...] = ()
@@ -38,7 +38,7 @@ def load(file: str) -> FileFaults:
 
 
 class RunTimeFaults(NamedTuple):
-    """A state that was read. `said` is as which plain values each fault came."""
+    """A state that was read. `said` has the plain values of each fault."""
 
     seed: int | None
     generation: int
@@ -47,7 +47,7 @@ class RunTimeFaults(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """A set, and what it was made of."""
+    """A set of faults, with the file and the state of which it was made."""
 
     file: FileFaults
     state: RunTimeFaults
@@ -59,7 +59,7 @@ NOTHING = RunTimeFaults(None, 0, {}, {})
 
 
 class Overlay:
-    """The faults in force: `value`. `state` is what was taken before, if anything."""
+    """The faults in force are `value`. `state` is the last state that was in force, if any."""
 
     def __init__(self, file: WatchedFile[FileFaults] | None, state: Any = None) -> None:
         self._file = file
@@ -68,21 +68,21 @@ class Overlay:
 
     @property
     def file(self) -> FileFaults:
-        """What the file says now."""
+        """The present file."""
         return NO_FILE if self._file is None else self._file.value
 
     @property
     def value(self) -> FaultSet:
-        """The faults as they are now: the same object until one of them changes. From any thread."""
+        """The present faults: the same object until one of them changes. From any thread."""
         file = NO_FILE if self._file is None else self._file.value
         merged, state = self._merged, self._state
         if merged.file is not file or merged.state is not state:  # asked for each request
-            # Another thread may take a state meanwhile. Then what is put here is not believed by who asks next.
+            # Another thread may put a state in force meanwhile. Then the next call sees that this merge is old.
             merged = self._merged = _merge(file, state)
         return merged.faults
 
     def prepare(self, state: Any) -> Callable[[], None]:
-        """Read another state. Gives what puts it in force. Raises StateError."""
+        """Read another state. Returns a function that puts it in force. Raises StateError."""
         file, taken = self.file, _read(state, self._state)
         named = file.faults.named | taken.rules
         found: list[Finding] = []
@@ -99,7 +99,7 @@ class Overlay:
 
 
 def _read(state: Any, before: RunTimeFaults) -> RunTimeFaults:
-    """Read what is new in a state. Raises StateError."""
+    """Read a state; faults that were in the state before are taken from there. Raises StateError."""
     said: dict[str, Any] = {}
     rules: dict[str, FaultRule] = {}
     found: list[Finding] = []
@@ -107,12 +107,12 @@ def _read(state: Any, before: RunTimeFaults) -> RunTimeFaults:
         raise StateError([Finding(("faults",), f"more than {MOST:,} faults; remove those that are not needed")])
     for index, fault in enumerate(state["faults"]):
         path, name = ("faults", index), fault["name"]
-        if repr(before.said.get(name)) == repr(fault):  # 1 == True, and they do not say the same
+        if repr(before.said.get(name)) == repr(fault):  # repr, since 1 == True
             rule: FaultRule | None = before.rules[name]
         else:
             rule, wrong = examine(FaultRule, fault, path)
             found += wrong if rule is None else findings(path, rule)
-            time.sleep(0)  # the thread of the links may have its turn
+            time.sleep(0)  # gives the thread of the links its turn
         if rule is not None:
             said[name], rules[name] = fault, rule
     if found:
@@ -127,6 +127,6 @@ def _merge(file: FileFaults, state: RunTimeFaults) -> Merged:
 
 
 def _meant(named: dict[str, FaultRule]) -> dict[str, FaultRule]:
-    """Those that wait for none that is not there."""
+    """The faults without those that depend on a missing one."""
     there = {name: rule for name, rule in named.items() if named.keys() >= set(rule.when.others.values())}
     return named if len(there) == len(named) else _meant(there)

@@ -1,7 +1,7 @@
-"""Preset: a fault that has a name of its own, and is another error for each API and version, as brokers say it.
+"""Preset: an effect that puts the error into answers that brokers use for an incident, by API and version.
 
-# Which one, `codes` says: that of the first version that is not above the request's counts, the newest first.
-# What an API has no such error for is not what the fault is done to.
+# `codes` lists errors by version, the newest first. The first entry that is not newer than the request counts.
+# An effect applies only to APIs that have such an error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rules.trigger import Firing
 
 
 class CodeSince(NamedTuple):
-    """What brokers say from this version of an API on."""
+    """The error that brokers give from this version of an API on."""
 
     version: int
     code: ErrorCode
@@ -26,16 +26,16 @@ Codes = dict[Api, tuple[CodeSince, ...]]
 
 
 def always(*apis: Api, code: ErrorCode) -> Codes:
-    """What brokers say in all versions of these."""
+    """One error for all versions of these APIs."""
     return {api: (CodeSince(0, code),) for api in apis}
 
 
 class PresetAnswer(SayingEffect):
-    """The base of such effects."""
+    """The base of effects with preset errors."""
 
     @property
     def codes(self) -> Codes:
-        """What brokers say, by API; the newest version first."""
+        """The errors that brokers give, by API; the newest version first."""
         raise NotImplementedError
 
     @property

@@ -1,12 +1,12 @@
-"""Questions about the faults of one worker, which are asked while it runs.
+"""Questions about the faults of one worker, asked while it runs.
 
 | question | about | answer |
 |---|---|---|
 | `faults` | `names`, or null for all | the seed, the faults of the file, and how often each fault matched and fired |
-| `last` | `name` of a fault that was taken away | how often it matched and fired |
-| `in_file` | `names` | those of them that stand in the file |
-| `ledger` | `after`: numbers by lives, `limit` | entries after the number of this life; if none is said, its first |
-| `release` | `name` | nothing: what this fault holds goes on |
+| `last` | `name` of a fault that was removed | how often it matched and fired |
+| `in_file` | `names` | the names of them that are in the file |
+| `ledger` | `after`: numbers by life, `limit` | entries after the number for this life; without one, the first |
+| `release` | `name` | nothing: the fault releases all that it holds |
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _lives = count()
 
 
 class FaultQuestions:
-    """Answers them. Its `life` is another one for each plugin that is made, in whatever process."""
+    """Answers the questions. Each instance of the plugin, in any process, has a `life` of its own."""
 
     def __init__(self, overlay: Overlay, in_force: FaultsInForce, services: Services) -> None:
         self._overlay, self._in_force = overlay, in_force
@@ -46,7 +46,7 @@ class FaultQuestions:
         }
 
     def answer(self, question: str, said: Mapping[str, Any]) -> Any:
-        """Raises KeyError for a question that is none of them."""
+        """Answer one. Raises KeyError for an unknown question."""
         return self._answers[question](said)
 
     def _faults(self, said: Mapping[str, Any]) -> Any:

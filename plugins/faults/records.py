@@ -1,7 +1,7 @@
-"""Records: those of the partitions that a fault is about, in a request or an answer, and how their batches change.
+"""Records: effects on the batches of the partitions that a fault is about, in a request or an answer.
 
-# Only whole batches are changed. A last one that breaks off stays as it is, and so does what cannot be read.
-# Control batches are the broker's own: markers of transactions are never changed.
+# Only complete batches are changed. A last batch that breaks off stays as it is, and so do bytes that cannot be read.
+# Control batches, the markers of transactions, belong to the broker and are never changed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FETCHING = frozenset({FETCH, SHARE_FETCH})
 
 
 class RecordsEffect(SidedEffect):
-    """The base of effects on batches of records, each for itself: produced or fetched ones."""
+    """The base of effects that change single batches of records, produced or fetched ones."""
 
     side: FaultSide = Field(
         default=FaultSide.AFTER_BROKER, description="What is produced, or what is fetched.", examples=["after_broker"]
@@ -63,16 +63,16 @@ class RecordsEffect(SidedEffect):
         return Forward(target.message)
 
     def fits(self, batch: Batch) -> bool:
-        """Whether it can be done to this."""
+        """Whether the effect can be applied to this batch."""
         return isinstance(batch, RecordBatch) and not batch.is_control
 
     def changed(self, batch: Any) -> bytes:
-        """The batch as it is instead."""
+        """The bytes of the changed batch."""
         raise NotImplementedError
 
 
 def holders(target: Target, side: FaultSide) -> Iterator[Any]:
-    """The partitions that are meant, as far as they have records."""
+    """The partitions that match and have records."""
     found: Iterator[Any]
     if side is FaultSide.BEFORE_BROKER:
         found = (thing.array.elements[thing.position] for thing in target.meant if thing.array is not None)
@@ -82,17 +82,17 @@ def holders(target: Target, side: FaultSide) -> Iterator[Any]:
 
 
 def readable(records: bytes | memoryview) -> Iterator[Batch]:
-    """The batches, up to where these bytes are none."""
+    """The batches, up to bytes that cannot be read as one."""
     try:
         for batch in batches(records, partial=True):
             turn()
             yield batch
     except ProtocolError:
-        return  # somebody sent it so, and gets it so
+        return  # unreadable bytes are passed on as they came
 
 
 def rewritten(records: bytes | memoryview, change: Callable[[Batch], bytes | None]) -> bytes:
-    """These records, each batch as `change` has it; None leaves it as it is."""
+    """These records with each batch replaced by what `change` returns; None leaves the batch as it is."""
     pieces: list[bytes | memoryview] = []
     end = 0
     for batch in readable(records):

@@ -1,13 +1,13 @@
-"""Replay: faults fire at exactly the matches at which they fired in an earlier run, or at some of these.
+"""Replay: faults fire at exactly the matches at which they fired in an earlier run, or at some of them.
 
     {"fault": "lost-ack", "match": 3}
     {"fault": "lost-ack", "match": 7}
 
-# One line of JSON is one firing. A ledger in such lines is a replay too: of its entries those with the result "fired".
-# DOORKEEPER_FAULTS_RECORD names a file to which each firing is added. DOORKEEPER_FAULTS_REPLAY names one that says at
-# which matches faults fire, whatever `nth`, `after`, `times` and `probability` say: all others never do. Windows, and
-# what one fault has to do with another, stay, since they say which matches are counted.
-# Matches are counted anew after each reset: a recording is of one run of one test, or of one scenario.
+# One line of JSON is one firing. A ledger in such lines is a replay too: its entries with the result "fired" count.
+# DOORKEEPER_FAULTS_RECORD names a file to which each firing is appended. DOORKEEPER_FAULTS_REPLAY names a file with the
+# matches at which faults fire, in place of `nth`, `after`, `times` and `probability`; a fault that it does not name
+# never fires. Windows and conditions on other faults stay, since they say which matches are counted.
+# Matches are counted anew after each reset, so a recording is of one run of one test, or of one scenario.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST = 100_000  # firings in a file
 
 
 class ReplayedFiring(NamedTuple):
-    """A fault that fired, and at which of its matches."""
+    """A fault that fired, and the number of the match."""
 
     fault: str
     match: int
@@ -38,11 +38,11 @@ class ReplayedFiring(NamedTuple):
 
 
 class BadReplayError(ValueError):
-    """A file that is no replay: a line for people."""
+    """A file is no valid replay. The text is one line for people."""
 
 
 def read_firings(file: Path) -> list[ReplayedFiring]:
-    """The firings that a file says, in its order. Raises BadReplayError."""
+    """The firings in a file, in its order. Raises BadReplayError."""
     found: list[ReplayedFiring] = []
     try:
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
@@ -73,7 +73,7 @@ def _said(line: str, place: str) -> ReplayedFiring | None:
 
 
 def write_firings(file: Path, firings: Iterable[ReplayedFiring]) -> None:
-    """Make such a file."""
+    """Write a file of firings."""
     file.write_text("".join(map(_line, firings)), encoding="utf-8")
 
 
@@ -82,13 +82,13 @@ def _line(firing: ReplayedFiring) -> str:
 
 
 def only_at(when: When, matches: Iterable[int]) -> When:
-    """This `when`, but for the matches at which its fault fires: these alone."""
+    """This `when`, changed so that its fault fires at these matches alone."""
     nth = tuple(sorted(matches)) or (NEVER,)
     return when.model_copy(update={"nth": nth, "after": None, "times": None, "probability": None})
 
 
 class Replay:
-    """What the environment of this process says: at which matches faults fire, and where firings are noted.
+    """The replay and the recording that the environment of this process asks for.
 
     Raises BadReplayError.
     """
@@ -101,23 +101,23 @@ class Replay:
             for fault, match in read_firings(Path(replayed)):
                 self._matches.setdefault(fault, []).append(match)
         self._file = Path(recorded) if recorded else None
-        self._new: deque[ReplayedFiring] = deque()  # one thread adds to it, and another takes from it
+        self._new: deque[ReplayedFiring] = deque()  # one thread appends, another takes out
 
     @property
     def is_recording(self) -> bool:
         return self._file is not None
 
     def when(self, name: str, when: When) -> When:
-        """When this fault fires."""
+        """When this fault fires: as its rule says, or as the replay says."""
         return when if self._matches is None else only_at(when, self._matches.get(name, ()))
 
     def note(self, firing: Firing) -> None:
-        """A fault fired."""
+        """Note a firing for the recording."""
         if self._file is not None:
             self._new.append(ReplayedFiring(firing.rule, firing.match))
 
     def flush(self) -> None:
-        """Write what was noted. In a thread of its own; workers share the file."""
+        """Append the noted firings to the file, which workers share. Runs in a thread of its own."""
         new = [self._new.popleft() for _ in range(len(self._new))]
         if new and self._file is not None:
             with self._file.open("a", encoding="utf-8") as file:

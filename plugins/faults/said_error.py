@@ -1,10 +1,10 @@
-"""Said error: how an answer comes to say an error about what a fault is about.
+"""Said error: puts an error into an answer, for the things that a fault is about.
 
-# Before the broker: what is meant of the request never reaches it. The rest is served, and the answer has both.
-# After the broker: what was asked for is done, and its answer says that it failed.
-# An error stands where brokers say it, unless a level is named. What stands beside an error in a broker's answer is
-# empty, and so it is here. What says what the answer is about stays.
-# ErrorCode.NONE is said in the same way: all is well, and the broker never saw it.
+# Before the broker: the things that match never reach it. The rest is served, and the answer has both.
+# After the broker: the request is carried out, and its answer says that it failed.
+# An error stands where brokers put it, unless a level is named. As in a broker's answer, the fields beside an error are
+# empty. The fields that name the topic, partition and the like stay.
+# ErrorCode.NONE is put in the same way: the answer says success, and the broker never saw the request.
 """
 
 from __future__ import annotations
@@ -45,22 +45,22 @@ from proxy.plugin.schema import (
 )
 from rules.match import Subject
 
-OF_ELEMENTS = IDENTITY | {Meaning.MEMBER_ID}  # what says which element of the request it answers
+OF_ELEMENTS = IDENTITY | {Meaning.MEMBER_ID}  # the fields that say which element of the request is answered
 
 
 class SaidError(NamedTuple):
-    """One error, where it stands (None: where brokers say it), and a text beside it."""
+    """One error, its level in the answer (None: where brokers put it), and its message."""
 
     code: ErrorCode
     level: str | None = None
     message: str | None = None
 
     def level_in(self, ctx: Context) -> str:
-        """The level at which it stands in answers of this API and version."""
+        """The level of the error in answers of this API and version."""
         return self.level or usual_level(ctx.api, ctx.version, self.code)
 
     def cannot(self, target: Target) -> str | None:
-        """Why no answer can say it; None if one can."""
+        """Why no answer can have it; None if one can."""
         ctx = target.ctx
         silent = no_answer(target)
         if silent is not None:
@@ -70,7 +70,7 @@ class SaidError(NamedTuple):
         return None
 
     def cannot_before(self, target: Target) -> str | None:
-        """Why it cannot be said instead of the broker's answer; None if it can."""
+        """Why the proxy cannot answer with it in the broker's place; None if it can."""
         cannot = self.cannot(target)
         if cannot is not None:
             return cannot
@@ -83,33 +83,33 @@ class SaidError(NamedTuple):
         return None if is_said else f'the request names nothing that is answered at the level "{name}"'
 
     def cannot_after(self, target: Target) -> str | None:
-        """Why it cannot be said in this answer of the broker; None if it can."""
+        """Why it cannot be put into this answer of the broker; None if it can."""
         missing = f"the answer has no {self.level_in(target.ctx)} that is meant"
         return self.cannot(target) or (None if any(True for _ in self._meant(target)) else missing)
 
     def before(self, target: Target) -> Forward | Reply:
-        """Say it instead of the broker."""
+        """Answer with it in the broker's place."""
         ctx = target.ctx
         if not target.all_meant:
             return self._take_out(target)
         answer = refuse(ctx.api, ctx.version, target.message, self.code, self.message, self.level)
         assert answer is not None
-        # KIP-511: a broker that does not know the version answers in one that every client does.
+        # KIP-511: a broker that does not know the version answers in a version that every client knows.
         unknown = ctx.api is API_VERSIONS and self.code is ErrorCode.UNSUPPORTED_VERSION
         return Reply(answer, version=0 if unknown else None)
 
     def after(self, target: Target) -> Decision:
-        """Say it in the broker's answer."""
+        """Put it into the broker's answer."""
         for struct in list(self._meant(target)):
             self._fail(target.ctx, struct)
         return Forward(target.message)
 
     def _meant(self, target: Target) -> Iterator[Struct]:
-        """The structs of an answer that are to carry the error."""
+        """The structs of an answer that get the error."""
         return target.structs(self.level_in(target.ctx))
 
     def _fail(self, ctx: Context, struct: Struct) -> None:
-        """Have a struct of an answer say that what it is about failed, and nothing else of that."""
+        """Put the error into a struct of an answer, and empty its other fields."""
         cls: type[Struct] = type(struct)
         fresh, left, said = blank(cls), LEFT.get(ctx.api, {}), errors(type(struct), ctx.version)
         for field in struct.fields:
@@ -125,7 +125,7 @@ class SaidError(NamedTuple):
                 setattr(struct, field.name, value)
 
     def _stays(self, cls: type[Struct], field: Field) -> bool:
-        """Whether a failed answer has this too."""
+        """Whether an answer with an error keeps this field."""
         if level(cls) != TOP:
             return field.meaning in OF_ELEMENTS or field.name in IDENTITY_NAMES
         # KIP-394: with this error the broker gives the member the id with which to join.
@@ -133,7 +133,7 @@ class SaidError(NamedTuple):
         return given or field.meaning is Meaning.THROTTLE_TIME
 
     def _take_out(self, target: Target) -> Forward:
-        """Take what is meant out of the request, and say the error of it in the answer."""
+        """Take the things that match out of the request, and put their errors into the answer."""
         ctx, refused = target.ctx, list[RefusedElement]()
         parts = _whole(target.meant)
         for array, indices in parts:
@@ -150,7 +150,7 @@ class SaidError(NamedTuple):
 
 
 def _saying(answer: Response, version: int, name: str, code: int) -> Iterator[Struct]:
-    """The structs of an answer that say this error at this level."""
+    """The structs of an answer that have this error at this level."""
     for struct, _ in at_level(answer, version, name, Subject(), _no_name):
         cls: type[Struct] = type(struct)
         if any(getattr(struct, field.name) == code for field in errors(cls, version)):
@@ -162,7 +162,7 @@ def _no_name(topic_id: bytes) -> None:
 
 
 def _whole(things: Iterable[Thing]) -> list[tuple[Array, set[int]]]:
-    """Which elements of which arrays these are: an element whose own elements are all meant is meant itself."""
+    """These things as elements of arrays. An element of which all inner elements match is taken as a whole."""
     found: dict[tuple[int, str], tuple[Array, set[int]]] = {}
     todo = list(things)
     while todo:

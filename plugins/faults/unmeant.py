@@ -1,9 +1,8 @@
-"""Unmeant: what is known of requests of one connection that no fault is about, so that the next like them may pass.
+"""Unmeant: samples of requests of one connection that no fault is about, so that later ones like them may pass.
 
-# Either nothing but the API and the client matters, or how a request begins and which topics it names.
-# Requests of a fetch session are the same but for their epoch. Where all of one is the same but for that, no name is
-# looked at.
-# It is believed as long as the faults and the client are the same (`ConnectionFaults`).
+# Either only the API and the client matter, or the beginning of a request and its topics do.
+# Requests of a fetch session differ only in their epoch. Where all other bytes are the same, no name is checked.
+# A sample is valid as long as the faults and the client are the same (`ConnectionFaults`).
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, TOPICS, nobody, rollcal
 HEAD = REQUEST_HEAD.size
 MOST = 1_000  # topics that are known on one connection
 LONGEST_NAME = 249  # bytes of a name that is known: Kafka's longest
-ENTRY = 100  # bytes that one takes, beside its name
+ENTRY = 100  # bytes of an entry, beside its name
 EPOCH = 4  # bytes
 OPENS = bytes(EPOCH)  # the epoch of a request that opens a session
-NEGATIVE = b"\x80"  # what that of a request without a session begins with, or with a higher byte
-LOOKED_AT = 64 << 10  # bytes; looking at all that fits in these takes up to 2 ms, where all is names
+NEGATIVE = b"\x80"  # the epoch of a request without a session begins with this byte or a higher one
+LOOKED_AT = 64 << 10  # bytes that are checked; this takes up to 2 ms, if they are all names
 
 
 class Unmeant:
-    """No fault is about any request of this API by this client. `header` says again who it is."""
+    """A sample where no fault is about any request of this API by this client. `header` has the client id."""
 
     __slots__ = ("api", "ctx", "header", "of")
 
@@ -35,14 +34,14 @@ class Unmeant:
         self.ctx, self.of, self.header = ctx, of, header
 
     def are_all(self, frame: memoryview) -> bool:
-        """May this request pass?"""
+        """Whether this request may pass."""
         return frame[HEAD : HEAD + len(self.header)].tobytes() == self.header
 
 
 class RequestBeginning(NamedTuple):
-    """What follows the head of a request, as far as to its topics: all of it, or as far as to the epoch of a session.
+    """The bytes between the head of a request and its topics. In a session, `start` ends before the epoch.
 
-    `rest` follows that epoch, which is another one each time.
+    `rest` are the bytes from the epoch, which is another one each time, to the topics.
     """
 
     start: bytes
@@ -50,7 +49,7 @@ class RequestBeginning(NamedTuple):
     session: UnmeantSession | None = None
 
     def as_in(self, frame: memoryview) -> bytes:
-        """With the epoch that this request has, if it goes on with the session; what none begins with, else."""
+        """The beginning with the epoch of this request; b"", which matches none, if it continues no session."""
         if self.session is None:
             return self.start
         at = HEAD + len(self.start)
@@ -59,9 +58,9 @@ class RequestBeginning(NamedTuple):
 
 
 class SameInSession:
-    """A request of a fetch session that passes, and so do those that are the same but for its epoch.
+    """A request of a fetch session that passes, as a sample for others that differ only in the epoch.
 
-    `after` follows the epoch, `current` gives the faults of the connection as they are now.
+    `after`: the bytes after the epoch. `current` gives the present faults of the connection.
     """
 
     __slots__ = ("_after", "_current", "_of", "_session")
@@ -72,19 +71,19 @@ class SameInSession:
         self._of, self._session, self._after, self._current = of, session, after, current
 
     def goes_on(self, rest: memoryview) -> bool:
-        """Is this, from the epoch on, the same? The sessions of who was the client in between were not seen."""
-        said = bytes(rest)  # numbers made of slices would take three times as long
+        """Whether a request is the same after its epoch, and neither the client nor its session has changed."""
+        said = bytes(rest)  # converting slices to numbers would take three times as long
         is_same = said[EPOCH:] == self._after and OPENS < said[:EPOCH] < NEGATIVE
         return is_same and self._current() is self._of and self._session is self._of.session
 
 
 class UnmeantTopics(Unmeant):
-    """Topics that no fault is about, and how requests begin that pass where they name no others."""
+    """A sample with topics that no fault is about: requests that begin like it pass if they name no others."""
 
     __slots__ = ("_known", "_size", "_strangers", "begins")
 
     def __init__(self, ctx: Context, of: ConnectionFaults, begins: RequestBeginning) -> None:
-        super().__init__(ctx, of, b"")  # it is in what they begin with
+        super().__init__(ctx, of, b"")  # `begins` has the header
         request = ctx.api.request
         array, name = TOPICS[request]
         self.begins = begins
@@ -98,12 +97,12 @@ class UnmeantTopics(Unmeant):
         return self._size
 
     def let_go(self) -> None:
-        """Forget the names: requests about them are read once more."""
+        """Forget the names; requests about them are read again."""
         self._known.clear()
         self._size = 0
 
     def know(self, topics: Iterable[str | bytes]) -> None:
-        """No fault is about these, which are names or ids."""
+        """Note topics, by name or id, that no fault is about."""
         for topic in topics:
             name = topic.encode() if isinstance(topic, str) else topic
             if len(self._known) >= MOST:
@@ -113,18 +112,18 @@ class UnmeantTopics(Unmeant):
                 self._size += len(name) + ENTRY
 
     def are_all(self, frame: memoryview) -> bool:
-        """Does a request begin so, and name no other topics?"""
+        """Whether a request begins like the sample and names no other topics."""
         begins, session = self.begins.as_in(frame), self.begins.session
         if not begins or (session is not None and session is not self.of.session):
             return False
         try:
             return self._strangers(frame[:LOOKED_AT], HEAD, begins, self._known) == []
         except BAD_BYTES:
-            return False  # more is to come; or whoever reads it says what is wrong
+            return False  # more bytes are to come, or the reader of the request will report the error
 
 
 def beginning(ctx: Context, of: ConnectionFaults, frame: memoryview, body: int) -> RequestBeginning | None:
-    """How a request begins; None where it opens a fetch session, or no fault was ever looked for in the one it has."""
+    """The beginning of a request; None where it opens a fetch session, or continues one that was not checked."""
     request, version = ctx.api.request, ctx.version
     topics = start_finder(request, version, TOPICS[request][0])(frame, body)
     epochs = spans_finder(FetchRequest, version, "session_epoch")(frame, body)[:-1] if ctx.api is FETCH else ()

@@ -1,1 +1,1 @@
-"""What a fault can do, one effect a file."""
+"""What a fault can do: one module for each effect."""

@@ -1,7 +1,7 @@
-"""Aborted: the list of aborted transactions beside fetched records is not true.
+"""Aborted: the list of aborted transactions beside fetched records is false.
 
-A consumer that reads what is committed goes by this list alone. Where a transaction is missing in it, it reads records
-that were taken back; where one was added, it never reads some that were committed, up to the end of the answer.
+A consumer with isolation level read_committed goes by this list alone. If a transaction is missing in it, the consumer
+reads records that were aborted. If one was added, it never gets some committed records, up to the end of the answer.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class FalseAbortedTransactions(AnswerEffect):
 
 
 def _committed(partition: Any) -> Iterator[Any]:
-    """The transactions in a partition's answer that were not aborted, as aborted ones are told."""
+    """The transactions in a partition's answer that were not aborted, as entries for the list of aborted ones."""
     listed = deque(sorted(partition.aborted_transactions, key=lambda it: int(it.first_offset)))
-    under_way = set[int]()  # the producers whose transaction was aborted, or is told already
+    under_way = set[int]()  # producers whose transaction was aborted, or was yielded already
     for batch in readable(partition.records or b""):
         if isinstance(batch, MessageSet) or not (batch.is_control or batch.is_transactional):
             continue

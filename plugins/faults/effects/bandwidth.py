@@ -1,7 +1,7 @@
-"""Bandwidth: frames arrive no faster than so many bytes in a second.
+"""Bandwidth: frames arrive at no more than a number of bytes a second.
 
-Answers of one connection follow each other, and so do its requests: each connection has this bandwidth for itself. A
-frame takes its time in steps of 5 ms, the smallest one step.
+Each connection has this bandwidth for itself: its answers follow each other, and so do its requests. A frame is sent in
+steps of 5 ms; the smallest takes one step.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Batches: a fetch brings them otherwise than they lie in the log.
+"""Batches: a fetch returns batches otherwise than they are in the log.
 
-# `dropped`: one is left out, as a log would have it that lost it: the offsets go on behind a gap, which consumers take
-# for what compaction left. `reordered`: two that follow each other come the other way round. `repeated`: one comes
-# twice. Which one, chance says.
-# One is only left out where another follows: a consumer would ask again for the last one.
+# `dropped`: one is left out, as if the log had lost it. The offsets have a gap, which consumers take for the effect of
+# compaction. `reordered`: two neighbours are swapped. `repeated`: one comes twice. Chance selects the batch.
+# A batch is left out only where another follows: a consumer would fetch the last one again.
 """
 
 from __future__ import annotations
@@ -62,10 +61,10 @@ class MisplacedBatches(AnswerEffect):
         return Forward(target.message)
 
     def _places(self, found: list[RecordBatch | MessageSet]) -> list[int]:
-        """Where it may be done to a batch."""
+        """The places of batches to which it may be applied."""
         return list(_data(found if self.what is Misplaced.REPEATED else found[:-1]))
 
 
 def _data(found: list[RecordBatch | MessageSet]) -> Iterator[int]:
-    """The places of what is no marker of a transaction."""
+    """The places of batches that are no markers of transactions."""
     return (at for at, it in enumerate(found) if not (isinstance(it, RecordBatch) and it.is_control))

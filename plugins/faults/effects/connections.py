@@ -1,7 +1,7 @@
-"""Connections that come to nothing, or late: a broker that refuses them, resets them, is slow to accept, or is down.
+"""New connections: a broker that refuses them, resets them, is slow to serve them, or is down.
 
-A client sees a connection that ends before anything was said on it, as in front of a broker whose process is gone. What
-is known of it then is where it comes from and which broker it is for, and no more.
+A client sees a connection that ends before any byte was exchanged, as with a broker whose process is gone. At that time
+only the client's address, the listener and the broker of the connection are known.
 """
 
 from __future__ import annotations

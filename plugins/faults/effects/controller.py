@@ -1,4 +1,4 @@
-"""Controller: the cluster says that nobody is its controller, or another broker than the one that is."""
+"""Controller: an answer says that the cluster has no controller, or names another broker than the real one."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Coordinator: FindCoordinator names another broker than the one that coordinates.
+"""Coordinator: FindCoordinator names another broker than the real coordinator.
 
-A client that believes it asks a broker that says NOT_COORDINATOR.
+A client that believes it sends its requests to a broker that answers NOT_COORDINATOR.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from proxy.plugin import FIND_COORDINATOR, Decision, Forward
 from proxy.plugin.schema import TOP
 from rules.trigger import Firing
 
-SEVERAL_SINCE = 4  # the version of FindCoordinator that names many
+SEVERAL_SINCE = 4  # the first version of FindCoordinator with many keys
 
 
 class FalseCoordinator(PartsEffect):
@@ -32,7 +32,7 @@ class FalseCoordinator(PartsEffect):
         brokers = sorted(target.ctx.topology.brokers)
         for found in list(self.parts(target)):
             other = next((it for it in brokers if it > found.node_id), brokers[0])
-            # Its real address: what clients are told instead is the plugin's after this one.
+            # Its real address: the plugin `address` replaces it later.
             found.node_id, (found.host, found.port) = other, target.ctx.topology.brokers[other].real
         return Forward(target.message)
 

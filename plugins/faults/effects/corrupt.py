@@ -1,12 +1,12 @@
-"""Corrupt: records that are not what their batch says.
+"""Corrupt: batches of records that contradict their headers, or have other values.
 
-Before the broker it is the broker that must notice, and after it the consumer. All but `checksum` and `length` have a
-checksum that fits, as records have that were written wrongly and not damaged on the way.
+Before the broker it is the broker that must notice, after the broker the consumer. All but `checksum` and `length` have
+a valid checksum, as records that were written wrongly and not damaged on the way.
 
-# `checksum`: it does not fit. `compression`: the batch says that it is compressed otherwise than it is. `codec`: it
-# says a way of compression that nobody knows. `count`: it says one record more than it has. `magic`: a format that
-# nobody knows. `length`: it says twice its length, and so it breaks off.
-# `value`: every value is other bytes. No broker or client notices: the application does, when it reads them.
+# `checksum`: the checksum does not fit. `compression`: the batch names another codec than its own. `codec`: it names a
+# codec that does not exist. `count`: it says one record more than it has. `magic`: it has an unknown format. `length`:
+# it says twice its length, and so it breaks off.
+# `value`: every value has other bytes. No broker or client notices; the application does, when it reads them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Corruption(Enum):
 
 
 class CorruptRecords(RecordsEffect):
-    """Have every batch be wrong."""
+    """Corrupt every batch."""
 
     what: Corruption = Field(
         default=Corruption.CHECKSUM, description="What is wrong with the records.", examples=["compression"]
@@ -75,7 +75,7 @@ class CorruptRecords(RecordsEffect):
 
 
 def _records(batch: RecordBatch) -> list[Record]:
-    """Those of a batch; none where they cannot be read, or take more memory than they may."""
+    """The records of a batch; none where they cannot be read, or would take too much memory."""
     try:
         return list(batch.records())
     except ProtocolError:

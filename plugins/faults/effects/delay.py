@@ -1,7 +1,7 @@
 """Delay: a request waits before it goes to the broker, or its answer before it goes to the client.
 
-All that comes after it on its connection waits with it, as with a broker that takes its time.
-Drawn times depend on the seed, the rule and the match alone. Those below 0 are 0.
+All later requests or answers of the connection wait too, as with a slow broker.
+Random times depend on the seed, the rule and the match alone. Times below 0 become 0.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from proxy.plugin.files import Seconds
 from rules.trigger import Firing
 from rules.values import Said
 
-LONGEST = 3600.0  # seconds; a drawn time may not be endless
-_NARROW = 1e-12  # a chance of exactly 0 has no value in a distribution without a lower end
+LONGEST = 3600.0  # seconds, the limit of random times
+_NARROW = 1e-12  # stands for a chance of 0, which has no value in a distribution without a lower end
 
 
 class UniformDelay(Options):
-    """Any time between two, each as likely."""
+    """Times between two bounds, all equally likely."""
 
     from_: Seconds = Field(alias="from", description="The shortest.", examples=["100ms"])
     to: Seconds = Field(description="The longest.", examples=["300ms"])
@@ -46,7 +46,7 @@ class NormalDelay(Options):
 
 
 class LognormalDelay(Options):
-    """Mostly short, rarely very long, as the times of real networks and disks are."""
+    """Times that are mostly short and rarely very long, as those of real networks and disks."""
 
     median: Seconds = Field(description="Half of the times are shorter.", examples=["20ms"])
     sigma: float = Field(
@@ -87,7 +87,7 @@ class DelayFrame(SidedEffect):
             yield "uniform", "it ends before it begins; put the shorter time first"
 
     def seconds(self, chance: float) -> float:
-        """How long, at this part of the distribution, from 0 to 1."""
+        """The delay in seconds at this part of the distribution, from 0 to 1."""
         if self.time is not None:
             return max(self.time + (self.jitter or 0.0) * (2 * chance - 1), 0.0)
         distribution = self.uniform or self.normal or self.lognormal

@@ -1,6 +1,6 @@
-"""Disconnect: the connection ends before the broker sees the request, or after it answered and before the client knows.
+"""Disconnect: the connection ends before the broker gets the request, or before the client gets the answer.
 
-After the broker is the lost acknowledgement: what was asked for is done, and nobody is told.
+After the broker it is the lost acknowledgement: the request is carried out, and the client never learns it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Drip: a frame arrives piece by piece, as over a link that hardly works."""
+"""Drip: a frame arrives piece by piece, as over a very bad link."""
 
 from __future__ import annotations
 

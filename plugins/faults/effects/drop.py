@@ -1,7 +1,7 @@
 """Drop: an answer never reaches the client, and the connection stays.
 
-What was asked for is done. The client waits until it gives up, or until the answer to its next request comes in this
-one's place.
+The request is carried out. The client waits until it times out, or until the answer to its next request comes in the
+place of this one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rules.trigger import Firing
 
 
 class DropAnswer(AnswerEffect):
-    """Send nothing in place of an answer."""
+    """Send no bytes in place of an answer."""
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         return Raw(b"")

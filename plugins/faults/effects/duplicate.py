@@ -1,6 +1,6 @@
-"""Duplicate: the broker gets a request more than once, as when a network or a client sends it again unasked.
+"""Duplicate: the broker gets a request more than once, as if a network or a client had sent it again.
 
-The client gets the first answer alone.
+The client gets only the first answer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Empty: a fetch brings no records, though there are some."""
+"""Empty: a fetch returns no records, though the broker has some."""
 
 from __future__ import annotations
 

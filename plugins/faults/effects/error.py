@@ -1,6 +1,6 @@
-"""Error: the answer says an error, as a broker would say it.
+"""Error: the answer has an error, in the form in which a broker would give it.
 
-# Before the broker it is said of what never reached it, after the broker of what was done (`said_error.py`).
+# Before the broker, the request never reached it. After the broker, the request was carried out (`said_error.py`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def level_name(value: object) -> str:
 
 
 class ErrorAnswer(SayingEffect):
-    """Say an error in the answer."""
+    """Put an error into the answer."""
 
     code: Annotated[ErrorCode, PlainValidator(error_code)] = Field(
         description="Which one, by Kafka's name.", examples=["NOT_LEADER_OR_FOLLOWER"]

@@ -1,7 +1,7 @@
-"""Expel: a member leaves its group without knowing it, and the group goes on without it.
+"""Expel: a member is taken out of its group without knowing it, and the group goes on without it.
 
-The broker is told that the member leaves, in the protocol of its group, before it gets the request of the member. So
-all that follows is real: the others rebalance, and the member is told by the broker that it is none.
+Before the broker gets the member's request, the proxy sends a request that the member leaves, in the protocol of its
+group. So everything after it is real: the others rebalance, and the broker answers that it does not know the member.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LEAVES = -1  # as an epoch
 
 
 class ExpelMember(Effect):
-    """Have the member that asks leave its group."""
+    """Take the member that sent the request out of its group."""
 
     apis: ClassVar = CLASSIC | WITH_EPOCHS
 
@@ -50,7 +50,7 @@ class ExpelMember(Effect):
 
 
 def _leaving(target: Target) -> Request:
-    """What the member would say if it left by itself."""
+    """The request that the member would send to leave."""
     request = target.message
     group, member = request.group_id, request.member_id
     if target.ctx.api is CONSUMER_GROUP_HEARTBEAT:

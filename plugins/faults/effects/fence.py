@@ -1,10 +1,11 @@
-"""Fence: another producer takes the transactional id of the one that asks, which becomes a zombie.
+"""Fence: another producer takes the transactional id of the client, which becomes a zombie.
 
-The broker is asked for the id anew (InitProducerId) before it gets the request. So all that follows is real: it takes
-back the open transaction, and refuses whatever the zombie sends, in the words of its version.
+Before the broker gets the request, the proxy sends InitProducerId for the id. So everything after it is real: the
+broker aborts the open transaction, and refuses all later requests of the zombie, with the errors of its version.
 
-# Only the coordinator of the transaction can be asked: what is done to Produce would ask the leader of a partition.
-# A transaction that is open has to be taken back first: until then the broker says CONCURRENT_TRANSACTIONS.
+# InitProducerId must go to the coordinator of the transaction. A Produce request goes to the leader of a partition, so
+# the effect cannot be applied there.
+# While the broker aborts an open transaction it answers CONCURRENT_TRANSACTIONS, and the proxy asks again.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from proxy.plugin import (
 )
 from rules.trigger import Firing
 
-TIMEOUT = 60_000  # ms: of a transaction, as producers have it
-PAUSE, TRIES = 0.05, 100  # seconds between two questions, and how many there may be
+TIMEOUT = 60_000  # ms, the transaction timeout of producers by default
+PAUSE, TRIES = 0.05, 100  # seconds between two attempts, and how many there may be
 
 
 class FenceProducer(Effect):
-    """Have another producer take the place of the one that asks."""
+    """Take the transactional id away from the producer that sent the request."""
 
     apis: ClassVar = frozenset({ADD_OFFSETS_TO_TXN, ADD_PARTITIONS_TO_TXN, END_TXN})
 

@@ -1,9 +1,9 @@
-"""Fenced: whoever asks is told that it is no longer who it was, in the words of its protocol and version.
+"""Fenced: a client gets the error that another one has taken its place, as its protocol and version have it.
 
-# `member`: the group does not know it any more. `instance`: another member came with its group.instance.id.
-# `producer`: another producer came with its transactional id. Before PRODUCER_FENCED (KIP-588), and in Produce and
-# TxnOffsetCommit to this day, brokers say INVALID_PRODUCER_EPOCH.
-# The broker knows nothing of it: what is under way stays as it is. What really expels is `expel` and `fence`.
+# `member`: the group does not know the member any more. `instance`: another member has its group.instance.id.
+# `producer`: another producer has its transactional id. Before PRODUCER_FENCED (KIP-588), and in Produce and
+# TxnOffsetCommit to this day, brokers give INVALID_PRODUCER_EPOCH.
+# The broker knows nothing of it: its groups and transactions stay as they are. `expel` and `fence` really change them.
 """
 
 from __future__ import annotations

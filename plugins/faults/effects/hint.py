@@ -1,12 +1,12 @@
-"""Hint: a broker says that it does not lead a partition, and names a leader that is none (KIP-951).
+"""Hint: a broker says that it does not lead a partition, and names a false leader (KIP-951).
 
-A client that takes the hint asks that broker at once, without Metadata. What leads in truth the broker is asked before
-(Metadata), so that the hint is as false as it is to be:
+A client that follows the hint asks that broker at once, without Metadata. The proxy first asks the broker for the real
+leaders (Metadata), so that it can give a false one:
 
-# `other`: another broker, in an epoch newer than there is. A client that believed it may ignore the truth, which is
-# older, until the leader changes: that is what a lie of this kind does.
+# `other`: another broker, in an epoch newer than the real one. A client that believed it may ignore the real leader,
+# whose epoch is older, until the leader changes.
 # `older`: another broker, in an epoch that is over. Clients ignore it, and ask for Metadata.
-# `unknown`: a broker of which nobody says where it is.
+# `unknown`: a broker whose address is not given.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Hint(Enum):
 
 
 class Truth(NamedTuple):
-    """What Metadata says: brokers by id, leaders with their epochs by topic and partition, names of topics by id."""
+    """The answer to Metadata: brokers by id, leaders with epochs by topic and partition, names of topics by id."""
 
     brokers: dict[int, Any]
     leaders: dict[tuple[str, int], tuple[int, int]]
@@ -58,7 +58,7 @@ class Truth(NamedTuple):
 
 
 class FalseHint(Effect):
-    """Say NOT_LEADER_OR_FOLLOWER with a false hint."""
+    """Answer NOT_LEADER_OR_FOLLOWER with a false hint."""
 
     apis: ClassVar = frozenset(SINCE)
 
@@ -89,7 +89,7 @@ class FalseHint(Effect):
         return decision
 
     def _hint(self, target: Target, truth: Truth, answer: Any) -> None:
-        """Name a leader beside each error of ours."""
+        """Name a leader beside each error that this effect put into the answer."""
         named: set[int] = set()
         for partition, about in at_level(answer, target.ctx.version, "partition", target.subject, truth.names.get):
             place = about.topic or "", about.partition if about.partition is not None else -1
@@ -100,7 +100,7 @@ class FalseHint(Effect):
         answer.node_endpoints = [_endpoint(answer, truth.brokers[it]) for it in sorted(named) if it in truth.brokers]
 
     def _told(self, truth: Truth, leader: int, epoch: int) -> tuple[int, int]:
-        """The leader and the epoch that are named instead of these."""
+        """The leader and the epoch to name instead of the real ones."""
         others = sorted(it for it in truth.brokers if it != leader)
         other = next((it for it in others if it > leader), others[0] if others else leader + 1)
         match self.who:
@@ -113,7 +113,7 @@ class FalseHint(Effect):
 
 
 def _asked(target: Target) -> list[MetadataRequest.Topic]:
-    """The topics of a request, as it says them: by name or by id."""
+    """The topics of a request, by name or by id as the request has them."""
     request: Request = target.message
     said = {
         meaning: sorted(
@@ -126,5 +126,5 @@ def _asked(target: Target) -> list[MetadataRequest.Topic]:
 
 
 def _endpoint(answer: Response, broker: Any) -> Any:
-    """Where this broker is. Its real address: what clients are told instead is the plugin's after this one."""
+    """The entry with a broker's real address; the plugin `address` replaces it later."""
     return type(answer).NodeEndpoint(node_id=broker.node_id, host=broker.host, port=broker.port)  # type: ignore[attr-defined]

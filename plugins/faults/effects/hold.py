@@ -1,4 +1,4 @@
-"""Hold: a request, or its answer, waits until its fault is released, or is no longer there."""
+"""Hold: a request or its answer waits until its fault is released or removed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from plugins.faults.kinds import SidedEffect
 from proxy.plugin import Sleep, Steps
 from rules.trigger import Firing
 
-LOOKS = 0.02  # seconds between two looks: who releases may be in any thread
+LOOKS = 0.02  # seconds between two checks, since a release may come from any thread
 
 
 class HoldFrame(SidedEffect):

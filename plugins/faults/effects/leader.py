@@ -1,6 +1,6 @@
-"""Leader: a partition has no leader, or another one, says Metadata or DescribeTopicPartitions, and it is not true.
+"""Leader: Metadata or DescribeTopicPartitions says that a partition has no leader, or names a false one.
 
-A client that believes it asks a broker that is no leader, and learns the truth from that one's answer.
+A client that believes it sends requests to a broker that does not lead, and learns of it from that broker's answer.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class FalseLeader(PartsEffect):
 
 
 def _brokers(target: Target) -> list[int]:
-    """Those that Metadata names; DescribeTopicPartitions names none, and clients know them from elsewhere."""
+    """The brokers that Metadata names. DescribeTopicPartitions names none; then all known brokers."""
     if target.ctx.api is METADATA:
         return sorted(broker.node_id for broker in target.message.brokers)
     return sorted(target.ctx.topology.brokers)

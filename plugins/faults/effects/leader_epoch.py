@@ -1,7 +1,7 @@
-"""Leader epoch: an answer says an older epoch of a leader than there is, or one that has not begun yet.
+"""Leader epoch: an answer has an older epoch of a leader than the real one, or one that has not begun yet.
 
-A client that knows a newer one ignores an older (Metadata), and is fenced by the leader if it does not. One that
-believes in an epoch that never was is told UNKNOWN_LEADER_EPOCH.
+A client that knows a newer epoch ignores an older one in Metadata; if it does not, the leader fences it. A client that
+believes in an epoch that has not begun gets UNKNOWN_LEADER_EPOCH.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Long poll: a fetch waits at the broker, whatever the client asked for, until a time is over.
+"""Long poll: a fetch waits at the broker for a given time, whatever the client asked for.
 
-The client asked to be answered after `max_wait_ms`, and waits much longer: for its own timeout of requests, if that
-comes first. So it looks to whoever reads as if there were no records.
+The client asked for an answer after `max_wait_ms`, and waits much longer, or until its own request timeout. To the
+consumer it looks as if there were no records.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Lose: the client is told that what it asked for is done, and the broker never sees it.
+"""Lose: the client gets the answer that its request succeeded, and the broker never sees the request.
 
-A write that was acknowledged and is gone, a commit that is not kept, a transaction that never ends; and heartbeats that
-starve: a member believes that it is one until the group has expelled it.
+So a write is acknowledged and lost, a commit is not kept, a transaction never ends. With heartbeats, a member believes
+that it is in its group until the group has expelled it.
 
-# What says who the client is, its member or producer id and epoch, is in the answer what it was in the request.
-# A member that joins or leaves is no heartbeat: it would have to be told what only the broker can say.
+# The client's member or producer id and its epoch are in the answer as they were in the request.
+# A heartbeat with which a member joins or leaves cannot be lost: only the broker knows its answer.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ ALL_IS_WELL = SaidError(ErrorCode.NONE)
 
 
 class LoseRequest(Effect):
-    """Answer a request in the broker's place, and say that all is well."""
+    """Answer a request with success in the broker's place."""
 
     apis: ClassVar = frozenset(LOSING)
 
@@ -62,7 +62,7 @@ class LoseRequest(Effect):
 
 
 def _complete(answer: Any, target: Target) -> None:
-    """Say what stands beside an answer that all is well."""
+    """Fill in the other fields of an answer of success."""
     said = {field.name for field in type(answer).fields if field.present(target.ctx.version)}
     for name in REPEATED:
         if name in said:

@@ -1,9 +1,10 @@
-"""Mangle: the bytes of an answer are not what a broker sends, and the client has to notice.
+"""Mangle: the bytes of an answer are wrong, and the client has to notice.
 
-# `correlation_id`: the answer is to another request.
-# `longer`, `shorter`: its size says one byte more than there is, or one less. `huge`: it says 2 GiB.
-# `negative`: it says -1. `twice`: the answer comes a second time, and the client takes it for that to its next request.
-# `garbage`: one byte behind the correlation id is another, at a place that chance chooses.
+# `correlation_id`: the answer has the id of another request.
+# `longer`, `shorter`: its size field is one byte too large or too small. `huge`: the size field says 2 GiB.
+# `negative`: the size field says -1. `twice`: the answer comes twice, and the client may take the second for the answer
+# to its next request.
+# `garbage`: one byte after the correlation id is changed, at a random place.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class MangleAnswer(AnswerEffect):
         return Raw(lambda frame: self.mangled(frame, chance))
 
     def mangled(self, frame: bytes, chance: float) -> bytes:
-        """The frame with something wrong; `chance` says where, from 0 to 1."""
+        """The mangled frame; `chance`, from 0 to 1, selects the place."""
         size, number, body = int.from_bytes(frame[:SIZE]), int.from_bytes(frame[SIZE:HEAD]), frame[HEAD:]
         match self.what:
             case Mangled.CORRELATION_ID:

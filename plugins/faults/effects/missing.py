@@ -1,7 +1,7 @@
-"""Missing: an answer about the cluster leaves something out, as that of a broker that has not heard of it yet.
+"""Missing: an answer about the cluster leaves something out, as if the broker did not know it yet.
 
-# `topic`: asked for by name it is unknown; among all topics it is not there. `partition`: its topic has it not.
-# `broker`: it is not alive, and nothing is led by it: its partitions have no leader, and it is in sync with none.
+# `topic`: a topic that is asked for by name is unknown; a list of all topics lacks it. `partition`: its topic lacks it.
+# `broker`: the broker is not alive: its partitions have no leader, and it is in no set of in-sync replicas.
 """
 
 from __future__ import annotations
@@ -87,13 +87,13 @@ class MissingInMetadata(PartsEffect):
 
 
 def node_id(broker: Any) -> int:
-    """The id of a broker in an answer: Metadata and DescribeCluster call it otherwise."""
+    """The id of a broker in an answer. Metadata and DescribeCluster have different names for the field."""
     found: int = broker.node_id if hasattr(broker, "node_id") else broker.broker_id
     return found
 
 
 def _partitions(target: Target) -> Iterator[Any]:
-    """All of the answer, whichever are meant: a broker is there for all of them, or for none."""
+    """All partitions of the answer, whether they match or not: a broker is alive for all of them or for none."""
     return (it for it, _ in at_level(target.message, target.ctx.version, "partition", target.subject, target.name_of))
 
 
@@ -105,7 +105,7 @@ def _names(target: Target, broker: int) -> bool:
 
 
 def _without_broker(target: Target, gone: int) -> None:
-    """Say what a broker says when this one is not alive."""
+    """Change an answer to what a broker answers when this one is not alive."""
     answer = target.message
     if target.ctx.api is not DESCRIBE_TOPIC_PARTITIONS:
         answer.brokers = [it for it in answer.brokers if node_id(it) != gone]

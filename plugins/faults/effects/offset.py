@@ -1,9 +1,9 @@
-"""Offset: an answer says other offsets than there are.
+"""Offset: an answer has false offsets.
 
-# What it does to a client depends on what it asked for: where a partition begins and ends (ListOffsets), how far its
-# group has read (OffsetFetch), where an epoch ended, and so where the log was cut off (OffsetForLeaderEpoch), where its
-# records now are (Produce), and how far behind it is (Fetch: the high watermark and the last stable offset).
-# None at all (`none`) is -1: a group that has no commits, a partition that has no such offset.
+# The effect on a client depends on the API: where a partition begins and ends (ListOffsets), how far its group has read
+# (OffsetFetch), where an epoch ended, and so where the log was truncated (OffsetForLeaderEpoch), where its records were
+# written (Produce), and how far behind it is (Fetch: the high watermark and the last stable offset).
+# `none` is -1: a group without commits, or a partition without such an offset.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FURTHEST = 2**62
 
 
 def shift(value: object) -> int | None:
-    """Read by how much an offset is to be shifted; None: there is to be none."""
+    """Read the shift of an offset; None: there is to be no offset."""
     if value == NONE:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or not value or abs(value) > FURTHEST:

@@ -1,6 +1,6 @@
-"""Older: the broker pretends to be of another release, in the versions that it says it knows.
+"""Older: the broker advertises the versions of another release.
 
-Only what both it and the proxy really know is left, so that what a client then asks is answered.
+Only versions that both the broker and the proxy really know are left, so that every request of a client is answered.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rules.trigger import Firing
 
 
 def release(value: object) -> str:
-    """Read a release of Kafka. YAML takes 2.8 for a number."""
+    """Read a release of Kafka. YAML reads an unquoted 2.8 as a number."""
     name = str(value) if isinstance(value, float) else value
     if not isinstance(name, str) or name not in releases():
         raise wrong(f"unknown release {shown(value)}", nearest(str(value), releases()))
@@ -29,7 +29,7 @@ Release = Annotated[str, PlainValidator(release)]
 
 
 class OlderBroker(AnswerEffect):
-    """Say fewer versions."""
+    """Advertise fewer versions."""
 
     apis: ClassVar = frozenset({API_VERSIONS})
 

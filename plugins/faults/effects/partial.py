@@ -1,8 +1,8 @@
-"""Partial: a fetch brings less than there is, as brokers do that have too many partitions to look into.
+"""Partial: a fetch returns fewer records than there are, as from brokers with too many partitions to read at once.
 
-# `partitions`: only so many of those that have records bring them. `batches`: each brings so many batches and no more.
-# `bytes`: so many bytes, and what they end in breaks off.
-# A consumer asks for the rest again, and loses nothing.
+# `partitions`: at most so many partitions have records. `batches`: each partition has at most so many batches. `bytes`:
+# each has at most so many bytes, so that the last batch may break off.
+# A consumer fetches the rest later, and loses nothing.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class PartialFetch(AnswerEffect):
         return Forward(target.message)
 
     def _left(self, found: list[Any]) -> list[tuple[Any, int]]:
-        """How many bytes of each partition are left."""
+        """The partitions, each with the number of bytes that are left."""
         if self.partitions is not None:
             return [(it, len(it.records) if at < self.partitions else 0) for at, it in enumerate(found)]
         return [(it, self._size(it.records)) for it in found]

@@ -1,6 +1,6 @@
-"""Read replica: a fetch is told to go on at another broker (KIP-392), which may not have the partition, or not exist.
+"""Read replica: an answer sends a consumer to another broker (KIP-392), which may lack the partition, or not exist.
 
-As brokers do it, the answer has no records: the consumer is to fetch them there.
+As with real brokers, such an answer has no records: the consumer is to fetch them there.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class FalseReadReplica(PartsEffect):
 
 
 def _others(target: Target) -> list[int]:
-    """The brokers that are not this one, those above it first."""
+    """The other brokers by id, beginning with the ids above this broker's."""
     here = target.ctx.connection.broker_id
     known = sorted(it for it in target.ctx.topology.brokers if it != here)
     return [it for it in known if it > (here or 0)] + [it for it in known if it <= (here or 0)]

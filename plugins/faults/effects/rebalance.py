@@ -1,8 +1,8 @@
-"""Rebalance: members of a group are told to join again, in the words of their protocol.
+"""Rebalance: members of a group get the error on which they join again.
 
-Classic members are told so by Heartbeat and SyncGroup, and go on as members. Those of the newer protocols (KIP-848,
-Kafka Streams, share groups), where the coordinator assigns, are fenced instead: they give up all they have and join
-from the beginning. Told at each heartbeat, it is a rebalance storm.
+Classic members get it in Heartbeat and SyncGroup, and stay members. In the newer protocols (KIP-848, Kafka Streams,
+share groups) the coordinator assigns partitions, and members are fenced instead: they give up all partitions and join
+anew. With this error at each heartbeat, there is a rebalance storm.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Recreated: a topic has another id than before, as if it had been deleted and made anew under its name.
+"""Recreated: a topic has another id than before, as if it had been deleted and created again with the same name.
 
-A client that believes it asks for an id that no broker knows, and is told UNKNOWN_TOPIC_ID.
+A client that believes it asks for an id that no broker knows, and gets UNKNOWN_TOPIC_ID.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rules.trigger import Firing
 
 
 class RecreatedTopic(PartsEffect):
-    """Say another id of the topics that are meant: always the same one."""
+    """Give the topics that match another id, always the same one."""
 
     apis: ClassVar = frozenset({DESCRIBE_TOPIC_PARTITIONS, METADATA})
     since: ClassVar = SaidSince(METADATA, 10, "say no ids of topics")

@@ -1,10 +1,10 @@
-"""Stale: Metadata says again what it said before, as a broker does that does not hear of changes any more.
+"""Stale: Metadata repeats an earlier answer, as from a broker that does not learn of changes any more.
 
-What was said first since the fault is there is remembered, and said of each topic that is meant: its leaders, their
-epochs, replicas, whether it is there at all; and with it the brokers that were alive.
+The first answer since the fault is in force is remembered, and repeated for each topic that matches: its leaders, their
+epochs, replicas, whether the topic exists; and the brokers that were alive.
 
-# What did not change since is no firing: there is nothing older to say.
-# Memory is bounded: what is seen of more topics or partitions is not remembered.
+# If nothing has changed since, the fault does not fire: there is no older answer to give.
+# Memory is bounded: topics and partitions beyond the limit are not remembered.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from proxy.plugin import DESCRIBE_TOPIC_PARTITIONS, METADATA, Decision, Forward,
 from proxy.plugin.schema import NO_UUID
 from rules.trigger import Firing
 
-MOST = 10_000  # partitions, topics without any among them
+MOST = 10_000  # partitions; a topic without any counts as one
 BROKERS = 1_000  # an answer that names more is not remembered
-KEPT = "kept"  # in the memory: how many partitions are
+KEPT = "kept"  # the key of the number of partitions in the memory
 
 
 class StaleMetadata(AnswerEffect):
-    """Say what was said first."""
+    """Repeat the first answer."""
 
     apis: ClassVar = frozenset({DESCRIBE_TOPIC_PARTITIONS, METADATA})
 
@@ -44,7 +44,7 @@ class StaleMetadata(AnswerEffect):
         return None if changed else "nothing that it says was otherwise before"
 
     def apply(self, target: Target, firing: Firing) -> Decision:
-        # What is remembered stays as it is, whatever other faults do to the answer.
+        # Copies, so that other faults on this answer do not change the memory.
         older = {id(topic): deepcopy(before) for topic, before in turns(self._older(target))}
         brokers = self._older_brokers(target)
         target.message.topics = [older.get(id(it), it) for it in target.message.topics]
@@ -54,7 +54,7 @@ class StaleMetadata(AnswerEffect):
 
     @staticmethod
     def _older(target: Target) -> Iterator[tuple[Any, Any]]:
-        """Topics of the answer that were otherwise before, and how they were."""
+        """Topics of the answer that have changed, each with its remembered state."""
         for topic in target.structs("topic"):
             before = target.memory.get(_key(target, topic), topic)
             if before != topic:
@@ -62,13 +62,13 @@ class StaleMetadata(AnswerEffect):
 
     @staticmethod
     def _older_brokers(target: Target) -> Any:
-        """The brokers that there were before, if they were others."""
+        """The remembered brokers, if they have changed."""
         before = target.memory.get(_brokers(target)) if target.ctx.api is METADATA else None
         return before if before is not None and before != target.message.brokers else None
 
 
 def _key(target: Target, topic: Any) -> tuple[object, ...]:
-    """Under which an answer about a topic is remembered: another version says other things."""
+    """The key of a topic's memory; answers in another version have other fields."""
     named = topic.name if topic.name is not None or topic.topic_id == NO_UUID else topic.topic_id
     return target.ctx.api, target.ctx.version, named
 

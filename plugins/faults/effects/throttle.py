@@ -1,4 +1,4 @@
-"""Throttle: the answer says that the client was throttled, and that it is to wait before it asks again (KIP-219)."""
+"""Throttle: the answer says that the client was throttled and must wait before its next request (KIP-219)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ThrottleClient(AnswerEffect):
 
 
 def _name(api: Api, version: int) -> str | None:
-    """The field that says it."""
+    """The field with the throttle time."""
     return next(
         (it.name for it in api.response.fields if it.meaning is Meaning.THROTTLE_TIME and it.present(version)), None
     )

@@ -1,7 +1,8 @@
-"""Timestamps: records are from another time, as those of a machine whose clock is wrong.
+"""Timestamps: records have other times, as from a machine whose clock is wrong.
 
-Before the broker, one that was told to (`message.timestamp.before.max.ms`, `after`) says INVALID_TIMESTAMP. Otherwise
-the records stay as long as retention by time has it. After the broker it is the application that is misled.
+Before the broker: with `message.timestamp.before.max.ms` or `message.timestamp.after.max.ms` the broker answers
+INVALID_TIMESTAMP. Otherwise it keeps the records, and retention goes by the false times. After the broker it is the
+application that is misled.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from plugins.faults.records import RecordsEffect
 from proxy.plugin.files import Seconds
 from proxy.plugin.frames import with_header
 
-MOST = 100 * 365 * 86_400.0  # seconds: what is shifted further is no time any more
+MOST = 100 * 365 * 86_400.0  # seconds; a larger shift would give no sensible time
 
 
 class Into(Enum):

@@ -1,7 +1,7 @@
-"""Unstable: the coordinator of a group or of a transaction is on the move.
+"""Unstable: the coordinator of a group or of a transaction is moving to another broker.
 
-FindCoordinator says that there is none at the moment. Who asks the coordinator itself is told that it is none any more,
-that it is still loading what it must know, or that it is not available: one of these, as chance has it, or always one.
+FindCoordinator answers that there is none at the moment. The coordinator itself answers that it is none any more, that
+it is still loading its state, or that it is not available: a random one of these, or always the same.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ CODES = {
 
 
 class UnstableCoordinator(SayingEffect):
-    """Say that the coordinator is not there."""
+    """Answer that the coordinator is not there."""
 
     apis: ClassVar = COORDINATED | {FIND_COORDINATOR}
 
@@ -79,5 +79,5 @@ class UnstableCoordinator(SayingEffect):
         if target.ctx.api is FIND_COORDINATOR:
             return SaidError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
         codes = list(CODES.values())
-        chance = firing.chance("state") if firing is not None else 0.0  # an answer that can say one of them can say all
+        chance = firing.chance("state") if firing is not None else 0.0  # an answer can have either all of them or none
         return SaidError(CODES.get(self.what) or codes[int(chance * len(codes))])
