@@ -1,24 +1,25 @@
-"""Audit: every request and every connection is told of in a journal on disk.
+"""Audit: every request and every connection is recorded in a journal on disk.
 
     - audit: {journal: /var/lib/doorkeeper/journal}
 
 Rules:
-* A request is told of once, when it has its answer or it is certain that it gets none: in an event of its own, or
-  counted in a summary where the file of levels says so (`request_events.py`, `levels.py`, `windows.py`). Some need not
-  be read for that (`unread.py`).
-* What is read of requests and answers is names, error codes, how many records there are, and what administrators
-  change (`resources.py`, `traffic.py`, `changes.py`).
-* Policy `best_effort`: clients never wait for the journal. What it cannot take is counted, and told in the journal
-  itself (`journal.py`).
-* Policy `required`: no answer leaves before its event is on disk. What the event says of the answer was true when it
-  was ready to leave. Where the journal cannot be written for a while, or has no room for the event, the connection ends
-  without the answer; where it cannot be written, new connections are refused.
-* What is on disk goes to a topic too, where one is named (`sink.py`). Neither clients nor the journal wait for it,
-  whatever the policy.
-* What is known of a connection is this plugin's own: a request that began under an earlier configuration is told by the
-  plugin of that one, in its own chain. What waits when that plugin stops is told then.
-* Where a client names a topic by an id that this worker has not met, the broker is asked for its name (`learning.py`).
-  Nothing else that a client does is changed or kept waiting.
+* A request is recorded once, when it has its answer or will certainly get none. It has an event of its own, or is
+  counted in a summary where the file of levels says so (`request_events.py`, `levels.py`, `windows.py`). Some requests
+  need not be read for that (`unread.py`).
+* Of requests and answers only names, error codes, numbers of records and administrators' changes are read
+  (`resources.py`, `traffic.py`, `changes.py`).
+* Policy `best_effort`: clients never wait for the journal. Events that it cannot take are lost; their number is
+  recorded in the journal itself (`journal.py`).
+* Policy `required`: no answer leaves before its event is on disk. The event describes the answer as it was when it was
+  ready to leave. If the journal cannot be written for a while, or has no room for the event, the connection ends
+  without the answer. While the journal cannot be written, new connections are refused.
+* If a topic is named, events that are on disk are sent to it too (`sink.py`). Neither clients nor the journal wait for
+  that, whatever the policy.
+* Each instance of the plugin has its own knowledge of a connection. A request that began under an earlier configuration
+  is recorded by that configuration's instance, in its own chain. Events that wait when an instance stops are recorded
+  then.
+* Where a client names a topic by an id that this worker does not know, the broker is asked for its name
+  (`learning.py`). No other request of a client is changed or delayed.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ from proxy.plugin import (
 )
 
 WRITTEN_EVERY = 0.05  # seconds
-SOON = 0.0001  # seconds until the writer, where answers wait for it, is ready again
+SOON = 0.0001  # seconds between two runs of the writer where answers wait for it
 REFUSED = "the audit journal cannot be written"
 NO_ROOM = "the audit journal has no room for the event, without which nothing is answered"
 
@@ -84,7 +85,7 @@ class Audit(Plugin):
 
     @staticmethod
     def examine(options: AuditOptions) -> Iterator[Finding | Problem]:
-        """What is wrong with the file of levels."""
+        """Everything that is wrong with the file of levels."""
         yield from options.problems()
 
     @staticmethod
@@ -97,7 +98,7 @@ class Audit(Plugin):
         super().__init__(options, services)
         clock = services.clock
         about = f"{services.instance} {services.cluster} {services.name} {clock.wall()!r}"
-        instance = sha256(about.encode()).hexdigest()[:16]  # of this plugin's life: a chain is written once
+        instance = sha256(about.encode()).hexdigest()[:16]  # unique to this instance: a chain has one writer
         self._levels = None if options.levels is None else services.watch("levels", options.levels, FORM.load)
         self._windows = Windows()
         self._not_served = NotServedWindows()
@@ -131,7 +132,7 @@ class Audit(Plugin):
             services.every(WRITTEN_EVERY, sink.work)
 
     def _due(self, now: float) -> Iterator[QueuedEvent]:
-        """What is to be told now, beside what happened to requests and connections."""
+        """The summaries and other events that are due now."""
         yield from self._windows.due(now, self._file.longest_window)
         yield from self._not_served.due(now)
         if self._sink is not None:
@@ -160,11 +161,11 @@ class Audit(Plugin):
         record_connection(self._recorder, self._windows, connection, event)
 
     def accepted(self, arrival: Arrival) -> Decision:
-        """Nobody is served of whom nothing could be told."""
+        """Refuse a connection that could not be recorded, with the policy `required`."""
         return Disconnect(REFUSED) if self._is_required and self._journal.is_refused else None
 
     def not_served(self, ended: NotServed) -> None:
-        """It has no connection, so no number either."""
+        """Record a connection that was never served. It has no connection number."""
         event = self._not_served.count(ended, self.services.clock.wall())
         if event is not None:
             self._recorder.keep(event)
@@ -175,7 +176,7 @@ class Audit(Plugin):
         return [self.before] if self._is_required else []
 
     def before(self, ctx: Context, outcome: Outcome) -> Steps:
-        """An answer is about to leave: it does when its event is on disk."""
+        """Hold an answer that is about to leave until its event is on disk."""
         lost = self._journal.lost
         if self._notes.tell_early(ctx, outcome) and self._journal.lost != lost:
             raise JournalError(NO_ROOM)

@@ -1,16 +1,16 @@
-"""One writer's chain of segments: what the writer's thread does with the disk.
+"""One writer's chain of segments, written to disk by the writer's thread.
 
 Rules:
-* An event has its sequence once it is a line. Lines that could not be written wait, and are written first: a disk
-  that was full leaves no gap.
-* A segment is followed by the next one before it is sealed. So the last one of a chain is where its writer stopped or
-  was killed; if neither is so, what followed was cut off.
-* A segment ends when it is large or old enough, or its hour is over. One in which nothing happened goes on. It ends too
-  where summaries count for longer from now on than its first event says.
-* A segment that somebody deletes or moves while it is written is sealed as it was, so that it is missed. The next one
-  goes on behind its last event.
-* Whatever the disk refuses is raised as OSError and can be tried again.
-* `copy` is given all lines once they are on disk, in their order.
+* An event gets its sequence number when its line is made. Lines that could not be written wait, and are written first:
+  a full disk leaves no gap.
+* The next segment is begun before a segment is sealed. So the last segment of a chain is where its writer stopped or
+  was killed. If its seal says neither, later segments were cut off.
+* A segment ends when it is large or old enough, or its hour is over. A segment without events goes on. A segment also
+  ends when the window of summaries becomes longer than its first event says.
+* A segment that is deleted or moved while it is written is sealed as it was, so that its loss is found. The next one
+  begins after its last event.
+* An error of the disk is raised as OSError, and the operation can be tried again.
+* `copy` gets all lines once they are on disk, in their order.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Copy = Callable[[Sequence[bytes]], object]
 
 
 def no_copy(lines: Sequence[bytes]) -> None:
-    """They are in the journal alone."""
+    """Send no copy: the lines are only in the journal."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class _Current:
 
 
 class Chain:
-    """The segments of one writer. `wall` gives seconds since 1970, `window` for how many seconds summaries count."""
+    """The segments of one writer. `wall` gives seconds since 1970, `window` the seconds for which summaries count."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Chain:
         self._current = self._opened()
 
     def add(self, entry: QueuedEvent | ToldEvents | Loss) -> int:
-        """Make an entry's lines. Gives how many bytes they have; `flush` writes them."""
+        """Make an entry's lines, which `flush` writes. Returns their bytes."""
         lines = self._lines.lines(entry)
         self._waiting += lines
         return sum(map(len, lines))
@@ -102,24 +102,24 @@ class Chain:
 
     @property
     def waiting(self) -> int:
-        """How many lines are not written."""
+        """The number of lines that are not written yet."""
         return len(self._waiting)
 
     @property
     def segment(self) -> Path:
-        """Where the segment is that is written."""
+        """The path of the segment that is being written."""
         return self._current.file.path
 
     @property
     def is_gone(self) -> bool:
-        """Is the segment that is written no longer where it was begun? Raises OSError."""
+        """Whether the segment that is being written is no longer at its path. Raises OSError."""
         return not self._current.file.is_there
 
     def replace(self, newest: int) -> int:
-        """Go on in another segment, since the one that is written is gone. Gives how many events are lost with it.
+        """Begin another segment, since the present one is gone. Returns how many events are lost with it.
 
-        `newest`: so many entries were added last, which will be added again. They are not lost, and lines that wait are
-        forgotten. Raises OSError: then nothing has changed.
+        `newest`: the number of entries added last, which the caller will add again. They are not lost, and waiting
+        lines are dropped. Raises OSError: then nothing has changed.
         """
         gone, sequence = self._current, self._lines.sequence
         self._lines.sequence = gone.first + gone.file.events - 1
@@ -135,15 +135,15 @@ class Chain:
 
     @property
     def _is_over(self) -> bool:
-        """Is the segment old, or its hour over? One in which nothing happened goes on."""
+        """Whether the segment is old, or its hour is over. A segment without events goes on."""
         begun, now = self._current.begun, self._wall()
         is_old = now >= begun + self._rotation.age or now // HOUR != begun // HOUR
         return is_old and self._current.file.events > 1
 
     def rotate(self, more: bool) -> None:
-        """Go on in another segment where it is time, and seal what has ended. `more`: something is to be added now.
+        """Begin another segment if it is time, and seal the segments that have ended. `more`: an entry will be added.
 
-        Lines that wait belong into the segment as it is: `flush` comes first. Raises OSError.
+        Waiting lines belong into the present segment, so `flush` must come first. Raises OSError.
         """
         current = self._current
         another_hour = more and self._wall() // HOUR != current.begun // HOUR
@@ -154,7 +154,7 @@ class Chain:
         self._seal(SegmentEnd.ROTATED)
 
     def end(self) -> None:
-        """Say that this is the end, and seal it. Raises OSError."""
+        """Write the last event, and seal the chain's last segment. Raises OSError."""
         self._seal(SegmentEnd.ROTATED)
         self.add(QueuedEvent("journal_closed", self._wall(), None, {}))
         self.flush()
@@ -162,12 +162,12 @@ class Chain:
         self._seal(SegmentEnd.STOPPED)
 
     def abandon(self) -> None:
-        """Unlock what could not be sealed: whoever comes next does that."""
+        """Unlock the segments that could not be sealed: the next writer recovers them."""
         for ended in (*self._unsealed, self._current):
             ended.file.close()
 
     def _opened(self) -> _Current:
-        """The next segment, with its first event. Nothing has changed where it cannot be written."""
+        """Begin the next segment, with its first event. If it cannot be written, nothing has changed."""
         now, window = self._wall(), self._window()
         begin: dict[str, object] = {"segment": self._number + 1, "software": version("doorkeeper")}
         if window:

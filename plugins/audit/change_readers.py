@@ -1,9 +1,9 @@
-"""Readers of changes: for each API that changes something, what a request or its answer says that it changes.
+"""Readers of changes: for each API that changes something, which changes a request or its answer names.
 
 Rules:
-* A value is told where it is a number or a choice of Kafka's own: partitions, offsets, quotas. The value of a config is
-  not, whatever its name; nor is anything that authenticates.
-* What deletes by a filter is told by what it deleted, which the answer says.
+* A value is recorded if it is a number or a choice of Kafka's own: partitions, offsets, quotas. The value of a config
+  is never recorded, whatever its name; nor are passwords and other credentials.
+* A deletion by a filter is recorded by what it deleted, which the answer says.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Changes = Iterator[AdminChange]
 
 
 def _topic(topic: Any) -> Any:
-    """Its name, or its id, in whose place its name is told."""
+    """The topic's name, or its id, which is replaced by the name later."""
     return topic.name or topic.topic_id
 
 
@@ -138,7 +138,7 @@ def _offset(change: str, request: Any, topic: Any, partition: int) -> AdminChang
 
 
 def _reset_offsets(request: Any) -> Changes:
-    """A member commits as it reads; who commits without being one resets."""
+    """Offsets committed by a client that is no member of the group: a member only commits what it has read."""
     if request.generation_id_or_member_epoch >= 0 or request.member_id:
         return
     for topic in request.topics:

@@ -1,9 +1,9 @@
 """Changes: what an administrator's request changes, in words that a report can use.
 
 Rules:
-* What each API changes, `change_readers.py` says.
+* `change_readers.py` has a reader for each API.
 * A request that only validates changes nothing.
-* What is kept is bounded: the first changes. The rest is counted.
+* Memory is bounded: the first changes are kept, and the rest is counted.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from proxy.plugin import Api, ErrorCode, Message, api, turn
 
 MOST = 1_000  # changes of one request
 MOST_TEXT = 1 << 20  # bytes of their names
-SIZE = 400  # bytes that one takes in memory, beside its texts
+SIZE = 400  # bytes of a change in memory, beside its texts
 CHANGING = READERS.keys() | ANSWERS.keys()
-IN_ORDER = {api.CREATE_ACLS: "results"}  # answers that say, element by element, what came of what was asked
+IN_ORDER = {api.CREATE_ACLS: "results"}  # answers with results, element by element as in the request
 MORE_FIELDS = {
     api.ALTER_CLIENT_QUOTAS: ("entries", "validate_only"),
     api.END_TXN: ("committed",),
@@ -57,7 +57,7 @@ class RequestChanges:
                     change["error"] = ErrorCode(result.error_code).name
 
     def told(self, name_of: Callable[[bytes], str | None]) -> list[AdminChange]:
-        """All that was found. `name_of` gives the names of topics by their ids, as far as they are known."""
+        """All changes that are kept. `name_of` gives the names of topics by their ids, as far as they are known."""
         for change in self.found:
             fields: Any = change
             for field in ("name", "key"):

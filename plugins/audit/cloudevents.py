@@ -1,9 +1,9 @@
-"""CloudEvents: an event of the journal as it stands on the audit topic.
+"""CloudEvents: an event of the journal as a record of the audit topic.
 
-It is one record in structured mode: the value is JSON whose `data` is the event as in the journal, byte for byte.
+The record is in structured mode: its value is JSON, with the event as in the journal, byte for byte, under `data`.
 
 Rules:
-* `id` is instance/worker/sequence. Who writes a record again gives it the same, so a repetition is known by it.
+* `id` is instance/worker/sequence. A record that is written again has the same id, so consumers can tell repetitions.
 * The key is the chain: instance/worker. Its events stay in order.
 * `subject` is the principal, where the event has one.
 
@@ -20,7 +20,7 @@ from proxy.plugin import Header, Record
 
 CONTENT_TYPE = "application/cloudevents+json"
 SPEC = "1.0"
-TYPE = "doorkeeper.audit."  # and the kind of the event
+TYPE = "doorkeeper.audit."  # followed by the kind of the event
 _HEADERS = (Header("content-type", CONTENT_TYPE.encode()),)
 
 
@@ -30,12 +30,12 @@ def chain_key(instance: str, worker: int) -> bytes:
 
 
 def source(cluster: str) -> str:
-    """Where events come from: the proxy in front of a cluster, by its name in the configuration."""
+    """The source of events: the proxy in front of a cluster, by the cluster's name in the configuration."""
     return f"/doorkeeper/{cluster}"
 
 
 def data_schema(version: int) -> str:
-    """Names a version of the journal's schema."""
+    """The URN of a version of the journal's schema."""
     return f"urn:doorkeeper:audit:{version}"
 
 

@@ -1,6 +1,6 @@
-"""Columns: what a typed dict declares, as the fields of a table.
+"""Columns: the fields of a table, made from the declaration of a typed dict.
 
-A field's hint is `Annotated[type, its meaning]`, with `Since(VERSION)` where it was not there from the beginning.
+A field's hint is `Annotated[type, its meaning]`, with `Since(VERSION)` if a later version of the schema brought it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints, is_type
 
 @dataclass(frozen=True)
 class Since:
-    """The version of the schema that brought a field; one without it was there from the beginning."""
+    """The version of the schema that brought a field. A field without it was in the first version."""
 
     version: int
 
@@ -23,7 +23,7 @@ PRIMITIVES: dict[Any, str] = {str: "STRING", int: "BIGINT", bool: "BOOLEAN"}
 
 @dataclass(frozen=True)
 class Column:
-    """One field of the table, or of a struct in it: `inner` are the fields of a struct, or of an array's structs."""
+    """One field of the table, or of a struct in it. `inner`: the fields of a struct, or of an array's structs."""
 
     name: str
     type: str  # as Spark writes it
@@ -49,7 +49,7 @@ def _column(name: str, hint: Any) -> Column:
         (element,) = get_args(inner)
         below = columns(element) if is_typeddict(element) else ()
         return Column(name, f"ARRAY<{_struct(below) if below else PRIMITIVES[element]}>", texts[-1], since, below)
-    kind = texts[0] if len(texts) > 1 else PRIMITIVES[inner]  # an alias above says its own type first
+    kind = texts[0] if len(texts) > 1 else PRIMITIVES[inner]  # the aliases above have their type as the first text
     return Column(name, kind, texts[-1], since)
 
 

@@ -1,8 +1,8 @@
-"""Events of connections: that they began, who the client is, what it was denied, and that they ended.
+"""Events of connections: their begin, the client's identity, what it was denied, and their end.
 
 Rules:
-* What is counted of a connection is told before its end is.
-* A name that was denied is as long as the client made it, so its event weighs more the longer it is.
+* The summaries of a connection are recorded before its end is.
+* The client chooses the length of a denied name, so its event weighs more the longer the name is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ConnectionEvent = Connected | Authenticated | Refused | Denied | Closed
 def record_connection(
     recorder: EventRecorder, windows: Windows, connection: Connection, event: ConnectionEvent
 ) -> None:
-    """Tell what happened to a connection."""
+    """Record what happened to a connection."""
     match event:
         case Connected():
             recorder.put("connection_opened", connection, {})

@@ -1,4 +1,4 @@
-"""Contents: is one segment as it was written, and what does it say of its own gaps?"""
+"""Contents: whether a segment is as it was written, and which gaps it records itself."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ LOST = b'{"kind":"events_lost"'
 
 
 class Remark(NamedTuple):
-    """One thing about a file of a journal. `first` and `last` are sequences of events; None: which ones is not known.
+    """A finding about a file of a journal. `first` and `last` are sequence numbers of events; None: not known.
 
-    `gap`: something is missing that the journal accounts for.
+    `gap`: events are missing, and the journal accounts for them.
     """
 
     place: Path
@@ -37,7 +37,7 @@ class Remark(NamedTuple):
 
 
 def sealed(journal: Path, name: SegmentName, seal: Seal, is_last: bool) -> Iterator[Remark]:
-    """What is wrong with a segment that has a seal; gaps where nothing is. `is_last`: of its chain."""
+    """What is wrong with a sealed segment; if nothing is, its gaps. `is_last`: whether it is the last of its chain."""
     path = journal / name.path
     with open(path, "rb") as opened:
         is_same = file_digest(opened, "sha256").hexdigest() == seal.sha256
@@ -57,7 +57,7 @@ def _altered(data: bytes, name: SegmentName, seal: Seal) -> Iterator[Remark]:
 
 
 def _gaps(path: Path, name: SegmentName, seal: Seal, is_last: bool) -> Iterator[Remark]:
-    if seal.end is SegmentEnd.KILLED and is_last:  # a writer may be killed before it has sealed the one before, too
+    if seal.end is SegmentEnd.KILLED and is_last:  # a killed writer may leave the segment before it unsealed, too
         torn = f"; {seal.torn} bytes behind it were no whole frame" if seal.torn else ""
         lost = f"events of the last 100 ms before that{_counted(path)}"
         text = f"its writer was killed after it, and {lost} may be missing{torn}"
@@ -70,14 +70,14 @@ def _gaps(path: Path, name: SegmentName, seal: Seal, is_last: bool) -> Iterator[
 
 
 def _counted(path: Path) -> str:
-    """What summaries had counted that were not written, for people."""
+    """The text on summaries that were counted and not written; empty without summaries."""
     first = json.loads(next(segment_lines(path), b"{}"))
     window = first.get("window_us", 0) / 1e6
     return f", and what summaries counted in the last {window:g} s," if window else ""
 
 
 def unsealed(journal: Path, name: SegmentName, first: int | None) -> Iterator[Remark]:
-    """Do the events of a segment without a seal at least follow each other? `first` None: the first may be any."""
+    """Whether the events of a segment without a seal are consecutive. `first` None: any first event will do."""
     expected = first
     for line in segment_lines(journal / name.path):
         try:
@@ -93,6 +93,6 @@ def unsealed(journal: Path, name: SegmentName, first: int | None) -> Iterator[Re
 
 
 def segment_lines(path: Path) -> Iterator[bytes]:
-    """All lines of a segment, up to a frame that is not whole."""
+    """All lines of a segment, up to a frame that is damaged."""
     for _, lines in frames(path.read_bytes()):
         yield from lines

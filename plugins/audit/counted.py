@@ -1,13 +1,14 @@
-"""Counted: requests of Produce and Fetch are counted, or told in full, while they pass (`core/counting.py`).
+"""Counted: requests of Produce and Fetch are counted, or recorded in full, unread while they pass (`core/counting.py`).
 
 Rules:
-* A window begins with a request that is read. From then on its tally knows the partitions of that request; one that is
-  about these alone is counted in it, unread.
-* What a tally counts is part of its window. A window that was taken to be written counts no more: the next request is
-  read, and begins another.
-* Where requests are told in full, one that is read makes known what it is about likewise, and others need not be read.
-* A client that turned out to be somebody else, and a file of levels that changed, end what is counted unread at once.
-* Where a level holds at some times only, everything is read.
+* A window begins with a request that is read. From then on its tally knows the partitions of that request. A request
+  about these partitions alone is counted in the tally, unread.
+* The counts of a tally are part of its window. A window that was taken to be written counts no more: the next request
+  is read, and begins another window.
+* Where requests are recorded in full, the topics of a request that was read are known likewise, and later requests
+  about them need not be read.
+* Counting unread ends at once when the client's identity or the file of levels changes.
+* If a level depends on the time of day, everything is read.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from plugins.audit.party import KnownParty
 
 TRAFFIC_APIS = PRODUCE, FETCH
-Tell = Callable[[float, ToldTraffic, bytes], None]  # of a request that ended then, by what was found in it
+Tell = Callable[[float, ToldTraffic, bytes], None]  # record a request that ended then, by the numbers found in it
 
 
 class PartyTraffic:
@@ -41,14 +42,14 @@ class PartyTraffic:
         self._wall = traffic.wall
 
     def ask(self, data: memoryview, begin: int, size: int, header: bytes, came: float) -> CompiledExchange | None:
-        """What a request is about, if its window is open and knows all of it."""
+        """Recognise a request, if its window is open and knows all its partitions."""
         found = self._known.tallies.get(self._key)
         return None if found is None else self._look(found.tally, data, begin, size, header, came)
 
     def answer(
         self, exchange: CompiledExchange, data: memoryview, begin: int, end: int, answered: float, left: float
     ) -> bool:
-        """Count it with its answer, or tell of it, if nothing changed of this client and of the levels."""
+        """Count or record a request with its answer, if neither the client nor the levels have changed."""
         found = self._known.tally(self._connection, self._key)
         if found is None or found.tally is not exchange.tally:
             return False
@@ -62,7 +63,7 @@ class PartyTraffic:
 
 
 class CountedTraffic:
-    """The requests of one API in one version that are counted unread; `name`: under which requests are noted."""
+    """The requests of one API in one version that are counted unread. `name`: the key of notes on requests."""
 
     def __init__(
         self,
@@ -84,11 +85,11 @@ class CountedTraffic:
         self._known = known
 
     def of(self, connection: Connection) -> PartyTraffic:
-        """Those of this connection."""
+        """The requests of this connection."""
         return PartyTraffic(self, connection, self._known(connection))
 
     def resume(self, ctx: Context, exchange: CompiledExchange) -> None:
-        """Its answer is read, or there is none."""
+        """Note a recognised request after all: its answer will be read, or there is none."""
         subjects = ctx.notes[self._name] = TrafficSubjects(self._api, self._version)
         subjects.asked(exchange.asked())
 
@@ -101,6 +102,6 @@ def counted_traffic(
     known: Callable[[Connection], KnownParty],
     wall: Callable[[], float],
 ) -> CountedTraffic | None:
-    """How requests of this API are counted; None: they are all read, as where nothing could be compiled."""
+    """The counting of requests of this API; None: they are all read, e.g. where the C module was not compiled."""
     layouts = traffic(api.request, api.response, version) if api in TRAFFIC_APIS else None
     return None if layouts is None else CountedTraffic(api, version, layouts, tell, name, known, wall)

@@ -1,10 +1,10 @@
-"""Ended: a request that has its answer, or gets none, with all that decides what is told of it.
+"""Ended: a request that has its answer, or gets none, with everything that its event depends on.
 
 Rules:
-* It is as it was when the request ended: a client that turns out to be somebody else later, and levels that change,
-  change nothing of it. So its event may be made later, in another thread.
-* It is plain if the broker answered it, no plugin decided anything, and each error is of a resource that is named. Only
-  plain ones may be counted together: of any other there is more to tell.
+* It is a snapshot of the moment when the request ended. A later change of the client's identity or of the levels does
+  not change it. So its event may be made later, in another thread.
+* A request is plain if the broker answered it, no plugin decided anything, and each error belongs to a named resource.
+  Only plain requests may be counted together: of any other there is more to record.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rules.noted import NotedRules
 
 
 class FoundResource(NamedTuple):
-    """A resource of a request: how much is told of it, its key and its name, and what came of it."""
+    """A resource of a request: its level, key and name, and its result."""
 
     level: FoundLevel
     key: Counted
@@ -31,7 +31,7 @@ class FoundResource(NamedTuple):
 
 
 class EndedRequest(NamedTuple):
-    """A request that ended at a moment, in seconds since 1970. `levels` None: all is told in full."""
+    """A request that ended at `at`, in seconds since 1970. `levels` None: everything is recorded in full."""
 
     ctx: Context
     outcome: Outcome
@@ -43,7 +43,7 @@ class EndedRequest(NamedTuple):
     rules: NotedRules | None
 
     def found(self, levels: ClientLevels, name_of: Names) -> list[FoundResource]:
-        """The resources that it is about, with their levels."""
+        """The resources of the request, with their levels."""
         api, version = self.ctx.api, self.ctx.version
         return [
             FoundResource(levels.level(api, version, key[0], name, key[2]), key, name, moved)
@@ -51,12 +51,12 @@ class EndedRequest(NamedTuple):
         ]
 
     def is_plain(self, found: Iterable[FoundResource]) -> bool:
-        """Is there nothing to tell of it beyond what came of these resources?"""
+        """Whether the results of these resources say everything about the request."""
         subjects, outcome = self.subjects, self.outcome
         is_plain = not outcome.decisions and (outcome.by is By.BROKER or not subjects.wants_answer)
         return is_plain and not subjects.left_out and _are_of(subjects.errors, found)
 
 
 def _are_of(errors: Iterable[str] | None, found: Iterable[FoundResource]) -> bool:
-    """Is each of an answer's errors one of these resources'?"""
+    """Whether each error of an answer belongs to one of these resources."""
     return not errors or {ErrorCode(one.moved.error).name for one in found if one.moved.error}.issuperset(errors)

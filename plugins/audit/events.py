@@ -1,4 +1,4 @@
-"""Events: what happened, in the fields of the journal's schema."""
+"""Events: the fields of the journal's schema, made from what happened."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from plugins.audit.schema import Claimed, NotAllowed, Parted, Reason
 from plugins.audit.traffic import TrafficSubjects
 from proxy.plugin import By, Closed, Context, Denied, HandlerDecided, Outcome, Refused
 
-LONGEST_NAME = 32_767  # characters of a name that was denied: brokers take no longer ones
+LONGEST_NAME = 32_767  # characters of a denied name, the longest that brokers take
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 RequestSubjects = Subjects | TrafficSubjects
 
 
 class Said(Ended, NotAllowed, Claimed, Parted, Reason, total=False):
-    """All that an event of a request or a connection may say, beyond whose it is."""
+    """All fields of an event of a request or a connection, but those of the client."""
 
 
 def denied_fields(event: Denied) -> Said:
-    """The rules do not allow something."""
+    """The fields of a denial by the rules."""
     fields: Said = {
         "api": event.api.name,
         "operation": event.operation,
@@ -39,7 +39,7 @@ def denied_fields(event: Denied) -> Said:
 
 
 def closed_fields(event: Closed) -> Said:
-    """A connection ended."""
+    """The fields of a connection that ended."""
     fields: Said = {
         "lasted_us": round((event.ended - event.began) * 1e6),
         "bytes_from_client": event.from_client,
@@ -58,7 +58,7 @@ def _decided(one: HandlerDecided) -> HandlerDecision:
 
 
 def refused_fields(event: Refused) -> Said:
-    """A client did not prove who it is."""
+    """The fields of a failed authentication."""
     fields: Said = {"why": event.why}
     if event.claimed is not None:
         fields["claimed"] = event.claimed
@@ -66,7 +66,7 @@ def refused_fields(event: Refused) -> Said:
 
 
 def request_fields(ctx: Context, outcome: Outcome, subjects: RequestSubjects | None) -> Said:
-    """What became of a request; which resources it is about is added when it is written (`with_resources`)."""
+    """The fields of a request that ended. `with_resources` adds its resources."""
     by, sent, answered = outcome.by, outcome.sent, outcome.answered
     fields: Said = {
         "api": ctx.api.name,
@@ -97,7 +97,7 @@ def request_fields(ctx: Context, outcome: Outcome, subjects: RequestSubjects | N
 
 
 def with_resources(fields: Said, resources: list[Resource], subjects: RequestSubjects, name_of: Names) -> Said:
-    """The same with the resources that are to be told, and with what is changed."""
+    """The fields with the resources to record, and with the changes."""
     fields["resources"] = resources
     changes, left_out = subjects.changes(name_of)
     if changes:

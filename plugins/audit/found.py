@@ -1,4 +1,4 @@
-"""Found: the resources of one request, each once, in the order in which they were found; too many are counted."""
+"""Found: the resources of one request, each once, in the order of the message; beyond a limit they are only counted."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from plugins.audit.words import id_text
 from proxy.plugin import ErrorCode
 
 MOST = 10_000  # resources of one request
-MOST_TEXT = 2 << 20  # bytes of their names: in a line each may take six times as many
-SIZE = 400  # bytes that one takes in memory, beside the text of its name
+MOST_TEXT = 2 << 20  # bytes of their names: escaped in a line, each may take six times as many
+SIZE = 400  # bytes of a resource in memory, beside the text of its name
 
 
 class FoundResources:
-    """What a request is about. `unnamed` are the topics that only have an id."""
+    """The resources of a request. `unnamed` are the topics that have only an id."""
 
     def __init__(self) -> None:
         self.left_out = 0
@@ -29,11 +29,11 @@ class FoundResources:
 
     @property
     def held(self) -> int:
-        """Bytes that they take."""
+        """Bytes of memory that they take."""
         return SIZE * (len(self.by_key) + 1) + self._named
 
     def name(self, name_of: Names) -> None:
-        """Give topics that only have an id their names, as far as they are known."""
+        """Add the names of topics that have only an id, as far as they are known."""
         for topic_id, resource in self.unnamed:
             name = name_of(topic_id)
             if name is not None:
@@ -49,11 +49,11 @@ class FoundResources:
         *,
         is_new: bool = True,
     ) -> Resource | None:
-        """The resource of this name. None: there are too many; or there is none yet, and it is no matter (`is_new`)."""
+        """The resource of this name, added if `is_new`. None: there are too many, or it may not be added."""
         shown = None if topic_id is None else id_text(topic_id)
         key = kind, name or shown or "", partition
         resource = self.by_key.get(key)
-        if resource is None and shown is not None:  # an answer may say the name too
+        if resource is None and shown is not None:  # an answer may have the name beside the id
             resource = self.by_key.get((kind, shown, partition))
         if resource is None:
             if not is_new:

@@ -1,6 +1,7 @@
-"""Frames: reading what a segment is made of (`segments.py`).
+"""Frames: reading the frames of zstd of which a segment is made (`segments.py`).
 
-Bytes that are no whole frame of zstd, or one that is larger than the writer makes any, are damaged: no more is read.
+Bytes that are no whole frame, or a frame that is larger than any that the writer makes, are damaged. Reading ends
+there.
 """
 
 from __future__ import annotations
@@ -9,16 +10,16 @@ from collections.abc import Iterator
 
 import zstandard
 
-LARGEST = 32 << 20  # bytes of events in one frame: more than the writer ever puts into one
+LARGEST = 32 << 20  # bytes of events in one frame, more than the writer puts into any
 _decompressor = zstandard.ZstdDecompressor()
 
 
 class DamagedError(Exception):
-    """Bytes that are no frame of a segment."""
+    """The bytes are no frame of a segment."""
 
 
 def frame_end(data: bytes, start: int) -> int:
-    """Where the frame ends that begins there (RFC 8878). Raises DamagedError."""
+    """The end of the frame that begins at `start` (RFC 8878). Raises DamagedError."""
     try:
         head = zstandard.get_frame_parameters(data[start : start + 18])
         position = start + zstandard.frame_header_size(data[start : start + 18])
@@ -48,7 +49,7 @@ def frame_lines(frame: bytes) -> list[bytes]:
 
 
 def frames(data: bytes, start: int = 0) -> Iterator[tuple[int, list[bytes]]]:
-    """Each frame's end and lines, up to the first one that is damaged: what follows the last end is not whole."""
+    """Each frame's end and lines, up to the first damaged frame: bytes after the last end are not whole."""
     while start < len(data):
         try:
             end = frame_end(data, start)

@@ -7,14 +7,14 @@
     journal.close()
 
 Rules:
-* `put` costs a microsecond or two and never waits. What it is given must not change any more.
-* What was put is on disk after the next `work`, or as soon as the disk takes it.
-* While the disk is full or the folder cannot be written, events stay in the queue and the disk is tried once a second.
-  What finds the queue full is lost, and told by an `events_lost` as soon as the journal is written again.
+* `put` costs a microsecond or two and never waits. Its arguments must not change afterwards.
+* An event that was put is on disk after the next `work`, or as soon as the disk takes it.
+* While the disk is full or the folder cannot be written, events stay in the queue, and the disk is tried once a second.
+  An event that finds the queue full is lost; an `events_lost` records it as soon as the journal is written again.
 * A journal that cannot be opened at all is an error at once.
-* Who cannot go on before an event is on disk says so (`hurry`) and looks again (`on_disk`): one write is for all that
-  was put until it began.
-* `put` is called by one thread. All else may be called by any: one at a time writes (`writing.py`).
+* A caller that must wait until an event is on disk calls `hurry`, and then compares `on_disk`. One write covers all
+  events that were put before it began.
+* Only one thread may call `put`. Any thread may call the other methods: one at a time writes (`writing.py`).
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ AGAIN = 1.0  # seconds until a disk that refused is tried again
 
 
 class JournalError(Exception):
-    """A journal that cannot be begun: a place, a fact, a way out."""
+    """A journal cannot be begun. The text has a place, a fact, and a way out."""
 
 
 class Journal:
     """A journal in `folder`, written by one process. `wall` gives seconds since 1970.
 
-    `due` gives the summaries that are over at some moment, `window` for how long they count at most, in seconds. `copy`
-    is given lines that are on disk, `unwritten` how many events could not be written, whatever the disk.
+    `due` gives the summaries that are over at a moment, `window` the longest time for which they count, in seconds.
+    `copy` gets lines that are on disk, `unwritten` the number of events that could not be made into lines.
     """
 
     def __init__(
@@ -77,16 +77,16 @@ class Journal:
         self._window = window
         self._copy = copy
         self._unwritten = unwritten
-        self._refused_at: float | None = None  # when the disk refused something last
+        self._refused_at: float | None = None  # when the disk refused a write last
         self._one_writes = threading.Lock()
         self._wanted = threading.Event()
-        self.tell = self._queue.tell  # the same as `hand_over`, with an event of a request that nobody read
+        self.tell = self._queue.tell  # as `hand_over`, for the event of a request that was not read
         self._writing: JournalWriting
 
     def open(self, redactor: Callable[[], Redactor | None] = lambda: None) -> None:
-        """Seal what a killed writer left, and begin a chain. Raises JournalError.
+        """Seal segments that a killed writer left, and begin a chain. Raises JournalError.
 
-        `redactor` gives what redacts all events; it may raise KeyFileError and OSError.
+        `redactor` gives the redactor of all events; it may raise KeyFileError and OSError.
         """
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -117,60 +117,60 @@ class Journal:
     def put(
         self, kind: str, at: float, fields: Mapping[str, Any], shared: SharedFields | None = None, weight: int = 1
     ) -> bool:
-        """Have an event written that happened at `at`, in seconds since 1970. Called by one thread.
+        """Queue an event that happened at `at`, in seconds since 1970. Called by one thread.
 
-        `weight`: how much room it takes, in plain events, beside what it shares. False: it is lost.
+        `weight`: the room that it takes, in plain events, without its shared fields. False: it is lost.
         """
         if shared is not None:
             weight += shared.weight
         return self.hand_over(QueuedEvent(kind, at, shared, fields, weight))
 
     def hand_over(self, event: QueuedEvent | DeferredEvent) -> bool:
-        """The same with an event that is made already, or will be by the writer."""
+        """Queue an event that is made already, or that the writer will make."""
         return self._queue.put(event)
 
     @property
     def events(self) -> int:
-        """How many were put, and found room."""
+        """The number of events that were put and found room."""
         return self._queue.kept
 
     @property
     def lost(self) -> int:
-        """How many found none."""
+        """The number of events that found no room."""
         return self._queue.lost
 
     @property
     def is_refused(self) -> bool:
-        """Did the disk not take what was to be written last?"""
+        """Whether the disk refused the last write."""
         return self._refused_at is not None
 
     @property
     def on_disk(self) -> int:
-        """How many of the events that were put are on disk, of those in their order that are."""
+        """The number of events that are on disk, counted in the order in which they were put."""
         return self._writing.on_disk
 
     def hurry(self) -> None:
-        """Somebody waits for what was put."""
+        """Have the events that were put written at once, since a client waits."""
         self._wanted.set()
 
     def wait(self, events: int, seconds: float) -> None:
-        """Wait until so many of the events that were put are on disk, and no longer than so many seconds."""
+        """Wait until this number of events is on disk, and at most for this time."""
         self._writing.wait(events, seconds)
 
     def work_when_wanted(self, seconds: float) -> None:
-        """Work as soon as somebody waits for it, or else after so many seconds."""
+        """Work as soon as `hurry` is called, or else after this time."""
         self._wanted.wait(seconds)
         self._wanted.clear()
         self.work()
 
     def work(self) -> None:
-        """Write what was put, and cut the journal into segments where it is time."""
+        """Write the events that were put, and begin another segment where it is time."""
         with self._one_writes:
             if self._refused_at is None or time.monotonic() - self._refused_at >= AGAIN:
                 self._done(lambda: self._writing.write(self._wall()))
 
     def close(self) -> None:
-        """Write what is there, and seal it."""
+        """Write all events, and seal the last segment."""
         with self._one_writes:
             writing = self._writing
             if not (self._done(lambda: writing.write(math.inf)) and self._done(writing.end)):

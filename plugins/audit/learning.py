@@ -1,9 +1,9 @@
-"""Learning: what topics are called that a client names by ids which nobody has met.
+"""Learning: the names of topics that a client names by ids which the worker does not know.
 
-# The broker is asked on the client's connection, beside its conversation, between two requests. Only a request that
-# begins in just that moment waits for the answer.
-# What the journal says of a request with such an id waits for the name; it goes without where there is none to be had.
-# Each id is asked for once on a connection, and no more than so many.
+# The broker is asked on the client's connection, between two requests. Only a request that begins at that moment waits
+# for the answer.
+# The event of a request with such an id waits for the name. If the name cannot be had, the event has only the id.
+# Each id is asked for once on a connection, and the number of ids is limited.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ Put = Callable[[], None]
 
 
 class TopicLearner:
-    """Of one connection."""
+    """Learns the names of topics for one connection."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._asked: set[bytes] = set()
         self._waiting: list[Put] = []
-        self._weight = 0  # of what waits
+        self._weight = 0  # of the waiting events
         self._is_asking = False
 
     def learn(self, connection: Connection, ids: Iterable[bytes]) -> bool:
-        """Have those asked for that are not known. Gives whether there is an answer to wait for."""
+        """Ask for the names that are not known. Returns whether there is an answer to wait for."""
         names = self._services.topics
         unknown = [topic_id for topic_id in turns(ids) if names.get(topic_id) is None]
         if not unknown:
@@ -43,14 +43,14 @@ class TopicLearner:
         return self._is_asking
 
     def when_known(self, put: Put, weight: int = 1) -> None:
-        """Do this once the answer is there. `weight`: how much room it takes, in plain events."""
+        """Call `put` once the answer is there. `weight`: the room that its event takes, in plain events."""
         self._waiting.append(put)
         self._weight += weight
         if self._weight > MOST_WAITING:
             self.give_up()
 
     def give_up(self) -> None:
-        """Wait no longer."""
+        """Do not wait any longer: call all that waits."""
         waiting, self._waiting, self._weight = self._waiting, [], 0
         for put in waiting:
             put()
@@ -63,7 +63,7 @@ class TopicLearner:
                 yield from self._services.topics.ask(ids)
             finally:
                 connection.gate.leave()
-        except Exception as error:  # their ids are in the journal
+        except Exception as error:  # the journal then has the ids alone
             why = type(error).__name__
             self._services.tell("names of topics not learnt", connection, level="warning", why=why)
         self._is_asking = False

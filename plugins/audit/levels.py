@@ -1,4 +1,4 @@
-"""Levels: how much the journal says of which requests, declared once, with every problem told at its place.
+"""Levels: how much the journal records of which requests. Every problem in the file is reported at its place.
 
     levels:
       - {match: {topic: __*}, level: none}
@@ -6,11 +6,11 @@
       - {level: full}
 
 Rules:
-* The first entry that a resource of a request matches says its level; what none matches is told in full.
-* A request has the highest level of its resources. What is `none` is left out of it.
-* `full`: an event for each request. `summary`: one for each window, connection and API, with exact counts.
-* A request to which anything out of the ordinary happened (the proxy decided something, it got no answer, it changes
-  something, its answer has an error that is of none of its resources) is told in full, unless its level is `none`.
+* The first entry that matches a resource of a request gives its level. A resource that no entry matches has `full`.
+* A request has the highest level of its resources. Resources of level `none` are left out of its event.
+* `full`: an event for each request. `summary`: one event for each window, connection and API, with exact counts.
+* A request is recorded in full, unless its level is `none`, if the proxy decided something, it got no answer, it
+  changes something, or its answer has an error that belongs to none of its resources.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from rules.clients import client_as, client_of
 from rules.match import Match, RequestFacts, Subject
 
 LONGEST_WINDOW = 3600.0
-MOST_REMEMBERED = 1_000  # of one client
-LONGEST_REMEMBERED = 250  # characters of a name: brokers take topics of 249
-SUBJECTS = {"topic", "group", "transactional_id"}  # what a match may name
+MOST_REMEMBERED = 1_000  # cached levels of one client
+LONGEST_REMEMBERED = 250  # characters of a cached name: brokers take topics of 249
+SUBJECTS = {"topic", "group", "transactional_id"}  # the types of resources that a match may name
 
 
 class Level(IntEnum):
-    """How much is told."""
+    """How much is recorded."""
 
     NONE = 0
     SUMMARY = 1
@@ -55,7 +55,7 @@ def _window(value: float) -> float:
 
 
 class FoundLevel(NamedTuple):
-    """The level of something, and for how long it is counted where that is a summary."""
+    """A level, and for a summary its window in seconds."""
 
     level: Level
     window: float = 0.0
@@ -74,12 +74,12 @@ class LevelRule(Section):
 
     @cached_property
     def found(self) -> FoundLevel:
-        """What is found where it matches."""
+        """The level of what it matches."""
         return FoundLevel(self.level, self.window)
 
 
 def _left_empty(value: Any) -> Any:
-    """`levels:` with nothing under it says that there are none."""
+    """`levels:` with nothing under it means no levels."""
     return () if value is None else value
 
 
@@ -92,7 +92,7 @@ class LevelsFile(Section):
 
     @property
     def longest_window(self) -> float:
-        """Seconds for which a summary may count before it is written."""
+        """The longest time for which a summary may count before it is written, in seconds."""
         return max((one.window for one in self.levels if one.level is Level.SUMMARY), default=0.0)
 
 
@@ -104,10 +104,10 @@ FULL = FoundLevel(Level.FULL)
 
 
 class ClientLevels:
-    """The levels of one client's requests, as long as nothing of the client or of the file changes."""
+    """The levels of one client's requests, valid while neither the client nor the file changes."""
 
     def __init__(self, file: LevelsFile, connection: Connection, clock: PluginClock) -> None:
-        self._client = client_of(connection) or client_as(connection, "")  # that only the broker knows: no principal
+        self._client = client_of(connection) or client_as(connection, "")  # "": only the broker knows it
         self._broker = connection.broker_id
         self._levels = file.levels
         self._clock = clock
@@ -116,7 +116,7 @@ class ClientLevels:
 
     @property
     def is_timed(self) -> bool:
-        """Does a level hold at some times only?"""
+        """Whether a level depends on the time."""
         return any(one.match.during is not None for one in self._levels)
 
     def level(
@@ -127,7 +127,7 @@ class ClientLevels:
         name: str | None = None,
         partition: int | None = None,
     ) -> FoundLevel:
-        """Of one resource of a request; `kind` None: of a request that has none."""
+        """The level of one resource of a request; `kind` None: of a request without resources."""
         key = api.key, version, kind, name, partition if self._asks_partition else None
         found = self._known.get(key)
         if found is None:
@@ -144,7 +144,7 @@ class ClientLevels:
     def _matching(
         self, api: Api, version: int, kind: str | None, name: str | None, partition: int | None
     ) -> Iterator[LevelRule]:
-        """The entries that match at some time, as far as to the first one that always does."""
+        """The entries that match at some time, up to the first one that always does."""
         facts = RequestFacts(api, version, self._client, self._broker)
         named: dict[str, str | None] = {kind: name} if kind in SUBJECTS else {}
         subject = Subject(**named, partition=partition)

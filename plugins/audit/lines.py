@@ -1,7 +1,7 @@
-"""Lines: from an event to what stands in the journal: JSON, stamped with its place in the chain.
+"""Lines: an event as a line of the journal, which is JSON with its place in the chain.
 
-What cannot be written as JSON, or is so long that nobody would read its frame, raises what it may. Then nothing has
-changed: an `events_lost` takes its place (`writing.py`).
+An event that cannot be written as JSON, or is too long for a frame, raises an exception. Then nothing has changed, and
+an `events_lost` takes its place (`writing.py`).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from plugins.audit.schema import VERSION
 from plugins.audit.shared import fields_json
 from plugins.audit.told import ToldEvents, told_fields
 
-LONGEST = LARGEST * 3 // 4  # bytes of a line: more than the names and changes of one request can make
+LONGEST = LARGEST * 3 // 4  # bytes of a line, more than the names and changes of one request can make
 
-TOLD = "request"  # what events are called that `told.py` keeps
+TOLD = "request"  # the kind of the events that `told.py` keeps
 
 
 class TooLongError(ValueError):
-    """An event whose line nobody would read."""
+    """The line of an event would be too long to be read."""
 
 
 def _begin(kind: str) -> str:
@@ -30,23 +30,23 @@ def _begin(kind: str) -> str:
 
 
 def timestamp(seconds: float) -> str:
-    """A moment as it stands in the journal; of seconds since 1970."""
+    """A time as it stands in the journal; `seconds` since 1970."""
     second, rest = divmod(round(seconds * 1e6), 1_000_000)
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(second))}.{rest:06}Z"
 
 
 class EventLines:
-    """Makes the lines of one chain. `sequence` is that of the last one; `redact` gives an event as it may be told."""
+    """Makes the lines of one chain. `sequence`: the number of the last line. `redact` gives the redacted event."""
 
     def __init__(self, instance: str, worker: int, redact: Callable[[QueuedEvent], QueuedEvent] | None = None) -> None:
         self._redact = redact
         self.sequence = 0
         self._chain = f'","instance":"{instance}","worker":{worker},"sequence":'
-        self._second = -1  # the one that `_text` is of
+        self._second = -1  # the second that `_text` has
         self._text = ""
 
     def lines(self, entry: QueuedEvent | ToldEvents | Loss) -> list[bytes]:
-        """The lines of all events in it, each with its new line. Raises whatever is wrong with one of them."""
+        """The lines of all events in an entry, each with its line feed. Raises if one of them cannot be written."""
         sequence = self.sequence
         try:
             return self._lines(entry)
@@ -64,7 +64,7 @@ class EventLines:
         return made.splitlines(keepends=True)
 
     def line(self, entry: QueuedEvent | Loss) -> bytes:
-        """The line of an event, and its new line."""
+        """The line of an event, with its line feed."""
         if isinstance(entry, Loss):
             return self._lost(entry.count, entry.since, entry.until)
         if self._redact is not None:
@@ -84,7 +84,7 @@ class EventLines:
         return f"{_begin(kind)}{self._time(at)}{self._chain}{self.sequence}"
 
     def _time(self, at: float) -> str:
-        """The second is written once for all events in it."""
+        """A timestamp. The text of a second is made once for all events in it."""
         micros = round(at * 1e6)
         second, rest = divmod(micros, 1_000_000)
         if second != self._second:

@@ -1,6 +1,6 @@
-"""Measured: how many records there are in what was produced or fetched, which they are, and of when.
+"""Measured: the number, offsets and timestamps of records that were produced or fetched.
 
-A single whole batch, as nearly all requests and answers have for a partition, is measured by its header alone: 0.5 us
+Nearly all requests and answers have a single complete batch for a partition. It is measured by its header alone: 0.5 us
 in place of 4.
 """
 
@@ -11,12 +11,12 @@ from typing import NamedTuple
 from proxy.plugin import ProtocolError, RecordBatch, batches, turn
 from proxy.plugin.frames import HEADER, MAGIC
 
-CONTROL = 1 << 5  # a batch of the broker's own, as of the end of a transaction
-LENGTH_AFTER = 12  # bytes of a batch before those that its length counts
+CONTROL = 1 << 5  # the attribute of the broker's own batches, e.g. the end of a transaction
+LENGTH_AFTER = 12  # bytes at the beginning of a batch that its length does not count
 
 
 class MeasuredRecords(NamedTuple):
-    """`records` None: they cannot be counted unread. What is not known of the others is -1."""
+    """Records of a partition. `records` None: they cannot be counted unread. Other numbers are -1 if not known."""
 
     records: int | None
     first_offset: int = -1
@@ -29,7 +29,7 @@ UNKNOWN = MeasuredRecords(None)
 
 
 def measured(data: bytes | memoryview, is_answer: bool) -> MeasuredRecords:
-    """Of an answer the last batch may break off."""
+    """Measure the records of a partition. In an answer the last batch may break off."""
     if len(data) >= HEADER.size:
         base, length, _, magic, _, bits, delta, first, last, *_, count = HEADER.unpack_from(data)
         if magic == MAGIC and length + LENGTH_AFTER == len(data) and not bits & CONTROL and count >= 0:

@@ -1,4 +1,4 @@
-"""Moved: what was written to, or read from, one partition, and how an event tells of it."""
+"""Moved: the records written to, or read from, one partition, and the fields of an event for them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Counted = tuple[str, TopicKey, int | None]  # the type, name and partition of a 
 
 
 class PartitionTraffic:
-    """What was written to, or read from, one partition. -1: not known; `records` None: they cannot be counted."""
+    """Records written to, or read from, one partition. -1: not known; `records` None: they cannot be counted."""
 
     __slots__ = ("error", "first_offset", "first_timestamp", "last_offset", "last_timestamp", "records", "size")
 
@@ -29,7 +29,7 @@ class PartitionTraffic:
         self.error = 0
 
     def measure(self, data: bytes | memoryview, is_answer: bool) -> None:
-        """It is about these records."""
+        """Measure these records."""
         self.size = len(data)
         self.records, first, last, earliest, latest = measured(data, is_answer)
         if is_answer:
@@ -38,7 +38,7 @@ class PartitionTraffic:
             self.first_timestamp, self.last_timestamp = earliest, latest
 
     def tell(self, resource: Resource) -> None:
-        """Add what came of it."""
+        """Add the result to the fields of a resource."""
         if self.error:
             resource["error"] = ErrorCode(self.error).name
         if self.size >= 0:
@@ -53,7 +53,7 @@ class PartitionTraffic:
 
 
 def beginning(kind: str, key: TopicKey, api: Api, name_of: Names, rules: NotedRules | None) -> Resource:
-    """What is said of all that has this name or id, whatever came of it."""
+    """The fields of a resource of this name or id, without its result."""
     resource: Resource = {"type": kind}
     right = needed_right(api, kind)
     assert right is not None, "these APIs need rights for all that they are about"

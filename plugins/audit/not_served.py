@@ -1,10 +1,11 @@
-"""Not served: connections that ended before they had a link, each told or counted, however many a stranger makes.
+"""Not served: connections that ended before they had a link. Each is recorded or counted, however many there are.
 
 Rules:
-* The first one of a client's address and principal, a listener, a broker and a reason is an event of its own. Those
-  that are alike and end within a window are counted, exactly, and told together when it is over.
-* The windows that are open are bounded. What finds no room is counted together, for each listener, without a client.
-* The thread of the links counts, the writer's thread takes what is due: a lock is held for a moment by either.
+* Connections are alike if they have the same client address, principal, listener, broker and reason. The first has an
+  event of its own. Later ones within a window are counted exactly, and recorded together when the window is over.
+* The number of open windows is bounded. Connections that find no room are counted together for each listener, without
+  a client.
+* The thread of the links counts, and the writer's thread takes what is due. Each holds a lock for a moment.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ OTHERS = f"more than {MOST} kinds of connections ended before they were served; 
 
 
 class _Alike(NamedTuple):
-    """What connections have in common that are told together. `host` None: whichever."""
+    """The properties that connections share which are counted together. `host` None: any."""
 
     listener: str
     cluster: str
@@ -39,7 +40,7 @@ class _Alike(NamedTuple):
 class _Counted:
     def __init__(self, at: float, *, is_told: bool) -> None:
         self.begun = self.last = at
-        self.first: float | None = None  # of those that are counted
+        self.first: float | None = None  # the time of the first that was counted
         self.count = 0
         if not is_told:
             self.add(at)
@@ -51,15 +52,15 @@ class _Counted:
 
 
 class NotServedWindows:
-    """Those of one journal."""
+    """The windows of one journal."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._open: dict[_Alike, _Counted] = {}
-        self.window = 0.0  # seconds for which connections may be counted before that is told
+        self.window = 0.0  # seconds for which connections may be counted before they are recorded
 
     def count(self, ended: NotServed, at: float) -> QueuedEvent | None:
-        """One more, which ended at `at` seconds since 1970. Gives its event; None: it is counted."""
+        """Take in a connection that ended at `at`, in seconds since 1970. Returns its event; None: it is counted."""
         arrival, why = ended.arrival, ended.why[:LONGEST]
         alike = _Alike(arrival.listener, arrival.cluster, arrival.client[0], arrival.broker_id, why, ended.principal)
         with self._lock:
@@ -80,7 +81,7 @@ class NotServedWindows:
         return None
 
     def due(self, now: float) -> list[QueuedEvent]:
-        """Those of the windows that are over at `now`, in seconds since 1970."""
+        """The events of windows that are over at `now`, in seconds since 1970."""
         with self._lock:
             over = [alike for alike, counted in self._open.items() if now >= counted.begun + WINDOW]
             found = [(alike, self._open.pop(alike)) for alike in over]

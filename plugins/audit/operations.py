@@ -1,8 +1,8 @@
-"""Operations: which right an API needs for each type of resource that it is about, and on what the rules are asked.
+"""Operations: the right that an API needs for each type of resource, and the resource that the rules are asked about.
 
 Rules:
-* It is what brokers ask, as `acl` asks it: a test holds this table against that of `acl`.
-* What a request only asks about is described. What changes the cluster as a whole is asked of the cluster.
+* These are the rights that brokers check, as `acl` does: a test compares this table with that of `acl`.
+* A resource that a request only asks about needs Describe. A change of the whole cluster needs a right on the cluster.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TYPES = {"topic": TOPIC, "group": GROUP, "transactional_id": TRANSACTIONAL_ID, "
 
 
 class NeededRight(NamedTuple):
-    """This operation on the resource itself, or on the cluster."""
+    """An operation on the resource itself, or on the cluster."""
 
     operation: Operation
     kind: ResourceType
@@ -73,7 +73,7 @@ _OF_CLUSTER = {
 
 
 def needed_right(asked: Api, kind: str) -> NeededRight | None:
-    """The right that a request of this API needs for a resource of this type; None: of that nothing is known here."""
+    """The right that a request of this API needs for a resource of this type; None: not known here."""
     if asked in _OF_CLUSTER:
         return NeededRight(_OF_CLUSTER[asked], CLUSTER)
     on = TYPES.get(kind)

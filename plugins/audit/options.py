@@ -1,7 +1,7 @@
-"""Options: what a configuration says of the plugin `audit`.
+"""Options: the options of the plugin `audit`.
 
 Rules:
-* The two files with keys lie beside the journal, unless a path says otherwise.
+* The two files with keys are beside the journal, unless a path says otherwise.
 * The file of levels is checked with the configuration, and its problems have their own places in it.
 """
 
@@ -81,12 +81,12 @@ class AuditOptions(Plugin.Options):
 
     @property
     def key_path(self) -> Path:
-        """Where the key lies that signs the journal."""
+        """The path of the key that signs the journal."""
         return self._beside("key") if self.key is None else Path(self.key)
 
     @property
     def pseudonyms_path(self) -> Path:
-        """Where the key lies of names that are hashed."""
+        """The path of the key with which names are hashed."""
         return self._beside("pseudonyms") if self.pseudonyms is None else Path(self.pseudonyms)
 
     def _beside(self, ending: str) -> Path:
@@ -94,7 +94,7 @@ class AuditOptions(Plugin.Options):
         return folder.with_name(f"{folder.name}.{ending}")
 
     def problems(self) -> Iterator[Finding | Problem]:
-        """What is wrong with the file of levels."""
+        """Everything that is wrong with the file of levels."""
         if self.levels is not None:
             for problem in FORM.read(self.levels).result()[1]:
                 if problem.place is None:

@@ -1,7 +1,7 @@
 """The page of the journal's schema: tables in Markdown, made from the declaration itself.
 
-`python -m plugins.audit.page` renews them in `README.md` beside this module; a test fails when they are stale. What
-stands above them in that page is written by hand.
+`python -m plugins.audit.page` renews them in `README.md` beside this module; a test fails when they are stale. The text
+above them in that page is written by hand.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ def tables() -> str:
 
 
 def renewed(page: str) -> str:
-    """The page with the tables as they are now; they are the last thing in it. ValueError where there are none."""
+    """The page with new tables, which are its last part. Raises ValueError if it has none."""
     above, start, _ = page.partition(START)
     if not start:
         raise ValueError(f"{PAGE} has no table of kinds; write its first two lines:\n{START}")

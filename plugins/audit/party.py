@@ -1,4 +1,4 @@
-"""The party: who a client is, as far as is known at this moment, made once for all events that say the same."""
+"""The party: the identity of a client, as far as it is known now, made once for all events that share it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from proxy.plugin.frames import CompiledTally
 from rules.noted import noted_rules
 
 ALL_IN_FULL = LevelsFile()
-MOST_TOLD = 1_000  # topics that are known of one client, API and version, to be told unread
+MOST_TOLD = 1_000  # known topics of one client, API and version, whose requests are recorded unread
 
 TallyKey = tuple[int, int]  # an API's key, and a version
 
 
 class OpenTally(NamedTuple):
-    """Of which partitions requests need not be read (`counted.py`).
+    """The partitions whose requests need not be read (`counted.py`).
 
-    `told` is what is said in an event for each request (`told.py`); None: they are counted.
+    `told`: the fields of an event for each request (`told.py`); None: they are counted.
     """
 
     tally: CompiledTally
@@ -32,7 +32,7 @@ class OpenTally(NamedTuple):
 
 
 class KnownParty:
-    """What is known of one connection. `number` counts the connections that this journal tells of."""
+    """What is known of one connection. `number`: its number among the connections in this journal."""
 
     def __init__(self, number: int, services: Services, file: WatchedFile[LevelsFile] | None = None) -> None:
         self.number = number
@@ -49,13 +49,13 @@ class KnownParty:
         self.tallies: dict[TallyKey, OpenTally] = {}
 
     def of(self, connection: Connection) -> SharedFields:
-        """The party as it is now."""
+        """The present party."""
         if connection.edition is not self._edition or self._rules_id() != self._rules:
             self._renew(connection)
         return self.shared
 
     def _renew(self, connection: Connection) -> None:
-        """Something may be another."""
+        """Make the party anew if something of it has changed."""
         noted = noted_rules(connection)
         self._edition, self._rules_id = connection.edition, _no_rules if noted is None else noted.edition
         self._rules = self._rules_id()
@@ -74,14 +74,14 @@ class KnownParty:
             self.shared = SharedFields(_party(self.number, connection, self._rules))
 
     def tally(self, connection: Connection, key: TallyKey) -> OpenTally | None:
-        """What requests of this API and version are found in unread, while nothing of this client changed."""
+        """The tally for unread requests of this API and version, if neither the client nor the levels have changed."""
         self.of(connection)
         if self._file is not None and self._levels_of is not self._file.value:
             self.levels(connection)
         return self.tallies.get(key)
 
     def told(self, api: Api, version: int, make: Callable[[], CompiledTally]) -> OpenTally | None:
-        """The same for those that are told in full, with room for one more topic. None: they cannot be told so."""
+        """The tally for requests that are recorded in full, with room for one more topic. None: they must be read."""
         found = self.tallies.get((api.key, version))
         if found is None or found.told is None or len(found.told.topics) >= MOST_TOLD:
             traffic = told_traffic(self.shared, api.name, version)
@@ -91,7 +91,7 @@ class KnownParty:
         return found
 
     def levels(self, connection: Connection) -> ClientLevels:
-        """The levels of its requests, as the file is now."""
+        """The levels of its requests, by the present file."""
         file = ALL_IN_FULL if self._file is None else self._file.value
         self.of(connection)
         if self._levels is None or self._levels_of is not file:
@@ -105,7 +105,7 @@ def _no_rules() -> None:
 
 
 def with_tls(party: Party, tls: Tls | None) -> Party:
-    """The same, with what its handshake found out, if there was one."""
+    """The party with the fields of its TLS handshake, if there was one."""
     if tls is not None:
         party["tls"] = str(tls)
         if tls.subject is not None:

@@ -1,11 +1,11 @@
 """Placing: where a segment differs from what was sealed, event by event.
 
 Rules:
-* The lines that are found are compared with the sealed checks of all lines. Those in their order are as they were (a
-  longest increasing subsequence); any other is moved, repeated, or not one of them.
-* A line that is not one of them, where one is missing, is that one, altered. What is missing where bytes are no frame
+* The lines that are found are compared with the sealed checksums of all lines. A longest increasing subsequence of them
+  is in its place. Any other line was moved, repeated, or is not one of the sealed lines.
+* An unknown line in the place of a missing one is that line, altered. A line that is missing where bytes are no frame
   was made unreadable.
-* The work is n log n in the lines, however they were shuffled.
+* The time is n log n in the number of lines, however they were shuffled.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Tampering(Enum):
 
 
 class PlacedChange(NamedTuple):
-    """It was done to the sealed events from `first` to `last`; of what was inserted: before `first`, so many."""
+    """A change to the sealed events from `first` to `last`; insertions are before `first`, as many as the range."""
 
     change: Tampering
     first: int
@@ -52,7 +52,7 @@ class Damage(NamedTuple):
 
 
 def pieces(data: bytes) -> Iterator[list[bytes] | Damage]:
-    """The lines of each frame, and what lies between frames. A frame is looked for wherever one may begin."""
+    """The lines of each frame, and the bytes between frames. A frame is tried wherever one may begin."""
     position = 0
     while position < len(data):
         start, lines = position, None
@@ -71,13 +71,13 @@ def pieces(data: bytes) -> Iterator[list[bytes] | Damage]:
 
 
 def changes(sealed: bytes, data: bytes) -> list[PlacedChange]:
-    """What was done to the events of a segment, by their places in it from 0 on."""
+    """The changes to the events of a segment, by their places in it, from 0 on."""
     checks = [sealed[start : start + CHECK] for start in range(0, len(sealed), CHECK)]
     places: dict[bytes, list[int]] = {}
     for place in range(len(checks) - 1, -1, -1):
-        places.setdefault(checks[place], []).append(place)  # the first one is taken first
-    found: list[int | None] = []  # of each line the place that it was sealed at
-    damaged: set[int] = set()  # before which lines something is unreadable
+        places.setdefault(checks[place], []).append(place)  # the first place is taken first
+    found: list[int | None] = []  # the sealed place of each line
+    damaged: set[int] = set()  # the lines before which bytes are unreadable
     for piece in pieces(data):
         if isinstance(piece, Damage):
             damaged.add(len(found))
@@ -112,8 +112,8 @@ def _compared(size: int, found: list[int | None], damaged: set[int]) -> Iterator
 
 def _in_order(found: list[int | None]) -> list[int]:
     """The indexes of a longest strictly increasing subsequence."""
-    tails: list[int] = []  # of the best subsequence of each length: its last place
-    ends: list[int] = []  # and that one's index
+    tails: list[int] = []  # the last place of the best subsequence of each length
+    ends: list[int] = []  # and the index of that place
     before: dict[int, int | None] = {}
     for index, place in enumerate(found):
         if place is None:
@@ -131,7 +131,7 @@ def _in_order(found: list[int | None]) -> list[int]:
 
 
 def _merged(found: Iterable[PlacedChange]) -> list[PlacedChange]:
-    """Neighbours to which the same was done, as one."""
+    """The changes, with equal ones of neighbours joined."""
     merged: list[PlacedChange] = []
     for one in sorted(found, key=lambda it: (it.first, it.change.value)):
         last = merged[-1] if merged else None

@@ -1,7 +1,7 @@
-"""Plain files: what lies in a journal's folder and is none is passed over, and never written through.
+"""Plain files: anything else in a journal's folder (links, pipes, devices) is ignored, and never written through.
 
-Whoever may write that folder could have the proxy wait at a pipe for ever, or write over and cut off what lies behind a
-link: with the rights of the proxy, which may be more than theirs.
+A user with write access to that folder could otherwise make the proxy wait at a pipe for ever, or overwrite the target
+of a link with the rights of the proxy.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 
 def is_plain(path: Path) -> bool:
-    """Is a file there itself: no link, pipe, device or folder?"""
+    """Whether the path is a regular file: no link, pipe, device or folder."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -20,6 +20,6 @@ def is_plain(path: Path) -> bool:
 
 
 def create(path: Path) -> BinaryIO:
-    """A new file in the place of whatever is there. Raises OSError."""
+    """A new file, which replaces anything at this path. Raises OSError."""
     path.unlink(missing_ok=True)
     return open(path, "xb")

@@ -1,12 +1,12 @@
-"""Profiles: events of a journal in the field names that other tools know.
+"""Profiles: events of a journal with the field names of other tools.
 
     ecs     Elastic Common Schema 8.11: one document an event
     ocsf    Open Cybersecurity Schema Framework 1.3.0: API Activity, Authentication, Network Activity
 
 Rules:
-* Whatever a profile has a name for stands there. The event as it is in the journal stands under `doorkeeper` in ECS, in
-  `unmapped` in OCSF: nothing is lost.
-* An event says what it is by what happened, not by who asks: a refusal is a failure, also where a broker refused.
+* Everything that a profile has a field for is put there. The event as it is in the journal is under `doorkeeper` in
+  ECS, under `unmapped` in OCSF: nothing is lost.
+* The outcome of an event is what happened to the client: a refusal is a failure, also where a broker refused.
 
 Sources: https://www.elastic.co/guide/en/ecs/8.11, https://schema.ocsf.io/1.3.0.
 """
@@ -119,7 +119,7 @@ def ocsf(event: JournalEvent) -> Profile:
         "status_id": {"success": 1, "failure": 2}.get(outcome, 0),
         "status_detail": event.get("why"),
         "duration": _microseconds(event, 0.001),
-        "src_endpoint": source or {"name": event["instance"]},  # what the journal says of itself
+        "src_endpoint": source or {"name": event["instance"]},  # for events about the journal itself
         "unmapped": event,
     }
     who = event.get("principal") or event.get("claimed")
@@ -149,7 +149,7 @@ PROFILES: dict[str, Callable[[JournalEvent], Profile]] = {"ecs": ecs, "ocsf": oc
 
 
 def _ip(host: str | None) -> str | None:
-    """An address; None for what is redacted."""
+    """An address; None for a redacted one."""
     try:
         return None if host is None else str(ip_address(host.partition("%")[0]))
     except ValueError:
@@ -173,7 +173,7 @@ def _outcome(event: JournalEvent) -> str:
 
 
 def _microseconds(event: JournalEvent, times: float) -> int | None:
-    """How long it took, in another unit."""
+    """The duration of an event, in another unit."""
     if event.get("lasted_us") is not None:
         return int(event["lasted_us"] * times)
     if event["kind"] != "request" or event.get("broker_us") is None:

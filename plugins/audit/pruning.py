@@ -3,10 +3,10 @@
     JOURNAL/date=2026-03-01/hour=08/_20260301T080000Z-3f9c2a71-0-000001.pruned     in the place of the segment
 
 Rules:
-* A sealed segment whose hour was over before some moment is deleted. Its seal stays: what is left is chained as it was.
-* Beside it lies a statement, signed with the key of the journal: which seal's segment was deleted, and when. Who has no
-  key can delete, but not make it look like pruning.
-* The statement is on disk before the segment goes. A pruning that was interrupted is done again.
+* A sealed segment whose hour ended before the given moment is deleted. Its seal stays, so the chain stays whole.
+* A statement beside the seal, signed with the key of the journal, says which seal's segment was deleted, and when. So
+  nobody without the key can make a deletion look like pruning.
+* The statement is on disk before the segment is deleted. A pruning that was interrupted is done again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FORMAT = 1
 
 
 def prune(journal: Path, before: datetime, key: Ed25519PrivateKey, now: datetime) -> Iterator[tuple[Path, int]]:
-    """Delete the segments of before this moment. Gives each with its bytes. Raises OSError, BadSealError."""
+    """Delete the segments from before this moment. Gives each path with its bytes. Raises OSError, BadSealError."""
     for path in segments(journal):
         name = SegmentName.of(path)
         if name is None or not is_plain(beside(path, "seal")):
@@ -57,7 +57,7 @@ def _state(segment: Path, found: ReadSeal, key: Ed25519PrivateKey, now: datetime
 
 
 def is_pruned(journal: Path, found: ReadSeal) -> bool:
-    """Is there a statement, by the key of its seal, that the segment was deleted? Raises OSError."""
+    """Whether a statement, signed with the key of the seal, says that the segment was deleted. Raises OSError."""
     file = beside(journal / found.seal.name.path, "pruned")
     if not is_plain(file):
         return False

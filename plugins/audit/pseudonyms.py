@@ -1,8 +1,9 @@
-"""Pseudonyms: what stands in a name's place, the same one each time, which only the key's owner can lead back.
+"""Pseudonyms: a keyed hash in place of a name, the same each time. Only the owner of the key can find the name.
 
-# A pseudonym is an HMAC (RFC 2104) with SHA-256 of the kind of name and the name, cut to 128 bits: two names have the
-# same one by chance as rarely as two UUIDs.
-# Gateways with the same key give the same pseudonyms. Whoever destroys the key makes them anonymous for good.
+# A pseudonym is an HMAC (RFC 2104) with SHA-256 of the kind of name and the name, cut to 128 bits. A collision is as
+# unlikely as of two UUIDs.
+# Gateways with the same key give the same pseudonyms. Without the key they are anonymous: destroying it makes them so
+# for ever.
 """
 
 from __future__ import annotations
@@ -14,30 +15,30 @@ from pathlib import Path
 
 from plugins.audit.keyfile import KeyFileError, made_once
 
-SHORTEST = 32  # bytes of a key: as long as what SHA-256 gives
+SHORTEST = 32  # bytes of a key, the length of a SHA-256 digest
 SHOWN = 32  # hexadecimal digits
 MARK = "hmac-"
 
 
 class Pseudonyms:
-    """Made with one key."""
+    """The pseudonyms of one key."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
 
     @property
     def id(self) -> str:
-        """Stands for the key, and does not tell it: journals of one id have the same pseudonyms."""
+        """Identifies the key without revealing it: journals with the same id have the same pseudonyms."""
         return self.of("key", "")[len(MARK) :][:16]
 
     def of(self, kind: str, name: str) -> str:
-        """Of a name of this kind: a topic and a group that are called alike have two."""
+        """The pseudonym of a name of this kind. A topic and a group of the same name have different ones."""
         said = f"{kind}\0{name}".encode(errors="surrogatepass")
         return MARK + hmac.new(self._key, said, sha256).hexdigest()[:SHOWN]
 
 
 def pseudonyms(file: Path, *, make: bool = False) -> Pseudonyms:
-    """Those of the key in a file. `make`: it is made where there is none. Raises KeyFileError, OSError."""
+    """The pseudonyms of the key in a file. `make`: the file is made if it is missing. Raises KeyFileError, OSError."""
     try:
         key = file.read_bytes().strip()
     except FileNotFoundError:

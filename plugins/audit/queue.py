@@ -1,11 +1,11 @@
-"""The queue between the relay and the writer's thread: whoever puts an event into it never waits and gets no error.
+"""The queue between the relay and the writer's thread. Putting an event into it never blocks and never fails.
 
 Rules:
-* One thread puts, one takes; nothing is locked on the way of an event that finds room.
-* The queue is bounded, by events, the resources in them and how long their texts are, which clients choose. An event
-  that finds it full is lost: it is counted, and an `events_lost` stands in the queue, and so in the journal, where it
-  and those lost after it would have stood.
-* Events of requests that nobody read (`told.py`) are kept together while nothing else is put between them.
+* One thread puts, one takes. An event that finds room takes no lock.
+* The queue is bounded by the number of events, of the resources in them, and the length of their texts, which clients
+  choose. An event that finds it full is lost and counted. An `events_lost` takes its place in the queue and in the
+  journal, and counts the events lost after it too.
+* Events of requests that were not read (`told.py`) are kept in one entry while nothing else is put between them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NUMBERS = 64  # bytes of numbers that tell of one resource
 
 
 class QueuedEvent(NamedTuple):
-    """One event on its way. `at` is in seconds since 1970, `weight` how much room it takes, in plain events."""
+    """An event in the queue. `at` is in seconds since 1970, `weight` the room that it takes, in plain events."""
 
     kind: str
     at: float
@@ -33,7 +33,7 @@ class QueuedEvent(NamedTuple):
 
 
 class DeferredEvent(NamedTuple):
-    """An event that takes long to make: the writer's thread makes it. None: it is counted elsewhere, or not told."""
+    """An event that the writer's thread makes, since that takes long. `make` gives None if none is to be written."""
 
     at: float
     weight: int
@@ -41,7 +41,7 @@ class DeferredEvent(NamedTuple):
 
 
 class Loss:
-    """Events that found no room, since the writer took the last such entry."""
+    """Events that found no room since the writer took the last such entry."""
 
     def __init__(self, at: float) -> None:
         self.count = 0
@@ -50,7 +50,7 @@ class Loss:
         self._taken = False
 
     def add(self, at: float) -> bool:
-        """One more; False: it is too late, this entry is with the writer."""
+        """Count one more. False: it is too late, the writer has this entry."""
         with self._lock:
             if self._taken:
                 return False
@@ -59,7 +59,7 @@ class Loss:
             return True
 
     def take(self) -> None:
-        """It is complete."""
+        """Close the entry: the writer has it."""
         with self._lock:
             self._taken = True
 
@@ -68,7 +68,7 @@ Entry: TypeAlias = QueuedEvent | DeferredEvent | ToldEvents | Loss
 
 
 def events_in(entry: Entry) -> int:
-    """How many lines are made of it."""
+    """The number of lines that are made of an entry."""
     return 1 if isinstance(entry, QueuedEvent | DeferredEvent | Loss) else len(entry)
 
 
@@ -78,22 +78,22 @@ class EventQueue:
     def __init__(self, room: int = ROOM) -> None:
         self._room = room
         self._entries: deque[Entry] = deque()
-        self._came = 0  # of what was put, by weight; written by who puts
-        self._went = 0  # the same of what was taken; written by who takes
-        self.kept = self.lost = 0  # how many events found room, and how many did not
+        self._came = 0  # the weight of all that was put; written by the thread that puts
+        self._went = 0  # the weight of all that was taken; written by the thread that takes
+        self.kept = self.lost = 0  # the numbers of events that found room, and of those that did not
         self._loss: Loss | None = None
-        self._told: ToldEvents | None = None  # the newest entry, where it may take one more
+        self._told: ToldEvents | None = None  # the newest entry, if it may take one more event
 
     def __len__(self) -> int:
         return len(self._entries)
 
     @property
     def events(self) -> int:
-        """How many wait."""
+        """The number of events that wait."""
         return sum(map(events_in, tuple(self._entries)))
 
     def put(self, event: QueuedEvent | DeferredEvent) -> bool:
-        """Let this event be written. False: it is lost."""
+        """Put an event. False: it is lost."""
         if self._came - self._went + event.weight > self._room and self._entries:
             self._lose(event.at)
             return False
@@ -104,7 +104,7 @@ class EventQueue:
         return True
 
     def tell(self, at: float, traffic: ToldTraffic, numbers: bytes) -> bool:
-        """The same with an event of a request that nobody read, of which these numbers were found."""
+        """Put the event of a request that was not read, with the numbers found in it. False: it is lost."""
         weight, shared = traffic.weight + len(numbers) // NUMBERS, traffic.shared
         if self._came - self._went + weight > self._room and self._entries:
             self._lose(at)

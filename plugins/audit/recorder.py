@@ -1,10 +1,10 @@
-"""The recorder: hands events to the journal, each with the party that it is of.
+"""The recorder: hands events to the journal, each with its client's party.
 
 Rules:
-* An event is handed over without waiting. One that finds no room is counted: in the journal itself, and in the metric
-  `lost_events`.
-* A connection has a number from the first event of it on, and keeps it until it is forgotten. What is known of it is
-  this plugin's own.
+* An event is handed over without waiting. An event that finds no room is counted in the journal itself, and in the
+  metric `lost_events`.
+* A connection gets a number with its first event, and keeps it until it is forgotten. Each instance of the plugin has
+  its own knowledge of a connection.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LOST = "Events that the journal could not take."
 
 
 class EventRecorder:
-    """Of one journal. `parties` has the connections of which something is known."""
+    """The recorder of one journal. `parties` has what is known of each connection."""
 
     def __init__(self, journal: Journal, services: Services, levels: WatchedFile[LevelsFile] | None) -> None:
         self._journal = journal
@@ -33,7 +33,7 @@ class EventRecorder:
         self.parties: dict[Connection, KnownParty] = {}
 
     def known(self, connection: Connection) -> KnownParty:
-        """What is known of this connection; from now on, if nothing was."""
+        """What is known of this connection; begins to know it if it is new."""
         known = self.parties.get(connection)
         if known is None:
             self._connections += 1
@@ -41,29 +41,29 @@ class EventRecorder:
         return known
 
     def forget(self, connection: Connection) -> None:
-        """The connection is over, and everything is told of it."""
+        """Forget a connection that ended, and of which everything is recorded."""
         del self.parties[connection]
 
     def forget_all(self) -> None:
-        """Tell what waits to be told of connections that go on under another configuration."""
+        """Record all that waits, and forget connections: they go on under another configuration."""
         for known in tuple(self.parties.values()):
             known.learner.give_up()
             known.tallies.clear()
         self.parties.clear()
 
     def put(self, kind: str, connection: Connection, fields: Said, weight: int = 1, at: float | None = None) -> None:
-        """Tell of a connection what these fields say. `at`: seconds since 1970, or now."""
+        """Record an event of a connection. `at`: seconds since 1970; None: now."""
         party = self.known(connection).of(connection)
         at = self._services.clock.wall() if at is None else at
         if not self._journal.put(kind, at, fields, party, weight):
             self._lost.add()
 
     def keep(self, event: QueuedEvent | DeferredEvent) -> None:
-        """Tell what this event says."""
+        """Record an event that is made already, or will be."""
         if not self._journal.hand_over(event):
             self._lost.add()
 
     def tell(self, at: float, traffic: ToldTraffic, numbers: bytes) -> None:
-        """Tell of a request that nobody read."""
+        """Record a request that was not read."""
         if not self._journal.tell(at, traffic, numbers):
             self._lost.add()

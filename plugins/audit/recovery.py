@@ -1,10 +1,11 @@
-"""Recovery: segments that a killed writer left are sealed by the next one, so that its loss shows and does not grow.
+"""Recovery: the next writer seals the segments that a killed writer left, so that the loss is visible and final.
 
 Rules:
-* A segment without a seal whose lock is free has no writer any more. Several processes may look at once: who gets the
-  lock seals it.
-* What is whole is kept as it is. A torn frame at the end is moved to a file beside the segment: Spark reads the rest.
-* The seal says `killed`, by whoever writes it: up to 100 ms of events before the end may be missing.
+* A segment without a seal whose lock is free has no writer any more. Several processes may try at once: the one that
+  gets the lock seals it.
+* Whole frames are kept as they are. A torn frame at the end is moved to a file beside the segment, so that Spark can
+  read the rest.
+* The seal says `killed`: up to 100 ms of events before the end may be missing.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ from plugins.audit.plain_files import create, is_plain
 from plugins.audit.seals import Seal, SegmentEnd, seal
 from plugins.audit.segments import CHECK, SegmentName, beside, checks, segments
 
-MOST_CHAINS = 100  # that a new chain names: each of them was named by those before it
+MOST_CHAINS = 100  # the newest chains, which a new chain names; older ones were named by these
 
 
 def recover(journal: Path, key: Ed25519PrivateKey) -> list[Path]:
-    """Seal what was left. Gives these segments. Raises OSError."""
+    """Seal the segments that a killed writer left, and return them. Raises OSError."""
     unsealed = [path for path in segments(journal) if not is_plain(beside(path, "seal"))]
     by_number = sorted((SegmentName.of(path), path) for path in unsealed)
     return [path for name, path in by_number if name and _sealed(journal, name, path, key)]
 
 
 def newest_seals(journal: Path) -> dict[str, str]:
-    """The chains of a journal that began last, each with the hash of its newest seal."""
+    """The newest chains of a journal, each with the hash of its newest seal."""
     newest: dict[str, SegmentName] = {}
     for path in segments(journal):
         name = SegmentName.of(path)
@@ -45,7 +46,7 @@ def newest_seals(journal: Path) -> dict[str, str]:
 
 
 def is_locked(path: Path) -> bool:
-    """Is somebody writing this segment?"""
+    """Whether a process is writing this segment."""
     with open(path, "rb") as opened:
         return not _lock(opened.fileno(), fcntl.LOCK_SH)
 
@@ -87,7 +88,7 @@ def _sealed(journal: Path, name: SegmentName, path: Path, key: Ed25519PrivateKey
 
 
 def _previous(journal: Path, name: SegmentName) -> bytes | None:
-    """What the seal before this one says; None where there is none."""
+    """The signed line of the seal before this one; None where there is none."""
     pattern = f"date=*/hour=*/*-{name.chain}-{name.number - 1:06}.jsonl.zst"
     for path in journal.glob(pattern):
         if is_plain(beside(path, "seal")):
@@ -96,7 +97,7 @@ def _previous(journal: Path, name: SegmentName) -> bytes | None:
 
 
 def _after(said: bytes | None) -> int:
-    """The sequence with which a segment begins that comes after this seal."""
+    """The first sequence number of the segment after this seal."""
     if said is None:
         return 1
     seal = json.loads(said)

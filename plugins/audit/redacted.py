@@ -1,11 +1,11 @@
-"""Redacted: an event as the rules of redaction let it be told, before it becomes a line.
+"""Redacted: applies the rules of redaction to an event, before it becomes a line.
 
 Rules:
-* What is redacted in an event, its `redacted` says.
-* What is named in the text of a reason (`why`) is redacted there as well, and whom a refused certificate is about.
-* With an address goes its port, with the name of a topic its id, with a principal the id of its delegation token.
-* The name of something whose type is not known is redacted as the strictest of topics, groups and transactional ids.
-* Events that share who they are of share that as it is redacted.
+* The field `redacted` of an event lists what is redacted in it.
+* Redacted names are replaced in the text of a reason (`why`) as well. So is the subject of a refused certificate.
+* With an address its port is left out, with a topic's name its id, with a principal the id of its delegation token.
+* A name whose type is not known is redacted by the strictest rule for topics, groups and transactional ids.
+* Events that share a party share the redacted party too.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from plugins.audit.schema import Redacting
 from plugins.audit.shared import SharedFields
 
 OF_PARTY = ("principal", "client_host", "client_id", "tls_subject")
-WITH = {"client_host": ("client_port",), "principal": ("delegation",)}  # go where this one is redacted
+WITH = {"client_host": ("client_port",), "principal": ("delegation",)}  # fields left out with the redacted one
 USER = "User:"
 TOKEN = "delegation_token"
-USERS = ("user", "user quota")  # names of these may be without their type
+USERS = ("user", "user quota")  # their names may lack the type of the principal
 KINDS = {
     "topic": "topic",
     "group": "group",
@@ -38,11 +38,11 @@ KINDS = {
     "client-id quota": "client_id",
     "ip quota": "client_host",
 }
-UNNAMED = frozenset({"cluster", "broker", "broker_logger", "client_metrics"})  # names of these are nobody's
+UNNAMED = frozenset({"cluster", "broker", "broker_logger", "client_metrics"})  # their names identify no person
 ANY = ("topic", "group", "transactional_id")
 OF_CERTIFICATE = ("principal", "tls_subject")
 NO_TLS = "no TLS"
-_QUOTED = re.compile('".*', re.DOTALL)  # to the end: a long reason is cut, and its last quote with it
+_QUOTED = re.compile('".*', re.DOTALL)  # to the end: in a long reason the closing quote may be cut off
 OF_OFFSETS = ("reset offset", "delete offset")  # changes whose key is a topic
 STRICTEST = (Method.LEAVE_OUT, Method.MASK, Method.HASH)
 
@@ -50,7 +50,7 @@ Fields = dict[str, Any]
 
 
 def redactor(rules: Sequence[RedactionRule], key_file: Path) -> Redactor | None:
-    """By these rules; None: there are none. Raises KeyFileError, OSError."""
+    """The redactor of these rules; None without rules. Raises KeyFileError, OSError."""
     if not rules:
         return None
     is_hashed = any(rule.how is Method.HASH for rule in rules)
@@ -58,23 +58,23 @@ def redactor(rules: Sequence[RedactionRule], key_file: Path) -> Redactor | None:
 
 
 class _Names:
-    """What is done to the names of one event of this principal."""
+    """Redacts the names in one event of this principal, and notes what was replaced."""
 
     def __init__(self, redaction: Redaction, principal: str | None) -> None:
         self._redaction = redaction
         self._principal = principal
-        self.fields: set[str] = set()  # of which something is redacted
-        self.instead: dict[str, str] = {}  # what stands in the place of which text
+        self.fields: set[str] = set()  # the kinds of names that were redacted
+        self.instead: dict[str, str] = {}  # replacements by the replaced text
 
     def put(self, fields: Fields, where: str, *kinds: str) -> bool:
-        """Redact the name that stands there, if one does. Gives whether something was."""
+        """Redact the name in the field `where`, if it has one. Returns whether it was redacted."""
         name = fields.get(where)
         return name is not None and self.put_as(fields, where, name, *kinds)
 
     def put_as(self, fields: Fields, where: str, known: str | None, *kinds: str, type_: str = "") -> bool:
-        """The same with the name that the rules are asked about; None: it is not known.
+        """As `put`, with the name that the rules are asked about; None: it is not known.
 
-        `type_` is that of a principal whose name stands there without it.
+        `type_`: the type of a principal, where the field has only the name.
         """
         found = {self._redaction.how(kind, known, self._principal): kind for kind in kinds}
         how = next((one for one in STRICTEST if one in found), None)
@@ -88,7 +88,7 @@ class _Names:
         if shown == text:
             return False
         self.instead[text] = shown or MASK
-        if text.startswith(USER):  # a reason may say it without its type
+        if text.startswith(USER):  # a reason may have the name without its type
             self.instead[text.removeprefix(USER)] = (shown or MASK).removeprefix(USER)
         self.fields.add(found[how])
         return True
@@ -99,13 +99,15 @@ class Redactor:
 
     def __init__(self, redaction: Redaction) -> None:
         self._redaction = redaction
-        self.said: Redacting = {"redaction": [str(rule) for rule in redaction.rules]}  # by each segment
+        self.said: Redacting = {
+            "redaction": [str(rule) for rule in redaction.rules]
+        }  # for the first event of each segment
         if redaction.pseudonyms is not None:
             self.said["pseudonyms"] = redaction.pseudonyms.id
         self._parties: WeakKeyDictionary[SharedFields, tuple[SharedFields, _Names]] = WeakKeyDictionary()
 
     def __call__(self, event: QueuedEvent) -> QueuedEvent:
-        """The event as it may be told. It is not changed itself."""
+        """The redacted event. The given event is not changed."""
         fields = dict(event.fields)
         shared, party = (None, None) if event.shared is None else self._party(event.shared)
         principal = fields.get("claimed") if event.shared is None else event.shared.fields.get("principal")
@@ -127,7 +129,7 @@ class Redactor:
         return event._replace(fields=fields, shared=shared)
 
     def _unquoted(self, why: str, names: _Names) -> str:
-        """The reason without what it quotes of a certificate: whose it is, nothing else in the event says."""
+        """The reason without its quotation of a certificate, whose subject stands nowhere else in the event."""
         kinds = [kind for kind in OF_CERTIFICATE if self._redaction.how(kind, None, None) is not Method.KEEP]
         told = _QUOTED.sub(f'"{MASK}"', why) if kinds and why.startswith(NO_TLS) else why
         if told != why:
@@ -175,7 +177,7 @@ class Redactor:
 
 
 def _replaced(text: str, instead: Mapping[str, str]) -> str:
-    """A text with something else in the place of names. A name within a longer one is not meant."""
+    """A text with names replaced. A name within a longer one is not replaced."""
     longest_first = sorted((name for name in instead if name and name in text), key=len, reverse=True)
     if not longest_first:
         return text

@@ -1,4 +1,4 @@
-"""Redaction: rules by which names of people and of what they use are not in the journal, or not as they are.
+"""Redaction: rules that keep names of people, and of the things that they use, out of the journal, or disguise them.
 
     redact:
       - {fields: principal, names: "User:svc-*", how: keep}
@@ -6,8 +6,8 @@
       - {fields: client_host, how: mask}
 
 Rules:
-* The first rule decides that names the field, holds for the name, and holds for whoever the event is of.
-* Where a rule cannot be decided, since a name or a principal is not known, it holds, unless it keeps.
+* The first rule decides that names the field, and matches the name and the principal of the event.
+* If a name or a principal is not known, a rule that asks for it holds, unless it is a rule that keeps names.
 * A field of a rule is a kind of name, wherever it stands in an event: `principal` is also the user whose ACL, quota
   or password an administrator changes.
 """
@@ -29,8 +29,8 @@ from rules.values import OneOrMany, Pattern, Patterns, Said
 
 MASK = "***"
 NETWORKS = {4: 24, 6: 48}  # bits of an address that a mask leaves
-KEPT = ("*", "<default>")  # in the place of names they mean all of them
-LONGEST_REMEMBERED = 250  # characters
+KEPT = ("*", "<default>")  # in the place of a name they mean all names
+LONGEST_REMEMBERED = 250  # characters of a cached name
 MOST_REMEMBERED = 10_000
 FIELDS = {
     "principal": "who somebody is: of clients, logins, ACLs, quotas, credentials",
@@ -89,7 +89,7 @@ class RedactionRule(Section):
         return said
 
     def holds(self, field: str, name: str | None, principal: str | None) -> bool:
-        """Is it about this name in an event of this principal? None: that is not known."""
+        """Whether the rule matches this name in an event of this principal. None: not known."""
         return field in self.fields and self._is_one(self.names, name) and self._is_one(self.principals, principal)
 
     def _is_one(self, patterns: Sequence[Pattern] | None, name: str | None) -> bool:
@@ -99,7 +99,7 @@ class RedactionRule(Section):
 
 
 class Redaction:
-    """The rules of one journal. `pseudonyms` None: no rule makes any."""
+    """The rules of one journal. `pseudonyms` None: no rule hashes."""
 
     def __init__(self, rules: Sequence[RedactionRule], pseudonyms: Pseudonyms | None = None) -> None:
         self.rules = rules
@@ -108,7 +108,7 @@ class Redaction:
         self._made = lru_cache(MOST_REMEMBERED)(self._make)
 
     def how(self, field: str, name: str | None, principal: str | None) -> Method:
-        """What is done to this name in an event of this principal. None: that is not known."""
+        """How this name in an event of this principal is redacted. None: not known."""
         is_short = max(len(name or ""), len(principal or "")) <= LONGEST_REMEMBERED
         return (self._decided if is_short else self._decide)(field, name, principal)
 
@@ -116,7 +116,7 @@ class Redaction:
         return next((rule.how for rule in self.rules if rule.holds(field, name, principal)), Method.KEEP)
 
     def shown(self, how: Method, field: str, name: str) -> str | None:
-        """What stands in its place; None: nothing does."""
+        """The text in place of the name; None: it is left out."""
         return (self._made if len(name) <= LONGEST_REMEMBERED else self._make)(how, field, name)
 
     def _make(self, how: Method, field: str, name: str) -> str | None:
@@ -136,7 +136,7 @@ class Redaction:
 
 @lru_cache(100)
 def hashed(pseudonyms: Pseudonyms, name: str, kinds: tuple[str, ...]) -> frozenset[str]:
-    """Method a name may stand in a journal in which names are hashed: once for each kind that it may be of."""
+    """The forms of a name in a journal in which names are hashed: one for each kind that it may have."""
     redaction = Redaction((), pseudonyms)
     return frozenset(shown for kind in kinds if (shown := redaction.shown(Method.HASH, kind, name)) is not None)
 

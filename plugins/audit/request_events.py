@@ -1,11 +1,11 @@
-"""Events of requests: each that ended is told in an event of its own, counted in a summary, or not told at all.
+"""Events of requests: a request that ended gets an event of its own, is counted in a summary, or is not recorded.
 
 Rules:
-* The levels of a request's resources decide, and the highest of them for the request. Without a file of levels all is
-  told in full.
-* Only what is plain is counted (`ended.py`), and what changes nothing that an administrator set. With the policy
-  `required` nothing is counted.
-* What a large request is about is told by the writer's thread. It makes nothing known of what need not be read.
+* The levels of its resources decide, and for the request the highest of them. Without a file of levels everything is
+  recorded in full.
+* Only plain requests (`ended.py`) without an administrator's changes are counted. With the policy `required` nothing is
+  counted.
+* The event of a large request is made by the writer's thread. Such a request is no sample for later ones.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from plugins.audit.windows import WindowKey, Windows
 from proxy.plugin import Context, Outcome, Services
 from rules.noted import noted_rules
 
-LARGE = 500  # in plain events: what a request of more is about takes milliseconds to tell
+LARGE = 500  # the weight, in plain events, above which an event takes milliseconds to make
 
 
 class RequestEvents:
-    """Those of one plugin. `has_levels`: there is a file of levels. `may_count`: there may be summaries."""
+    """Makes the events of requests. `has_levels`: there is a file of levels. `may_count`: there may be summaries."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class RequestEvents:
     def record(
         self, ctx: Context, outcome: Outcome, subjects: RequestSubjects | None, known: KnownParty, at: float
     ) -> None:
-        """Tell of a request that ended then, in seconds since 1970. `subjects` None: it is about nothing."""
+        """Record a request that ended at `at`, in seconds since 1970. `subjects` None: it has no resources."""
         levels = known.levels(ctx.connection) if self._has_levels else None
         if subjects is None:
             if levels is None or levels.level(ctx.api, ctx.version).level:
@@ -65,7 +65,7 @@ class RequestEvents:
             self._unread.know_told(one)
 
     def _event(self, one: EndedRequest, weight: int) -> QueuedEvent | None:
-        """Its event; None: nothing is to be told of it, or it is counted."""
+        """The event of a request; None: it is counted, or not recorded."""
         ctx, outcome, subjects, at, known, party, levels, rules = one
         name_of, api, version = self._services.topics.get, ctx.api, ctx.version
         if levels is None:

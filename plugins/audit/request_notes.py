@@ -1,8 +1,8 @@
-"""Request notes: what is noted of a request until it has ended, and is told then, once.
+"""Request notes: the subjects of a request are noted until it has ended, and recorded then, once.
 
-# What is noted stands in the notes of the request's context, under the name of the plugin.
-# Where no answer leaves before its event is on disk (`required`), that is made before the answer leaves, and not again.
-# Where a topic's name is asked for, the event waits for it; with `required` it does not.
+# They are in the notes of the request's context, under the name of the plugin.
+# With the policy `required` the event is made before the answer leaves, and not again at the end.
+# If the name of a topic is asked for, the event waits for it, except with `required`.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from proxy.plugin import APIS, Context, Handler, Message, MetadataResponse, Outc
 
 
 class Told:
-    """Stands in the place of what was noted of a request, when its event is made."""
+    """The note on a request whose event is made already."""
 
 
 TOLD = Told()
 
 
 class RequestNotes:
-    """What is noted of the requests of one plugin. `may_wait`: events may wait for the names of topics."""
+    """Notes the requests of one plugin. `may_wait`: events may wait for the names of topics."""
 
     def __init__(self, services: Services, recorder: EventRecorder, requests: RequestEvents, *, may_wait: bool) -> None:
         self._key, self._clock, self._topics = services.name, services.clock, services.topics
         self._recorder, self._requests, self._may_wait = recorder, requests, may_wait
 
     def handlers(self, position: int) -> Iterator[Handler]:
-        """Those that are shown what is noted."""
+        """The observers of all messages that name resources."""
         for api in APIS.values():
             for cls in () if api.inter_broker else (api.request, api.response):
                 if names := TRAFFIC.get(cls) or wanted_fields(cls):
@@ -41,7 +41,7 @@ class RequestNotes:
                     yield Handler(self.read, Wish(side, cls, names, observes=True), position)
 
     def read(self, ctx: Context, message: Message) -> None:
-        """A request as it came, or an answer as it leaves."""
+        """Note the subjects of a request as it came, or of an answer as it leaves."""
         if isinstance(message, MetadataResponse):
             self._topics.learn(message.topics)
         subjects: RequestSubjects | None = ctx.notes.get(self._key)
@@ -53,7 +53,7 @@ class RequestNotes:
             self._recorder.known(ctx.connection).learner.learn(ctx.connection, subjects.ids)
 
     def tell_early(self, ctx: Context, outcome: Outcome) -> bool:
-        """An answer is about to leave: tell of its request now. False: that was done."""
+        """Record the request of an answer that is about to leave. False: it was recorded already."""
         if ctx.notes.get(self._key) is TOLD:
             return False
         self.ended(ctx, outcome._replace(left=self._clock.now))
@@ -61,7 +61,7 @@ class RequestNotes:
         return True
 
     def ended(self, ctx: Context, outcome: Outcome) -> None:
-        """Tell of a request that has its answer, or gets none."""
+        """Record a request that has its answer, or gets none."""
         subjects: RequestSubjects | Told | None = ctx.notes.pop(self._key, None)
         if isinstance(subjects, Told):
             return

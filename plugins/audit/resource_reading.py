@@ -1,10 +1,10 @@
-"""Resource reading: the resources that a message names, and what an answer says of each.
+"""Resource reading: the resources that a message names, and the results that an answer has for them.
 
 Rules:
-* Whatever has a name in the schema is found, in every API: there is no code for one API, but for how a type is written.
-* Of a topic's partitions each is one resource. What an answer names and the request did not, as partitions of a fetch
-  session, is taken in where records or an error are beside it.
-* Names, numbers and sizes are kept, and nothing else: no value that a client chose but these, no record, no secret.
+* The schema says which fields are names, in every API. Code for single APIs exists only for numbers of types.
+* Each partition of a topic is a resource. A resource that is only in the answer, as a partition of a fetch session, is
+  taken in if the answer has records or an error for it.
+* Only names, numbers and sizes are kept: no other value of a client, no record, no secret.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from plugins.audit.words import CONFIG_TYPES, TYPES_OF
 from proxy.plugin import Api, ErrorCode, turn
 from proxy.plugin.schema import NO_UUID
 
-Topic = tuple[str | None, bytes | None]  # the name and the id that the message says
+Topic = tuple[str | None, bytes | None]  # the name and the id in the message
 
 
 class ResourceReading:
@@ -32,7 +32,7 @@ class ResourceReading:
         self._is_answer = is_answer
 
     def struct(self, struct: Any, at: MessageShape, topic: Topic) -> int:
-        """Take in a struct and what is below it. Gives how many partitions were found."""
+        """Take in a struct and the structs in it. Returns the number of partitions found."""
         turn()
         error = None if at.error is None else getattr(struct, at.error)
         if error and self._errors is not None:
@@ -85,7 +85,7 @@ class ResourceReading:
         return name, topic_id
 
     def _kind(self, struct: Any, at: MessageShape) -> str:
-        """The type of a resource that is named with a number beside it."""
+        """The type of a resource whose type is a number in the message."""
         number = 0 if at.kind is None else getattr(struct, at.kind)
         return TYPES_OF.get(self._api, CONFIG_TYPES).get(number, f"type {number}")
 
@@ -117,6 +117,6 @@ class ResourceReading:
         error: int | None,
         has_records: bool = False,
     ) -> Resource | None:
-        """Take in what has this name, unless an answer speaks of one that is of no matter."""
+        """Take in a resource. A new one in an answer is taken in only with records or an error."""
         matters = not self._is_answer or bool(error) or has_records
         return self._found.put(kind, name, topic_id, partition, error, is_new=matters)

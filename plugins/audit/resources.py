@@ -1,10 +1,10 @@
-"""Resources: what a request is about, and what came of each, read from the request and from its answer.
+"""Resources: what a request is about, and its results, read from the request and from its answer.
 
 Rules:
-* `resource_reading.py` says which these are. An error at the top of an answer is that of every resource that has none
-  of its own.
-* The work grows with the message, so `turn()` is said for each struct. What is kept does not: the rest is counted
-  (`found.py`).
+* `resource_reading.py` finds them. An error at the top of an answer belongs to every resource without an error of its
+  own.
+* The time grows with the message, so `turn()` is called for each struct. The memory is bounded: resources beyond a
+  limit are only counted (`found.py`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HEAD = ("type", "name", "id", "operation", "rule")
 
 
 class Subjects:
-    """What one request is about."""
+    """The resources of one request."""
 
     def __init__(self, api: Api, version: int) -> None:
         self.wants_answer = True
@@ -44,33 +44,33 @@ class Subjects:
 
     @property
     def left_out(self) -> int:
-        """How many more it is about, which were too many to be kept."""
+        """The number of resources beyond the limit."""
         return self._found.left_out
 
     @property
     def ids(self) -> Iterator[bytes]:
-        """The topics that are named by their ids alone."""
+        """The ids of topics whose names are not known."""
         return (topic_id for topic_id, _ in self._found.unnamed)
 
     @property
     def by_id(self) -> bool:
-        """Are there topics without names?"""
+        """Whether there are topics without names."""
         return bool(self._found.unnamed)
 
     @property
     def weight(self) -> int:
-        """How much room an event takes that tells of them, in plain events."""
+        """The room that an event with them takes, in plain events."""
         return self.held // SIZE
 
     def resources(self, name_of: Names, rules: NotedRules | None = None) -> list[Resource]:
-        """All that was found. `name_of` gives the names of topics by their ids, as far as they are known."""
+        """All resources. `name_of` gives the names of topics by their ids, as far as they are known."""
         self._found.name(name_of)
         for resource in self._found:
             self._add_right(resource, rules)
         return list(self._found)
 
     def _add_right(self, resource: Resource, rules: NotedRules | None) -> None:
-        """Say which right it needs, and by which rule it has it."""
+        """Add the right that the request needs for a resource, and the rule that decides on it."""
         right = needed_right(self._api, resource["type"])
         if right is None:
             return
@@ -81,7 +81,7 @@ class Subjects:
             resource["rule"] = place
 
     def moved(self, name_of: Names) -> Iterator[tuple[Counted, str | None, PartitionTraffic]]:
-        """What it is about, each with its name, if that is known, and with what came of it."""
+        """The resources, each with its name, if it is known, and its result."""
         self._found.name(name_of)
         for key, resource in self._found.by_key.items():
             moved = PartitionTraffic()
@@ -91,7 +91,7 @@ class Subjects:
             yield key, resource.get("name"), moved
 
     def head(self, key: Counted, name_of: Names, rules: NotedRules | None) -> Resource:
-        """What is said of something that `moved` gave, whatever the partition."""
+        """The fields of a resource that do not depend on the partition; `key` is one that `moved` gave."""
         kind, name, index = key
         found = self._found.by_key[kind, str(name), index]
         self._add_right(found, rules)
@@ -100,7 +100,7 @@ class Subjects:
         return resource
 
     def changes(self, name_of: Names) -> tuple[list[AdminChange], int]:
-        """What it changes, each with the error of the resource that it is about, and how many more there are."""
+        """The changes, each with the error of its resource, and the number of changes beyond the limit."""
         if self._changes is None:
             return [], 0
         self._found.name(name_of)

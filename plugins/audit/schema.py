@@ -1,9 +1,10 @@
-"""The journal's schema: every field of an event, with its type, its meaning, and since which version it is there.
+"""The journal's schema: every field of an event, with its type, its meaning, and the version that brought it.
 
 Rules:
-* An event is a plain dict of the typed dicts below: a checker of types holds whoever makes one to this declaration.
+* An event is a plain dict of the typed dicts below, so the type checker compares code that makes one with this
+  declaration.
 * A field has one meaning in all kinds of events: together they are one table. A field that an event lacks is null.
-* The schema only grows. A new field says `Since(VERSION)`; none is renamed, taken away or given another type.
+* The schema only grows. A new field has `Since(VERSION)`; no field is renamed, removed or given another type.
 * Spark's columns (`ddl()`) and the page of documentation (`page.py`) are made from it.
 """
 

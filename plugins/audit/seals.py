@@ -1,17 +1,17 @@
-"""Seals: what proves that a segment is as it was written, that no other is missing, and where it differs if not.
+"""Seals: they prove that a segment is as it was written and that none is missing, and show where one was changed.
 
-A seal is a file of two lines: what it says, in JSON, and the signature of that line. Without this program:
+A seal is a file of two lines: its content in JSON, and the signature of that line. Without this program:
 
-    sha256sum SEGMENT                       is what stands at "sha256"
-    head -n 1 SEAL | sha256sum              is what stands at "previous" in the next seal of the chain
+    sha256sum SEGMENT                       is the value of "sha256"
+    head -n 1 SEAL | sha256sum              is the value of "previous" in the next seal of the chain
 
 Rules:
-* `previous` chains the seals of one writer. The first one of a chain has `others` instead: the chains that were there
-  when it began, each with the hash of its newest seal. So what is cut off an older chain is missed by a younger one.
-* `checks` are the first four bytes of each line's SHA-256. They place a change at an event; that there is one is known
-  by the hash of the whole segment.
-* The last seal of a chain says `stopped`, or `killed` where another process sealed it after its writer was gone: then
-  the events of the last 100 ms may be missing. Any other has a successor.
+* `previous` chains the seals of one writer. The first seal of a chain has `others` instead: the chains that existed
+  when it began, each with the hash of its newest seal. So a younger chain shows if an older one was cut off.
+* `checks` are the first four bytes of each line's SHA-256. They locate a change at an event; the hash of the whole
+  segment shows that there is one.
+* The last seal of a chain says `stopped`, or `killed` if another process sealed it after its writer was gone: then the
+  events of the last 100 ms may be missing. Any other seal has a successor.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class SegmentEnd(Enum):
 
 
 class BadSealError(Exception):
-    """A file that is no seal, or one that was changed."""
+    """The file is no seal, or was changed."""
 
 
 @dataclass(frozen=True)
 class Seal:
-    """What a seal says. `torn`: so many bytes at the end of a killed writer's segment were no whole frame."""
+    """The content of a seal. `torn`: bytes at the end of a killed writer's segment that were no whole frame."""
 
     name: SegmentName
     sha256: str
@@ -62,7 +62,7 @@ class Seal:
 
     @property
     def last(self) -> int:
-        """The sequence of its last event; one less than `first` where it has none."""
+        """The sequence number of its last event; one less than `first` if it has none."""
         return self.first + len(self.checks) // CHECK - 1
 
     def text(self, key: Ed25519PublicKey) -> str:
@@ -84,11 +84,11 @@ class Seal:
 
 
 def seal(journal: Path, said: Seal, key: Ed25519PrivateKey) -> str:
-    """Write the seal of a segment. Gives its hash, for the next one. Raises OSError."""
+    """Write the seal of a segment. Returns its hash, for the next seal. Raises OSError."""
     line = said.text(key.public_key()).encode()
     segment = journal / said.name.path
     hidden, file = beside(segment, "seal.tmp"), beside(segment, "seal")
-    file.parent.mkdir(parents=True, exist_ok=True)  # somebody may have taken the segment away, and its folder
+    file.parent.mkdir(parents=True, exist_ok=True)  # the segment may have been deleted with its folder
     with create(hidden) as opened:
         opened.write(line + b64encode(key.sign(line)) + b"\n")
         opened.flush()
@@ -100,7 +100,7 @@ def seal(journal: Path, said: Seal, key: Ed25519PrivateKey) -> str:
 
 @dataclass(frozen=True)
 class ReadSeal:
-    """A seal as it was found, its hash, and the key that signed it, as a seal shows keys."""
+    """A seal that was read, its hash, and the key that signed it, in base64 as seals have it."""
 
     seal: Seal
     hash: str
@@ -108,7 +108,7 @@ class ReadSeal:
 
 
 def read_seal(file: Path, trusted: Ed25519PublicKey | None) -> ReadSeal:
-    """A seal that is signed: by this key, or, where none is given, by the one that it names.
+    """Read a seal, and check its signature with this key, or, if it is None, with the key that the seal names.
 
     Raises BadSealError, OSError.
     """

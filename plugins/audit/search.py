@@ -1,10 +1,10 @@
-"""Search: the events of a journal in the order of time, those that somebody asks for, and new ones as they come.
+"""Search: the events of a journal that match a filter, in the order of time, and new ones as they come.
 
 Rules:
 * Only the folders of the hours in question are read, and one more on each side: an event is written a little later than
   it happened, and a segment that was begun in one hour may end in the next.
-* A chain is in its own order; chains are merged by the time of their events.
-* What is no event, or in no whole frame, is left out: `verify` is there to say so.
+* The events of a chain stay in its order; chains are merged by the time of their events.
+* Lines that are no event, and frames that are not whole, are left out: `verify` reports them.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from plugins.audit.segments import SegmentName, segments
 
 JournalEvent = dict[str, Any]
 MARGIN = timedelta(hours=1)
-SEALED = sys.maxsize  # the end of a segment to which nothing comes any more
-OF_CLIENT = ("client_host", "client_id")  # kinds of names, as rules of redaction say them
+SEALED = sys.maxsize  # stands for the end of a segment that grows no more
+OF_CLIENT = ("client_host", "client_id")  # kinds of names, as in rules of redaction
 OF_RESOURCE = ("topic", "group", "transactional_id", "principal")
 
 
 @dataclass(frozen=True)
 class EventFilter:
-    """Which events; None: whichever. A name with a `*` at its end stands for all that begin so. Times are in UTC."""
+    """Which events to find; None: any. A name with a `*` at its end is a prefix. Times are in UTC."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -47,10 +47,10 @@ class EventFilter:
     api: str | None = None
     error: str | None = None
     client: str | None = None
-    pseudonyms: Pseudonyms | None = None  # those with which names may stand in the journal
+    pseudonyms: Pseudonyms | None = None  # to find names that are hashed in the journal
 
     def includes(self, event: JournalEvent) -> bool:
-        """Is it one of them?"""
+        """Whether the filter matches an event."""
         resources = [event.get("resource_name"), *(one.get("name") for one in event.get("resources") or ())]
         return (
             (self.since is None or event["time"] >= _text(self.since))
@@ -64,13 +64,13 @@ class EventFilter:
         )
 
     def _is_named(self, wanted: str | None, there: Sequence[str | None], *kinds: str) -> bool:
-        """The same, also of a name that is hashed, which may be of one of these kinds."""
+        """Whether the wanted name is there, in clear or hashed as one of these kinds."""
         if wanted is None or self.pseudonyms is None:
             return _is(wanted, there)
         return _is(wanted, there) or any(one in there for one in hashed(self.pseudonyms, wanted, kinds))
 
     def may_be_in(self, name: SegmentName) -> bool:
-        """May a segment have such events?"""
+        """Whether a segment may have events that match."""
         begun = datetime.strptime(name.begun, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
         if self.since is not None and begun < self.since.replace(minute=0, second=0, microsecond=0) - MARGIN:
             return False
@@ -90,7 +90,7 @@ def _text(at: datetime) -> str:
 
 
 def search(journal: Path, wanted: EventFilter) -> Iterator[JournalEvent]:
-    """The events that are wanted, by their time."""
+    """The events that match, by their time."""
     chains: dict[str, list[SegmentName]] = {}
     for path in segments(journal):
         name = SegmentName.of(path)
@@ -101,7 +101,7 @@ def search(journal: Path, wanted: EventFilter) -> Iterator[JournalEvent]:
 
 
 def _merged(streams: Iterable[Iterable[JournalEvent]]) -> Iterator[JournalEvent]:
-    """By their time; what is of one chain stays in its order."""
+    """Merge events by their time; each stream stays in its order."""
     return heapq.merge(*streams, key=lambda event: str(event["time"]))
 
 
@@ -110,7 +110,7 @@ def _of_chain(journal: Path, names: Iterable[SegmentName]) -> Iterator[JournalEv
 
 
 def _events(data: bytes, start: int) -> tuple[int, Iterator[JournalEvent]]:
-    """Where the whole frames end from there on, and their events."""
+    """The end of the whole frames from `start` on, and their events."""
     lines: list[bytes] = []
     end = start
     for end, more in frames(data, start):  # noqa: B007 (the last one counts)
@@ -128,18 +128,18 @@ def _event(line: bytes) -> JournalEvent | None:
 
 
 class Follower:
-    """The `newest` events of a journal, so many, and then what comes into it: each once.
+    """The `newest` events of a journal, at most `many`, and then each event that is added to it, once.
 
-    After the first look only the folders of the two latest hours are looked into: what is written, is written there.
+    After the first look only the folders of the two latest hours are read: only segments in these are written.
     """
 
     def __init__(self, journal: Path, many: int) -> None:
         self._journal = journal
-        self._ends: dict[Path, int] = {}  # how far each segment was read
+        self._ends: dict[Path, int] = {}  # the position up to which each segment was read
         self.newest: list[JournalEvent] = list(deque(_merged(list(self._latest(many))), maxlen=many))
 
     def _latest(self, many: int) -> Iterator[Iterable[JournalEvent]]:
-        """Of each chain so many at the most."""
+        """The latest events of each chain, at most `many` of each."""
         chains: dict[str, list[SegmentName]] = {}
         for path in segments(self._journal):
             if name := SegmentName.of(path):
@@ -151,7 +151,7 @@ class Follower:
                 here = deque(self._read(self._journal / name.path, 0), maxlen=many - len(last))
                 last.extendleft(reversed(here))
                 if len(last) == many:
-                    break  # those before it have no more to come
+                    break  # earlier segments are not needed
             yield last
 
     def _read(self, path: Path, start: int) -> Iterator[JournalEvent]:

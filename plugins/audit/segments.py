@@ -1,16 +1,17 @@
-"""Segments: the files that a journal is made of.
+"""Segments: the files of which a journal is made.
 
     JOURNAL/date=2026-03-01/hour=08/20260301T080000Z-3f9c2a71-0-000001.jsonl.zst     the segment
     JOURNAL/date=2026-03-01/hour=08/_20260301T080000Z-3f9c2a71-0-000001.seal         its seal (`seals.py`)
 
 Rules:
 * A segment is JSON lines in frames of zstd, one frame for each flush. However its writer ends, all frames but the last
-  are whole, and `zstdcat` and Spark read the file at any time.
-* The folder says the hour, in UTC, in which the segment was begun; the name says the chain (instance and worker) and
-  the segment's number in it. Spark makes columns of the folders, and passes over names that begin with `_`.
-* The writer has its file locked. A segment that is neither locked nor sealed was left by a process that was killed.
-* A frame is on disk as a whole or not at all: what a full disk took of it is cut off again.
-* A file that was deleted or moved can still be written. Its writer asks whether it is there (`is_there`).
+  are whole, and `zstdcat` and Spark can read the file at any time.
+* The folder has the hour, in UTC, in which the segment was begun. The name has the chain (instance and worker) and the
+  segment's number in it. Spark makes columns of the folders, and ignores names that begin with `_`.
+* The writer holds a lock on its file. A segment that is neither locked nor sealed was left by a process that was
+  killed.
+* A frame is on disk as a whole or not at all: a part that a full disk took is truncated again.
+* A file that was deleted or moved can still be written. Its writer checks whether it is there (`is_there`).
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ import zstandard
 
 from plugins.audit.plain_files import is_plain
 
-BREATH = 256  # lines after whose hashes the relay's thread may go on, which waits for the same interpreter
+BREATH = 256  # lines hashed at once, before the relay's thread gets the interpreter
 CHECK = 4  # bytes of a line's hash that a seal keeps
 _NAME = re.compile(r"(\d{8}T\d{6}Z)-([0-9A-Za-z]+)-(\d+)-(\d{6,})\.jsonl\.zst")
-_compressor = zstandard.ZstdCompressor(level=1, write_checksum=True)  # level 3 takes longer, and no less room
+_compressor = zstandard.ZstdCompressor(level=1, write_checksum=True)  # level 3 takes longer and saves no room
 
 
 @dataclass(frozen=True, order=True)
 class SegmentName:
-    """What a segment's path says of it."""
+    """The name of a segment, with the parts that its path has."""
 
     instance: str
     worker: int
@@ -50,25 +51,25 @@ class SegmentName:
 
     @staticmethod
     def of(path: Path) -> SegmentName | None:
-        """Of a path; None: it is no segment's."""
+        """The name in a path; None: it is no segment's path."""
         found = _NAME.fullmatch(path.name)
         return found and SegmentName(found[2], int(found[3]), int(found[4]), found[1])
 
     @property
     def chain(self) -> str:
-        """Which chain it is a part of."""
+        """The chain of the segment."""
         return f"{self.instance}-{self.worker}"
 
     @property
     def path(self) -> Path:
-        """Where it lies in the journal."""
+        """Its path within the journal."""
         day = f"{self.begun[:4]}-{self.begun[4:6]}-{self.begun[6:8]}"
         file = f"{self.begun}-{self.chain}-{self.number:06}.jsonl.zst"
         return Path(f"date={day}", f"hour={self.begun[9:11]}", file)
 
 
 def beside(segment: Path, ending: str) -> Path:
-    """The file of this ending that belongs to a segment: its seal, or what was torn off it."""
+    """The file with this ending that belongs to a segment, e.g. its seal."""
     return segment.with_name(f"_{segment.name.removesuffix('.jsonl.zst')}.{ending}")
 
 
@@ -78,13 +79,13 @@ def segments(journal: Path) -> list[Path]:
 
 
 class OpenSegment:
-    """A segment that is being written. Raises OSError where it cannot be."""
+    """A segment that is being written. Raises OSError if it cannot be made."""
 
     def __init__(self, journal: Path, name: SegmentName) -> None:
         self.name = name
         self.path = journal / name.path
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        hidden = beside(self.path, "tmp")  # nobody may see it before it is locked
+        hidden = beside(self.path, "tmp")  # until it is locked
         self._fd = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o640)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX)
@@ -101,12 +102,12 @@ class OpenSegment:
 
     @property
     def events(self) -> int:
-        """How many are in it."""
+        """The number of events in it."""
         return len(self.checks) // CHECK
 
     @property
     def is_there(self) -> bool:
-        """Does its path still lead to the file that is written? Raises OSError."""
+        """Whether its path still leads to the file that is written. Raises OSError."""
         try:
             return _identity(os.stat(self.path)) == self._identity
         except (FileNotFoundError, NotADirectoryError):
@@ -114,7 +115,7 @@ class OpenSegment:
 
     @property
     def sha256(self) -> str:
-        """Of all that was written."""
+        """The hash of all that was written."""
         return self._sha256.hexdigest()
 
     def write(self, lines: list[bytes]) -> None:
@@ -135,7 +136,7 @@ class OpenSegment:
             time.sleep(0)
 
     def close(self) -> None:
-        """Unlock it."""
+        """Close the file, which unlocks it."""
         os.close(self._fd)
 
 
@@ -144,7 +145,7 @@ def _identity(file: os.stat_result) -> tuple[int, int]:
 
 
 def checks(lines: Iterable[bytes]) -> bytes:
-    """The beginning of each line's hash, one after the other."""
+    """The first bytes of each line's hash, concatenated."""
     return b"".join([sha256(line).digest()[:CHECK] for line in lines])
 
 

@@ -1,6 +1,6 @@
-"""Shapes: where in a message of some version the resources lie that it is about, by the meanings that the schema gives.
+"""Shapes: the fields of a message that name resources, found by the meanings that the schema gives to fields.
 
-Worked out once for each class and version; `resource_reading.py` goes by them for every message.
+They are found once for each class and version; `resource_reading.py` uses them for every message.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TYPES = {
     Meaning.TRANSACTIONAL_ID: "transactional_id",
     Meaning.USER: "user",
     Meaning.TOPIC_NAME: "topic",
-    Meaning.RESOURCE_NAME: "",  # as the field beside it says
+    Meaning.RESOURCE_NAME: "",  # the field beside it has the type
     Meaning.COORDINATOR_KEY: "",
 }
 WANTED = (*TYPES, Meaning.TOPIC_ID, Meaning.PARTITION, Meaning.ERROR, Meaning.RECORDS)
@@ -26,7 +26,7 @@ BASE_OFFSET = "base_offset"  # in the answer to Produce, beside the partition
 
 
 class MessageShape(NamedTuple):
-    """Of one struct. All are names of its fields; those of `named` stand with what TYPES says of them."""
+    """The shape of one struct: names of its fields. `named` and `lists` have the type of each, from TYPES, too."""
 
     named: tuple[tuple[str, str], ...]
     topic: str | None
@@ -39,12 +39,12 @@ class MessageShape(NamedTuple):
     lists: tuple[tuple[str, str], ...]  # arrays of names
     topic_lists: tuple[str, ...]
     partition_lists: tuple[str, ...]
-    below: tuple[tuple[str, bool, MessageShape], ...]  # structs, and whether they are arrays
+    below: tuple[tuple[str, bool, MessageShape], ...]  # fields with structs, and whether they are arrays
 
 
 @cache
 def shape(cls: type[Struct], version: int) -> MessageShape:
-    """Where resources lie in this struct, and below it."""
+    """The shape of this struct and of those in it."""
     fields = [field for field in leading(cls, *WANTED) if field.present(version)]
     single = {field.meaning: field.name for field in reversed(fields) if not field.is_array}  # the first one counts
     lists = [field for field in fields if field.is_array and not isinstance(field.kind, StructType)]
@@ -66,7 +66,7 @@ def shape(cls: type[Struct], version: int) -> MessageShape:
 
 
 def _named(meaning: Meaning | None) -> str | None:
-    """What a name of this meaning is one of; topics are no matter of names alone."""
+    """The type of resource that a field of this meaning names; None for topics, which may have ids too."""
     return None if meaning is None or meaning is Meaning.TOPIC_NAME else TYPES.get(meaning)
 
 
@@ -76,6 +76,6 @@ def _below(field: Field, version: int) -> tuple[str, bool, MessageShape]:
 
 
 def wanted_fields(cls: type[Message]) -> frozenset[str]:
-    """The top-level fields of a message that have to be read for all this."""
+    """The top-level fields of a message that must be read for the journal."""
     found = {field.name for field in leading(cls, *WANTED)}
     return frozenset(found | ({"acks", *KIND_FIELDS} & cls.field.keys() if found else set()) | changing_fields(cls))

@@ -1,4 +1,4 @@
-"""Shared: what many events say alike is kept once, and its JSON is made once."""
+"""Shared: fields that many events share are kept once, and their JSON is made once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-PLAIN = 400  # bytes of text that count as one more event
+PLAIN = 400  # bytes of text that weigh as much as one event
 
 
 def text_bytes(text: str | None) -> int:
@@ -23,7 +23,7 @@ def fields_json(fields: Mapping[str, Any]) -> bytes:
 
 
 class SharedFields:
-    """Fields that many events have: who a client is. They do not change any more."""
+    """Fields that many events share: those of the client. They never change."""
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self.fields = fields

@@ -1,4 +1,4 @@
-"""Events as people read them: one line each, which may hold what moves a terminal's cursor."""
+"""Events as people read them: one line each. Names in it may have control characters, which the caller must escape."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST = 5  # resources in a line
 
 
 def shown(event: JournalEvent) -> str:
-    """One line about an event: when, who, what, on what, and what came of it."""
+    """One line about an event: time, client, API, resources and result."""
     return "  ".join([event["time"], *filter(None, (_who(event), _what(event)))])
 
 

@@ -1,9 +1,9 @@
-"""The key that seals are signed with: Ed25519, in a PEM file that only the proxy needs.
+"""The key with which seals are signed: Ed25519, in a PEM file that only the proxy needs.
 
 Rules:
-* The file is made with a new key where there is none. Several processes may do so at once: one of them wins.
-* Only the owner may read it. Whoever has it can forge seals, so it does not lie in the journal, which auditors get.
-* A verifier needs the public key alone: the one of the PEM file, or of one made by `openssl pkey -pubout`.
+* If the file is missing, it is made with a new key. Several processes may do so at once: one of them wins.
+* Only the owner may read it. With the key one can forge seals, so it is not in the journal, which auditors get.
+* A verifier needs only the public key: that of the PEM file, or of one made by `openssl pkey -pubout`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from plugins.audit.keyfile import KeyFileError, made_once
 
 
 def signing_key(file: Path) -> Ed25519PrivateKey:
-    """The key in the file, which is made where there is none. Raises KeyFileError, OSError."""
+    """The key in the file, which is made if it is missing. Raises KeyFileError, OSError."""
     try:
         content = file.read_bytes()
     except FileNotFoundError:
@@ -50,7 +50,7 @@ def _made(file: Path) -> bytes:
 
 
 def public_key(file: Path) -> Ed25519PublicKey:
-    """The public key in the file, be it a public or a private one. Raises KeyFileError, OSError."""
+    """The public key in a file with a public or a private key. Raises KeyFileError, OSError."""
     content = file.read_bytes()
     try:
         key = load_pem_public_key(content) if b"PUBLIC" in content else load_pem_private_key(content, None)
@@ -72,13 +72,13 @@ def key_text(key: Ed25519PublicKey) -> str:
 
 
 def fingerprint(text: str) -> str:
-    """What people compare: the hash of the public key of this text, as `ssh-keygen` writes hashes."""
+    """A fingerprint for people to compare: the hash of this public key, as `ssh-keygen` writes hashes."""
     digest = sha256(b64decode(text)).digest()
     return f"SHA256:{b64encode(digest).decode().rstrip('=')}"
 
 
 def is_signed(key: Ed25519PublicKey, signature: bytes, data: bytes) -> bool:
-    """Did this key sign it?"""
+    """Whether this key signed the data."""
     try:
         key.verify(signature, data)
     except InvalidSignature:

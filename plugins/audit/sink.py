@@ -1,15 +1,15 @@
-"""The sink: what the journal has on disk goes to an audit topic too.
+"""The sink: sends the journal's lines to an audit topic too.
 
 Rules:
-* The journal comes first: a line is offered when it is on disk, as it stands there. So what is left out or redacted
-  in the journal is so on the topic.
-* Nobody waits for the topic: no client, and not the journal. Lines wait in memory for it, up to `ROOM` bytes. Those
-  that find no room, or that the topic takes in no case, are missing there alone. They are counted, and the journal (and
-  the topic, as soon as it is written again) has an `events_unsent` that says how many.
-* A record that is not known to be there is sent again, so the topic may have it twice, with the same id. None overtakes
-  another. When the proxy stops, what is under way comes to its end first, and the rest is sent then.
-* What is wrong is one line in the log when it begins, another when it is something else, and one when it is over.
-* `offer` and `unsent` are called by who writes the journal, `work` by a thread of its own.
+* The journal comes first: a line is offered when it is on disk, byte for byte. So the topic has the same redactions
+  as the journal.
+* Neither clients nor the journal wait for the topic. Lines wait for it in memory, up to `ROOM` bytes. Lines that find
+  no room, or that the topic refuses for good, are missing on the topic alone. They are counted, and the journal (and
+  the topic, as soon as it is written again) has an `events_unsent` with their number.
+* A record that is not known to have arrived is sent again, so the topic may have it twice, with the same id. The order
+  is kept. When the proxy stops, the batch under way is finished first, and the rest is sent then.
+* A problem gives one line in the log when it begins, another when its cause changes, and one when it is over.
+* The writer of the journal calls `offer` and `unsent`; a thread of its own calls `work`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from plugins.audit.topic import AuditTopic
 from proxy.plugin import Count, LineWriter, Record, Services, TopicError, TopicWriter
 
 ROOM = 16 << 20  # bytes of lines
-BATCH = 512 << 10  # bytes of records that are sent at once, where there is more than one
+BATCH = 512 << 10  # bytes of records in one batch, unless a single one is larger
 AGAIN = 1.0  # seconds until a topic that refused is tried again
 WITHIN = 30.0  # seconds for one batch
-SAID_EVERY = 60.0  # seconds between two `events_unsent`: it is an event that may be missing itself
-BREATH = 32  # records after which the relay's thread may go on, which waits for the same interpreter
+SAID_EVERY = 60.0  # seconds between two `events_unsent`, which may be missing on the topic themselves
+BREATH = 32  # records made at once, before the relay's thread gets the interpreter
 
 
 class TopicSink:
@@ -55,18 +55,18 @@ class TopicSink:
         self._wall = wall
         self._room = room
         self._lines: deque[bytes] = deque()
-        self._came = 0  # bytes of lines; written by who offers
-        self._went = 0  # the same of those that were taken to be sent; written by who sends
-        self._batch: list[Record] = []  # what is being sent
-        self._lock = threading.Lock()  # of the next four
-        self._missing = 0  # how many are not on the topic, of which nothing was said yet
+        self._came = 0  # bytes of all lines offered; written by the thread that offers
+        self._went = 0  # bytes of all lines taken to be sent; written by the thread that sends
+        self._batch: list[Record] = []  # being sent
+        self._lock = threading.Lock()  # for the next four
+        self._missing = 0  # events that are not on the topic, and not in an `events_unsent` yet
         self._since = self._until = 0.0  # when the first and the last of them were given up
-        self._said = -inf  # when something was said last
-        self._why: str | None = None  # what is wrong with the topic
+        self._said = -inf  # when the last `events_unsent` was made
+        self._why: str | None = None  # what is wrong with the topic now
         self._tried: float | None = None
 
     def offer(self, lines: Sequence[bytes]) -> None:
-        """These are on disk."""
+        """Take lines that are on disk."""
         for number, line in enumerate(lines):
             if self._came - self._went + len(line) > self._room and self._lines:
                 self._give_up(len(lines) - number)
@@ -75,7 +75,7 @@ class TopicSink:
             self._lines.append(line)
 
     def unsent(self, now: float) -> Iterator[QueuedEvent]:
-        """What the journal is to say of events that the topic lacks. `now` is infinite when it is about to end."""
+        """The event for the journal on events that the topic lacks. `now` is infinite when the journal ends."""
         with self._lock:
             is_due = now >= self._said + SAID_EVERY and (self._why is None or now >= self._since + SAID_EVERY)
             if self._missing and is_due:
@@ -85,12 +85,12 @@ class TopicSink:
                 yield QueuedEvent("events_unsent", self._until, None, fields)
 
     def work(self) -> None:
-        """Send what waits, unless the topic refused just now."""
+        """Send the waiting lines, unless the topic refused just now."""
         if self._tried is None or time.monotonic() - self._tried >= AGAIN:
             self._send()
 
     def close(self) -> None:
-        """Send what is left, for as long as a plugin that stops may."""
+        """Send the lines that are left, within the time of a plugin that stops."""
         self._send()
         left = len(self._batch) + len(self._lines)
         if left:
@@ -121,9 +121,9 @@ class TopicSink:
         self._went += size
 
     def _write(self, batch: list[Record]) -> None:
-        """Send these, the first of the batch; in less at once where the topic does not take all. Raises TopicError.
+        """Send these records, the first of the batch; in halves if the topic refuses them together. Raises TopicError.
 
-        What was sent or given up leaves the batch.
+        Records that were sent or given up leave the batch.
         """
         try:
             self._writer.write(batch, WITHIN)
@@ -158,7 +158,7 @@ class TopicSink:
 
 
 def topic_sink(topic: AuditTopic | None, services: Services, instance: str) -> TopicSink | None:
-    """What sends the chain of this instance to the topic, if one is named."""
+    """The sink for the chain of this instance, if a topic is named."""
     if topic is None:
         return None
     unsent = services.counter("unsent_events", "Events in the journal that the audit topic could not take.")

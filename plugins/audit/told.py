@@ -1,10 +1,11 @@
-"""Told: the events of Produce and Fetch requests that nobody read.
+"""Told: the events of Produce and Fetch requests that were not read.
 
 Rules:
-* They say what `events.py` says of requests that were read; a test plays the same requests through both.
-* They are kept as numbers, in the order in which they happened, and written as lines all at once (`_told.c`). What
-  stands between the numbers is made here, of what the schema declares. An event costs 1 us so, and 5 in plain Python.
-* Where nothing could be compiled there are none: everything is read.
+* They have the same fields as `events.py` makes for requests that were read; a test plays the same requests through
+  both.
+* They are kept as numbers, in the order in which they happened, and written as lines all at once (`_told.c`). The text
+  between the numbers is made here, from the schema's declaration. An event costs 1 us so, and 5 in plain Python.
+* Without the compiled module there are none: every request is read.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ else:
     except ImportError:
         ToldEvents = None
 
-EVENT: Ended = {  # each 0 is a number that is found in a request and its answer
+EVENT: Ended = {  # each 0 stands for a number that is found in a request and its answer
     "correlation_id": 0,
     "answered_by": "broker",
     "outcome": "answered",
@@ -50,7 +51,7 @@ RESOURCE: Resource = {
 
 
 def _gaps(fields: Any) -> list[bytes]:
-    """What stands before each number, and after the last one."""
+    """The texts before each number, and after the last one."""
     return (b"," + fields_json(fields)).split(b"0")
 
 
@@ -58,9 +59,9 @@ GAPS = (*_gaps(EVENT)[:-1], _gaps(EVENT)[-1].removesuffix(b"]"), *_gaps(RESOURCE
 
 
 class ToldTraffic:
-    """What the events of one client, API and version have in common.
+    """The fields that events of one client, API and version share.
 
-    `heads` is how a resource begins, by the number of its cell in the tally; `topics` the same by what names the topic.
+    `heads`: the first bytes of a resource, by the number of its cell in the tally; `topics`: the same by topic.
     """
 
     def __init__(self, shared: SharedFields, api: str, version: int) -> None:
@@ -72,14 +73,14 @@ class ToldTraffic:
         self.topics: dict[bytes, bytes] = {}
 
     def know(self, cell: int, topic: bytes, begins: bytes) -> None:
-        """So begins what is said of the partition of this cell. New cells have the next numbers."""
+        """Note the first bytes of the resource of this cell. New cells have consecutive numbers."""
         self.topics[topic] = begins
         if cell == len(self.heads):
             self.heads.append(begins)
 
 
 def told_traffic(shared: SharedFields, api: str, version: int) -> ToldTraffic | None:
-    """None: it cannot be told so."""
+    """The shared fields; None: such requests must be read."""
     try:
         return None if ToldEvents is None else ToldTraffic(shared, api, version)
     except (PydanticSerializationError, ValueError):
@@ -87,7 +88,7 @@ def told_traffic(shared: SharedFields, api: str, version: int) -> ToldTraffic | 
 
 
 def head(resource: Resource) -> bytes | None:
-    """How a resource begins of which this is known; None: it cannot be written."""
+    """The first bytes of a resource with these fields; None: they cannot be written as JSON."""
     try:
         return fields_json(resource)
     except (PydanticSerializationError, ValueError):
@@ -95,12 +96,12 @@ def head(resource: Resource) -> bytes | None:
 
 
 def told_events() -> ToldEvents:
-    """Those that are told next."""
+    """A new, empty entry for such events."""
     return ToldEvents(GAPS)
 
 
 def told_fields(events: ToldEvents) -> Iterator[tuple[float, SharedFields, dict[str, Any]]]:
-    """For those who change events: when each happened, whose it is, and its own fields."""
+    """The events one by one, to be redacted: the time, the shared fields and the own fields of each."""
     lines = events.lines(b'{"kind":"', b'","sequence":', 0).splitlines()
     for (at, shared), line in zip(events.whose(), lines, strict=True):
         apart = shared.fields.keys() | Stamp.__annotations__.keys()

@@ -1,4 +1,4 @@
-"""The option `topic`: where events go beside the journal."""
+"""The option `topic`: a topic that gets the journal's events too."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Traffic: what Produce and Fetch requests are about, and what came of it; the same as `resources.py` says, but faster.
+"""Traffic: the resources of Produce and Fetch requests, and their results; the same as in `resources.py`, but faster.
 
-Nearly all requests of a cluster are these two, and they have few fields that matter. A test holds both readers against
-each other, on generated messages.
+Nearly all requests of a cluster are these two, and they have few fields that matter. A test compares both readers on
+generated messages.
 
 Rules:
-* Each partition that a request names, or an answer has records or an error for, is told of.
-* What a consumer takes out of its fetch session is not told of: nothing comes of it.
+* Each partition that a request names is recorded, and each for which an answer has records or an error.
+* Partitions that a consumer removes from its fetch session are not recorded: they have no result.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from rules.noted import NotedRules
 
 MOST = 10_000  # partitions of one request
 MOST_TEXT = 2 << 20  # bytes of the names of their topics
-SIZE = 400  # bytes that one takes in memory, beside the text of its name
-BY_ID = {PRODUCE: 13, FETCH: 13}  # the versions from which on topics are named by their ids
+SIZE = 400  # bytes of a partition in memory, beside the text of its topic's name
+BY_ID = {PRODUCE: 13, FETCH: 13}  # the first versions in which topics are named by their ids
 
 # The top-level fields that are read of each message.
 TRAFFIC: dict[type[Message], frozenset[str]] = {
@@ -46,7 +46,7 @@ TRAFFIC: dict[type[Message], frozenset[str]] = {
 
 
 class TrafficSubjects:
-    """What one Produce or Fetch request is about."""
+    """The resources of one Produce or Fetch request."""
 
     def __init__(self, api: Api, version: int) -> None:
         self.left_out = 0
@@ -65,12 +65,12 @@ class TrafficSubjects:
 
     @property
     def weight(self) -> int:
-        """How much room an event takes that tells of them, in plain events."""
+        """The room that an event with them takes, in plain events."""
         return self.held // SIZE
 
     @property
     def ids(self) -> Iterator[bytes]:
-        """The topics that are named by their ids."""
+        """The ids of topics that are named by their ids."""
         return (topic for topic, _ in self.partitions if isinstance(topic, bytes))
 
     def read(self, message: Any) -> None:
@@ -84,7 +84,7 @@ class TrafficSubjects:
             self._fetch(message)
 
     def asked(self, partitions: Iterable[tuple[bytes, int, int, int, int, int]]) -> None:
-        """Take in what was found in a request that nobody read: an answer is to come, and there is no transaction."""
+        """Take in the partitions of a request that was not read. It has an answer, and no transactional id."""
         for topic, index, size, records, earliest, latest in partitions:
             moved = self._of(topic if self.by_id else topic.decode(), index)
             if moved is not None and size >= 0:
@@ -138,7 +138,7 @@ class TrafficSubjects:
                 moved.error = moved.error or response.error_code
 
     def _answered(self, key: TopicKey, index: int, error: int, has_records: bool) -> PartitionTraffic | None:
-        """The partition that an answer speaks of; None: it says nothing that matters."""
+        """A partition of an answer; None: it is new, without records or an error, or there are too many."""
         moved = self.partitions.get((key, index))
         if moved is None and (error or has_records):
             moved = self._of(key, index)
@@ -153,7 +153,7 @@ class TrafficSubjects:
             self.errors[ErrorCode(error).name] = None
 
     def _of(self, topic: TopicKey, index: int | None) -> PartitionTraffic | None:
-        """What is known of a partition; None: there are too many."""
+        """The entry of a partition; None: there are too many."""
         key = topic, index
         moved = self.partitions.get(key)
         if moved is None:
@@ -166,7 +166,7 @@ class TrafficSubjects:
         return moved
 
     def resources(self, name_of: Names, rules: NotedRules | None = None) -> list[Resource]:
-        """All that was found. `name_of` gives the names of topics by their ids, as far as they are known."""
+        """All resources. `name_of` gives the names of topics by their ids, as far as they are known."""
         found: list[Resource] = []
         if self.transactional_id is not None:
             found.append(beginning("transactional_id", self.transactional_id, self._api, name_of, rules))
@@ -183,14 +183,14 @@ class TrafficSubjects:
         return found
 
     def moved(self, name_of: Names) -> Iterator[tuple[Counted, str | None, PartitionTraffic]]:
-        """What it is about, each with its name, if that is known, and with what came of it."""
+        """The resources, each with its name, if it is known, and its result."""
         if self.transactional_id is not None:
             yield ("transactional_id", self.transactional_id, None), self.transactional_id, PartitionTraffic()
         for (topic, index), moved in self.partitions.items():
             yield ("topic", topic, index), topic if isinstance(topic, str) else name_of(topic), moved
 
     def head(self, key: Counted, name_of: Names, rules: NotedRules | None) -> Resource:
-        """What is said of something that it is about, whatever the partition."""
+        """The fields of a resource that do not depend on the partition."""
         return beginning(key[0], key[1], self._api, name_of, rules)
 
     def changes(self, name_of: Names) -> tuple[list[AdminChange], int]:

@@ -1,12 +1,12 @@
-"""Unread: a request that was read makes known which later ones need not be (`counted.py` finds those).
+"""Unread: learns from a request that was read which later ones need not be (`counted.py` recognises those).
 
 Rules:
-* A request that was read makes known its partitions, for requests of the same client, API and version. One that is
-  about any other partition is read.
-* Requests that are counted are found in the tally of an open window. Of those that are told in full, the beginning of
-  what is said of their topic is kept: it is the same for all.
-* A request with an error, or one that a plugin decided, makes nothing known to be told in full. Where a level holds at
-  some times only, nothing is made known.
+* The partitions of a request that was read become known, for requests of the same client, API and version. A request
+  with any other partition is read.
+* Requests that are counted have the tally of an open window. For requests that are recorded in full, the first bytes
+  of each topic's fields are kept: they are the same in all events.
+* Nothing is learned for full events from a request with an error, or one that a plugin decided. If a level depends on
+  the time, nothing is learned at all.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from proxy.plugin import Api, By, Services
 
 
 class UnreadRequests:
-    """Those of one plugin."""
+    """Learns which requests need not be read."""
 
     def __init__(self, services: Services, recorder: EventRecorder, windows: Windows) -> None:
         self._services = services
@@ -34,7 +34,7 @@ class UnreadRequests:
         self._counted: dict[tuple[Api, int], CountedTraffic] = {}
 
     def counting(self, api: Api, version: int) -> CountedTraffic | None:
-        """What counts the requests of this API in this version; None: they are all read."""
+        """The counting of requests of this API in this version; None: they are all read."""
         recorder, wall = self._recorder, self._services.clock.wall
         counted = counted_traffic(api, version, recorder.tell, self._services.name, recorder.known, wall)
         if counted is not None:
@@ -42,7 +42,7 @@ class UnreadRequests:
         return counted
 
     def know_counted(self, one: EndedRequest, key: WindowKey, found: Sequence[FoundResource]) -> None:
-        """Requests that are about these resources alone need not be read while this window is open."""
+        """Learn from a counted request: later ones with these resources alone are counted unread in its window."""
         counted = self._counted.get((key.api, key.version))
         if counted is None or one.known.levels(one.ctx.connection).is_timed:
             return
@@ -58,7 +58,7 @@ class UnreadRequests:
                 tally.know(topic.encode() if isinstance(topic, str) else topic, index)
 
     def know_told(self, one: EndedRequest) -> None:
-        """Requests that are about what this one is about need not be read to be told in full."""
+        """Learn from a request recorded in full: later ones with its resources alone need not be read."""
         ctx, outcome, subjects, known = one.ctx, one.outcome, one.subjects, one.known
         counted = self._counted.get((ctx.api, ctx.version))
         if counted is None or not isinstance(subjects, TrafficSubjects) or outcome.decisions:

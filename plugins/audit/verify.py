@@ -1,13 +1,14 @@
-"""Verify: is a journal as it was written? Where not: which segment, which events, and what was done to them.
+"""Verify: whether a journal is as it was written. If not: which segment, which events, and how they were changed.
 
 Rules:
-* What a seal says counts where it is signed. A segment whose hash is the sealed one is as it was written.
-* Segments of a chain are numbered without a gap and chained by their seals. Its last seal says that it is the last, or
-  its last segment is being written. What a younger chain knew of an older one must still be there.
-* A segment that nobody writes and nobody has sealed proves nothing, and says so. So does a file that is no segment.
-* What the journal itself accounts for is no tampering: a writer that was killed, events that were lost. That is a gap.
-  Nor is a segment that was pruned, which the journal's key has signed.
-* What cannot be known from the journal alone: that its newest chains are gone as a whole.
+* A seal counts only with a valid signature. A segment whose hash is the sealed one is as it was written.
+* Segments of a chain are numbered without a gap and chained by their seals. The last seal of a chain says that it is
+  the last, or its last segment is being written. The seals that a younger chain names of older ones must be there.
+* A segment that no process writes and that has no seal proves nothing, and is reported. So is a file that is no
+  segment.
+* Losses that the journal itself accounts for are gaps, and no tampering: a writer that was killed, events that were
+  lost. A segment that was pruned, with a statement signed by the journal's key, is no tampering either.
+* The journal alone cannot show that its newest chains are missing as a whole.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ from plugins.audit.segments import SegmentName
 
 @dataclass
 class Verified:
-    """What came out. `events` and `segments` are those that are as they were written; `keys` signed their seals."""
+    """The result. `events` and `segments` count those that are as they were written; `keys` signed their seals."""
 
     remarks: list[Remark] = field(default_factory=list)
     segments: int = 0
     events: int = 0
     open: int = 0
-    pruned: int = 0  # segments that their keeper deleted, and signed that
+    pruned: int = 0  # segments that were deleted with a signed statement
     keys: set[str] = field(default_factory=set)
 
     @property
     def is_intact(self) -> bool:
-        """Was nothing altered?"""
+        """Whether nothing was altered."""
         return all(remark.gap for remark in self.remarks)
 
 
@@ -51,9 +52,9 @@ Fetched = Callable[[Path], AbstractContextManager[object]]
 def verify(
     journal: Path, trusted: Ed25519PublicKey | None = None, fetched: Fetched = lambda place: nullcontext()
 ) -> Verified:
-    """Check a whole journal, whose seals must be signed with this key; None: chains may each have a key of their own.
+    """Check a whole journal. Its seals must be signed with this key; None: each chain may have a key of its own.
 
-    While `fetched` lasts, this segment has its bytes. Raises OSError.
+    Within the context `fetched(place)`, the segment at `place` has its bytes. Raises OSError.
     """
     return _Verifier(journal, trusted, fetched).run()
 
@@ -66,7 +67,7 @@ class _Verifier:
         self._verified = Verified()
         self._files: dict[SegmentName, Path] = {}
         self._seals: dict[SegmentName, ReadSeal] = {}
-        self._bad: set[SegmentName] = set()  # whose seals are there, but prove nothing
+        self._bad: set[SegmentName] = set()  # segments with a seal that proves nothing
         self._chains: dict[str, list[SegmentName]] = {}
 
     def run(self) -> Verified:
@@ -153,7 +154,9 @@ class _Verifier:
     def _linked(self, name: SegmentName, seal: ReadSeal, before: ReadSeal) -> None:
         if seal.seal.previous != before.hash:
             self._say(name.path, "it was sealed behind another segment than the one before it")
-        if seal.key != before.key and seal.seal.end is not SegmentEnd.KILLED:  # who seals that may have another key
+        if (
+            seal.key != before.key and seal.seal.end is not SegmentEnd.KILLED
+        ):  # another process sealed it, maybe with another key
             self._say(name.path, "it was sealed with another key than the one before it")
 
     def _sealed(self, name: SegmentName, seal: ReadSeal, is_last: bool) -> None:
@@ -166,7 +169,7 @@ class _Verifier:
 
     def _unsealed(self, name: SegmentName, after: int | None, is_last: bool) -> None:
         if name in self._bad:
-            pass  # that was said
+            pass  # reported already
         elif is_locked(self._journal / name.path):
             self._verified.open += 1
         elif not is_last:
@@ -179,7 +182,7 @@ class _Verifier:
     # All chains
 
     def _others(self) -> None:
-        """What a chain knew of older ones when it began."""
+        """Check that the seals of older chains, which a chain names at its beginning, are there."""
         known = {(name.chain, seal.hash) for name, seal in self._seals.items()}
         for name, found in sorted(self._seals.items()):
             for chain, hash_ in found.seal.others.items():

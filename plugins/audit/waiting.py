@@ -1,11 +1,11 @@
-"""Waiting: answers that leave when their events are on disk, and share one thread however many wait.
+"""Waiting: answers wait until their events are on disk. They share one thread, however many wait.
 
 Rules:
-* All wait in the order in which they came. One of them leads: it waits for the journal in a thread, a moment at a time,
-  and then lets those go on whose events are on disk or whose patience is over. When it goes on or ends, the oldest
-  leads.
-* Each is woken once: for its event, for its deadline, or to lead.
-* All is done in the thread of the links. The journal writes in a thread of its own.
+* Answers wait in the order in which they came. One of them is the leader: it waits for the journal in a thread, 50 ms
+  at a time. When it goes on or ends, it wakes the answers whose events are on disk or whose patience is over, and the
+  oldest of the others becomes the leader.
+* Each answer is woken once: for its event, for its deadline, or to lead.
+* This code runs in the thread of the links. The journal writes in a thread of its own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class _Waiter:
 
 
 class WaitingAnswers:
-    """Those of one journal. `patience`: seconds for which each waits."""
+    """The answers that wait for one journal. `patience`: seconds for which each waits."""
 
     def __init__(self, journal: Journal, clock: PluginClock, patience: float) -> None:
         self._journal = journal
@@ -36,7 +36,7 @@ class WaitingAnswers:
         self._leader: _Waiter | None = None
 
     def until_on_disk(self, events: int) -> Steps:
-        """Wait until so many of the events that were put are on disk. Raises JournalError where patience is over."""
+        """Wait until this number of events is on disk. Raises JournalError if patience is over."""
         self._journal.hurry()
         mine = _Waiter(events, self._clock.now + self._patience)
         try:
@@ -64,7 +64,7 @@ class WaitingAnswers:
         return None
 
     def _hand_over(self) -> None:
-        """Let all go on whose time has come, and the oldest of the others lead."""
+        """Wake the answers that may go on, and make the oldest of the others the leader."""
         self._leader = None
         while self._waiting:
             oldest = next(iter(self._waiting))

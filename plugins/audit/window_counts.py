@@ -1,10 +1,10 @@
-"""Counts of a window: what is known of requests that are told together.
+"""Counts of a window: the numbers of requests that are recorded together.
 
 Rules:
-* Counts are exact: of requests, records, bytes, errors by name; offset ranges are those that were written or read.
-* What was counted unread is taken in when the window is told, once.
-* One event says it all, so a window has no more resources, and no more text, than one event of a request may have. One
-  request always has room.
+* Counts of requests, records, bytes and errors by name are exact. Offset ranges are those that were written or read.
+* The tally of unread requests is added once, when the window is recorded.
+* A window gives one event. So it has no more resources, and no more text, than the event of a request may have. A
+  single request always has room.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from proxy.plugin.frames import CompiledTally
 
 
 class ResourceCount:
-    """What was counted of one resource."""
+    """The counts of one resource."""
 
     __slots__ = ("failures", "head", "records", "requests", "size", "traffic")
 
@@ -32,7 +32,7 @@ class ResourceCount:
         self.failures: dict[int, list[int]] = {}
 
     def add(self, moved: PartitionTraffic) -> None:
-        """One more request about it."""
+        """Count one more request about it."""
         self.requests += 1
         if moved.error:
             failed = self.failures.setdefault(moved.error, [0, 0])
@@ -48,7 +48,7 @@ class ResourceCount:
     def add_all(
         self, requests: int, records: int | None, size: int, first: int, last: int, earliest: int, latest: int
     ) -> None:
-        """So many more requests about it, none of which failed; `records` None: in none of them there were any."""
+        """Count more requests about it, none of which failed. `records` None: none of them had records."""
         self.requests += requests
         if records is None:
             return
@@ -71,7 +71,7 @@ def _widen(all_: PartitionTraffic, one: PartitionTraffic) -> None:
 
 
 class Window:
-    """What was counted. `until`: seconds since 1970."""
+    """The counts of one window. `since` and `until`: seconds since 1970."""
 
     def __init__(self, since: float, until: float) -> None:
         self.since, self.until, self.last = since, until, since
@@ -79,20 +79,20 @@ class Window:
         self.broker = self.proxy = self.broker_most = self.proxy_most = 0.0
         self.counts: dict[Counted, ResourceCount] = {}
         self.named = 0  # bytes of names
-        self.weight = 0  # in the account of all windows
-        self.tally: CompiledTally | None = None  # of requests that nobody read
+        self.weight = 0  # the room that it takes among all windows
+        self.tally: CompiledTally | None = None  # of unread requests
 
     def is_full_with(self, more: int, named: int) -> bool:
-        """Is there no room for so many more resources, with names of so many bytes? One request always has room."""
+        """Whether there is no room for `more` resources, with `named` bytes of names. One request always has room."""
         is_begun = bool(self.counts)
         return is_begun and (len(self.counts) + more > MOST_OF_ONE or self.named + named > MOST_TEXT)
 
     def add(self, at: float, outcome: Outcome) -> None:
-        """One more request."""
+        """Count one more request."""
         self.requests += 1
         if at > self.last:
             self.last = at
-        elif at < self.since:  # it waited for the name of its topic
+        elif at < self.since:  # its event waited for the name of a topic
             self.since = at
         self.request_bytes += outcome.request_bytes
         self.response_bytes += outcome.response_bytes
@@ -110,7 +110,7 @@ class Window:
             self.proxy_most = proxy
 
     def _add_tally(self, tally: CompiledTally) -> None:
-        """Take in what was counted unread. Nothing more is counted there."""
+        """Add the counts of unread requests, and close the tally."""
         requests, asked, answered, broker, proxy, broker_most, proxy_most, since, last, cells = tally.take()
         if not requests:
             return
@@ -127,7 +127,7 @@ class Window:
             count.add_all(*cell[2:])
 
     def fields(self, api: Api, version: int) -> Summary:
-        """As the journal tells it."""
+        """The fields of the summary."""
         if self.tally is not None:
             self._add_tally(self.tally)
         names = {ErrorCode(error).name: None for count in self.counts.values() for error in count.failures}

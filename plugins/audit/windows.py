@@ -1,12 +1,12 @@
-"""Windows: requests that are told together: one event for a window of time, a connection and an API.
+"""Windows: requests that are recorded together, in one event for a window of time, a connection and an API.
 
 Rules:
-* What is counted in one is exact (`window_counts.py`).
-* A window begins with its first request. It is written when it is over, when its connection ends, when the client turns
-  out to be somebody else, and when the journal ends. A process that is killed loses what it counted since.
-* The thread of the links counts, the writer's thread takes what is due: a lock is held for a moment by either.
-* What is counted is bounded: by resources, and by how long the texts are, which clients choose. What finds no room is
-  told in full. A window that has as much as one line of the journal can say is over.
+* The counts of a window are exact (`window_counts.py`).
+* A window begins with its first request. It is written when it is over, when its connection ends, and when the journal
+  ends. If the client's identity changes, another window begins. A process that is killed loses its open windows.
+* The thread of the links counts, and the writer's thread takes what is due. Each holds a lock for a moment.
+* Memory is bounded by the number of resources and the length of texts, which clients choose. A request that finds no
+  room is recorded in full. A window that is as large as one line of the journal may be is over.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from plugins.audit.window_counts import ResourceCount, Window
 from proxy.plugin import Api, Outcome
 from proxy.plugin.frames import CompiledTally
 
-MOST = 50_000  # partitions and other resources, of all windows; a text of PLAIN bytes counts as one more
-HEAVY = 20  # so many of them are one event in the queue's account
+MOST = 50_000  # partitions and other resources of all windows; a text of PLAIN bytes counts as one more
+HEAVY = 20  # so many of them weigh as much as one event in the queue
 
-Described = Callable[[Counted], Resource]  # what is said of a resource, whatever the partition
+Described = Callable[[Counted], Resource]  # the fields of a resource that do not depend on the partition
 
 
 class WindowKey(NamedTuple):
-    """Whose window it is, and of what."""
+    """The connection, client, API and version of a window."""
 
     connection: int
     party: SharedFields
@@ -56,7 +56,7 @@ class Windows:
         moved: Sequence[tuple[Counted, PartitionTraffic]],
         describe: Described,
     ) -> bool:
-        """One more request, which ended at `at` seconds since 1970. False: there is no room."""
+        """Count a request that ended at `at`, in seconds since 1970. False: there is no room."""
         with self._lock:
             if self._size >= MOST:
                 return False
@@ -81,9 +81,9 @@ class Windows:
     def tally(
         self, key: WindowKey, make: Callable[[], CompiledTally], counted: Sequence[Counted]
     ) -> CompiledTally | None:
-        """The tally of this window, in which requests are counted unread; None: it is not open any more.
+        """The tally of this window, in which requests are counted unread; None: the window is not open any more.
 
-        Where the writer's thread began another since, which does not count these resources, it is not either.
+        A new window of the same key that does not count these resources is not the one that is meant: None too.
         """
         with self._lock:
             window = self._open.get(key.connection, {}).get(key)
@@ -94,7 +94,7 @@ class Windows:
             return window.tally
 
     def _take_in(self, window: Window, new: list[Counted], describe: Described) -> bool:
-        """Count these resources too from now on. False: the window has no room for them."""
+        """Add resources to a window. False: it has no room for them."""
         named = sum([text_bytes(name[1]) for name in new if isinstance(name[1], str)])
         if window.is_full_with(len(new), named):
             return False
@@ -107,7 +107,7 @@ class Windows:
         return True
 
     def due(self, now: float, longest: float = math.inf) -> list[QueuedEvent]:
-        """The windows that are over at `now`, in seconds since 1970. None counts for more than `longest` seconds."""
+        """The summaries that are over at `now`, in seconds since 1970, or counted for `longest` seconds."""
         with self._lock:
             found = [
                 (key, one)
@@ -123,7 +123,7 @@ class Windows:
         return [_event(key, window) for key, window in found]
 
     def of(self, connection: int) -> list[QueuedEvent]:
-        """Those of a connection, which ends, or whose client is somebody else from now on."""
+        """The summaries of a connection that ends."""
         with self._lock:
             windows = self._open.pop(connection, {})
             self._size -= sum(window.weight for window in windows.values())

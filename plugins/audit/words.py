@@ -1,4 +1,4 @@
-"""Words: what the journal calls what messages say by numbers and bytes."""
+"""Words: the journal's texts for types that messages have as numbers, and for ids."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""Writing: from the queue to the disk: what the writer's thread does for a journal.
+"""Writing: the work of the writer's thread, which brings events from the queue to the disk.
 
 Rules:
-* What was put is made lines of, in its order, and then what is due: summaries that are over. A frame has one MiB of
-  lines, or little more.
-* Where somebody deletes or moves the segment that is written, the next one begins at once, and the log says how many
-  events are gone. What was being written at that moment is written again.
-* An event that cannot be made, or cannot be a line, is lost, and keeps nothing else from being written. The log says
-  so, `unwritten` is told how many, and an `events_lost` stands in their place.
-* What a large request is about takes tens of milliseconds to tell: it is made here (`DeferredEvent`).
-* Whatever the disk refuses is raised as OSError, and can be tried again.
+* Lines are made of the events in the queue, in their order, and then of the summaries that are due. A frame has one MiB
+  of lines, or little more.
+* If the segment that is being written is deleted or moved, the next one begins at once, and the log says how many
+  events are gone. The events that were being written at that moment are written again.
+* An event that cannot be made, or cannot be written as a line, is lost, and blocks no other. The log says so,
+  `unwritten` gets the number, and an `events_lost` takes its place.
+* The event of a large request takes tens of milliseconds to make: it is made here (`DeferredEvent`).
+* An error of the disk is raised as OSError, and the operation can be tried again.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from plugins.audit.told import ToldEvents
 from proxy.plugin import LineWriter
 
 FRAME = 1 << 20  # bytes of lines in one frame, or little more
-BREATH = 32  # entries after which the writer lets the relay's thread go on, which waits for the same interpreter
+BREATH = 32  # entries made at once, before the relay's thread gets the interpreter
 
 
 class JournalWriting:
-    """Writes what is in `queue`, and what is `due` at some moment, to `chain`. One thread at a time calls it."""
+    """Writes the entries of `queue`, and the summaries that are `due`, to `chain`. One thread at a time calls it."""
 
     def __init__(
         self,
@@ -47,18 +47,18 @@ class JournalWriting:
         self._due = due
         self._unwritten = unwritten
         self._flushed = threading.Condition()
-        self._over: deque[QueuedEvent] = deque()  # summaries that are to be written
-        self._newest: list[QueuedEvent | ToldEvents | Loss] = []  # what was made lines of last, until it is on disk
+        self._over: deque[QueuedEvent] = deque()  # summaries to write
+        self._newest: list[QueuedEvent | ToldEvents | Loss] = []  # entries of the last frame, until it is on disk
         self._taken = 0  # how many events of the queue are lines
         self.on_disk = 0  # and how many are on disk
 
     def wait(self, events: int, seconds: float) -> None:
-        """Wait until so many events of the queue are on disk, for so many seconds at most. Called by any thread."""
+        """Wait until this number of events is on disk, at most for this time. Called by any thread."""
         with self._flushed:
             self._flushed.wait_for(lambda: self.on_disk >= events, seconds)
 
     def write(self, now: float) -> None:
-        """Write all that is in the queue, and the summaries that are over now.
+        """Write all entries of the queue, and the summaries that are over now.
 
         Raises OSError, also where only the next segment cannot be begun.
         """
@@ -68,7 +68,7 @@ class JournalWriting:
         while self._queue:
             self._fill(self._take)
             self._flush()
-        self._take_due(now)  # also of what was only counted now
+        self._take_due(now)  # including requests that were counted only now
         while self._over:
             self._fill(self._take_summary)
             self._flush()
@@ -77,11 +77,11 @@ class JournalWriting:
             raise refused
 
     def end(self) -> None:
-        """Say that this is the end, and seal it. Raises OSError."""
+        """Write the last event, and seal the chain's last segment. Raises OSError."""
         self._chain.end()
 
     def abandon(self) -> int:
-        """Nothing more is written. Gives how many events are not."""
+        """Give up. Returns the number of events that are not written."""
         lost = self._queue.events + len(self._over) + self._chain.waiting
         self._chain.abandon()
         return lost
@@ -100,7 +100,7 @@ class JournalWriting:
             self._flushed.notify_all()
 
     def _replace(self) -> None:
-        """The segment that was written is gone."""
+        """Begin another segment, since the one that was being written is gone."""
         gone = self._chain.segment
         lost = self._chain.replace(sum(map(events_in, self._newest)))
         self._tell("audit segment deleted or moved while it was written", level="error", segment=str(gone), events=lost)
@@ -133,14 +133,14 @@ class JournalWriting:
                 return made
 
     def _made(self, entry: DeferredEvent) -> QueuedEvent | Loss | None:
-        """What becomes of it."""
+        """The event that is made, or a Loss if making it fails."""
         try:
             return entry.make()
         except Exception as error:
             return self._lost(error, 1, entry.at)
 
     def _lost(self, error: Exception, events: int, at: float) -> Loss:
-        """What stands in the place of events that cannot be written. They happened at `at`, unless that is nonsense."""
+        """The entry in the place of events that cannot be written. They happened at `at`, if that is a valid time."""
         self._unwritten(events)
         self._tell("audit event not written", level="error", error=type(error).__name__, events=events)
         now = self._wall()
@@ -154,7 +154,7 @@ class JournalWriting:
         return self._over.popleft() if self._over else None
 
     def _rotate(self, more: bool) -> OSError | None:
-        """A segment that cannot be followed by another one goes on."""
+        """Begin another segment if it is time. If it cannot be begun, the present one goes on."""
         try:
             self._chain.rotate(more)
         except OSError as error:
