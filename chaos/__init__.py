@@ -1,1 +1,1 @@
-"""Faults in tests: what runs inside a user's own process. It imports nothing of ours but itself."""
+"""Faults in tests: the code that runs inside a user's own process. It imports no other package of Doorkeeper."""

@@ -1,8 +1,8 @@
-"""Anomalies: what a history shows that a log must not, each with the shortest evidence.
+"""Anomalies: observations in a history that a log must not allow, each with the shortest evidence.
 
-They are those of Jepsen's Kafka workload, by its names (https://jepsen.io/analyses/redpanda-21.10.1). Not among them:
-G0, since Kafka lets the records of two transactions stand in any order in two partitions; and G1c, a circle of
-transactions that read each other's records: one of its reads came before the commit of what it read, and is told so.
+They have the names of Jepsen's Kafka workload (https://jepsen.io/analyses/redpanda-21.10.1). Two of that workload are
+left out. G0: Kafka lets the records of two transactions have any order in two partitions. G1c, a cycle of transactions
+that read each other's records: one of its reads came before a commit, and is reported as a precommitted read.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
-SHOWN = 3  # of each kind, where all are told
+SHOWN = 3  # anomalies of each kind, in a text about all
 
 
 class AnomalyKind(Enum):
     """What can go wrong. The value is its name for people."""
 
-    LOST_WRITE = "lost write"  # acknowledged; readers went past it, and nobody ever read it
-    UNSEEN = "unseen"  # acknowledged, and nobody read that far
+    LOST_WRITE = "lost write"  # acknowledged; readers went past it, and none of them read it
+    UNSEEN = "unseen"  # acknowledged, and no reader came that far
     DUPLICATE = "duplicate"  # one value at two places
-    INCONSISTENT_OFFSET = "inconsistent offset"  # one place with two values: what was told or read there is gone
-    NONMONOTONIC_SEND = "nonmonotonic send"  # a client's records stand in another order than it sent them
-    NONMONOTONIC_POLL = "nonmonotonic poll"  # a client read backwards without having asked for it
+    INCONSISTENT_OFFSET = "inconsistent offset"  # two values at one place: the acknowledged or read one is gone
+    NONMONOTONIC_SEND = "nonmonotonic send"  # a client's records are in another order than it sent them
+    NONMONOTONIC_POLL = "nonmonotonic poll"  # a client read backwards without a seek
     POLL_SKIP = "poll skip"  # a client went past a record that others read
     ABORTED_READ = "aborted read"  # read, though its transaction was aborted or its send failed (G1a)
     PRECOMMITTED_READ = "precommitted read"  # read before its transaction was committed
-    UNSENT = "unsent"  # read, and nobody sent it
+    UNSENT = "unsent"  # read, and no client sent it
     COMMITTED_PAST = "committed past"  # a group committed an offset before it had read all below
 
 
 class Anomaly(NamedTuple):
-    """One thing that went wrong: where, and the few notes of the history that show it, in their order."""
+    """One anomaly: its place, and the few notes of the history that show it, in their order."""
 
     kind: AnomalyKind
     place: str
@@ -55,11 +55,11 @@ class Anomalies:
         return len(self._found)
 
     def of(self, kind: AnomalyKind) -> Anomalies:
-        """Those of one kind."""
+        """The anomalies of one kind."""
         return Anomalies(anomaly for anomaly in self if anomaly.kind is kind)
 
     def without(self, *kinds: AnomalyKind) -> Anomalies:
-        """Those of all other kinds."""
+        """The anomalies of all other kinds."""
         return Anomalies(anomaly for anomaly in self if anomaly.kind not in kinds)
 
     @property

@@ -1,9 +1,9 @@
-"""The checker: which anomalies a history shows. Its time grows with the notes as sorting them would, no faster.
+"""The checker: finds the anomalies in a history. Its time is n log n in the number of notes.
 
-# What the notes leave open is no anomaly: a send that was never answered may be there or not.
-# A place is told once of each kind, however many clients saw it.
-# One thing that went wrong is told once, as the kind that says most: a record that its group committed past is not
-# told as unseen too, nor one whose place holds another value as lost.
+# An open question in the notes is no anomaly: a send that was never answered may have been written or not.
+# A place is reported once for each kind, however many clients saw it.
+# One fault is reported once, as the most specific kind. A record that its group committed past is not reported as
+# unseen too. Nor is a record reported as lost if its place holds another value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from chaos.notes import ClientHistory, NotedCommit, NotedRead, NotedSend, Where
 
 
 def check(clients: Sequence[ClientHistory], read_to_end: bool) -> Iterator[Anomaly]:
-    """All anomalies. `read_to_end`: what was acknowledged and nobody read is one too."""
+    """All anomalies. `read_to_end`: an acknowledged record that no client read is one too."""
     told = set[tuple[AnomalyKind, str]]()
     for anomaly in _all(ObservedLog(clients), read_to_end):
         if (anomaly.kind, anomaly.place) not in told:
@@ -40,7 +40,7 @@ def _all(log: ObservedLog, read_to_end: bool) -> Iterator[Anomaly]:
 
 
 def _read(log: ObservedLog, read: NotedRead) -> Iterator[Anomaly]:
-    """Whether this place and this value were read as the same elsewhere, and whether it may have been read."""
+    """Anomalies of one read: another value was read at this place, or this value must not be read here."""
     first = log.reads[read.place]
     if first.value != read.value:
         yield _anomaly(AnomalyKind.INCONSISTENT_OFFSET, read.place, first, read)
@@ -69,13 +69,13 @@ def _read(log: ObservedLog, read: NotedRead) -> Iterator[Anomaly]:
 
 
 def _is_dead(send: NotedSend, committed_only: bool) -> bool:
-    """Whether nobody may ever read it; or nobody who reads what is committed only."""
+    """Whether no client may ever read it; `committed_only`: no client that reads committed records only."""
     aborted = send.transaction is not None and send.transaction.aborted_at is not None
     return send.failure is not None or (committed_only and aborted)
 
 
 def _told(send: NotedSend) -> tuple[object, object]:
-    """That it was sent, and why it is not there."""
+    """The evidence that it was sent, and why it must not be read."""
     return send, send.outcome if send.failure is not None else send.transaction
 
 
@@ -94,7 +94,7 @@ def _skips(log: ObservedLog, one: Pass) -> Iterator[Anomaly]:
     for read in one.reads:
         offset = read.place.offset
         if end is not None and offset > end:
-            # Known offsets between the two; none in a clean history, but for markers of transactions.
+            # Known offsets between the two reads: none in a clean history, where gaps are markers of transactions.
             for index in range(bisect_left(known, end), len(known)):
                 if known[index] >= offset:
                     break
@@ -110,7 +110,7 @@ def _send_order(log: ObservedLog, client: ClientHistory) -> Iterator[Anomaly]:
     for send in client.sends:
         key = (send.topic, send.value)
         place = send.place or (log.found[key].place if key in log.found else None)
-        if place is None or len(log.sends[key]) > 1:  # of several attempts nobody knows which one it is
+        if place is None or len(log.sends[key]) > 1:  # with several attempts it is not known which one was written
             continue
         earlier, its = last.get(place[:2], (send, place))
         if its.offset > place.offset:
@@ -120,7 +120,7 @@ def _send_order(log: ObservedLog, client: ClientHistory) -> Iterator[Anomaly]:
 
 
 def _commits(log: ObservedLog, past: set[Where]) -> Iterator[Anomaly]:
-    """Offsets that a group committed before it had read what is below; `past` takes their places."""
+    """Offsets that a group committed before it had read all records below. `past` takes the places of these records."""
     commits = sorted(commit for client in log.clients for commit in client.commits)
     if not commits:
         return
@@ -147,7 +147,7 @@ def _commits(log: ObservedLog, past: set[Where]) -> Iterator[Anomaly]:
         for index in range(bisect_left(offsets, starts[key]), bisect_left(offsets, commit.place.offset)):
             place = commit.place._replace(offset=offsets[index])
             when = had[commit.group].get(place)
-            # What a member went past without reading it is skipped, and what nobody read who went past it is lost.
+            # A record that a member went past is a skip, and a record that all readers went past is a lost write.
             went = reach[commit.group] if place in log.reads else log.reach
             if when is None and went.beyond(place) is not None:
                 continue
@@ -163,7 +163,7 @@ def _counts(log: ObservedLog, commit: NotedCommit) -> bool:
 
 
 def _known(log: ObservedLog, partitions: set[Partition]) -> dict[Partition, list[int]]:
-    """The offsets of all records that a group must read: those that somebody read, and those that must be there."""
+    """The offsets of all records that a group must read: those that a client read, and those that must exist."""
     places: dict[Partition, set[int]] = {
         partition: set(log.readable("read_committed").get(partition, ())) for partition in partitions
     }
@@ -181,7 +181,7 @@ def _seen_at(log: ObservedLog, place: Where) -> object:
 
 
 def _missing(log: ObservedLog, past: set[Where], read_to_end: bool) -> Iterator[Anomaly]:
-    """What was acknowledged and is not where it was said to be."""
+    """Acknowledged records that are not at the acknowledged place."""
     for key, attempts in log.sends.items():
         for send in attempts:
             place = send.place

@@ -1,4 +1,4 @@
-"""The client of the admin side: faults of a running Doorkeeper, from Python.
+"""The client of the admin API: controls the faults of a running Doorkeeper from Python.
 
     admin = AdminClient("http://127.0.0.1:9190")
     admin.add({"match": {"api": "Produce"}, "when": {"times": 1}, "do": {"disconnect": "after_broker"}})
@@ -6,8 +6,8 @@
         print(entry)
     admin.reset()
 
-# Each request is sent once, on a connection of its own: a client may be used by several threads.
-# What is asked is done in all workers when a call returns. What was refused changed nothing (AdminError).
+# Each request is sent once, on a connection of its own: several threads may use one client.
+# When a call returns, its change is in force in all workers. A refused call (AdminError) has changed nothing.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
-Fault = Mapping[str, Any]  # what stands in a file of faults: name, match, when, do
+Fault = Mapping[str, Any]  # as in a file of faults: name, match, when, do
 LedgerResult = Literal["fired", "not_now", "cannot", "near_miss"]
 
 
 class AdminError(Exception):
-    """A request that was refused, or that never arrived. `status` is None where there was no answer."""
+    """A request was refused, or never arrived. `status` is None if there was no answer."""
 
     def __init__(self, text: str, status: int | None = None, problems: Iterable[tuple[str, str]] = ()) -> None:
         super().__init__(text)
@@ -45,7 +45,7 @@ class FaultStatus:
 
 @dataclass(frozen=True)
 class FaultStatusList:
-    """All faults that are in force, and the seed that chance goes by."""
+    """All faults that are in force, and the seed of chance."""
 
     seed: int
     faults: tuple[FaultStatus, ...]
@@ -53,9 +53,9 @@ class FaultStatusList:
 
 @dataclass(frozen=True)
 class AdminLedgerEntry:
-    """What became of a request that matched a fault, or nearly. `time`: seconds since 1970.
+    """A request that matched a fault, or nearly did, and the result. `time`: seconds since 1970.
 
-    `effect` of one that fired, `why` of the others. Of a connection that was just accepted only the client is known.
+    A fault that fired has an `effect`, all other entries have a `why`. Of a new connection only the client is known.
     """
 
     number: int
@@ -76,7 +76,7 @@ class AdminLedgerEntry:
 
 
 class LedgerPage(NamedTuple):
-    """Some entries. `next` is what to give for `since` the next time."""
+    """Some entries. `next` is the value of `since` for the next call."""
 
     entries: tuple[AdminLedgerEntry, ...]
     next: int
@@ -96,13 +96,13 @@ class ClientConnection:
 
 
 class AdminClient:
-    """Speaks to the admin side at `url`. `seconds`: how long an answer may take, beside what is waited for."""
+    """Speaks to the admin API at `url`. `seconds`: the timeout of an answer, without the time of `wait`."""
 
     def __init__(self, url: str, token: str | None = None, seconds: float = 60.0) -> None:
         try:
             parts = urlsplit(url)
             is_url = parts.scheme in ("http", "https") and parts.hostname is not None and parts.port != 0
-        except ValueError:  # what is no port, or no IPv6 address
+        except ValueError:  # an invalid port or IPv6 address
             is_url = False
         if not is_url:
             raise AdminError(f'"{url}" is no URL of an admin side; write e.g. "http://127.0.0.1:9190"')
@@ -114,16 +114,16 @@ class AdminClient:
         self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
 
     def add(self, *faults: Fault) -> list[str]:
-        """Add faults behind those that are there, all of them or none. Gives their names."""
+        """Add faults after the present ones, all of them or none. Returns their names."""
         names: list[str] = self._ask("POST", "/faults", faults)["names"]
         return names
 
     def replace(self, name: str, fault: Fault) -> FaultStatus:
-        """Put this fault in the place of that one."""
+        """Replace the fault of this name."""
         return FaultStatus(**self._ask("PUT", _path(name), fault))
 
     def remove(self, name: str) -> FaultStatus:
-        """Take a fault away. Gives its last numbers."""
+        """Remove a fault. Returns its last counts."""
         return FaultStatus(**self._ask("DELETE", _path(name)))
 
     def fault(self, name: str) -> FaultStatus:
@@ -136,26 +136,26 @@ class AdminClient:
         return FaultStatusList(found["seed"], tuple(FaultStatus(**each) for each in found["faults"]))
 
     def release(self, name: str) -> None:
-        """Let go on what this fault holds."""
+        """Release all requests and answers that this fault holds."""
         self._ask("POST", f"{_path(name)}/release")
 
     def populate(self, faults: Iterable[Fault], seed: int | None = None) -> list[str]:
-        """Have exactly these faults, beside those of the file. Those that stay as they are go on counting."""
+        """Have exactly these faults, beside those of the file. Faults that are unchanged keep their counts."""
         names: list[str] = self._ask("POST", "/populate", {"seed": seed, "faults": list(faults)})["names"]
         return names
 
     def reset(self, seed: int | None = None) -> None:
-        """Take all faults away that are not of the file, and begin to count anew."""
+        """Remove all faults that are not of the file, and begin all counts anew."""
         self._ask("POST", "/reset", {"seed": seed})
 
     def ledger(self, since: int = 0, wait: float = 0.0, limit: int = 1_000) -> LedgerPage:
-        """What became of requests, after entry number `since`; `wait`: seconds for a first one."""
+        """The entries of the ledger after number `since`. `wait`: seconds to wait for a first one."""
         query = urlencode({"since": since, "wait": wait, "limit": limit})
         found = self._ask("GET", f"/ledger?{query}", wait=wait)
         return LedgerPage(tuple(AdminLedgerEntry(**each) for each in found["entries"]), found["next"])
 
     def connections(self) -> list[ClientConnection]:
-        """Who is connected: the first 1,000."""
+        """The connections of clients: the first 1,000."""
         return [ClientConnection(**each) for each in self._ask("GET", "/connections")["connections"]]
 
     def _ask(self, method: str, path: str, said: Any = None, wait: float = 0.0) -> Any:

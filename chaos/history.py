@@ -1,4 +1,4 @@
-"""A history: what the clients of a test sent, were told and read, noted as it happens; `check()` says what went wrong.
+"""A history: notes on what the clients of a test sent, were told and read. `check()` finds anomalies in it.
 
     history = History()
     producer, consumer = history.client("producer"), history.client("consumer", group="billing")
@@ -6,14 +6,14 @@
     send = producer.send("orders", "order-1")        # before the record is given to the producer
     send.acknowledged(partition=0, offset=17)        # in its callback; `send.failed()` if it is certainly not written
     consumer.read("orders", 0, 17, "order-1")        # each record that a poll gives
-    consumer.commit("orders", 0, 18)                 # the offset from which the group would go on
+    consumer.commit("orders", 0, 18)                 # the next offset that the group will read
     history.assert_clean()
 
-# A value stands for one thing that is to be in its topic once, however often a client tries to send it.
-# A send of which nothing more is noted may or may not have been written: nothing is expected of it.
-# A client reads a partition from its beginning, unless `reads_from` says otherwise, which it does again after each seek
-# and each rebalance; it is one thread or task at a time, but a send may be acknowledged in any other.
-# All methods return at once, so that sync, asyncio and trio tests note alike.
+# A value must be in its topic once, however often a client tries to send it.
+# A send without a noted result may have been written or not: the checker expects nothing of it.
+# A client reads a partition from its beginning, unless `reads_from` says otherwise. Note `reads_from` after each seek
+# and each rebalance. One thread or task at a time uses a client, but any thread may acknowledge a send.
+# No method blocks, so sync, asyncio and trio tests use the same calls.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from chaos.notes import ClientHistory, Isolation
 
 
 class History:
-    """What all clients of a test noted."""
+    """The notes of all clients of a test."""
 
     def __init__(self) -> None:
         self.clients: list[ClientHistory] = []
@@ -34,24 +34,24 @@ class History:
         self._moment = 0
 
     def client(self, name: str, *, group: str | None = None, isolation: Isolation = "read_committed") -> ClientHistory:
-        """One more client."""
+        """Add a client."""
         client = ClientHistory(self.tick, name, group, isolation)
         with self._lock:
             self.clients.append(client)
         return client
 
     def tick(self) -> int:
-        """The moments of a history are in the order in which they were noted."""
+        """The number of the next note. Notes are numbered in their order."""
         with self._lock:
             self._moment += 1
             return self._moment
 
     def check(self, *, read_to_end: bool = True) -> Anomalies:
-        """All that went wrong. `read_to_end`: the clients read all there is, and what nobody read is not there."""
+        """All anomalies. `read_to_end`: the clients read everything, so a record that none of them read is missing."""
         return Anomalies(check(self.clients, read_to_end))
 
     def assert_clean(self, *, read_to_end: bool = True, but: tuple[AnomalyKind, ...] = ()) -> None:
-        """Raise AssertionError with all anomalies; those of the kinds `but` may be."""
+        """Raise AssertionError with all anomalies, except those of the kinds `but`."""
         found = self.check(read_to_end=read_to_end).without(*but)
         if found:
             raise AssertionError(str(found))

@@ -1,7 +1,7 @@
-"""The log as a history shows it: who sent each value, what was read at each place, and how each client went through.
+"""The log as a history shows it: who sent each value, what was read at each place, and each client's passes.
 
-# A value is where it was read; of a value that nobody read, where its sender was told that it is.
-# A pass is what a client read of one partition without a seek or a rebalance in between.
+# The place of a value is where it was read; for a value that no client read, the place that its sender was told.
+# A pass is a sequence of reads of one partition by one client, without a seek or a rebalance in between.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Partition = tuple[str, int]
 
 
 class Pass(NamedTuple):
-    """What a client read of a partition, in its order. `start`: the offset to begin at, if it was noted."""
+    """The reads of a client in a partition, in order. `start`: the first offset to read, if it was noted."""
 
     client: ClientHistory
     partition: Partition
@@ -28,7 +28,7 @@ class Pass(NamedTuple):
 
 
 class ObservedLog:
-    """All that the notes of some clients say of the log."""
+    """The content of the log as far as the notes of these clients show it."""
 
     def __init__(self, clients: Sequence[ClientHistory]) -> None:
         self.clients = clients
@@ -38,10 +38,10 @@ class ObservedLog:
                 self.sends.setdefault((send.topic, send.value), []).append(send)
         self.topics = {topic for topic, _ in self.sends}
         self.passes = [one for client in clients for one in _passes(client)]
-        self.reads: dict[Where, NotedRead] = {}  # the first of each place
-        self.found: dict[tuple[str, Hashable], NotedRead] = {}  # the first of each value
-        self.proven: set[NotedTransaction] = set()  # committed, since somebody could read of it
-        self.struck: set[Where] = set()  # nobody was to read these: others who went past them skipped nothing
+        self.reads: dict[Where, NotedRead] = {}  # the first read of each place
+        self.found: dict[tuple[str, Hashable], NotedRead] = {}  # the first read of each value
+        self.proven: set[NotedTransaction] = set()  # committed, since a read_committed client read a record of it
+        self.struck: set[Where] = set()  # records that must not be read: a client that went past them skipped nothing
         for read in self.all_reads():
             self.reads.setdefault(read.place, read)
             self.found.setdefault((read.place.topic, read.value), read)
@@ -51,17 +51,17 @@ class ObservedLog:
         self.reach = Reach(self.passes)
 
     def all_reads(self) -> Iterator[NotedRead]:
-        """Each read of each client."""
+        """All reads of all clients."""
         return (read for one in self.passes for read in one.reads)
 
     def sender(self, read: NotedRead) -> NotedSend | None:
-        """The attempt that wrote what was read, if only one can have."""
+        """The attempt that wrote the record of a read, if only one can have."""
         attempts = self.sends.get((read.place.topic, read.value), ())
         told = [send for send in attempts if send.place == read.place] if len(attempts) > 1 else attempts
         return told[0] if len(told) == 1 else None
 
     def is_kept(self, send: NotedSend) -> bool:
-        """Whether the broker owes it to everybody who reads: acknowledged, and committed if in a transaction."""
+        """Whether every reader must get the record: it is acknowledged, and committed if it is in a transaction."""
         if send.partition is None or send.failure is not None:
             return False
         transaction = send.transaction
@@ -72,7 +72,7 @@ class ObservedLog:
         return transaction.committed_at is not None or transaction in self.proven
 
     def readable(self, isolation: Isolation) -> dict[Partition, list[int]]:
-        """The offsets at which records were read by somebody who sees no more than a reader of this isolation."""
+        """The offsets that were read by clients of this isolation level, or of a stricter one."""
         return self._readable_if_committed if isolation == "read_committed" else self._readable
 
     @cached_property
@@ -88,7 +88,7 @@ class ObservedLog:
 
 
 class Reach:
-    """How far some passes went: which places a client went past, whether or not it read them."""
+    """How far passes went: the places that a client went past, whether it read them or not."""
 
     def __init__(self, passes: Iterable[Pass]) -> None:
         spans: dict[Partition, list[tuple[int, int, NotedRead]]] = defaultdict(list)
@@ -96,14 +96,14 @@ class Reach:
             if one.reads:
                 furthest = max(one.reads, key=_offset)
                 spans[one.partition].append((one.start or 0, furthest.place.offset, furthest))
-        # Of each partition the starts of all passes in order, and the furthest read of those up to each of them.
+        # For each partition, the starts of all passes in order, and the furthest read of the passes up to each of them.
         self._ends: dict[Partition, tuple[list[int], list[NotedRead]]] = {}
         for partition, each in spans.items():
             each.sort(key=lambda span: span[:2])
             self._ends[partition] = [start for start, _, _ in each], list(accumulate((it[2] for it in each), _further))
 
     def beyond(self, place: Where) -> NotedRead | None:
-        """The read that shows that a client went from before this place to beyond it."""
+        """A read that shows that a client went from before this place to beyond it."""
         starts, furthest = self._ends.get(place[:2], ([], []))
         before = bisect_right(starts, place.offset)
         return furthest[before - 1] if before and furthest[before - 1].place.offset > place.offset else None

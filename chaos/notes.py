@@ -1,4 +1,4 @@
-"""Notes: what the clients of a test put into its history, each with its moment."""
+"""Notes: the entries that clients of a test put into its history, each with its moment."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Where(NamedTuple):
 
 
 class NotedSend:
-    """A record that a client gave to its producer, and what it was told of it."""
+    """A record that a client gave to its producer, and the result."""
 
     __slots__ = ("client", "failure", "moment", "partition", "place", "told", "topic", "transaction", "value")
 
@@ -35,23 +35,23 @@ class NotedSend:
     ) -> None:
         self.client, self.topic, self.value, self.transaction = client, topic, value, transaction
         self.moment = client.tick()
-        self.told: int | None = None  # the moment of either
-        self.partition: int | None = None  # of what was acknowledged
-        self.place: Where | None = None  # where that is, if it was said
+        self.told: int | None = None  # the moment of the result
+        self.partition: int | None = None  # of an acknowledged record
+        self.place: Where | None = None  # of an acknowledged record, if the offset is known
         self.failure: str | None = None
 
     def acknowledged(self, partition: int, offset: int | None) -> None:
-        """The broker said that it is written there. Leave it out where no broker says so (acks=0).
+        """The broker acknowledged the record. Do not note it without an acknowledgement (acks=0).
 
-        `offset`: None or below 0 where the client does not know it. A broker that is sent a batch again, and has it,
-        need not say where (DUPLICATE_SEQUENCE_NUMBER).
+        `offset`: None or below 0 if the client does not know it. When a broker gets a batch again that it has already,
+        its answer may lack the offset (DUPLICATE_SEQUENCE_NUMBER).
         """
         self.partition, self.told = partition, self.client.tick()
         if offset is not None and offset >= 0:
             self.place = Where(self.topic, partition, offset)
 
     def failed(self, error: object = "it failed") -> None:
-        """It is certainly not written. A timeout says no such thing: note nothing of it then."""
+        """The record is certainly not written. After a timeout that is not certain: note nothing then."""
         self.failure, self.told = str(error), self.client.tick()
 
     def __str__(self) -> str:
@@ -59,18 +59,18 @@ class NotedSend:
 
     @property
     def outcome(self) -> str:
-        """What the client was told."""
+        """The result, as a line."""
         what = f"that it failed: {self.failure}" if self.partition is None else self.place or self.unplaced
         return f"#{self.told} {self.client.name} was told {what}"
 
     @property
     def unplaced(self) -> str:
-        """Where it was written, if no offset was said."""
+        """The place of an acknowledged record without an offset."""
         return f"{self.topic}-{self.partition}, no offset, for {shown(self.value)}"
 
 
 class NotedTransaction:
-    """A transaction of a producer. Without `committed` or `aborted`, its outcome is not known."""
+    """A transaction of a producer. Without `committed` or `aborted`, its result is not known."""
 
     __slots__ = ("aborted_at", "client", "committed_at", "committing")
 
@@ -85,17 +85,17 @@ class NotedTransaction:
         return self.client.send(topic, value, self)
 
     def commits(self) -> None:
-        """Note it before the producer is asked to commit."""
+        """Note this before the producer is asked to commit."""
         self.committing = self.client.tick()
 
     def committed(self) -> None:
-        """The producer said that it is committed."""
+        """The commit succeeded."""
         if self.committing is None:
             raise ValueError("note commits() before the producer is asked to commit, and committed() after it")
         self.committed_at = self.client.tick()
 
     def aborted(self) -> None:
-        """It was aborted, or fenced before it was committed: what it sent is never to be read."""
+        """It was aborted, or fenced before the commit: its records must never be read."""
         self.aborted_at = self.client.tick()
 
     def __str__(self) -> str:
@@ -119,14 +119,14 @@ class NotedRead(NamedTuple):
 
 
 class NotedPosition(NamedTuple):
-    """From here on the client reads this partition from this place on."""
+    """From this moment on the client reads this partition from this place."""
 
     moment: int
     place: Where
 
 
 class NotedCommit(NamedTuple):
-    """A group goes on from this place if all of its members are gone."""
+    """A committed offset: the place from which the group reads on after its members are gone."""
 
     moment: int
     client: ClientHistory
@@ -139,7 +139,7 @@ class NotedCommit(NamedTuple):
 
 
 class ClientHistory:
-    """What one client notes. `group`: the consumer group that it is a member of."""
+    """The notes of one client. `group`: its consumer group."""
 
     def __init__(self, tick: Callable[[], int], name: str, group: str | None, isolation: Isolation) -> None:
         self.tick, self.name, self.group, self.isolation = tick, name, group, isolation
@@ -148,25 +148,25 @@ class ClientHistory:
         self.commits: list[NotedCommit] = []
 
     def send(self, topic: str, value: Hashable, transaction: NotedTransaction | None = None) -> NotedSend:
-        """Note it before the record is given to the producer."""
+        """Note this before the record is given to the producer."""
         send = NotedSend(self, topic, value, transaction)
         self.sends.append(send)
         return send
 
     def begin(self) -> NotedTransaction:
-        """A transaction begins."""
+        """Note the begin of a transaction."""
         return NotedTransaction(self)
 
     def reads_from(self, topic: str, partition: int, offset: int) -> None:
-        """What it reads next of this partition begins here: an assignment, a seek."""
+        """Its next reads of this partition begin at this offset: after an assignment or a seek."""
         self.reads.append(NotedPosition(self.tick(), Where(topic, partition, offset)))
 
     def read(self, topic: str, partition: int, offset: int, value: Hashable) -> None:
-        """It read this record."""
+        """Note a record that it read."""
         self.reads.append(NotedRead(self.tick(), self, Where(topic, partition, offset), value))
 
     def commit(self, topic: str, partition: int, offset: int, transaction: NotedTransaction | None = None) -> None:
-        """Its group goes on from here: all before it is done with. `transaction`: once that is committed."""
+        """Note a committed offset of its group. `transaction`: the offset counts once that is committed."""
         if self.group is None:
             raise ValueError(f'"{self.name}" commits offsets and has no group; say history.client(..., group=...)')
         place = Where(topic, partition, offset)

@@ -1,8 +1,8 @@
-"""The pytest plugin: the fixture `kafka_faults`, its marker, its options, and what a failed test says.
+"""The pytest plugin: the fixture `kafka_faults`, its marker, its options, and the report of a failed test.
 
 # A proxy is started for the first test that needs it, one for each cluster that tests ask for, and ends with the run.
-# In this process nothing runs but what is in `chaos`. Under xdist each worker has proxies of its own.
-# Each test begins without faults. At its end a fault that is still in force and never fired fails it.
+# Only code in `chaos` runs in this process. Under xdist each worker has its own proxies.
+# Each test begins without faults. It fails if a fault is still in force at its end and never fired.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ FAULTS = pytest.StashKey[KafkaFaults]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options."""
+    """Add the options."""
     add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The marker."""
+    """Declare the marker."""
     options = "seed=0, strict=True, brokers=3, workers=1, bootstrap='', " + ", ".join(f"{name}=''" for name in OPTIONS)
     config.addinivalue_line("markers", f"{MARKER}({options}): what the fixture {MARKER} is for this test.")
 
@@ -48,7 +48,7 @@ def kafka_faults(request: pytest.FixtureRequest, _fault_proxies: FaultProxies) -
         proxy = _fault_proxies.of(wanted.cluster)
     except (SettingsError, LaunchError) as error:
         why = str(error)
-    if why is not None:  # told outside of the handler, or pytest tells it twice
+    if why is not None:  # outside of the except block, or pytest shows the error twice
         pytest.fail(why, pytrace=False)
     faults = KafkaFaults(proxy, wanted.seed, strict=wanted.strict)
     request.node.stash[FAULTS] = faults
@@ -58,7 +58,7 @@ def kafka_faults(request: pytest.FixtureRequest, _fault_proxies: FaultProxies) -
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """A test that went well has to have seen its faults."""
+    """Fail a test that passed, if one of its faults never fired."""
     __tracebackhide__ = True
     result = yield
     if FAULTS in item.stash:
@@ -70,7 +70,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A failed test says what its faults did."""
+    """Add what the faults did to the report of a failed test."""
     made = yield
     if made.failed and made.when == "call" and FAULTS in item.stash:
         made.sections.append((TITLE, report(item.stash[FAULTS])))

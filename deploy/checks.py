@@ -10,17 +10,17 @@ from pathlib import Path
 
 from deploy.environment import ROOT, Environment, say
 
-# In order of how fast they find something; each a module, or a script of the environment, and its arguments.
+# The fastest first. Each is a module, or a script of the environment, with its arguments.
 STATIC = {
     "ruff": ("-m", "ruff", "check", "--quiet", "."),
     "mypy": ("-m", "mypy", "--no-error-summary"),
     "import-linter": (".venv/bin/lint-imports", "--no-logo"),
 }
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
-AHEAD = ("-m", "tests.real.ahead")  # downloads for tests, which take a minute and more
+AHEAD = ("-m", "tests.real.ahead")  # downloads for the tests, which take a minute or more
 HEADERS = Path("/usr/include/openssl/ssl.h")
-# What pip cannot bring -> whether it is there, what cannot be tested without and how to get it, and how pytest leaves
-# that out.
+# Tools that pip cannot install. For each: whether it is there, what is not tested without it and how to install it, and
+# pytest's option that leaves those tests out.
 USEFUL: dict[str, tuple[Callable[[], object], str, str]] = {
     "gcc": (
         lambda: shutil.which("gcc"),
@@ -47,9 +47,9 @@ USEFUL: dict[str, tuple[Callable[[], object], str, str]] = {
 
 
 def run(environment: Environment, arguments: Sequence[str]) -> int:
-    """Every check and all tests; gives the exit code of the tests, or 1 where they passed and a check did not."""
+    """Run all checks and tests. Returns the exit code of the tests, or 1 if only a check failed."""
     with ExitStack() as stack:
-        if all(argument.startswith("--") for argument in arguments):  # who picks tests may need none of them
+        if all(argument.startswith("--") for argument in arguments):  # selected tests may need none of the downloads
             stack.enter_context(environment.beside(*AHEAD))
         return _run(environment, arguments)
 

@@ -1,7 +1,9 @@
-"""The environment: a `.venv` in the clone with everything in it, made once, and renewed when what it is made of is new.
+"""The environment: a `.venv` in the clone with all packages, made once, and renewed when its sources change.
 
-# Debian and Ubuntu leave `ensurepip` out of Python: the venv is made without pip, and the machine's installs into it.
-# A stamp says for which pyproject.toml, C sources and Python an environment was filled; another one is filled anew.
+# Debian and Ubuntu leave `ensurepip` out of Python. So the venv is made without pip, and the machine's pip installs
+# into it.
+# A stamp says for which pyproject.toml, C sources and Python the environment was filled. If they change, it is filled
+# anew.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# What an extra brings along: who has the one needs not install the other.
+# For each extra, the extras that bring everything it needs.
 INCLUDES = {"demo": ("demo", "test"), "reports": ("reports", "test"), "test": ("test",)}
 COSTS = {"reports": "half a GB; --no-report does without"}
 OLDEST_PIP = (22, 3)  # the first that can install into another environment (--python)
@@ -25,7 +27,7 @@ PIP_IS_MISSING = "pip is missing; install it and run this again: apt-get install
 
 
 class CannotError(Exception):
-    """The environment cannot be made: one line, what is missing and how to get it."""
+    """The environment cannot be made. The text is one line: what is missing, and how to get it."""
 
 
 class Environment:
@@ -36,13 +38,13 @@ class Environment:
         self.python = folder / "bin" / "python"
 
     def run(self, *arguments: str) -> int:
-        """Run Python in it, in the clone; gives the exit code."""
+        """Run Python in it, in the clone. Returns the exit code."""
         command = [str(self.python), *arguments]
         return subprocess.run(command, cwd=ROOT, env=self._surroundings(), check=False).returncode
 
     @contextmanager
     def beside(self, *arguments: str) -> Iterator[None]:
-        """Run Python in it, in the clone, while other things are done, in silence; it is ended with them."""
+        """Run Python in it, in the clone, silently, within this context. It is terminated at the end."""
         command, nowhere = [str(self.python), *arguments], subprocess.DEVNULL
         with subprocess.Popen(
             command, cwd=ROOT, env=self._surroundings(), stdin=nowhere, stdout=nowhere, stderr=nowhere
@@ -60,12 +62,12 @@ class Environment:
         return self.folder / f".filled-for-{extra}"
 
     def is_filled(self, extra: str, wanted: str) -> bool:
-        """Does it have everything for `extra`, as `wanted` (a fingerprint) says?"""
+        """Whether it has everything for `extra`, by the fingerprint `wanted`."""
         stamps = (self._stamp(name) for name in INCLUDES[extra])
         return self.python.exists() and any(stamp.exists() and stamp.read_text() == wanted for stamp in stamps)
 
     def fill(self, extra: str, wanted: str) -> None:
-        """Make it if need be, and install this clone with `extra` into it. Raises CannotError."""
+        """Make it if it is missing, and install this clone with `extra` into it. Raises CannotError."""
         if not self.python.exists():
             say(f"making {self.folder.relative_to(ROOT)}")
             venv.create(self.folder, with_pip=False, symlinks=True, clear=self.folder.exists())
@@ -95,19 +97,19 @@ def ready(extra: str) -> Environment:
 
 
 def fingerprint() -> str:
-    """What an environment depends on."""
+    """A hash of everything that an environment depends on."""
     contents = b"".join(file.read_bytes() for file in declared())
     return f"{hashlib.sha256(contents).hexdigest()} {sys.version_info.major}.{sys.version_info.minor}\n"
 
 
 def declared() -> list[Path]:
-    """The files that say what is in an environment."""
+    """The files on which an environment depends."""
     compiled = (path for folder in ("proxy", "plugins") for path in (ROOT / folder).rglob("*.[ch]"))
     return [ROOT / "pyproject.toml", *sorted(compiled)]
 
 
 def say(what: str) -> None:
-    """Tell the person what takes so long."""
+    """Print a line about the present step."""
     print(f"deploy: {what}", flush=True)
 
 

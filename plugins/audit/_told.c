@@ -1,10 +1,11 @@
-/* _told.c: the events of told.py: kept as numbers while they wait, and written as lines all at once.
+/* _told.c: the events of told.py. They wait as numbers, and are written as lines all at once.
  *
  * Its rules:
- *   - it knows no field: what stands between the numbers, told.py gives;
- *   - an event is a run of words: when it happened, whose it is, how its line goes on, and its numbers. `most` is never
- *     less than the bytes that the lines take, so that they are written without another look at where the room ends;
- *   - nothing is added once lines were made. They are made without the interpreter's lock: the relay needs it meanwhile.
+ *   - this code knows no field: told.py gives the texts between the numbers;
+ *   - an event is a sequence of words: its time, its shared fields, the next bytes of its line, and its numbers. `most` is
+ *     never less than the bytes that the lines take, so that writing them needs no checks of bounds;
+ *   - no event is added once lines were made. They are made without the interpreter's lock, which the relay needs
+ *     meanwhile.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -12,13 +13,13 @@
 #include <stdint.h>
 #include <time.h>
 
-enum { SIZE, RECORDS, FIRST, LAST, EARLIEST, LATEST };  /* the numbers of a resource behind its cell and its partition */
+enum { SIZE, RECORDS, FIRST, LAST, EARLIEST, LATEST };  /* the numbers of a resource after its cell and its partition */
 enum { OF_EVENT = 5, OF_RESOURCE = 8 };         /* numbers, as `Layout.tell` gives them */
-enum { GAPS = OF_EVENT + 1 + OF_RESOURCE - 1 }; /* texts that stand before each number; one ends the event's own */
-enum { DIGITS = 20, SECOND = 24, MICROS = 7, BRACES = 3 };  /* bytes of a number, of a moment, and round a line or a resource */
+enum { GAPS = OF_EVENT + 1 + OF_RESOURCE - 1 }; /* texts before each number; one follows the event's own numbers */
+enum { DIGITS = 20, SECOND = 24, MICROS = 7, BRACES = 3 };  /* bytes of a number, of a time, and around a line or a resource */
 enum { FULL = 1 << 20 };                        /* bytes of lines after which no event is added */
 static const size_t LONGEST = 1u << 30;
-static const double LATEST_MOMENT = 2e11;       /* seconds since 1970; behind it years have five digits */
+static const double LATEST_MOMENT = 2e11;       /* seconds since 1970; later years have five digits */
 
 typedef union { int64_t number; double at; PyObject *object; } word;
 enum { AT, SHARED, BEGINS, COUNT, NUMBERS, RESOURCES = NUMBERS + OF_EVENT };  /* words of an event */
@@ -28,7 +29,7 @@ typedef struct {
     PyObject *gaps;
     word *words;
     size_t used, room, events, most;
-    size_t of_event, of_resource;               /* bytes of the gaps and numbers of one, at most */
+    size_t of_event, of_resource;               /* the most bytes of gaps and numbers of one event, of one resource */
     long long weight;
     int is_closed;
 } ToldEvents;
@@ -92,7 +93,7 @@ static PyObject *told_add(PyObject *self, PyObject *const *arguments, Py_ssize_t
     if (size % sizeof(word) || numbers < OF_EVENT || (numbers - OF_EVENT) % OF_RESOURCE)
         return PyErr_SetString(PyExc_ValueError, "these are not the numbers of an event"), NULL;
     if (make_room(told, NUMBERS + numbers)) return NULL;
-    word *event = &told->words[told->used], *resource = event + RESOURCES;  /* it is there once `used` says so */
+    word *event = &told->words[told->used], *resource = event + RESOURCES;  /* valid only once `used` includes it */
     event[AT].at = at, event[COUNT].number = (int64_t)resources;
     event[SHARED].object = arguments[2], event[BEGINS].object = arguments[3];
     memcpy(event + NUMBERS, PyBytes_AS_STRING(arguments[5]), size);
@@ -115,7 +116,7 @@ static PyObject *told_close(PyObject *self, PyObject *Py_UNUSED(nothing)) {
     Py_RETURN_NONE;
 }
 
-/* ---- writing: each gives where it ended ---- */
+/* ---- writing: each function returns the end of its text ---- */
 
 static char *put(char *to, const PyObject *text) {
     size_t size = (size_t)PyBytes_GET_SIZE(text);
@@ -132,7 +133,7 @@ static char *put_number(char *to, int64_t number) {
     return (char *)memcpy(to, at, size) + size;
 }
 
-typedef struct { int64_t second; size_t size; char text[SECOND]; } clock_text;  /* the second is written once for all in it */
+typedef struct { int64_t second; size_t size; char text[SECOND]; } clock_text;  /* the text of a second is made once for all events in it */
 
 static char *put_moment(char *to, double at, clock_text *now) {
     int64_t micros = (int64_t)rint(at * 1e6), rest = micros % 1000000;
@@ -200,7 +201,7 @@ static PyObject *told_lines(PyObject *self, PyObject *arguments) {
     return _PyBytes_Resize(&made, end - begin) ? NULL : made;
 }
 
-/* For those who change events. */
+/* For the redaction of single events. */
 static PyObject *told_whose(PyObject *self, PyObject *Py_UNUSED(nothing)) {
     const ToldEvents *told = (ToldEvents *)self;
     PyObject *all = PyList_New(0);

@@ -1,4 +1,4 @@
-"""`_told.c`, where it could be compiled."""
+"""The compiled module `_told.c`; optional."""
 
 from typing import final
 

@@ -1,1 +1,1 @@
-"""Reports on audit journals: what they ask (`catalogue`), how a journal is read, and how their pages are made."""
+"""Reports on audit journals: the reports (`catalogue`), reading a journal (`pipeline`), making pages (`render`)."""

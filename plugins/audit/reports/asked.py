@@ -1,4 +1,4 @@
-"""Asked: what options of a report say, as values; what is wrong with one is told with a way out."""
+"""Asked: reads the options of a report into values. An error says what is wrong, and a way out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from plugins.audit.reports.inputs import OffsetRange, WorkHours
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-YEARS = range(1970, 2201)  # of events; others are mistakes, and too near to the ends of what a datetime can say
+YEARS = range(1970, 2201)  # of events; others are mistakes, or too near to the limits of a datetime
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?Z?)?")
 _HOURS = re.compile(r"(?:([A-Z][a-z]{2})(?:-([A-Z][a-z]{2}))? )?(\d\d):(\d\d)-(\d\d):(\d\d)")
 _OFFSETS = re.compile(r"(?P<topic>[\w.-]+?)(?:-(?P<partition>\d+))?:(?P<first>\d+)-(?P<last>\d+)")
@@ -24,7 +24,7 @@ def zone(text: str) -> ZoneInfo:
 
 
 def moment(text: str, zone: ZoneInfo) -> datetime:
-    """A day's beginning or a time, in this zone; in UTC where it ends with a Z. Raises ValueError."""
+    """The beginning of a day, or a time, in this zone; in UTC if it ends with a Z. Raises ValueError."""
     try:
         if not _MOMENT.fullmatch(text):
             raise ValueError
@@ -37,7 +37,7 @@ def moment(text: str, zone: ZoneInfo) -> datetime:
 
 
 def work_hours(text: str) -> WorkHours:
-    """When people work: `Mon-Fri 08:00-18:00`, or every day `08:00-18:00`. Raises ValueError."""
+    """Working hours: `Mon-Fri 08:00-18:00`, or every day `08:00-18:00`. Raises ValueError."""
     found = _HOURS.fullmatch(text)
     if found is None or not {found[1], found[2]} <= {*DAYS, None}:
         raise ValueError(f'"{text}" is no working time; write it as "Mon-Fri 08:00-18:00"')

@@ -1,4 +1,4 @@
-"""Controls: rows of frameworks that reports are evidence for, in our words and shortly. No claim that they are met.
+"""Controls: rows of frameworks for which reports are evidence, in brief words of our own. No claim that they are met.
 
 Sources: PCI DSS v4.0.1, requirement 10; SOC 2 trust services criteria 2017 (CC6, CC7); GDPR articles 15, 30, 33; HIPAA
 45 CFR 164.312; ISO/IEC 27001:2022 annex A.

@@ -1,6 +1,6 @@
-"""Expressions that several reports use: what a request is about, and how an amount is told.
+"""Expressions of Spark that several reports use: the resources of requests, sums and counts.
 
-They are Spark's own: no row passes through Python.
+They run inside Spark: no row passes through Python.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-REFUSED = "_AUTHORIZATION_FAILED"  # how the errors of what is not allowed end
+REFUSED = "_AUTHORIZATION_FAILED"  # the end of the names of authorization errors
 READS = ("Fetch", "ShareFetch")
 WRITES = ("Produce",)
 OF_RECORDS = ("records", "bytes", "first_offset", "last_offset", "first_timestamp", "last_timestamp")
@@ -20,9 +20,9 @@ OF_RECORDS = ("records", "bytes", "first_offset", "last_offset", "first_timestam
 def resources(events: DataFrame, *columns: str, outer: bool = False) -> DataFrame:
     """A row for each resource of each request, as `resource`, with these columns of its event.
 
-    `resource.times`: to how many requests it happened that are alike in this, which a summary tells together: those
-    with `resource.error`, or those that did not fail. `since`, `until`: when. `outer`: a request without resources has
-    a row, too.
+    `resource.times`: the number of requests that the row stands for. A summary gives one row for its requests that did
+    not fail, and one for each `resource.error`. `since`, `until`: when. `outer`: a request without resources has a row,
+    too.
     """
     from pyspark.sql import functions as F
 
@@ -39,7 +39,7 @@ def resources(events: DataFrame, *columns: str, outer: bool = False) -> DataFram
 
 
 def _told_apart(resource: Column) -> Column:
-    """What happened to a resource: where it did not fail, or in its one request; and for each error of a summary."""
+    """A resource as an array: one element for its request, or for those that did not fail, and one for each error."""
     from pyspark.sql import functions as F
 
     def told(of_it: Mapping[str, Column]) -> Column:
@@ -59,28 +59,28 @@ def _told_apart(resource: Column) -> Column:
 
 
 def is_refused(error: Column) -> Column:
-    """Does the error say that something is not allowed?"""
+    """Whether the error is one of authorization."""
     from pyspark.sql import functions as F
 
     return F.coalesce(error.endswith(REFUSED), F.lit(False))
 
 
 def total(amount: Column) -> Column:
-    """The sum; 0 where nothing is known."""
+    """The sum; 0 if all values are null."""
     from pyspark.sql import functions as F
 
     return F.coalesce(F.sum(amount), F.lit(0)).cast("bigint")
 
 
 def requests(condition: Column) -> Column:
-    """To how many requests about a `resource` it happened that this holds for."""
+    """The number of requests about a `resource` for which the condition holds."""
     from pyspark.sql import functions as F
 
     return total(F.when(condition, F.col("resource")["times"]))
 
 
 def asked(events: DataFrame) -> DataFrame:
-    """Requests, and summaries of several; `times`: how many requests an event stands for. `since`, `until`: when."""
+    """Events of requests and summaries. `times`: the number of requests of an event. `since`, `until`: when."""
     from pyspark.sql import functions as F
 
     return events.where(F.col("kind").isin("request", "summary")).withColumns(
@@ -93,24 +93,24 @@ def asked(events: DataFrame) -> DataFrame:
 
 
 def weighed(condition: Column) -> Column:
-    """How many requests there are for which it holds, of rows of `asked`."""
+    """The number of requests for which the condition holds, over rows of `asked`."""
     from pyspark.sql import functions as F
 
     return total(F.when(condition, F.col("times")))
 
 
 def times(condition: Column) -> Column:
-    """For how many rows it holds."""
+    """The number of rows for which the condition holds."""
     from pyspark.sql import functions as F
 
     return F.count(F.when(condition, 1))
 
 
-BURST = 5  # of the same within five minutes
+BURST = 5  # equal events within five minutes
 
 
 def within_minutes(*alike: str) -> Column:
-    """How many rows that are alike came in the five minutes up to this one."""
+    """The number of rows with equal `alike` columns in the five minutes up to this one."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 

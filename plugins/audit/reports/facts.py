@@ -1,4 +1,4 @@
-"""What is known of a journal beside its events: its segments, what verification found, and what could not be read."""
+"""Facts about a journal beside its events: its segments, the result of verification, and lines that are no events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SegmentFacts:
 
 @dataclass(frozen=True)
 class RemarkFacts:
-    """What verification says of a place. `gap`: the journal accounts for it; else something was done to it."""
+    """A finding of verification about a place. `gap`: the journal accounts for it; else the journal was altered."""
 
     place: str
     what: str
@@ -40,9 +40,8 @@ class CorruptFacts:
 class JournalFacts:
     """A journal as it was read. `versions`: how many events each version of the schema has.
 
-    `redacted`: in how many events each kind of names is not told as it is.
-    `unnamed`: how many events know a topic by its id alone. `left_out`: how many resources and changes events do not
-    tell, of requests that had too many.
+    `redacted`: in how many events each kind of names is redacted. `unnamed`: how many events have a topic by its id
+    alone. `left_out`: the number of resources and changes that events lack, of requests that had too many.
     """
 
     journal: str

@@ -1,6 +1,6 @@
-"""What reports are made of beside the events: the period, the filters, the time zone, rules, tags, and the journal.
+"""The inputs of reports beside the events: the period, filters, time zone, rules, tags, and facts about the journal.
 
-What was not given is None or empty. Nothing here changes, and nothing needs Spark.
+An input that was not given is None or empty. All of them are immutable, and none needs Spark.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rules import Snapshot
 
 @dataclass(frozen=True)
 class OffsetRange:
-    """Records of one topic: those from the first to the last offset. No partition: in any."""
+    """Records of one topic, from the first to the last offset. `partition` None: of any partition."""
 
     topic: str
     partition: int | None
@@ -25,7 +25,7 @@ class OffsetRange:
 
 @dataclass(frozen=True)
 class WorkHours:
-    """When people work: on these days (Monday is 0), from one minute of the day to before another."""
+    """Working hours: on these days (Monday is 0), from minute `start` of the day to before minute `end`."""
 
     days: tuple[int, ...] = (0, 1, 2, 3, 4)
     start: int = 8 * 60
@@ -38,7 +38,7 @@ class WorkHours:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What one run of the reports was given. Moments have a time zone; `until` is the first one after the period."""
+    """The inputs of one run. Moments have a time zone; `until` is the first moment after the period."""
 
     facts: JournalFacts
     since: datetime | None = None

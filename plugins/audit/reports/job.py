@@ -1,15 +1,15 @@
 """The job: from a journal to a folder of pages and tables.
 
-    OUT/index.html          the page                                    OUT/inputs.sha256   what it was made of
+    OUT/index.html          the page                                    OUT/inputs.sha256   the hashes of its inputs
     OUT/NAME.csv            the rows of a report                        OUT/NAME.parquet    the same
     OUT/work/               events as Parquet, for the next run
 
 Rules:
-* The same journal, asked the same, gives the same bytes, on one machine or on many. Parquet has the same rows: each
-  Java lists the encodings of a file in an order of its own.
-* What is there of an earlier run goes before the first table comes: a page and its tables are of one run.
+* The same journal with the same options gives the same bytes, on one machine or on many. Only Parquet files may differ
+  in bytes, with the same rows: each Java lists the encodings of a file in its own order.
+* Files of an earlier run are deleted before the first table is written: a page and its tables are of one run.
 * Each report is computed once: its rows are written as Parquet in their order, and read from there.
-* Whatever stops the job is told in one line. What was taken in of the journal is not lost by that.
+* An error that stops the job is reported in one line. Events that were read already are kept for the next run.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ MOMENT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"  # as in the journal
 
 
 class ReportError(Exception):
-    """Why there are no reports, for a person, in one line."""
+    """Reports cannot be made. The text is one line for people."""
 
 
 class Progressed(NamedTuple):
-    """So many parts of the work are done, of so many. `what` was done last."""
+    """Progress: `done` of `total` parts of the work are done, `what` last."""
 
     done: int
     total: int
@@ -56,9 +56,9 @@ class Progressed(NamedTuple):
 
 @dataclass(frozen=True)
 class ReportJob:
-    """What is to be made. `master` None: as spark-submit says. `work` None: `out/work`. `inputs` lack their facts.
+    """The reports to make. `master` None: as spark-submit says. `work` None: `out/work`. `inputs` lack their facts.
 
-    `access` is how a topic is read, where `journal` names one.
+    `access`: how the topic is read, if `journal` names one.
     """
 
     journal: str
@@ -72,7 +72,7 @@ class ReportJob:
 
 
 def run(job: ReportJob, tell: Callable[[Progressed], None]) -> Path:
-    """Make the reports. Gives the page. Raises ReportError."""
+    """Make the reports. Returns the path of the page. Raises ReportError."""
     try:
         place = _begin(job)
         is_fetched = isinstance(place, AuditTopicPlace) and job.master is not None
@@ -85,7 +85,7 @@ def run(job: ReportJob, tell: Callable[[Progressed], None]) -> Path:
 
 
 def make(job: ReportJob, place: Place, spark: SparkSession, tell: Callable[[Progressed], None]) -> Path:
-    """The same with a session that is there. What Spark raises is told in one line."""
+    """As `run`, with an existing session. Errors of Spark become a ReportError of one line."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
@@ -102,7 +102,7 @@ def make(job: ReportJob, place: Place, spark: SparkSession, tell: Callable[[Prog
 
 
 def _begin(job: ReportJob) -> Place:
-    """Where the journal is, and that there is a place for its reports. Raises PlaceError."""
+    """The place of the journal. Checks that the reports can be written. Raises PlaceError, ReportError."""
     place = AuditTopicPlace.of(job.journal) or JournalPlace.of(job.journal)
     if isinstance(place, JournalPlace) and place.folder is not None and job.out.absolute().is_relative_to(place.folder):
         raise ReportError(f"{job.out}: this is in the journal itself; give --out another folder")

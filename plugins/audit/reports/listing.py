@@ -1,7 +1,7 @@
 """The list of reports in `README.md` beside this module, made from their declarations.
 
-`python -m plugins.audit.reports.listing` renews them; a test fails when they are stale. What stands above them in that
-page is written by hand.
+`python -m plugins.audit.reports.listing` renews the list; a test fails when it is stale. The text above it in that page
+is written by hand.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _rows() -> Iterator[str]:
 
 
 def renewed(page: str) -> str:
-    """The page with the table as it is now; it is the last thing in it. ValueError where there is none."""
+    """The page with a new table, which is its last part. Raises ValueError if it has none."""
     above, start, _ = page.partition(START)
     if not start:
         raise ValueError(f"{PAGE} has no table of reports; write its first two lines:\n{START}")

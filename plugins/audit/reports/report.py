@@ -1,11 +1,11 @@
-"""What a report is: a question about the journal, the table that answers it, and which controls it is evidence for.
+"""A report: a question about the journal, the table that answers it, and the controls for which it is evidence.
 
 Rules:
-* A report is declared once, in `catalogue/`, one module a report. The page, the CSV, the Parquet file, the list in
-  README.md and the tests all come from that declaration.
-* `rows` gives the declared columns and no others, in any order. `ordered` makes that a total order, so that the same
-  journal gives the same bytes wherever it is read.
-* Sums are whole numbers: those of fractions depend on the order in which machines add.
+* A report is declared once, in `catalogue/`, one module for each. The page, the CSV, the Parquet file, the list in
+  README.md and the tests are all made from that declaration.
+* `rows` gives the declared columns and no others, with rows in any order. `ordered` sorts them in a total order, so
+  that the same journal gives the same bytes everywhere.
+* Sums are whole numbers: sums of fractions depend on the order in which machines add.
 * Importing a report needs no Spark; `rows` imports it.
 """
 
@@ -25,7 +25,7 @@ TYPES = ("STRING", "BIGINT", "INT", "BOOLEAN", "TIMESTAMP", "DATE")
 Row = Mapping[str, Any]
 WHO = "principal"
 RESOURCES = ("topic", "group", "transactional_id")
-# Columns with names in them, and the kinds of names as rules of redaction say them.
+# Columns with names in them, and the kinds of these names as in rules of redaction.
 NAMED = {
     **dict.fromkeys(("principal", "producer", "consumer", "users", "claimed", "acl"), (WHO,)),
     **dict.fromkeys(("client_host", "client_hosts", "host", "hosts"), ("client_host",)),
@@ -39,7 +39,7 @@ NAMED = {
 
 @dataclass(frozen=True)
 class ReportColumn:
-    """A column of a report's table. `unit` is empty where the values have none."""
+    """A column of a report's table. `unit` is empty if the values have none."""
 
     name: str
     type: str
@@ -52,7 +52,7 @@ class ReportColumn:
 
 @dataclass(frozen=True)
 class Control:
-    """One row of a framework of controls, and what of it the report shows."""
+    """One row of a framework of controls, and the evidence for it in the report."""
 
     framework: str  # "PCI DSS 4.0"
     row: str  # "10.2.1.2"
@@ -62,9 +62,9 @@ class Control:
 class ChartKind(Enum):
     """What a chart looks like."""
 
-    BARS = "bars"  # of each x: the largest y first
-    LINES = "lines"  # y along x, which is time; a line for each `by`
-    HEAT = "heat"  # x by `by`, the darker the more y
+    BARS = "bars"  # a bar for each x, the largest y first
+    LINES = "lines"  # y over x, which is time; a line for each `by`
+    HEAT = "heat"  # x by `by`; a larger y is darker
 
 
 @dataclass(frozen=True)
@@ -79,25 +79,25 @@ class Chart:
 
 
 def some(many: int, noun: str) -> str:
-    """So many of them, in words for a sentence: "1 user", "2,000 users"."""
+    """A number with its noun, for a sentence: "1 user", "2,000 users"."""
     return f"{many:,} {noun}" if many == 1 else f"{many:,} {noun}s"
 
 
 class CannotTellError(Exception):
-    """A report that cannot be made of this journal: why, and a way out."""
+    """A report cannot be made of this journal. The text says why, and a way out."""
 
 
 class Scope(Enum):
-    """Which events a report is made of."""
+    """The events from which a report is made."""
 
-    FILTERED = "filtered"  # of the period, of the principals and topics that were asked for
-    PERIOD = "period"  # of the period, whatever else was asked for
-    AROUND = "around"  # the same, and an hour before and after it: events are written a little later than they happen
+    FILTERED = "filtered"  # of the period, filtered by principals and topics
+    PERIOD = "period"  # of the period, without the filters
+    AROUND = "around"  # of the period, and an hour before and after it: events are written later than they happen
     HISTORY = "history"  # up to the end of the period, as far back as the journal goes; filtered
 
     @property
     def is_of_all(self) -> bool:
-        """Are principals and topics of no matter, whichever were asked for?"""
+        """Whether the filters by principal and topic are ignored."""
         return self in (Scope.PERIOD, Scope.AROUND)
 
 
@@ -112,14 +112,14 @@ class AuditReport:
     order: tuple[str, ...]  # columns by which rows are sorted first; "-bytes" is descending. The others follow
     controls: tuple[Control, ...]
     rows: Callable[[DataFrame, Inputs], DataFrame]
-    summary: Callable[[Sequence[Row], int], str]  # of the first rows, and how many there are: a sentence or two
-    explanation: str = ""  # what one must know to read the table
+    summary: Callable[[Sequence[Row], int], str]  # a sentence or two, of the first rows and their total number
+    explanation: str = ""  # what a reader must know to read the table
     charts: tuple[Chart, ...] = ()
     scope: Scope = Scope.FILTERED
     further: tuple[str, ...] = ()  # the names of more files that it may have
     needs: str = ""  # the name of the input without which it has no rows: "rules", "tags"
-    files: Callable[[Sequence[Row], Inputs], Mapping[str, str]] | None = None  # those, made of all rows
-    compares: tuple[str, ...] = ()  # kinds of names that it compares with names from elsewhere
+    files: Callable[[Sequence[Row], Inputs], Mapping[str, str]] | None = None  # the texts of these, from all rows
+    compares: tuple[str, ...] = ()  # kinds of names that it compares with names from other sources
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -133,7 +133,7 @@ class AuditReport:
 
     @property
     def kinds_of_names(self) -> frozenset[str]:
-        """Which kinds of names it tells, as rules of redaction say them."""
+        """The kinds of names in its table, as in rules of redaction."""
         return frozenset(kind for name in self.names for kind in NAMED.get(name, ()))
 
     @property
@@ -143,15 +143,15 @@ class AuditReport:
 
     @property
     def sorting(self) -> tuple[tuple[str, bool], ...]:
-        """Every column, and whether it is descending, in the order in which they sort."""
+        """Every column, and whether it is descending, in the order of sorting."""
         said = [(name.removeprefix("-"), name.startswith("-")) for name in self.order]
         return (*said, *((name, False) for name in self.names if name not in dict(said)))
 
 
 def ordered(frame: DataFrame, report: AuditReport) -> DataFrame:
-    """The rows of a report in their order, in one part. What is null comes first, or last where it is descending.
+    """The rows of a report in their order, in one partition. Null comes first, or last in a descending column.
 
-    A table for people is small: what is in one part needs no other look at the rows to be sorted.
+    A table for people is small. In one partition it is sorted without another pass over the rows.
     """
     from pyspark.sql import functions as F
 

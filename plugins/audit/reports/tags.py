@@ -1,11 +1,11 @@
-"""Tags: which topics hold data that must be watched, as one YAML file says.
+"""Tags: one YAML file says which topics hold sensitive data.
 
     # tags.yaml
     topics:
       payments-*: [pci]          # a trailing * is a prefix, a lone "*" every name
       patients: [phi, gdpr]
 
-A topic has the tags of every pattern that holds it.
+A topic has the tags of every pattern that matches it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Rights that were used: who did what with which resource, in the terms of ACLs.
 
 Rules:
-* The right that a request needs for a resource is worked out from its API, as `acl` asks it. So events of every version
-  of the schema count, also where no rules were in force.
-* A right was used where the answer does not say that it is not allowed; also where nobody knows the answer. What was
-  refused counts nowhere, nor does it say when a right was used.
-* Requests of clients that only the broker can name are left out: no rule can be about them.
-* `rules` decides, in Python, where all requests that are alike have become one row. There may be MOST of these.
+* The right that a request needs for a resource follows from its API, as in `acl`. So events of every version of the
+  schema count, also if no rules were in force.
+* A right counts as used unless the answer is an authorization error; also if the answer is not known. Refused requests
+  count nowhere, and do not affect the times of use.
+* Requests of clients whose principal only the broker knows are left out: no rule can be about them.
+* The rules decide in Python, after Spark has joined all requests that are alike into one row. There may be MOST rows.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 MOST = 200_000
-WHOLE = "request"  # stands for the type of a resource where a request names none
+WHOLE = "request"  # stands for the type of resource of a request that names none
 TYPES = ("topic", "group", "share_group", "transactional_id", "broker", "broker_logger", "cluster", "user", WHOLE)
 TIMES = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"
 
 
 @dataclass(frozen=True)
 class Use:
-    """Requests that are alike and were let through: what they did, how often, and when."""
+    """Requests that are alike and were allowed: what they did, how often, and when."""
 
     client: Client
     at: float | None  # seconds since 1970; None: the rules do not ask for the time
@@ -48,7 +48,7 @@ class Use:
 
 
 def rights() -> Iterator[tuple[str, str, str, str]]:
-    """Of each API and type of resource: the operation, and the type of resource that it is asked of."""
+    """For each API and type of resource: the operation, and the type of resource on which it is checked."""
     for api in APIS.values():
         for named in TYPES:
             right = needed_right(api, named)
@@ -57,7 +57,7 @@ def rights() -> Iterator[tuple[str, str, str, str]]:
 
 
 def used(events: DataFrame, *conditions: str) -> DataFrame:
-    """A row for each principal, operation, resource, and for whatever of these conditions of rules holds."""
+    """A row for each principal, operation, resource, and combination of values of these conditions."""
     from pyspark.sql import functions as F
 
     from plugins.audit.reports.pipeline.values import table
@@ -92,7 +92,7 @@ def used(events: DataFrame, *conditions: str) -> DataFrame:
 
 
 def uses(events: DataFrame, rules: Snapshot) -> list[Use]:
-    """All that was used, told apart as these rules tell clients apart. Raises CannotTellError."""
+    """All uses, distinguished by the conditions that these rules have. Raises CannotTellError."""
     from pyspark.sql import functions as F
 
     conditions = asked_of(rules)
@@ -106,12 +106,12 @@ def uses(events: DataFrame, rules: Snapshot) -> list[Use]:
 
 
 def operation_of(word: str) -> Operation:
-    """The operation of this word, as Kafka's tools write it."""
+    """The operation with this name in Kafka's tools."""
     return next(operation for operation in Operation if operation.word == word)
 
 
 def asked_of(rules: Snapshot) -> tuple[str, ...]:
-    """The conditions that some rule has, beside whom and what it is about."""
+    """The conditions that some rule has, apart from principals and resources."""
     said = {
         condition
         for rule in rules.rules
@@ -122,7 +122,7 @@ def asked_of(rules: Snapshot) -> tuple[str, ...]:
 
 
 def _use(row: dict[str, object]) -> Use:
-    """Conditions that no rule has are not known."""
+    """The use in a row. Properties for which no rule has a condition are not known."""
     host, at, tls = row.get("from"), row.get("during"), row.get("tls")
     client = Client(
         str(row["principal"]),

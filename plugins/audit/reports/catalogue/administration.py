@@ -40,8 +40,8 @@ APIS = (
     "UnregisterBroker",
     "UpdateFeatures",
 )
-USUAL = ("EndTxn",)  # what it changes is what every producer of transactions does
-DETAILED = tuple(sorted(api.name for api in CHANGING))  # of these version 2 of the schema says what they change
+USUAL = ("EndTxn",)  # every transactional producer sends it: no administrator's change
+DETAILED = tuple(sorted(api.name for api in CHANGING))  # since version 2 of the schema events have their changes
 
 
 def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
@@ -55,7 +55,7 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
     acl = F.concat_ws(
         " ", change["permission"], change["principal"], change["operation"], change["pattern"], change["host"]
     )
-    # An error that stands beside no change is that of all, where there is no other way to know.
+    # An error without a change belongs to all changes, where nothing tells which one it belongs to.
     of_all = F.when(change.isNull() | change["type"].endswith(" quota"), F.get("errors", 0))
     error = F.coalesce(change["error"], of_all)
     outcome = (

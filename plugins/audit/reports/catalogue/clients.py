@@ -1,4 +1,4 @@
-"""Which client programs there are, and which of them Kafka 4 would refuse."""
+"""Which client programs are in use, and which of them Kafka 4 would refuse."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from proxy.plugin.schema import accepted, releases
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-RELEASE = "4.0"  # the first that refuses what all before it took
+RELEASE = "4.0"  # the first release that refuses versions which all earlier ones accept
 
 
 @cache
 def oldest() -> dict[str, int]:
-    """The oldest version of each API that brokers since the release accept; an API that is not here is gone."""
+    """The oldest version of each API that brokers accept since the release; an API that is not here was removed."""
     newest = releases()[-1]
     known = ((api.name, accepted(RELEASE, api.key) or accepted(newest, api.key)) for api in APIS.values())
     return {name: versions.start for name, versions in known if versions}

@@ -1,4 +1,4 @@
-"""Whose clock is wrong: producers' against the proxy's, and the proxy's own where it went back."""
+"""Whose clock is wrong: clocks of producers compared with the proxy's, and the proxy's own if it was set back."""
 
 from __future__ import annotations
 

@@ -12,12 +12,12 @@ from plugins.audit.reports.report import AuditReport, ReportColumn, Row, Scope, 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-RUN = 1 << 16  # sequences that are counted together: only those in which one is missing are looked at one by one
+RUN = 1 << 16  # sequence numbers that are counted together; only runs with a missing one are read one by one
 CHAIN = ("instance", "worker")
 
 
 def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
-    """For each writer: what is there, what is missing between two events, and what it says was lost."""
+    """For each writer: the events there are, those missing between two events, and those recorded as lost."""
     from pyspark.sql import functions as F
 
     run = F.floor(F.col("sequence") / RUN).alias("run")
@@ -65,7 +65,7 @@ def _there(events: DataFrame, inputs: Inputs) -> DataFrame:
 
 
 def _gaps(pieces: DataFrame, *within: str) -> DataFrame:
-    """What is missing between pieces of a chain, each from `first` to `last`."""
+    """The sequence numbers missing between pieces of a chain, each from `first` to `last`."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 

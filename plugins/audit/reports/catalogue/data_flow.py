@@ -1,4 +1,4 @@
-"""Where data comes from and where it goes: producer, topic, consumer."""
+"""The flow of data: producers, topics, consumers."""
 
 from __future__ import annotations
 
@@ -77,5 +77,5 @@ REPORT = AuditReport(
         iso27001("A.8.15", "Transfers between systems."),
     ),
     rows=rows,
-    summary=summary,  # without a chart: what a consumer read stands in a row for each producer, and cannot be summed
+    summary=summary,  # no chart: the figures of a consumer are repeated for each producer, and cannot be summed
 )

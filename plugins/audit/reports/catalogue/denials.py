@@ -1,4 +1,4 @@
-"""What was refused for want of a right, or would have been, and when somebody tried often."""
+"""Access that was refused for want of a right, or would have been, and bursts of attempts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rights the rules grant, which of them were used, and which never were."""
+"""The rights that the rules grant, which of them were used, and which never were."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NEVER, IMPLIED, USED = "never used", "only to describe", "used"
 
 @dataclass(eq=False)
 class Grant:
-    """One right of one principal that a rule grants, and the uses that it answers for."""
+    """One right of one principal that a rule grants, with its uses."""
 
     rule: Rule
     principal: str
@@ -36,7 +36,7 @@ class Grant:
     last: str | None = None
 
     def credit(self, use: Use) -> None:
-        """Take in a use, if this right answers for it."""
+        """Count a use, if this right covers it."""
         if not self.rule.admits(use.client, use.at):
             return
         if self.operation in (use.operation, Operation.ALL):
@@ -64,7 +64,7 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
 
 
 def granted(rules: Snapshot) -> list[Grant]:
-    """Every right that the rules grant, one by one; without those of super users, who need none."""
+    """Every right that the rules grant, one by one. Super users need none, so theirs are not listed."""
     return [
         Grant(rule, principal, operation, kind, pattern)
         for rule in rules.rules

@@ -1,4 +1,4 @@
-"""Logins that failed, put together where they follow each other, and whether somebody got in afterwards."""
+"""Failed logins, in series of those that follow each other, and whether a login succeeded afterwards."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ REPORT = AuditReport(
         iso27001("A.8.16", "Unusual numbers of failed logins."),
         iso27001("A.8.15", "A log of logins that failed."),
     ),
-    scope=Scope.PERIOD,  # what happens to a connection is about no topic, and who fails to log in is nobody
+    scope=Scope.PERIOD,  # a failed login has no topic, and its principal is not known
     rows=rows,
     summary=summary,
     charts=(Chart("Failures, by address", ChartKind.BARS, "client_host", "failures"),),

@@ -1,4 +1,4 @@
-"""Which faults were injected in the period: what they caused is no incident."""
+"""Which faults were injected in the period: failures that they caused are no incidents."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from plugins.audit.reports.report import AuditReport, Chart, ChartKind, ReportCo
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-OLD = r"^(Request|Response)Faults\."  # the handlers of faults: newer events name them too, beside the fault itself
+OLD = r"^(Request|Response)Faults\."  # the handlers of faults; newer events have the name of the fault too
 
 
 def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
-    """A row for each fault, what it did, and the API that it did it to."""
+    """A row for each fault, effect and API."""
     from pyspark.sql import functions as F
 
     decision = F.col("decision")

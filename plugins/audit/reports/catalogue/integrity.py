@@ -1,4 +1,4 @@
-"""Which files the reports are made of, and what proves that they are as they were written."""
+"""The files from which the reports are made, and the proof that they are as they were written."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
 
 
 def told(facts: JournalFacts) -> Iterator[tuple[Any, ...]]:
-    """The rows."""
+    """The rows of the report."""
     remarks: dict[str, list[str]] = {}
     for remark in facts.remarks:
         remarks.setdefault(remark.place, []).append(remark.what)

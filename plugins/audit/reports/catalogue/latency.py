@@ -1,4 +1,4 @@
-"""How long requests took, and what became of them."""
+"""How long requests took, and how many failed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
 
 
 def three_digits(name: str) -> Column:
-    """The number, with 0 for all digits but the first three: so there are few different ones, however many rows."""
+    """The number with all digits after the first three set to 0, so that there are few different values."""
     from pyspark.sql import functions as F
 
     unit = f"CAST(rpad('1', greatest(length(CAST({name} AS STRING)) - 2, 1), '0') AS BIGINT)"

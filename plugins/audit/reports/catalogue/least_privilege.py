@@ -1,4 +1,4 @@
-"""The rules that would allow what was used, and nothing else: a proposal, as a file that is ready to be checked."""
+"""A proposal: the rules that would allow exactly the rights that were used, as a file that can be checked."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def files(rows: Sequence[Row], inputs: Inputs) -> Mapping[str, str]:
 
 
 def _needed(rows: Iterable[Row]) -> Iterable[Binding]:
-    """One for each row, but for Describe where another right answers for it."""
+    """A binding for each row, but not for Describe where another right implies it."""
     found = {
         (row["principal"], row["resource_type"], row["resource_name"], operation_of(row["operation"])) for row in rows
     }

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
-    """A row for each that was seen in the period first."""
+    """A row for each user, host or client id that was first seen in the period."""
     from pyspark.sql import functions as F
 
     def one(what: str, name: str, of: str | None = None) -> Column:

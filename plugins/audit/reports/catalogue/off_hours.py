@@ -1,4 +1,4 @@
-"""What was done outside of working hours."""
+"""Requests outside of working hours."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
-    """A row for each user and day, of the time zone that was asked for."""
+    """A row for each user and day, in the time zone of the options."""
     from pyspark.sql import functions as F
 
     hours = inputs.hours

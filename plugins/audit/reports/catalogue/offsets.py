@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
-    """A row for each client and partition. A read whose offsets are not known may be one of those asked for."""
+    """A row for each client and partition. A read with unknown offsets is included: it may have read the records."""
     from pyspark.sql import functions as F
 
     resource = F.col("resource")

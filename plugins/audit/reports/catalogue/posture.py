@@ -1,4 +1,4 @@
-"""How connections were protected: by TLS, and by proof of who is there. And those that were not served at all."""
+"""How connections were protected, by TLS and by authentication; and connections that were not served at all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KINDS = (
     "connection_authenticated",
     "authentication_failed",
     "connection_closed",
-    "connection_failed",  # has no number, and may stand for several: its event stands for itself
+    "connection_failed",  # has no connection number, and may count several connections: each event is a group
 )
 NOT_SERVED = "ended before they were served"
 KNOWN = ("listener", "tls", "mechanism", "principal", "tls_subject", "client_host")

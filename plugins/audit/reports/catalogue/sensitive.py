@@ -1,4 +1,4 @@
-"""Who touched topics that have a tag, and how."""
+"""Who used topics that have a tag, and how."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CHANGES = (
 
 
 def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
-    """A row for each tag, topic, principal, host and way of touching it."""
+    """A row for each tag, topic, principal, host and kind of use."""
     from pyspark.sql import functions as F
 
     assert inputs.tags is not None  # which this report needs
@@ -68,7 +68,7 @@ def _tags(tags: Tags, topic: Column) -> Column:
 
 
 def _holds(pattern: Pattern, topic: Column) -> Column:
-    """As `Pattern.holds`."""
+    """`Pattern.holds` as an expression of Spark."""
     if pattern.is_every:
         return ~topic.startswith(WILDCARD) | (topic == WILDCARD)
     return topic.startswith(pattern.name) if pattern.type is PatternType.PREFIXED else topic == pattern.name

@@ -1,4 +1,4 @@
-"""What the rules of a file would have refused of what clients did."""
+"""Which requests of clients the rules of a file would have refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
 
 
 def _refused(of: Sequence[Use], rules: Snapshot, file: str) -> Iterator[tuple[Any, ...]]:
-    """What is refused for one reason is one row, whatever the clients differ in beside."""
+    """One row for each right and reason, for all clients that differ only in other properties."""
     alike: dict[tuple[Any, ...], list[Use]] = {}
     for use in of:
         decision = rules.decide(use.client, use.operation, use.kind, use.name, use.at)

@@ -13,8 +13,8 @@ from plugins.audit.reports.report import AuditReport, Chart, ChartKind, ReportCo
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-UNUSUAL = 3  # times the usual
-ENOUGH = 3  # hours that make something usual
+UNUSUAL = 3  # times the usual amount
+ENOUGH = 3  # hours needed to say what is usual
 
 
 def rows(events: DataFrame, inputs: Inputs) -> DataFrame:

@@ -1,9 +1,8 @@
-"""The topic: an audit topic as reports name it, `kafka://HOST:PORT,HOST:PORT/TOPIC`, and how Spark gets to it.
+"""The topic: an audit topic as reports name it, `kafka://HOST:PORT,HOST:PORT/TOPIC`, and how Spark reads it.
 
 Rules:
-* Spark's Kafka source is no part of Spark's wheel. Spark fetches it as a package from Maven Central, unless its jars
-  are given.
-* How clients of the cluster say who they are stands in a file, as Kafka's own tools take it (`--command-config`): so
+* Spark's wheel lacks its Kafka source. Spark fetches it as a package from Maven Central, unless its jars are given.
+* The settings with which clients authenticate are in a file, as Kafka's own tools take it (`--command-config`), so that
   no password is on the command line.
 """
 
@@ -33,7 +32,7 @@ class AuditTopicPlace(NamedTuple):
 
     @staticmethod
     def of(text: str) -> AuditTopicPlace | None:
-        """As somebody names it; None where it is no topic's name. Raises PlaceError."""
+        """Read a topic's URL; None if the text is no `kafka:` URL. Raises PlaceError."""
         if not text.startswith(SCHEME):
             return None
         found = _PLACE.fullmatch(text)
@@ -53,28 +52,28 @@ class TopicAccess(NamedTuple):
     package: str = PACKAGE
 
     def check(self) -> None:
-        """Raises PlaceError where a jar is missing."""
+        """Check that all jars are there. Raises PlaceError."""
         for jar in self.jars:
             if not jar.is_file():
                 raise PlaceError(f"{jar}: there is no such file; give --jars those of {self.package} and what it needs")
 
     @property
     def of_spark(self) -> dict[str, str]:
-        """What a session is begun with."""
+        """The settings for a Spark session."""
         if self.jars:
             return {"spark.jars": ",".join(str(jar.absolute()) for jar in self.jars)}
         return {"spark.jars.packages": self.package}
 
     @property
     def way_out(self) -> str:
-        """What to do where a session cannot be begun with it."""
+        """The way out in the message when no session can be begun with these settings."""
         if self.jars:
             return f"are --jars those of {self.package} and what it needs?"
         return f"could it fetch {self.package}? --packages names another version, --jars gives its jars"
 
     @property
     def of_source(self) -> dict[str, str]:
-        """What a source of Spark is told."""
+        """The options for Spark's Kafka source."""
         return {f"kafka.{name}": value for name, value in self.settings.items()}
 
 
@@ -103,7 +102,7 @@ def client_settings(file: Path) -> dict[str, str]:
 
 
 def _whole_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Each line and the number at which it begins. One that ends with a backslash goes on in the next."""
+    """Each line with the number at which it begins. A line that ends with a backslash continues in the next."""
     whole, began = "", 1
     for number, line in enumerate(text.splitlines(), 1):
         whole += line.strip()

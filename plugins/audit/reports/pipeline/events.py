@@ -1,15 +1,16 @@
-"""Events: those of a period, each once, as reports read them.
+"""Events: the events of a period, each once, as reports read them.
 
 Rules:
-* An event is known by its instance, its worker and its sequence. Where a journal has one more than once, as after a
-  segment was copied, it counts once. Where the copies differ, which only tampering explains, one is chosen by its
-  content, so that the choice is always the same.
-* Most journals repeat nothing. That is found out from these three columns alone: 64 numbers of a chain are the bits of
-  one, so that a few rows are moved for millions of events, and none again where there are as many bits as events.
-* `hour` is that of the event's time, in UTC.
-* A topic that an event knows by its id has the name that other events say (`topics.py`). One that has no name is asked
-  for by its id.
-* Where topics are asked for, an event is told without the other topics of its request: their figures would be partial.
+* An event is identified by its instance, worker and sequence. If a journal has it more than once, as after a segment
+  was copied, it counts once. If the copies differ, which only tampering explains, one is chosen by its content, so that
+  the choice is always the same.
+* Most journals have no repetitions. This is checked with these three columns alone: 64 consecutive sequence numbers of
+  a chain are the bits of one number. So few rows are shuffled for millions of events. If there are as many bits as
+  events, nothing more is to be done.
+* `hour` is the hour of the event's time, in UTC.
+* A topic that an event has only by its id gets the name that other events have for it (`topics.py`). A topic without a
+  name is filtered by its id.
+* If the reports are filtered by topics, the other topics of a request are left out: their figures would be partial.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from plugins.audit.reports.report import Scope
 
 CHAIN = ("instance", "worker")
 KEY = (*CHAIN, "sequence")
-BITS = 64  # of a BIGINT
+BITS = 64  # of a BIGINT, the sequence numbers in a run
 MARGIN = timedelta(hours=1)  # an event is written a little later than it happened
 
 
 class PeriodEvents:
-    """The events that a run of the reports is about. `rows` are those of the store."""
+    """The events for one run of the reports. `rows`: the rows of the store."""
 
     def __init__(self, rows: DataFrame, inputs: Inputs) -> None:
         self._inputs = inputs
@@ -42,7 +43,7 @@ class PeriodEvents:
         self._twice = _repeating(around).cache()
         (row,) = self._twice.agg(F.sum("copies").alias("many")).collect()
         self.repeated: int = row.many or 0
-        # Events before the period matter where a topic is looked for in them, and to newcomers alone.
+        # Events before the period are needed only to find the ids of topics in the filter, and for `newcomers`.
         self.topics = TopicsById(between(events, None, inputs.until) if inputs.topics else around, events)
 
     def of(self, scope: Scope) -> DataFrame:
@@ -79,7 +80,7 @@ class PeriodEvents:
 
 
 def between(events: DataFrame, since: datetime | None, until: datetime | None) -> DataFrame:
-    """The events from one moment on and before another. Folders of other dates are not read."""
+    """The events from `since` on and before `until`. Folders of other dates are not read."""
     if since is not None:
         events = events.where((F.col("date") >= F.lit(since.date())) & (F.col("time") >= _moment(since)))
     if until is not None:
@@ -88,12 +89,12 @@ def between(events: DataFrame, since: datetime | None, until: datetime | None) -
 
 
 def _run() -> Column:
-    """So many numbers of a chain are one run as a BIGINT has bits."""
+    """The run of an event: 64 consecutive sequence numbers of a chain, as many as a BIGINT has bits."""
     return F.floor(F.col("sequence") / BITS).alias("run")
 
 
 def _repeating(events: DataFrame) -> DataFrame:
-    """The runs that have an event more than once, and how many `copies` are too many."""
+    """The runs that have an event more than once, with the number of `copies` in excess."""
     bit = F.expr(f"shiftleft(1L, CAST(pmod(sequence, {BITS}) AS INT))")
     many = F.count("*") - F.bit_count(F.bit_or(bit))
     return events.groupBy(*CHAIN, _run()).agg(many.alias("copies")).where("copies > 0")
@@ -108,7 +109,7 @@ def _called(topic: Column) -> Column:
 
 
 def _named(name: Column, wanted: tuple[str, ...]) -> Column:
-    """Is it one of these names? A `*` at the end of one stands for any end."""
+    """Whether the name is one of these. A `*` at the end of one makes it a prefix."""
     each = (name.startswith(one[:-1]) if one.endswith("*") else name == one for one in wanted)
     return reduce(lambda left, right: left | right, each)
 

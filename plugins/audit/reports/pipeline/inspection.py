@@ -1,6 +1,6 @@
-"""Inspection: what is known of a journal beside its events: what its seals prove, its hashes, its corrupt lines.
+"""Inspection: facts about a journal beside its events: the verification of its seals, its hashes, its corrupt lines.
 
-Seals are checked on this machine, as `doorkeeper audit verify` does, also those of a journal elsewhere (`mirror.py`).
+Seals are checked on this machine, as `doorkeeper audit verify` does, also those of a remote journal (`mirror.py`).
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from plugins.audit.signing import fingerprint
 from plugins.audit.verify import verify
 
 SOFTWARE = f"doorkeeper {version('doorkeeper')}"
-MOST = 1_000  # files with corrupt lines that are told one by one
+MOST = 1_000  # files with corrupt lines that are listed one by one
 
 
 def of_topic(place: AuditTopicPlace, partitions: Iterable[int], gaps: tuple[RemarkFacts, ...]) -> JournalFacts:
-    """Of a topic, which has no seals: its partitions, and the records that it does not have any more."""
+    """The facts about a topic, which has no seals: its partitions, and the records that are gone from it."""
     segments = tuple(SegmentFacts(f"{place.topic}-{one}", "", None, None, "not checked") for one in partitions)
     return JournalFacts(str(place), False, segments, gaps, software=SOFTWARE)
 
@@ -42,7 +42,7 @@ def of_topic(place: AuditTopicPlace, partitions: Iterable[int], gaps: tuple[Rema
 def inspect(
     spark: SparkSession, place: JournalPlace, paths: tuple[str, ...], trusted: Ed25519PublicKey | None
 ) -> JournalFacts:
-    """What its files prove. `paths`: the segments that may have events of the period. Raises OSError, PlaceError."""
+    """The facts about a journal. `paths`: segments that may have events of the period. Raises OSError, PlaceError."""
     with journal_files(spark, place) as files:
         verified = verify(files.folder, trusted, files.fetched)
         segments = tuple(_segment(files, path, trusted) for path in paths)
@@ -52,19 +52,19 @@ def inspect(
 
 
 def of_period(paths: tuple[str, ...], since: datetime | None, until: datetime | None) -> tuple[str, ...]:
-    """The segments that may have events of a period, by their names."""
+    """The segments that may have events of a period, judged by their names."""
     wanted = EventFilter(since, until)
     return tuple(path for path in paths if (name := SegmentName.of(Path(path))) and wanted.may_be_in(name))
 
 
 def corrupt(rows: DataFrame) -> tuple[CorruptFacts, ...]:
-    """The files with lines that are no events. `rows` are those of the store."""
+    """The files with lines that are no events. `rows`: the rows of the store."""
     files = rows.where("date IS NULL").groupBy("file").agg(F.count("*").alias("lines"), F.min("line").alias("example"))
     return tuple(CorruptFacts(row.file, row.lines, row.example) for row in files.orderBy("file").limit(MOST).collect())
 
 
 def counted(events: PeriodEvents, facts: JournalFacts) -> JournalFacts:
-    """The facts, and what events of the period do not tell, with how many there are of each version of the schema."""
+    """The facts with the numbers of events of the period: by schema version, redacted, repeated, and incomplete."""
     period = events.of(Scope.PERIOD)
     left_out = F.coalesce("resources_left_out", F.lit(0)) + F.coalesce("changes_left_out", F.lit(0))
     many = (F.count("*").alias("events"), F.sum(left_out).alias("left_out"))

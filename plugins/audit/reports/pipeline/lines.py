@@ -1,11 +1,11 @@
-"""Lines: from the lines of segments to the table of events, with what is no event apart.
+"""Lines: from the lines of segments to the table of events. Lines that are no events are kept apart.
 
 Rules:
-* The columns are those of the journal's schema. What an older version does not have is null; a field that only a newer
-  one has is left out.
-* A line is an event if it is one JSON object with the stamp of every event and no field of another type. Any other is
-  corrupt: it keeps its file and its beginning, and has no `date`.
-* `date` and `hour` are of the event's time, in UTC, not of the folder that it was found in.
+* The columns are those of the journal's schema. A field that an older version lacks is null; a field that only a newer
+  version has is left out.
+* A line is an event if it is one JSON object with the stamp of every event and no field of a wrong type. Any other line
+  is corrupt: its row has the file and the beginning of the line, and no `date`.
+* `date` is that of the event's time, in UTC, not of the folder of its segment.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from plugins.audit.schema import Stamp, ddl
 
 STORED = f"{ddl()}, `file` STRING, `line` STRING, `date` DATE"
 SHOWN = 200  # characters of a corrupt line
-EARLIEST, LATEST = "2000-01-01", "2200-01-01"  # other times are no times of events, and each date is a folder
+EARLIEST, LATEST = "2000-01-01", "2200-01-01"  # other times are corrupt; each date would be a folder
 _CORRUPT = "_corrupt"
 
 
 def read(lines: DataFrame, shown: str = "value", *kept: str) -> DataFrame:
-    """The columns of `STORED`, a row for each line, and those that are kept as they are.
+    """A row for each line, with the columns of `STORED`, and the columns `kept` unchanged.
 
-    `lines` has `value` and `file`; `shown` names the column of what is told of a line that is corrupt.
+    `lines` has `value` and `file`; `shown` names the column whose text is shown for a corrupt line.
     """
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
     event = F.from_json("value", f"{ddl()}, `{_CORRUPT}` STRING", options)

@@ -1,9 +1,9 @@
-"""The mirror: a journal elsewhere, as verification sees a folder of this machine.
+"""The mirror: makes a remote journal look like a local folder, for verification.
 
 Rules:
-* All names of the journal are there, with its seals and statements of pruning. A segment has its bytes while it is
-  looked at, and no longer: a mirror takes no more room than its largest one, and each is fetched once.
-* Who writes a segment has it locked, which nobody sees from elsewhere: the one that is written has no seal, no more.
+* The mirror has all names of the journal, with its seals and statements of pruning. A segment has its bytes only while
+  it is checked. So a mirror takes no more room than the largest segment, and each segment is fetched once.
+* The lock of a writer is not visible remotely: the segment that is being written shows as one without a seal.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from plugins.audit.reports.pipeline.place import JournalPlace, PlaceError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-KEPT = (".seal", ".pruned")  # files of these endings are small, and fetched at once
+KEPT = (".seal", ".pruned")  # files with these endings are small, and fetched at once
 
 
 class JournalFiles:
-    """The files of a journal that lies in a folder of this machine."""
+    """The files of a journal in a local folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -39,7 +39,7 @@ class JournalFiles:
 
     @contextmanager
     def fetched(self, path: Path) -> Iterator[None]:
-        """A segment can be read. Raises OSError."""
+        """Make a segment readable within this context. Raises OSError."""
         yield
 
     def _hash(self, path: Path) -> None:
@@ -48,7 +48,7 @@ class JournalFiles:
 
 
 class JournalMirror(JournalFiles):
-    """Those of a journal elsewhere, in a folder that is empty. Raises PlaceError, and what Spark raises."""
+    """The files of a remote journal, mirrored in an empty folder. Raises PlaceError, and errors of Spark."""
 
     def __init__(self, spark: SparkSession, place: JournalPlace, folder: Path) -> None:
         super().__init__(folder)
@@ -79,7 +79,7 @@ class JournalMirror(JournalFiles):
 
     @contextmanager
     def fetched(self, path: Path) -> Iterator[None]:
-        """It is fetched for as long as this lasts, and hashed."""
+        """Fetch and hash a segment, and keep it within this context."""
         self._fetch(path)
         self._hash(path)
         try:
@@ -90,7 +90,7 @@ class JournalMirror(JournalFiles):
 
 @contextmanager
 def journal_files(spark: SparkSession, place: JournalPlace) -> Iterator[JournalFiles]:
-    """The files of a journal, wherever it lies, until this is left."""
+    """The files of a journal, local or remote, within this context."""
     if place.folder is not None:
         yield JournalFiles(place.folder)
         return

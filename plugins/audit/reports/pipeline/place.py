@@ -1,8 +1,8 @@
-"""The place: where a journal lies, which segments are there, and which of them are sealed.
+"""The place: where a journal is, which segments it has, and which of them are sealed.
 
 Rules:
-* A place is a folder of this machine, or any URL that Spark reads (`hdfs:`, `s3a:`, ...). Both are listed by Spark.
-* Only the names of files are looked at. A file that is not named as a segment is none.
+* A place is a local folder, or any URL that Spark reads (`hdfs:`, `s3a:`, ...).
+* Only the names of files are used. A file without the name of a segment is none.
 * A sealed segment does not change any more. Any other may still be written.
 """
 
@@ -24,11 +24,11 @@ _GLOB = re.compile(r"([\\{}\[\]*?])")
 
 
 class PlaceError(Exception):
-    """What was named is not there, is no journal, or cannot be read. The text is for a person, with a way out."""
+    """The place does not exist, is no journal, or cannot be read. The text is for people, with a way out."""
 
 
 class Listing(NamedTuple):
-    """The segments of a journal as paths in it, apart by whether they are sealed."""
+    """The segments of a journal as paths in it: sealed ones, and others."""
 
     sealed: tuple[str, ...]
     unsealed: tuple[str, ...]
@@ -36,14 +36,14 @@ class Listing(NamedTuple):
 
 @dataclass(frozen=True)
 class JournalPlace:
-    """Where a journal lies. `folder` is None where that is not on this machine."""
+    """The place of a journal. `folder` is None if it is remote."""
 
     url: str  # without a / at its end
     folder: Path | None
 
     @staticmethod
     def of(text: str) -> JournalPlace:
-        """As somebody names it: a path or a URL."""
+        """Read a path or a URL."""
         scheme = _SCHEME.match(text)
         if scheme is None or scheme[1].lower() == "file":
             path = text if scheme is None else re.sub(r"^/{2,3}(?=/)|^//localhost(?=/)", "", text[scheme.end() :])
@@ -53,7 +53,7 @@ class JournalPlace:
 
     @property
     def pattern(self) -> str:
-        """What Spark is told to read it: signs that would stand for others are escaped."""
+        """The URL as a pattern for Spark, with glob characters escaped."""
         return _GLOB.sub(r"\\\1", self.url)
 
     def inside(self, path: str) -> JournalPlace:
@@ -61,7 +61,7 @@ class JournalPlace:
         return JournalPlace(f"{self.url}/{path}", self.folder and self.folder / path)
 
     def listing(self, spark: SparkSession) -> Listing:
-        """What is there now. Raises PlaceError."""
+        """The segments that are there now. Raises PlaceError."""
         if self.folder is not None and not self.folder.is_dir():
             raise PlaceError(f"{self}: there is no such folder; give the one at plugins: audit: journal")
         files = {Path(*path.parts[-3:]) for path in self._files(spark)}
@@ -73,7 +73,7 @@ class JournalPlace:
         return Listing(tuple(map(str, sorted(sealed))), tuple(map(str, unsealed)))
 
     def _files(self, spark: SparkSession) -> Iterable[Path]:
-        """All files where segments are."""
+        """All files in the folders of segments."""
         if self.folder is not None:
             return self.folder.glob("date=*/hour=*/*")
         from py4j.protocol import Py4JJavaError
@@ -91,6 +91,6 @@ class JournalPlace:
 
 
 def java_says(error: object) -> str:
-    """What a Java exception says, on one line."""
+    """The message of a Java exception, on one line."""
     exception = getattr(error, "java_exception", error)
     return str(exception).splitlines()[0].rpartition("Exception: ")[2]

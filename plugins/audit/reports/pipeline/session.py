@@ -1,9 +1,9 @@
 """The session: Spark as reports need it, on this machine (`local[*]`) or on a cluster (`spark://...`).
 
 Rules:
-* All times are UTC, so that figures do not depend on the machine that counts them.
-* Nothing listens but on loopback, where Spark runs on this machine alone.
-* Spark is quiet: what it logs below an error is no business of who reads a report.
+* All times are UTC, so that figures do not depend on the machine.
+* If Spark runs on this machine alone, it listens only on loopback.
+* Spark logs errors alone: users of reports do not need the rest.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOCAL = "local[*]"
-LONGEST_LINE = 32 << 20  # bytes; the journal's lines are at most half of that, and what is longer is none of it
+LONGEST_LINE = 32 << 20  # bytes; lines of the journal are shorter
 LOGGING = """\
 rootLogger.level = error
 rootLogger.appenderRef.stderr.ref = stderr
@@ -48,8 +48,8 @@ ON_THIS_MACHINE = {
     "spark.sql.shuffle.partitions": "8",  # a task costs more than the rows that it would have on a laptop
 }
 
-# The environment of a report on a small journal: what Java and Spark compile for millions of rows costs more than it
-# brings for some hundred. All reports on 200 events took 36 s of CPU with this, and 88 s without.
+# The environment for a report on a small journal: compilation by Java and Spark pays off for millions of rows, and not
+# for some hundred. All reports on 200 events took 36 s of CPU with this, and 88 s without.
 FEW_ROWS = {
     "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "PYSPARK_SUBMIT_ARGS": "--conf spark.sql.codegen.wholeStage=false --conf spark.sql.codegen.factoryMode=NO_CODEGEN "
@@ -58,12 +58,15 @@ FEW_ROWS = {
 
 
 class SparkMissingError(RuntimeError):
-    """Spark is not installed, or does not start. The text is for a person, with a way out."""
+    """Spark is not installed, or does not start. The text is for people, with a way out."""
 
 
 @contextmanager
 def session(master: str | None, settings: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
-    """Spark, until this is left. `master` None: as spark-submit says. Raises SparkMissingError, NoJavaError."""
+    """A Spark session, within this context. `master` None: as spark-submit says.
+
+    Raises SparkMissingError, NoJavaError.
+    """
     try:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession

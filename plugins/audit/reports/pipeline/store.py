@@ -1,15 +1,15 @@
 """The store: the events of a journal as Parquet, by date, so that each segment is read once.
 
-    WORK/.../arrived/      lists of sealed segments, in the order in which they were found: what the stream reads
-    WORK/.../checkpoint/   how far it has read them
-    WORK/.../events/       batch=N/date=.../: what was in the segments of one list
-    WORK/.../open/         date=.../: what is in the segments that are not sealed, as they were at the last run
+    WORK/.../arrived/      lists of sealed segments, in the order in which they were found: the input of the stream
+    WORK/.../checkpoint/   the progress of the stream
+    WORK/.../events/       batch=N/date=.../: the events in the segments of one list
+    WORK/.../open/         date=.../: the events in segments that were not sealed at the last run
 
 Rules:
-* A sealed segment is taken in once. One that may still be written is read anew at each run.
-* A run that was stopped is gone on with: a batch is written whole or again, under the same number.
-* What was taken in stays, also where its segment is deleted later: that it was deleted is told by its seal.
-* Another journal, and another version of the schema, has a store of its own in the same folder.
+* A sealed segment is read once. A segment that may still be written is read anew at each run.
+* A run that was stopped is continued: a batch is written whole or again, under the same number.
+* Events that were read stay, also if their segment is deleted later: its seal shows that it was deleted.
+* Another journal, or another version of the schema, has a store of its own in the same folder.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from plugins.audit.reports.pipeline.place import JournalPlace
 from plugins.audit.reports.pipeline.values import table
 from plugins.audit.schema import VERSION
 
-LAYOUT = 1  # of the store itself: a change makes all of it anew
-BATCH = 128  # segments that are taken in together: at most 2 GiB
+LAYOUT = 1  # the version of the store's layout; a change makes a new store
+BATCH = 128  # segments that are read together: at most 2 GiB
 
-Progress = Callable[[int], None]  # told how many segments were taken in
+Progress = Callable[[int], None]  # gets the number of segments that were read
 
 
 class EventStore:
-    """The events of one journal. `work` is a folder as Spark reads it, which all machines of a cluster reach."""
+    """The events of one journal. `work` is a folder that Spark reads on all machines of its cluster."""
 
     def __init__(self, spark: SparkSession, journal: JournalPlace, work: JournalPlace) -> None:
         self._spark = spark
@@ -41,9 +41,9 @@ class EventStore:
         self._folder = work.inside(f"{key}-{VERSION}.{LAYOUT}")
 
     def take_in(self, sealed: Sequence[str], progress: Progress) -> int:
-        """Take in the segments that are new, and say how many these are."""
+        """Read the segments that are new. Returns their number."""
         arrived = self._folder.inside("arrived")
-        table(self._spark, (), "value STRING").write.mode("ignore").text(arrived.url)  # which there is from now on
+        table(self._spark, (), "value STRING").write.mode("ignore").text(arrived.url)  # exists from now on
         self._write((), "events/batch=-1", "ignore")
         known = {row.value for row in self._spark.read.text(arrived.pattern).collect()}
         new = [(path,) for path in sealed if path not in known]
@@ -68,18 +68,18 @@ class EventStore:
         return len(new)
 
     def look_at(self, unsealed: Sequence[str]) -> None:
-        """Read the segments that are not sealed as they are now."""
+        """Read the segments that are not sealed, as they are now."""
         self._write(unsealed, "open", "overwrite")
 
     def rows(self) -> DataFrame:
-        """All that was taken in or looked at: the columns of `lines.STORED`."""
+        """All events that were read, and corrupt lines: the columns of `lines.STORED`."""
         reader = self._spark.read.schema(STORED)
         taken = reader.parquet(self._folder.inside("events").pattern).drop("batch")
         return taken.unionByName(reader.parquet(self._folder.inside("open").pattern))
 
     def _write(self, paths: Sequence[str], target: str, mode: str) -> None:
         if paths:
-            # A file that breaks off gives what is whole; one that is gone was deleted since. `verify` says both.
+            # A file that breaks off gives its whole frames; a missing one was deleted since. `verify` reports both.
             reader = self._spark.read.option("ignoreCorruptFiles", True).option("ignoreMissingFiles", True)
             files = reader.text([self._journal.inside(path).pattern for path in paths])
             rows = read(files.select("value", F.col("_metadata.file_name").alias("file")))

@@ -1,15 +1,15 @@
 """The store of a topic: its events as Parquet, so that each record is read once.
 
-    WORK/.../checkpoint/   how far it was read: the offsets of each partition
-    WORK/.../events/       batch=N/date=.../: the records between two of these
+    WORK/.../checkpoint/   the progress: the offsets of each partition
+    WORK/.../events/       batch=N/date=.../: the records of one batch
 
 Rules:
-* A run that was stopped is gone on with: a batch is written whole or again, under the same number.
-* A record is an event where it is a CloudEvent of the proxy's. What others put on the topic is kept apart, as
-  corrupt lines of a journal are, by topic and partition.
-* Records that a partition does not have any more are told by their offsets. Those that were read stay. A foreign
-  transaction's end is a mark that takes an offset, and looks like a record that is gone.
-* Another topic, and another version of the schema, has a store of its own in the same folder.
+* A run that was stopped is continued: a batch is written whole or again, under the same number.
+* A record is an event if it is a CloudEvent of the proxy. Other records on the topic are kept apart, by topic and
+  partition, like corrupt lines of a journal.
+* Records that are gone from a partition are reported by their offsets. Records that were read earlier stay. The end
+  marker of another program's transaction takes an offset, and looks like a record that is gone.
+* Another topic, or another version of the schema, has a store of its own in the same folder.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from plugins.audit.reports.pipeline.place import JournalPlace, PlaceError, java_
 from plugins.audit.reports.pipeline.values import table
 from plugins.audit.schema import VERSION
 
-LAYOUT = 1  # of the store itself: a change makes all of it anew
-BATCH = 2_000_000  # records that are taken in together
-MOST = 1_000  # gaps that are told one by one
+LAYOUT = 1  # the version of the store's layout; a change makes a new store
+BATCH = 2_000_000  # records that are read together
+MOST = 1_000  # gaps that are listed one by one
 AT = "`partition` INT, `offset` BIGINT"
 ENVELOPE = "specversion STRING, type STRING, data STRING"
 
 
 class PartitionRead(NamedTuple):
-    """A partition, as far as it was read: up to this offset, which is not part of it."""
+    """A partition, and the offset before which it was read."""
 
     partition: int
     end: int
 
 
 class TopicStore:
-    """The events of one topic. `work` is a folder as Spark reads it, which all machines of a cluster reach."""
+    """The events of one topic. `work` is a folder that Spark reads on all machines of its cluster."""
 
     def __init__(self, spark: SparkSession, place: AuditTopicPlace, access: TopicAccess, work: JournalPlace) -> None:
         self._spark = spark
@@ -56,7 +56,7 @@ class TopicStore:
         self._folder = work.inside(f"topic-{key}-{VERSION}.{LAYOUT}")
 
     def take_in(self) -> None:
-        """Take in the records that are new. Raises PlaceError."""
+        """Read the records that are new. Raises PlaceError."""
         table(self._spark, (), f"{STORED}, {AT}").write.mode("ignore").partitionBy("date").parquet(
             self._events("-1").url
         )
@@ -64,7 +64,7 @@ class TopicStore:
         source = source.option("kafka.bootstrap.servers", self._place.brokers).option("subscribe", self._place.topic)
         source = source.option("startingOffsets", "earliest").option("maxOffsetsPerTrigger", BATCH)
         try:
-            records = source.option("failOnDataLoss", False).load()  # what is gone is told by its offsets
+            records = source.option("failOnDataLoss", False).load()  # gaps of offsets show the missing records
         except AnalysisException as error:
             if "kafka" not in str(error).lower():
                 raise
@@ -106,11 +106,11 @@ class TopicStore:
         return reader.parquet(self._folder.inside("events").pattern).drop("batch")
 
     def rows(self) -> DataFrame:
-        """All that was taken in: the columns of `lines.STORED`."""
+        """All events that were read, and other records: the columns of `lines.STORED`."""
         return self._records().drop("partition", "offset")
 
     def partitions(self) -> list[int]:
-        """Those that there are. Raises PlaceError where the topic has nothing to read."""
+        """The partitions of the topic. Raises PlaceError if the topic has no records."""
         return [one.partition for one in self._ends()]
 
     def _ends(self) -> list[PartitionRead]:
@@ -119,12 +119,14 @@ class TopicStore:
         known = [(int(row.file), row.value) for row in rows if row.value.startswith("{")]
         for _, value in sorted(known, reverse=True):
             said = json.loads(value)
-            if said.keys() == {self._place.topic} and any(said[self._place.topic].values()):  # else it is about Spark
+            if said.keys() == {self._place.topic} and any(
+                said[self._place.topic].values()
+            ):  # other lines are Spark's metadata
                 return sorted(PartitionRead(int(one), end) for one, end in said[self._place.topic].items())
         raise PlaceError(f"{self._place}: the topic has no records")
 
     def gaps(self) -> Iterator[RemarkFacts]:
-        """Records that the topic did not have any more when they were to be read."""
+        """Records that were gone from the topic before they were read."""
         ends = self._ends()
         counts = {
             row.partition: row.many

@@ -1,12 +1,12 @@
-"""Topics: their names, where an event knows them by their ids alone.
+"""Topics: the names of topics that an event has only by their ids.
 
-A client that learned an id before the proxy did reads by it, and its events have no name. Other events of the same
-journal have both. A topic has its id for life, so that the name is right for all of them.
+A client may use an id before the proxy has learned it; then its events have no name. Other events of the same journal
+have both. A topic keeps its id for life, so the name is right for all of them.
 
 Rules:
-* Most journals have a name for every topic. That is found out in one pass, and then nothing else is done.
-* So many ids are looked up as a page could still explain. Those whose name no event says stay as they are, and are
-  counted: the page says so.
+* Most journals have a name for every topic. One pass shows that, and then nothing else is done.
+* The number of ids that are looked up is limited. Topics for which no event has a name stay as they are, and the page
+  shows their number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST = 10_000  # ids
 
 
 class TopicsById:
-    """The names of those topics that some of `period` know by their ids alone, as `all_events` have them."""
+    """The names of topics that events of `period` have only by their ids, found in `all_events`."""
 
     def __init__(self, period: DataFrame, all_events: DataFrame) -> None:
         self._period = period
@@ -42,7 +42,7 @@ class TopicsById:
         return {row.id: row.name for row in rows}
 
     def told(self, events: DataFrame) -> DataFrame:
-        """The events with the names that are known."""
+        """The events with the names that were found."""
         if not self._names:
             return events
         names = F.from_json(F.lit(json.dumps(self._names)), "MAP<STRING, STRING>")
@@ -54,7 +54,7 @@ class TopicsById:
         return events.withColumn("resources", resources)
 
     def unnamed(self, events: DataFrame) -> int:
-        """How many of these events are about a topic that has no name even so."""
+        """The number of these events with a topic for which no name was found."""
         return events.where(_any_unnamed()).count() if self._ids else 0
 
 

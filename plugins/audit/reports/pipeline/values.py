@@ -1,4 +1,4 @@
-"""Values: a small table of what the driver knows, without a Python process on the machines that read it."""
+"""Values: a small table of values in the driver, without a Python process on Spark's workers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyspark.sql.types import StructType
 
 
 def table(spark: SparkSession, rows: Iterable[Sequence[Any]], ddl: str) -> DataFrame:
-    """These rows, in their order, with the columns that the DDL declares. Moments are text, as the journal has them."""
+    """These rows, in their order, with the columns of the DDL. Moments are text, as in the journal."""
     declared = StructType.fromDDL(ddl)
     assert isinstance(declared, StructType)
     text = json.dumps([dict(zip(declared.names, row, strict=True)) for row in rows])

@@ -1,10 +1,10 @@
-"""The page: one HTML file that needs no network and no script, made of the sheets of all reports and of the journal.
+"""The page: one HTML file without network access and scripts, made from the sheets of all reports and the facts.
 
 Rules:
-* The same journal, asked the same, gives the same bytes: the page does not say when it was made.
-* Every figure leads to its rows: in the page to the first of them, which is marked, from there to all.
-* What is not known, missing or altered is said at the top, before any figure.
-* What strangers chose is made visible and escaped wherever it stands: the template does so by itself.
+* The same journal with the same options gives the same bytes: the page does not say when it was made.
+* Every figure links to its rows: in the page to the first of them, which is marked, and from there to all.
+* Missing, altered and unknown data is reported at the top, before any figure.
+* Text that clients chose is made visible and escaped everywhere: the template does so by itself.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from plugins.audit.reports.render.written import cut, shown
 from plugins.audit.reports.report import AuditReport, Chart
 
 PAGE, HASHES = "index.html", "inputs.sha256"
-MOST = 50  # of a list in the page
+MOST = 50  # elements of a list in the page
 Evidence = tuple[str, list[tuple[AuditReport, str]]]
 
 _PAGES = Environment(
@@ -66,7 +66,7 @@ def write_page(out: Path, inputs: Inputs, sheets: Sequence[Sheet]) -> Path:
 
 
 def _asked(inputs: Inputs) -> Iterator[tuple[str, str]]:
-    """What the reports were asked for, as name and text."""
+    """The options of the reports, as name and text."""
     since = "the beginning of the journal" if inputs.since is None else f"{inputs.since:%Y-%m-%d %H:%M %Z}"
     until = "its end" if inputs.until is None else f"before {inputs.until:%Y-%m-%d %H:%M %Z}"
     yield "Journal", inputs.facts.journal

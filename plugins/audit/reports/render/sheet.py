@@ -1,6 +1,6 @@
-"""A sheet: what one pass over the rows of a report leaves: its CSV file, the rows that the page shows, its charts.
+"""A sheet: the result of one pass over the rows of a report: its CSV file, the rows of the page, its charts.
 
-However many rows there are, what is kept of them is bounded.
+Memory is bounded, however many rows there are.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from plugins.audit.reports.render.written import csv_line, cut
 from plugins.audit.reports.report import AuditReport, CannotTellError, Chart, Row
 
 SHOWN = 100  # rows in the page
-KNOWN = 1_000  # rows that a summary is made of
-MOST_KEPT = 100_000  # rows that further files are made of
-MOST_SUMS = 100_000  # of a chart
+KNOWN = 1_000  # rows from which a summary is made
+MOST_KEPT = 100_000  # rows from which further files are made
+MOST_SUMS = 100_000  # sums of a chart
 NEEDED = {
     "rules": "it needs a file of ACL rules to compare with; give one with --rules FILE.",
     "tags": "it needs a file that says which topics are sensitive; give one with --tags FILE.",
@@ -27,9 +27,9 @@ NEEDED = {
 
 @dataclass
 class Sheet:
-    """The answer to one report. `first` are its first rows, `sums` those of each of its charts.
+    """The result of one report. `first` are its first rows, `sums` the sums of each of its charts.
 
-    `numbers`: of each x and by of a chart the first row in the page that has them, from 1 on.
+    `numbers`: for each x and by of a chart, the number of the first row in the page that has them, from 1 on.
     """
 
     report: AuditReport
@@ -40,10 +40,10 @@ class Sheet:
     files: tuple[str, ...] = ()
     left_out: str = ""  # why there are no further files
     missing: str = ""  # why there is no answer at all
-    redacted: str = ""  # which of its names are not told as they are
+    redacted: str = ""  # which of its names are redacted
 
     def row(self, chart: Chart, x: str | None, by: str | None) -> str:
-        """The id of the first row in the page that has this x and by; None: any. Where it is not there: of all rows."""
+        """The id of the first row in the page with this x and by (None: any). If there is none: the id of all rows."""
         found = (
             number for (one, other), number in self.numbers[chart].items() if x in (None, one) and (by in (None, other))
         )
@@ -89,7 +89,7 @@ def write_sheet(out: Path, report: AuditReport, rows: Iterable[Sequence[Any]], i
 
 
 def redacted_text(report: AuditReport, inputs: Inputs) -> str:
-    """Which names of a report are redacted, for a person; empty: none. Raises CannotTellError where it needs them."""
+    """The text on redacted names of a report; empty: none. Raises CannotTellError if the report needs these names."""
     redacted = {kind: events for kind, events in inputs.facts.redacted if kind in report.kinds_of_names}
     needed = [kind for kind, _ in inputs.facts.redacted if kind in report.compares]
     if needed:

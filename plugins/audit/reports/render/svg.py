@@ -1,11 +1,11 @@
 """Charts as SVG: bars, lines, a heat map. They need no script, and take their colours from the page.
 
 Rules:
-* What is drawn is bounded: the largest are shown, and the rest together as one that says so.
-* Colours are those that people with any kind of colour blindness can tell apart; lines differ in their dashes too.
-* A reader that sees nothing hears the title and the largest figures.
-* Each figure is a link to the first row that it is made of. The keyboard goes through bars and lines; a heat map has
-  too many cells for that, and the rows are below it.
+* The number of elements is bounded: the largest are drawn, and the rest together as "all others".
+* People with any kind of colour blindness can tell the colours apart; lines differ in their dashes too.
+* A screen reader reads the title and the largest figures.
+* Each figure is a link to the first of its rows. The keyboard reaches bars and lines; a heat map has too many cells for
+  that, and the rows are below it.
 """
 
 from __future__ import annotations
@@ -27,13 +27,11 @@ _ROW = 22  # height of a line of text
 
 Sums = Mapping[tuple[str, str], int]  # y for each (x, by)
 Totals = list[tuple[str, int]]
-Target = Callable[
-    [str | None, str | None], str
-]  # the id of a row in the page with this x and by; None: whatever it has
+Target = Callable[[str | None, str | None], str]  # gives the id of a row in the page with this x and by; None: any
 
 
 def drawn(chart: Chart, name: str, sums: Sums, target: Target) -> str:
-    """A chart of these sums, empty where there are none. `name` is unique in the page."""
+    """A chart of these sums; empty text if there are none. `name` is unique in the page."""
     sums = {key: value for key, value in sums.items() if value}
     if not sums:
         return ""
@@ -48,7 +46,7 @@ def drawn(chart: Chart, name: str, sums: Sums, target: Target) -> str:
 
 
 def short(value: int) -> str:
-    """A number as a label has room for it: 12.3 k, 4.0 M."""
+    """A number short enough for a label: 12.3 k, 4.0 M."""
     for size, sign in ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k")):
         if abs(value) >= size:
             return f"{value / size:.1f} {sign}"
@@ -143,7 +141,7 @@ def _totals(sums: Sums, part: int) -> dict[str, int]:
 
 
 def _largest(totals: Mapping[str, int], most: int) -> Totals:
-    """The largest, and the rest as one."""
+    """The largest totals, and the rest as one."""
     known = sorted(
         ((label, value) for label, value in totals.items() if label != OTHERS), key=lambda one: (-one[1], one[0])
     )
@@ -152,13 +150,13 @@ def _largest(totals: Mapping[str, int], most: int) -> Totals:
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start", room: float = 280) -> str:
-    """A label, cut where it has no more room."""
+    """A label, cut to the room that it has."""
     shown, most = visible(text), max(int(room / LETTER), 2)
     cut = shown if len(shown) <= most else f"{shown[: most - 1]}…"
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(cut)}</text>'
 
 
 def _link(target: str, label: str, value: int, mark: str, more: str = "") -> str:
-    """A figure that leads to its rows, with its name and value for whoever points at it."""
+    """A figure that links to its rows, with its name and value as a tooltip."""
     tip = f"{escape(visible(cut(label)))}: {value:,}"
     return f'<a href="#{target}"{more}><title>{tip}</title>{mark}</a>'

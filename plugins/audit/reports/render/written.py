@@ -1,14 +1,14 @@
-"""Text that strangers chose, made safe to read: in HTML, and in CSV.
+"""Text that clients chose, made safe to read in HTML and in CSV.
 
-Names of topics, groups, users and clients are whatever a client sent.
+Names of topics, groups, users and clients may be any text that a client sent.
 
 Rules:
-* In HTML what moves the cursor, turns the direction of writing or cannot be seen is written out: `\\u202e`. A name that
-  is very long is cut in its middle.
-* CSV is that of RFC 4180 in UTF-8: CRLF ends a line; what holds a quote, a comma or a line break is quoted. Nothing is
-  left out. Nothing between two commas is null; an empty text is `""`.
-* A spreadsheet takes a text that begins with = + - @, or these in their wide forms, a tab or a line break for a
-  formula, and runs it. Such a text has a ' in front. Numbers are never texts, and stay as they are.
+* In HTML, characters that move the cursor, change the direction of writing or are invisible are escaped: `\\u202e`. A
+  very long name is cut in its middle.
+* CSV is that of RFC 4180 in UTF-8: CRLF ends a line; a text with a quote, a comma or a line break is quoted. Texts are
+  never cut. An empty field is null; an empty text is `""`.
+* A spreadsheet runs a text as a formula if it begins with = + - @ (also in their wide forms), a tab or a line break.
+  Such a text gets a ' in front. Numbers are never texts, and stay as they are.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-LONGEST = 120  # characters of a text that somebody chose, in the page
+LONGEST = 120  # characters in the page of a text that a client chose
 _FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 _QUOTED = frozenset('",\r\n')
 
 
 def visible(text: str) -> str:
-    """A text without anything in it that cannot be seen."""
+    """A text with its invisible characters escaped."""
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
 
 
 def cut(value: Any) -> Any:
-    """A text of which the middle is left out where a page could not bear it; or the value as it is."""
+    """A text without its middle if it is too long for the page; any other value as it is."""
     if not isinstance(value, str) or len(value) <= LONGEST:
         return value
     half = LONGEST // 2
@@ -37,7 +37,7 @@ def cut(value: Any) -> Any:
 
 
 def shown(value: Any) -> Any:
-    """A value as the page shows it, not escaped yet. What is markup stays as it is."""
+    """A value as the page shows it, not escaped yet. Markup stays as it is."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
