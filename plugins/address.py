@@ -2,7 +2,7 @@
 
 Rules:
 * The schema says which structs hold the address of a broker. In each of them, in any API, the address is replaced.
-* A broker that is seen for the first time is learned by the topology before the client is told of it.
+* The topology learns a new broker before the client gets its address.
 * A value that is no address stays: an empty host with port -1 ("none"), or with port 0 (in answers with an error, where
   brokers leave fields at their defaults). Any other value that cannot be a broker's (its id, host or port) is replaced
   by nobody's address: whatever an answer says, a client is never given a real one.

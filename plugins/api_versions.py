@@ -1,4 +1,4 @@
-"""ApiVersions: clients are told what both the broker and the proxy speak.
+"""ApiVersions: clients get the versions that both the broker and the proxy speak.
 
 Rules:
 * The broker gets the client's own request first. It judges the client's software name (KIP-511), cluster id and node id

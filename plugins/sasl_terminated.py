@@ -80,7 +80,7 @@ class SaslSession:
 
 
 class SaslTerminated(Plugin):
-    """Let nobody pass who is not authenticated."""
+    """Authenticates clients, and lets no other requests pass before."""
 
     class Options(Plugin.Options):
         """`authority` says who may come; `introduce` tells the broker for whom the proxy speaks, where it depends."""

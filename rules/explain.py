@@ -21,7 +21,7 @@ from rules.values import Pattern
 from rules.vocabulary import EVERYBODY, Operation, PatternType
 
 OPTION = {kind: option for option, kind in RESOURCES.items()}
-NEAR = 3  # so many rules that nearly fit are shown
+NEAR = 3  # the number of rules that nearly fit and are shown
 
 
 class Suggestion(NamedTuple):

@@ -92,7 +92,7 @@ class Snapshot:
         self.file = file
         self.warnings = tuple(warnings)
         self.rules = tuple(rules)
-        # Principals that get the same answer whatever they ask.
+        # Principals whose answer does not depend on the question.
         self._fixed = {EVERYBODY: Decision(False, Why.NOBODY)} | {
             principal: Decision(True, Why.SUPER_USER, place=place) for principal, place in super_users.items()
         }

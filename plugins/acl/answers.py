@@ -22,7 +22,7 @@ from proxy.plugin.schema import NEWEST, arrays
 from rules import Operation, ResourceType
 from rules.vocabulary import CLUSTER_NAME
 
-UNASKED = -(2**31)  # authorized operations that nobody asked for
+UNASKED = -(2**31)  # the value where the client did not ask for authorized operations
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ class Authorizer:
         self.rules = rules
         self.now = services.clock.wall
         self.shadow = shadow
-        self.is_timed = False  # does a rule say when it holds?
-        self.is_over = False  # do other rules, or none, decide from now on?
+        self.is_timed = False  # whether a rule depends on the time
+        self.is_over = False  # whether other rules, or none, decide from now on
         self._seen: Snapshot | None = None
-        self._places: dict[object, str] = {}  # of rules that decided, as people are told
+        self._places: dict[object, str] = {}  # of rules that decided, as file:line:column
         self._counter = services.counter
         self._refused: dict[Api, Count] = {}
 

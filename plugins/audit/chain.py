@@ -40,7 +40,7 @@ def no_copy(lines: Sequence[bytes]) -> None:
 
 @dataclass(frozen=True)
 class Rotation:
-    """When a segment ends: at so many bytes on disk, or so many seconds after it began."""
+    """When a segment ends: at `size` bytes on disk, or `age` seconds after it began."""
 
     size: int = 16 << 20
     age: float = 900.0

@@ -55,7 +55,7 @@ class KnownParty:
         return self.shared
 
     def _renew(self, connection: Connection) -> None:
-        """Make the party anew if something of it has changed."""
+        """Make a new party if something in it has changed."""
         noted = noted_rules(connection)
         self._edition, self._rules_id = connection.edition, _no_rules if noted is None else noted.edition
         self._rules = self._rules_id()

@@ -29,7 +29,7 @@ class FalseList(Enum):
 
 
 class FalseAbortedTransactions(AnswerEffect):
-    """Say other aborted transactions of the partitions that are meant."""
+    """Change the list of aborted transactions of partitions that match."""
 
     apis: ClassVar = frozenset({FETCH})
     since: ClassVar = SaidSince(FETCH, 4, "have no aborted transactions")

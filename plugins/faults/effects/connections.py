@@ -52,7 +52,7 @@ class LateConnection(Effect):
 
 
 class BrokerDown(Effect):
-    """End each new connection, and each one that is there as soon as it asks for something."""
+    """End each new connection, and each open one at its next request."""
 
     of_connections: ClassVar[bool] = True
     how: EndOfConnection = Field(

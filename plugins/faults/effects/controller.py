@@ -17,7 +17,7 @@ NOBODY = -1
 
 
 class FalseController(AnswerEffect):
-    """Say another controller."""
+    """Name another controller, or none."""
 
     apis: ClassVar = frozenset({DESCRIBE_CLUSTER, METADATA})
     since: ClassVar = SaidSince(METADATA, 1, "name no controller")

@@ -18,7 +18,7 @@ SEVERAL_SINCE = 4  # the first version of FindCoordinator with many keys
 
 
 class FalseCoordinator(PartsEffect):
-    """Name another broker."""
+    """Name another broker as the coordinator."""
 
     apis: ClassVar = frozenset({FIND_COORDINATOR})
     nothing: ClassVar = "the answer names no coordinator that is meant"

@@ -35,7 +35,7 @@ class UniformDelay(Options):
 
 
 class NormalDelay(Options):
-    """A time about a mean."""
+    """Normally distributed times."""
 
     mean: Seconds = Field(description="The mean.", examples=["200ms"])
     deviation: Seconds = Field(description="The standard deviation.", examples=["50ms"])

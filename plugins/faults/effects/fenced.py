@@ -32,7 +32,7 @@ from proxy.plugin import (
 
 
 class Fenced(Enum):
-    """Who is."""
+    """What is fenced."""
 
     MEMBER = "member"
     INSTANCE = "instance"
@@ -68,7 +68,7 @@ CODES: dict[Fenced, Codes] = {
 
 
 class FencedClient(PresetAnswer):
-    """Tell a client that another one has taken its place."""
+    """Answer with the error of a fenced client."""
 
     who: Fenced = Field(description="As what it is fenced.", examples=["producer"])
 

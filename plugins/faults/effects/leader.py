@@ -20,14 +20,14 @@ NOBODY = -1
 
 
 class ToldLeader(Enum):
-    """Who is said to lead."""
+    """The leader in the answer."""
 
     NONE = "none"
     OTHER = "other"
 
 
 class FalseLeader(PartsEffect):
-    """Say another leader of the partitions that are meant."""
+    """Name another leader, or none, for partitions that match."""
 
     apis: ClassVar = frozenset({DESCRIBE_TOPIC_PARTITIONS, METADATA})
     nothing: ClassVar = "the answer has no partition that is meant and led"

@@ -35,14 +35,14 @@ SAID = {
 
 
 class EpochOff(Enum):
-    """Which epoch is said."""
+    """The epoch in the answer, relative to the real one."""
 
     OLDER = "older"
     NEWER = "newer"
 
 
 class FalseLeaderEpoch(PartsEffect):
-    """Say another epoch of the partitions that are meant."""
+    """Change the leader epoch of partitions that match."""
 
     apis: ClassVar = frozenset(SAID)
 

@@ -35,7 +35,7 @@ class Mangled(Enum):
 
 
 class MangleAnswer(AnswerEffect):
-    """Send other bytes."""
+    """Send an answer with wrong bytes."""
 
     what: Mangled = Field(description="What is wrong with them.", examples=["correlation_id"])
 

@@ -32,7 +32,7 @@ NOBODY = -1
 
 
 class Missing(Enum):
-    """What is left out of those that are meant."""
+    """What is left out."""
 
     TOPIC = "topic"
     PARTITION = "partition"

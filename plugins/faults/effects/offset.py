@@ -49,7 +49,7 @@ def shift(value: object) -> int | None:
 
 
 class FalseOffset(PartsEffect):
-    """Say other offsets of the partitions that are meant."""
+    """Change the offsets of partitions that match."""
 
     apis: ClassVar = frozenset(SAID)
     nothing: ClassVar = "the answer says no offset that is meant"

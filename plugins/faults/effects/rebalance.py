@@ -23,7 +23,7 @@ CODES = always(HEARTBEAT, SYNC_GROUP, code=ErrorCode.REBALANCE_IN_PROGRESS) | al
 
 
 class Rebalance(PresetAnswer):
-    """Tell a member to join again."""
+    """Answer with the error on which a member joins again."""
 
     @property
     def codes(self) -> Codes:

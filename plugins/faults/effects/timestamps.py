@@ -20,14 +20,14 @@ MOST = 100 * 365 * 86_400.0  # seconds; a larger shift would give no sensible ti
 
 
 class Into(Enum):
-    """Where to."""
+    """The direction of the shift."""
 
     PAST = "past"
     FUTURE = "future"
 
 
 class ShiftTimestamps(RecordsEffect):
-    """Shift the times of all records."""
+    """Shift the timestamps of all records."""
 
     by: Annotated[Seconds, Field(le=MOST)] = Field(description="How far.", examples=["1h"])
     into: Into = Field(default=Into.PAST, description="Into the past or the future.", examples=["future"])

@@ -51,7 +51,7 @@ COORDINATED = frozenset(
 
 
 class CoordinatorState(Enum):
-    """What a coordinator is."""
+    """The state of a coordinator."""
 
     ANY = "any"
     MOVED = "moved"

@@ -1,4 +1,4 @@
-"""Orders are placed by a producer and counted by a consumer, each once by its number, however often it was written."""
+"""Orders: a producer places them, and a consumer counts each number once, however often it was written."""
 
 from orders.counting import Order, count_orders, read_orders
 from orders.placing import NotPlacedError, place_order

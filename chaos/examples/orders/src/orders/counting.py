@@ -20,7 +20,7 @@ class Order(NamedTuple):
 
 
 def read_orders(bootstrap: str, topic: str = "orders") -> list[Order]:
-    """All records of the topic, from the first to what is the last now."""
+    """All records of the topic, from the first to the present last one."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "client.id": "counter", "group.id": "counter", "log_level": 0})
     try:
         found: list[Order] = []

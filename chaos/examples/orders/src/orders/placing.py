@@ -11,11 +11,11 @@ SECONDS = 20.0
 
 
 class NotPlacedError(Exception):
-    """Nobody knows whether the order was taken; or the broker said no."""
+    """The order was refused, or it is not known whether it was written."""
 
 
 def place_order(bootstrap: str, number: str = "", topic: str = "orders", partition: int = -1) -> tuple[int, int]:
-    """Write one order, and wait until Kafka has it. Gives its partition and offset.
+    """Write one order, and wait until Kafka has it. Returns its partition and offset.
 
     Without a number it gets one of its own. Partition -1 is any. Raises NotPlacedError.
     """
