@@ -154,7 +154,7 @@ class ClientHistory:
         return send
 
     def begin(self) -> NotedTransaction:
-        """Note the begin of a transaction."""
+        """Note the beginning of a transaction."""
         return NotedTransaction(self)
 
     def reads_from(self, topic: str, partition: int, offset: int) -> None:

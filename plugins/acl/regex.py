@@ -4,7 +4,8 @@
 # Linear time can still be long: nested counted repetitions turn a few characters into a program of thousands of steps.
 # So there are limits to the length of an expression, its memory and its time.
 # An expression is compiled and tried in a thread (`Call`), while the event loop goes on. One thread does so at a time:
-# each that computes takes the interpreter from the loop for some milliseconds, and twenty of them twenty times as long.
+# each computing thread takes the interpreter from the loop for some milliseconds, and twenty would take it twenty times
+# as long.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ Rules:
   a full disk leaves no gap.
 * The next segment is begun before a segment is sealed. So the last segment of a chain is where its writer stopped or
   was killed. If its seal says neither, later segments were cut off.
-* A segment ends when it is large or old enough, or its hour is over. A segment without events goes on. A segment also
-  ends when the window of summaries becomes longer than its first event says.
+* A segment ends when it is large or old enough, or its hour is over. A segment in which nothing happened stays open. A
+  segment also ends when the window of summaries becomes longer than its first event says.
 * A segment that is deleted or moved while it is written is sealed as it was, so that its loss is found. The next one
   begins after its last event.
 * An error of the disk is raised as OSError, and the operation can be tried again.
@@ -135,7 +135,7 @@ class Chain:
 
     @property
     def _is_over(self) -> bool:
-        """Whether the segment is old, or its hour is over. A segment without events goes on."""
+        """Whether the segment is old, or its hour is over. A segment in which nothing happened stays open."""
         begun, now = self._current.begun, self._wall()
         is_old = now >= begun + self._rotation.age or now // HOUR != begun // HOUR
         return is_old and self._current.file.events > 1

@@ -1,4 +1,4 @@
-"""Events of connections: their begin, the client's identity, what it was denied, and their end.
+"""Events of connections: their beginning, the client's identity, what it was denied, and their end.
 
 Rules:
 * The summaries of a connection are recorded before its end is.

@@ -1,4 +1,4 @@
-"""Frames: reading the frames of zstd of which a segment is made (`segments.py`).
+"""Frames: reading the zstd frames of a segment (`segments.py`).
 
 Bytes that are no whole frame, or a frame that is larger than any that the writer makes, are damaged. Reading ends
 there.

@@ -6,7 +6,7 @@
       - {fields: client_host, how: mask}
 
 Rules:
-* The first rule decides that names the field, and matches the name and the principal of the event.
+* Of the rules that name the field, the first one that matches the name and the principal of the event decides.
 * If a name or a principal is not known, a rule that asks for it holds, unless it is a rule that keeps names.
 * A field of a rule is a kind of name, wherever it stands in an event: `principal` is also the user whose ACL, quota
   or password an administrator changes.

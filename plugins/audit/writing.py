@@ -154,7 +154,7 @@ class JournalWriting:
         return self._over.popleft() if self._over else None
 
     def _rotate(self, more: bool) -> OSError | None:
-        """Begin another segment if it is time. If it cannot be begun, the present one goes on."""
+        """Begin another segment if it is time. If that fails, the present one stays open."""
         try:
             self._chain.rotate(more)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Faults: rules have the proxy misbehave towards clients as brokers can, reproducibly.
+"""Faults: the proxy gives clients the failures that real brokers have, by rules, reproducibly.
 
     - faults: {rules: faults.yaml}
 

@@ -1,7 +1,7 @@
 """Fast path: requests that no fault can be about pass without being read.
 
-Reading a small Produce request and comparing it with the faults takes 60 us. Finding that it need not be read takes
-0.5.
+Reading a small Produce request and comparing it with the faults takes 60 us. Recognising that it need not be read
+takes 0.5 us.
 
 # Where no fault can be about requests of this API by this client, the content of a request does not matter.
 # Where each fault names topics, the topics of Produce and Fetch requests are checked. A request passes if it begins
