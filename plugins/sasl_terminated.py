@@ -200,7 +200,7 @@ class SaslTerminated(Plugin):
 
     @on_request(SaslAuthenticateRequest)
     def authenticate(self, ctx: Context, request: SaslAuthenticateRequest) -> Steps:
-        """A token."""
+        """A token of the client."""
         session = self._session(ctx)
         do = TABLE[session.state][Comes.TOKEN]
         if do is Do.REFUSE:

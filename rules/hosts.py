@@ -29,7 +29,7 @@ class Host(NamedTuple):
 
     @property
     def written(self) -> str | dict[str, str]:
-        """As it stands in a file."""
+        """The value as written in a file."""
         looks_like_more = "/" in self.text or not self.text
         return {"literal": self.text} if self.network is None and looks_like_more else self.text
 

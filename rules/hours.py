@@ -126,7 +126,7 @@ class Hours(Section):
 
 
 def written(window: Hours) -> dict[str, Any]:
-    """As it stands in a file."""
+    """The hours as written in a file."""
     result: dict[str, Any] = {}
     if window.days is not None:
         result["days"] = [DAYS[day] for day in range(7) if any(day in some for some in window.days)]

@@ -105,7 +105,7 @@ def _of_name(kind: ResourceType, pattern: Pattern) -> str | None:
 
 
 class Denials:
-    """What is denied without any condition. A rule of which everything is denied so has no effect."""
+    """What is denied without any condition. An allow that is covered completely by these has no effect."""
 
     def __init__(self, file: AclFile) -> None:
         self.indexes: dict[tuple[ResourceType, str], PatternIndex[int]] = {}

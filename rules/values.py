@@ -36,7 +36,7 @@ class Pattern(NamedTuple):
 
     @property
     def written(self) -> str | dict[str, str]:
-        """As it stands in a file."""
+        """The value as written in a file."""
         if self.is_every:
             return WILDCARD
         prefixed = self.type is PatternType.PREFIXED

@@ -17,7 +17,7 @@ class Word(IntEnum):
 
     @property
     def word(self) -> str:
-        """As Kafka's tools write it: `DescribeConfigs`."""
+        """The word as Kafka's tools write it: `DescribeConfigs`."""
         return self.name.title().replace("_", "")
 
 

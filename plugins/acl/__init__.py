@@ -60,7 +60,7 @@ from rules.load import load
 
 
 class Acl(Plugin):
-    """Let clients do what the rules say. Raises BadFileError for a bad file."""
+    """Lets clients do what the rules allow. Raises BadFileError for a bad file."""
 
     class Options(Plugin.Options):
         """How the rules are enforced."""
@@ -155,7 +155,7 @@ class Acl(Plugin):
         return checked.decide()
 
     def is_needed(self, ctx: Context) -> bool:
-        """Must the answer be looked at?"""
+        """Whether the answer must be read."""
         return self in ctx.notes
 
     def finish(self, ctx: Context, response: Any) -> Decision:

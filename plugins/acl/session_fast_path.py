@@ -83,7 +83,7 @@ class FetchSamples:
         return known and (layout is None or layout.tried < MOST)
 
     def keep_layout(self, api: int, frame: memoryview, varying: Spans, passed: FetchSample) -> None:
-        """Keep a sample, which frames are like that differ only in the bytes `varying`."""
+        """Keep a sample. Frames are like it that differ only in the bytes `varying`."""
         letters, at = ">", HEAD
         for start, stop in varying:
             letters += f"{start - at}s" * (start > at) + f"{stop - start}x"

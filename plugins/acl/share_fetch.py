@@ -76,7 +76,7 @@ class ShareFetchCheck(Check):
 
 
 class ShareAcknowledgeCheck(Check):
-    """ShareAcknowledge goes on with the same sessions."""
+    """ShareAcknowledge, which continues the same sessions."""
 
     def __init__(self, fetched: ShareFetchCheck) -> None:
         self._fetched = fetched

@@ -83,7 +83,7 @@ class Windows:
     ) -> CompiledTally | None:
         """The tally of this window, in which requests are counted unread; None: the window is not open any more.
 
-        A new window of the same key that does not count these resources is not the one that is meant: None too.
+        None too if a new window of the same key does not count these resources.
         """
         with self._lock:
             window = self._open.get(key.connection, {}).get(key)

@@ -53,7 +53,7 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
 
 
 def summary(rows: Sequence[Row], total: int) -> str:
-    """In a sentence or two."""
+    """The answer in a sentence or two."""
     late = sum(row["too_old"] > 0 for row in rows)
     if not late:
         return f"Brokers of Kafka {RELEASE} accept all that was sent by {some(total, 'client')}."

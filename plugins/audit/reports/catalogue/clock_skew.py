@@ -54,7 +54,7 @@ def _counted(wrong: Column) -> tuple[Column, ...]:
 
 
 def summary(rows: Sequence[Row], total: int) -> str:
-    """In a sentence or two."""
+    """The answer in a sentence or two."""
     wrong = [row for row in rows if row["wrong"]]
     if not wrong:
         return "No clock was seen to be ahead of the proxy's, and the proxy's was not set back."

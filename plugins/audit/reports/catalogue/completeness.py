@@ -101,7 +101,7 @@ def _of_period(found: DataFrame, inputs: Inputs) -> DataFrame:
 
 
 def summary(rows: Sequence[Row], total: int) -> str:
-    """In a sentence or two."""
+    """The answer in a sentence or two."""
     many = {name: sum(row["events"] for row in rows if row["finding"] == name) for name in ("there", "missing", "lost")}
     if not any(many.values()):
         return "There are no events of the period, so that the seals alone say whether any are missing."

@@ -42,7 +42,7 @@ def _side(moved: DataFrame, who: str, what: str) -> DataFrame:
 
 
 def summary(rows: Sequence[Row], total: int) -> str:
-    """In a sentence or two."""
+    """The answer in a sentence or two."""
     if not total:
         return "No data went through the proxy."
     topics = len({row["topic"] for row in rows})

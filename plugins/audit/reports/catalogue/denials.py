@@ -36,7 +36,7 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
 
 
 def summary(rows: Sequence[Row], total: int) -> str:
-    """In a sentence or two."""
+    """The answer in a sentence or two."""
     if not total:
         return "Nothing was refused for want of a right."
     bursts = sum(row["most_at_once"] >= BURST for row in rows)

@@ -98,7 +98,7 @@ def _told(grants: Iterable[Grant], file: str) -> Iterator[tuple[Any, ...]]:
 
 
 def summary(rows: Sequence[Row], total: int) -> str:
-    """In a sentence or two."""
+    """The answer in a sentence or two."""
     unused = sum(row["state"] == NEVER for row in rows)
     if not total:
         return "The rules grant nothing."

@@ -52,7 +52,7 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
 
 
 def summary(rows: Sequence[Row], total: int) -> str:
-    """In a sentence or two."""
+    """The answer in a sentence or two."""
     if not total:
         return "No login failed."
     bursts, got_in = sum(row["most_at_once"] >= BURST for row in rows), sum(row["got_in"] > 0 for row in rows)

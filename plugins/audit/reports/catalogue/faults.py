@@ -39,7 +39,7 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
 
 
 def summary(rows: Sequence[Row], total: int) -> str:
-    """In a sentence or two."""
+    """The answer in a sentence or two."""
     if not total:
         return "No fault was injected."
     many = sum(row["requests"] for row in rows)

@@ -49,7 +49,7 @@ def told(facts: JournalFacts) -> Iterator[tuple[Any, ...]]:
 
 
 def summary(rows: Sequence[Row], total: int) -> str:
-    """In a sentence or two."""
+    """The answer in a sentence or two."""
     sealed = sum(row["state"] == "sealed" and row["remark"] is None for row in rows)
     others = sum(row["state"] not in ("sealed", "being written") or row["remark"] is not None for row in rows)
     if not total:

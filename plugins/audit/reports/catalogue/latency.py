@@ -52,7 +52,7 @@ def _quantile(name: str, percent: int) -> Column:
 
 
 def summary(rows: Sequence[Row], total: int) -> str:
-    """In a sentence or two."""
+    """The answer in a sentence or two."""
     if not total:
         return "There were no requests."
     many, lost, failed = (sum(row[name] for row in rows) for name in ("requests", "unanswered", "failed"))

@@ -29,7 +29,7 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
 
 
 def summary(rows: Sequence[Row], total: int) -> str:
-    """In a sentence or two."""
+    """The answer in a sentence or two."""
     users = len({row["principal"] for row in rows})
     if not total:
         return "No right was used, so that there is nothing to propose."

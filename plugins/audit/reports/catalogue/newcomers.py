@@ -39,7 +39,7 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
 
 
 def summary(rows: Sequence[Row], total: int) -> str:
-    """In a sentence or two."""
+    """The answer in a sentence or two."""
     if not total:
         return "Nobody came for the first time."
     users, hosts, clients = (sum(row["what"] == what for row in rows) for what in ("user", "host", "client id"))

@@ -48,7 +48,7 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
 
 
 def summary(rows: Sequence[Row], total: int) -> str:
-    """In a sentence or two."""
+    """The answer in a sentence or two."""
     if not total:
         return "Nobody read these records."
     who = sorted({row["principal"] or "a client without a name" for row in rows})

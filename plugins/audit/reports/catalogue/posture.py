@@ -59,7 +59,7 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
 
 
 def summary(rows: Sequence[Row], total: int) -> str:
-    """In a sentence or two."""
+    """The answer in a sentence or two."""
     if not total:
         return "There were no connections."
     served = [row for row in rows if row["concern"] != NOT_SERVED]

@@ -75,7 +75,7 @@ def _holds(pattern: Pattern, topic: Column) -> Column:
 
 
 def summary(rows: Sequence[Row], total: int) -> str:
-    """In a sentence or two."""
+    """The answer in a sentence or two."""
     if not total:
         return "Nobody touched a topic that has a tag."
     tags = ", ".join(sorted({row["tag"] for row in rows}))

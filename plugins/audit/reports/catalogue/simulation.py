@@ -47,7 +47,7 @@ def _place(decision: Decision, file: str) -> str | None:
 
 
 def summary(rows: Sequence[Row], total: int) -> str:
-    """In a sentence or two."""
+    """The answer in a sentence or two."""
     if not total:
         return "The rules allow everything that was used."
     users = len({row["principal"] for row in rows})

@@ -47,7 +47,7 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
 
 
 def summary(rows: Sequence[Row], total: int) -> str:
-    """In a sentence or two."""
+    """The answer in a sentence or two."""
     if not total:
         return f"Nobody moved more than {UNUSUAL} times the data of a usual hour."
     top = rows[0]
