@@ -18,6 +18,7 @@ STATIC = {
 }
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 AHEAD = ("-m", "tests.real.ahead")  # downloads for the tests, which take a minute or more
+BESIDE = ("-n", "2")  # two processes: one waits for brokers, the other computes; see tests/conftest.py
 HEADERS = Path("/usr/include/openssl/ssl.h")
 # Tools that pip cannot install. For each: whether it is there, what is not tested without it and how to install it, and
 # pytest's option that leaves those tests out.
@@ -51,6 +52,7 @@ def run(environment: Environment, arguments: Sequence[str]) -> int:
     with ExitStack() as stack:
         if all(argument.startswith("--") for argument in arguments):  # selected tests may need none of the downloads
             stack.enter_context(environment.beside(*AHEAD))
+            arguments = (*BESIDE, *arguments)
         return _run(environment, arguments)
 
 

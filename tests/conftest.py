@@ -6,6 +6,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from xdist.scheduler.loadscope import LoadScopeScheduling
 
 # A machine that others use too takes long now and then: how long an example takes says nothing about the code.
 hypothesis.settings.register_profile(
@@ -13,8 +14,11 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("any machine")
 
-REAL = Path(__file__).parent / "real"
+TESTS = Path(__file__).parent
+REAL = TESTS / "real"
 SECURED = REAL / "secured"
+# Run by several processes (-n), these stay together: the first wait for brokers most of the time, others compute.
+BESIDE = ("real", "acl"), ("hostile",)
 collect_ignore = ["plugins/package"]  # has tests of its own, for an environment of its own
 
 
@@ -33,6 +37,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+
+
+class _Parts(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """A process has one part after the other, each in its order."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        folder = nodeid.split("/", 2)[1]
+        return next((part[0] for part in BESIDE if folder in part), "others")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> _Parts:
+    return _Parts(config, log)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
