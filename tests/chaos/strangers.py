@@ -35,6 +35,9 @@ class Stranger:
 
     def tests(self, project: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run the tests of a project."""
+        # A root of its own for temporary folders: other runs add and remove folders in the common one meanwhile.
+        (root := project.parent / "temporary").mkdir(exist_ok=True)
+        environment = {"PYTEST_DEBUG_TEMPROOT": str(root), **environment}
         quiet = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=60")
         return self.run(project, *quiet, *arguments, **environment)
 

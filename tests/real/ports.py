@@ -5,7 +5,10 @@ range may be gone again by the time a broker binds it. Nor is one given again so
 
 A port is often given long before it is bound, and workers share theirs with whoever asks (SO_REUSEPORT): two runs on
 one machine would not notice that they have the same. So each port that is given is locked in a file of all runs
-(`fcntl`), as long as its process lives. The fixture `kafka_faults` looks elsewhere (`chaos/fixture/ports.py`).
+(`fcntl`), as long as its process lives. Processes of one run (`-n`) look in parts of their own: a broker of the one may
+be down for a moment while the other looks. The fixture `kafka_faults` looks elsewhere (`chaos/fixture/ports.py`).
+
+A port is free only if nobody has it at any address: a proxy that binds 0.0.0.0 would meet a broker at 127.0.0.11.
 
 No port has a digit as its first byte: behind 127.0.0.1 in an answer it would look like the address of a broker.
 """
@@ -24,7 +27,12 @@ from pathlib import Path
 
 from chaos.fixture.ports import is_free
 
-RANGE = range(15_000, 24_000)
+ALL = range(15_000, 24_000)
+PROCESSES = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+PROCESS = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+SHARE = len(ALL) // PROCESSES
+RANGE = ALL[PROCESS * SHARE : (PROCESS + 1) * SHARE]
+ANY = "0.0.0.0"
 KEPT = 800  # ports that a process has at a time; several processes at once must find 16 in a row
 
 _given: deque[int] = deque()  # the ports that were given last
@@ -42,13 +50,13 @@ def free_block(length: int, *hosts: str) -> int:
         block = range(first, first + length)
         if any(port in _given for port in block) or not _lock(first, length):
             continue
-        if all(is_free(host, port) for port in block for host in hosts):
+        if all(is_free(host, port) for port in block for host in (ANY, *hosts)):
             _given.extend(block)
             while len(_given) > KEPT:
                 fcntl.lockf(_locks(), fcntl.LOCK_UN, 1, _given.popleft())
             return first
         fcntl.lockf(_locks(), fcntl.LOCK_UN, length, first)
-    raise OSError(f"no {length} free ports in a row on {list(hosts)}")
+    raise OSError(f"no {length} free ports in a row in {RANGE} on {list(hosts)}")
 
 
 def accepts(addresses: Iterable[tuple[str, int]]) -> bool:
