@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Hashable
-from contextlib import ExitStack
 
 import structlog
 import trio
@@ -28,9 +27,10 @@ from proxy.core.steps import HandlerError, arrival_steps, caught
 from proxy.core.topology import Endpoint
 from proxy.net.admitting import admit, tell_not_served
 from proxy.net.beginning import serve
-from proxy.net.dial import UnreachableError, plain_socket
+from proxy.net.dial import UnreachableError
 from proxy.net.exposure import Exposure
-from proxy.net.outgoing import AnySocket
+from proxy.net.listeners import Listener
+from proxy.net.newcomer import Newcomer
 from proxy.net.reaching import Reaching
 from proxy.net.serving import Worker
 from proxy.net.tls.clients import Welcomed
@@ -39,126 +39,107 @@ from proxy.net.upstream import Upstream
 
 log = structlog.get_logger()
 
-ENDED = "the proxy ended it before it was served"
-
 
 class Arrivals:
-    """The clients of one listener, on their way to a broker of its cluster."""
+    """The clients of one listener, on their way to a broker of its cluster. They do not arrive where it is shut."""
 
     def __init__(
         self,
-        listener: str,
+        listener: Listener,
         exposure: Exposure,
         upstream: Callable[[], Upstream],
         worker: Worker,
     ) -> None:
-        self._listener = listener
+        self._port = listener
+        self._listener = listener.name
         self._cluster = exposure.cluster
-        self._topology = exposure.topologies[listener]
-        self._reaching = Reaching(self._topology, exposure.waiting[listener])
+        self._topology = exposure.topologies[listener.name]
+        self._reaching = Reaching(self._topology, exposure.waiting[listener.name])
         self._upstream = upstream
         self._worker = worker
-        self._arriving: set[trio.CancelScope] = set()
-        self._is_over = False
-
-    def end(self) -> None:
-        """The listener is gone: those on their way do not arrive."""
-        self._is_over = True
-        for scope in self._arriving:
-            scope.cancel()
 
     def accepted(self, client: socket.socket, peer: tuple[str, int], broker_id: int | None) -> None:
         """A client connected to the port of a broker, or (None) to the bootstrap port."""
         worker = self._worker
-        if worker.counters.open >= worker.limits.connections:
+        here, counters, most = worker.snapshot.listeners[self._listener], worker.counters, worker.limits.connections
+        if counters.open >= most:
             client.close()
-            worker.counters.over_connections += 1
-            most = f"{worker.limits.connections} are open (limits.connections)"
-            self._complain("connection refused", None, peer, most)
-            self._not_served(worker.snapshot.listeners[self._listener].filters, peer, broker_id, most)
+            counters.over_connections += 1
+            why = f"{most} are open (limits.connections)"
+            self._complain("connection refused", None, peer, why)
+            self._not_served(here.filters, peer, broker_id, why)
             return
-        worker.counters.accepted += 1
-        worker.counters.open += 1
-        worker.dialling.start_soon(self._arrive, client, peer, broker_id)
+        counters.accepted += 1
+        counters.open += 1
+        self._port.serve_beside(self._arrive, client, Newcomer(client, peer, broker_id, here))
 
     def _complain(self, event: str, about: Hashable, peer: tuple[str, int], why: str, **facts: object) -> None:
         here = {"client": str(Endpoint(*peer)), "listener": self._listener}
         self._worker.complaints.tell(log.warning, event, (self._listener, about), why, why=why, **facts, **here)
 
-    async def _arrive(self, client: socket.socket, peer: tuple[str, int], broker_id: int | None) -> None:
-        with (
-            self._worker.tasks.contained("bringing a client to a broker", listener=self._listener),
-            ExitStack() as given_up,
-        ):
-            given_up.callback(self._count_no_more)
-            given_up.callback(client.close)
-            scope = trio.CancelScope()
-            self._arriving.add(scope)
+    async def _arrive(self, client: socket.socket, newcomer: Newcomer) -> None:
+        with self._worker.tasks.contained("bringing a client to a broker", listener=self._listener):
             try:
-                with scope:
-                    await self._connect(client, peer, broker_id, given_up)
+                await self._connect(client, newcomer)
             finally:
-                self._arriving.remove(scope)
+                if not newcomer.is_served:
+                    self._give_up(newcomer)
 
-    def _count_no_more(self) -> None:
-        self._worker.counters.open -= 1
+    def _give_up(self, newcomer: Newcomer) -> None:
+        """No link comes of it."""
+        try:
+            self._not_served(newcomer.here.filters, newcomer.peer, newcomer.broker_id, newcomer.why, newcomer.welcomed)
+        finally:
+            self._worker.counters.open -= 1
+            newcomer.close()
 
-    async def _connect(
-        self, client: socket.socket, peer: tuple[str, int], broker_id: int | None, given_up: ExitStack
-    ) -> None:
-        """Bring it to a broker. `given_up`: what is done where no link comes of it."""
-        introduced = welcomed = None
-        shaken: AnySocket = client
-        why = ENDED
-        # By this a client comes in, whatever is in force meanwhile: part of one and part of another may be neither.
-        here, upstream = self._worker.snapshot.listeners[self._listener], self._upstream()
-        given_up.callback(lambda: self._not_served(here.filters, peer, broker_id, why, welcomed))
+    async def _connect(self, client: socket.socket, newcomer: Newcomer) -> None:
+        """Bring it to a broker. Where no link comes of it, `newcomer.why` says why not."""
+        upstream, counters = self._upstream(), self._worker.counters
+        here, peer, welcomed = newcomer.here, newcomer.peer, None
         try:
             if here.filters.accepted:
-                refusal = await self._refusal(here.filters, client, peer, broker_id)
+                refusal = await self._refusal(client, newcomer)
                 if refusal is not None:
-                    why = refusal
+                    newcomer.why = refusal
                     return
             if here.tls is not None:
-                welcomed = await here.tls.welcome(client, broker_id, self._worker.limits)
-                shaken, broker_id = welcomed.socket, welcomed.broker_id
-                given_up.callback(shaken.close)
+                welcomed = await here.tls.welcome(client, newcomer.broker_id, self._worker.limits)
+                newcomer.welcomed, newcomer.client, newcomer.broker_id = welcomed, welcomed.socket, welcomed.broker_id
             principal, seconds = None if welcomed is None else welcomed.principal, self._worker.limits.dial
             later = here.introduce_later
-            stream, introduced = await self._reaching.reach(upstream, broker_id, principal, seconds, later=later)
+            reached = await self._reaching.reach(upstream, newcomer.broker_id, principal, seconds, later=later)
+            newcomer.broker, introduced = reached
         except UnreachableError as error:
-            why = f"broker unreachable: {error}"
-            self._worker.counters.failed_dial += not error.stalled
-            self._worker.counters.slow_dial += error.stalled
+            newcomer.why = f"broker unreachable: {error}"
+            counters.failed_dial += not error.stalled
+            counters.slow_dial += error.stalled
             upstream.ask_again()
-            self._complain("broker unreachable", broker_id, peer, str(error), broker=broker_id)
+            self._complain("broker unreachable", newcomer.broker_id, peer, str(error), broker=newcomer.broker_id)
             return
         except HandshakeError as error:
-            why = f"no TLS: {error}"
-            self._worker.counters.slow_handshake += error.limit == "handshake"
-            self._worker.counters.over_handshakes += error.limit == "handshakes"
-            self._worker.counters.failed_handshakes += error.limit is None
+            newcomer.why = f"no TLS: {error}"
+            counters.slow_handshake += error.limit == "handshake"
+            counters.over_handshakes += error.limit == "handshakes"
+            counters.failed_handshakes += error.limit is None
             self._complain("no TLS", peer[0], peer, str(error))
             return
-        broker = plain_socket(stream)
-        given_up.callback(broker.close)
-        if self._is_over:
+        if self._port.is_shut:
             return
-        connection = Connection(peer, self._listener, self._cluster, self._topology, broker_id)
+        connection = Connection(peer, self._listener, self._cluster, self._topology, newcomer.broker_id)
         if welcomed is not None:
             connection.tls, connection.principal = welcomed.facts, welcomed.principal
             connection.taken_for = "" if welcomed.principal else None
         if introduced is not None:
             connection.taken_for = introduced.identity.principal
-        serve(self._worker, connection, here.filters.plugins[0], shaken, broker, introduced, given_up)
+        serve(self._worker, connection, here.filters.plugins[0], newcomer, introduced)
 
-    async def _refusal(
-        self, filters: Filters, client: socket.socket, peer: tuple[str, int], broker_id: int | None
-    ) -> str | None:
+    async def _refusal(self, client: socket.socket, newcomer: Newcomer) -> str | None:
         """Why plugins do not let this client come; None: all let it."""
+        peer, broker_id = newcomer.peer, newcomer.broker_id
         arrival = Arrival(peer, self._listener, self._cluster, broker_id)
         self._worker.reactor.clock.now = trio.current_time()  # no link wakes up where nobody is let in
-        steps = caught(arrival_steps(filters.accepted, arrival))
+        steps = caught(arrival_steps(newcomer.here.filters.accepted, arrival))
         decision = await admit(client, steps, self._worker.limits.idle)
         if isinstance(decision, Disconnect):
             self._complain("connection refused", broker_id, peer, decision.reason)

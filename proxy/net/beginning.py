@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-
 import trio
 
 from proxy.auth.identity import keep_up
@@ -11,7 +9,7 @@ from proxy.core.context import Connection
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
 from proxy.net.introductions import Introduced
-from proxy.net.outgoing import AnySocket
+from proxy.net.newcomer import Newcomer
 from proxy.net.serving import Worker
 from proxy.net.tls.sockets import TlsSocket
 
@@ -22,15 +20,12 @@ def serve(
     worker: Worker,
     connection: Connection,
     authentication: Plugin,
-    client: AnySocket,
-    broker: AnySocket,
+    newcomer: Newcomer,
     introduced: Introduced | None,
-    given_up: ExitStack,
 ) -> None:
-    """Serve both, from what the handshake of TLS brought ahead on.
-
-    `given_up`: what is done where no link comes of it.
-    """
+    """Serve this client, whose broker is there, from what the handshake of TLS brought ahead on."""
+    client, broker = newcomer.client, newcomer.broker
+    assert broker is not None
     snapshot, reactor = worker.snapshot, worker.reactor
     link: Link | None = None
     try:
@@ -45,7 +40,7 @@ def serve(
         if link is not None:
             link.release(FAILED)
         raise
-    given_up.pop_all()
+    newcomer.is_served = True
     try:
         conversation.carry_out(beginning)
         if isinstance(client, TlsSocket) and client.ahead and not conversation.closing:

@@ -3,7 +3,8 @@
 Rules:
 * An error is a few words that a person can act on, with the address: `kafka-1:9092: connection refused`.
 * A broker that is dialled somewhere else (`via`) keeps its address in all that is said and checked, by TLS too.
-* A socket that leaves here is a plain non-blocking one with TCP_NODELAY; whoever takes it closes it.
+* A socket that leaves here is non-blocking and has TCP_NODELAY; whoever takes it closes it.
+* A time limit is made where something is waited for, and nowhere else: each costs as much as dialling an address.
 """
 
 import errno
@@ -11,21 +12,22 @@ import os
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import overload
+from functools import lru_cache
 
 import trio
 
 from proxy.core.topology import Endpoint
-from proxy.net.tls.brokers import BrokerTls, TlsStream
+from proxy.net.broker_stream import BrokerStream
+from proxy.net.outgoing import AnySocket
+from proxy.net.tls.brokers import BrokerTls
 from proxy.net.tls.handshake import HandshakeError
-from proxy.net.tls.sockets import TlsSocket
 
 # trio limits unsent data to 16 KiB, which suits a task per connection. 0 restores the kernel's default.
 TCP_NOTSENT_LOWAT = getattr(socket, "TCP_NOTSENT_LOWAT", 25)
 KERNEL_DEFAULT = 0
 
 
-Check = Callable[[Endpoint], Awaitable[None]]
+Check = Callable[[Endpoint, float], Awaitable[None]]  # of an address, until a time of trio's; TooSlowError after it
 Via = Mapping[Endpoint, Endpoint]  # where to dial instead
 DIRECTLY: Via = {}
 
@@ -50,16 +52,26 @@ async def dial(
     tls: BrokerTls | None = None,
     check: Check | None = None,
     via: Via = DIRECTLY,
-) -> trio.SocketStream | TlsStream:
-    """A connection to `endpoint`, if `check` has nothing against it. Raises UnreachableError."""
+) -> BrokerStream:
+    """A connection to `endpoint` for us to speak on, if `check` has nothing against it. Raises UnreachableError."""
+    return BrokerStream(await connect(endpoint, seconds, tls, check, via))
+
+
+async def connect(
+    endpoint: Endpoint,
+    seconds: float,
+    tls: BrokerTls | None = None,
+    check: Check | None = None,
+    via: Via = DIRECTLY,
+) -> AnySocket:
+    """The same for the reactor."""
     until = trio.current_time() + seconds
-    place = via.get(endpoint, endpoint)
+    place = via.get(endpoint, endpoint) if via else endpoint
     way = f" (dialled at {place})" if place != endpoint else ""
     try:
-        with trio.fail_after(seconds):
-            if check is not None:
-                await check(endpoint)
-            stream = await _connect(place)
+        if check is not None:
+            await check(endpoint, until)
+        connected = await _connect(place, until)
     except trio.TooSlowError:
         raise UnreachableError(endpoint, f"no answer within {round(seconds, 2):g} s{way}", stalled=True) from None
     except OSError as error:
@@ -67,8 +79,7 @@ async def dial(
     except ValueError:  # the resolver cannot even encode it
         raise UnreachableError(endpoint, "no host has such a name") from None
     if tls is None:
-        return stream
-    connected = plain_socket(stream)
+        return connected
     try:
         return await tls.seal(connected, endpoint.host, max(0.0, until - trio.current_time()))
     except HandshakeError as error:
@@ -79,27 +90,32 @@ async def dial(
         raise
 
 
-async def _connect(endpoint: Endpoint) -> trio.SocketStream:
+async def _connect(endpoint: Endpoint, until: float) -> socket.socket:
     """A connection. To an address, which needs no name looked up and has no other beside it, at a third of the cost."""
-    address, family = (endpoint.host, endpoint.port), _family(endpoint.host)
+    address, family = (endpoint.host, endpoint.port), family_of(endpoint.host)
     if family is None:
-        return await trio.open_tcp_stream(*address)
-    connecting = socket.socket(family, socket.SOCK_STREAM)
+        with trio.fail_at(until):
+            return plain_socket(await trio.open_tcp_stream(*address))
+    connecting = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
     try:
-        connecting.setblocking(False)
+        connecting.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         failed = connecting.connect_ex(address)
         if failed == errno.EINPROGRESS:
-            await trio.lowlevel.wait_writable(connecting)
+            failed = connecting.connect_ex(address)  # a broker on this machine has accepted by now
+        if failed == errno.EALREADY:
+            with trio.fail_at(until):
+                await trio.lowlevel.wait_writable(connecting)
             failed = connecting.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if failed:
             raise OSError(failed, os.strerror(failed))
-        return trio.SocketStream(trio.socket.from_stdlib_socket(connecting))
+        return connecting
     except BaseException:
         connecting.close()
         raise
 
 
-def _family(host: str) -> socket.AddressFamily | None:
+@lru_cache(maxsize=1_000)
+def family_of(host: str) -> socket.AddressFamily | None:
     """Of an address; None for a name."""
     for family in (socket.AF_INET, socket.AF_INET6):
         with suppress(OSError, ValueError):
@@ -120,16 +136,8 @@ def reason(error: OSError) -> str:
     return str(cause)
 
 
-@overload
-def plain_socket(stream: trio.SocketStream) -> socket.socket: ...
-@overload
-def plain_socket(stream: trio.SocketStream | TlsStream) -> socket.socket | TlsSocket: ...
-
-
-def plain_socket(stream: trio.SocketStream | TlsStream) -> socket.socket | TlsSocket:
+def plain_socket(stream: trio.SocketStream) -> socket.socket:
     """The stream's socket for use outside trio."""
-    if isinstance(stream, TlsStream):
-        return stream.socket
     plain = socket.socket(fileno=stream.socket.detach())
     plain.setblocking(False)
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -22,6 +22,7 @@ import trio
 from plugins.api_versions import LOOP
 from proxy.core.topology import Endpoint
 from proxy.net.asking import CLIENT_ID, EndedError, ask
+from proxy.net.broker_stream import BrokerStream
 from proxy.net.dial import DIRECTLY, ReservedError, UnreachableError, Via, dial
 from proxy.net.loops import Loops
 from proxy.net.tls.brokers import BrokerTls
@@ -43,10 +44,10 @@ class Cluster(NamedTuple):
     cluster_id: str | None
 
 
-Introduce = Callable[[trio.abc.Stream, Endpoint], Awaitable[object]]
+Introduce = Callable[[BrokerStream, Endpoint], Awaitable[object]]
 
 
-async def nobody(stream: trio.abc.Stream, endpoint: Endpoint) -> None:
+async def nobody(stream: BrokerStream, endpoint: Endpoint) -> None:
     """The brokers want to know nobody."""
 
 

@@ -22,10 +22,9 @@ from proxy.net.upstream import Upstream
 
 
 class Front(NamedTuple):
-    """A listener, and the way of its clients."""
+    """A listener, with the way of its clients."""
 
     listener: Listener
-    arrivals: Arrivals
     place: object  # what makes it another one where it changes
 
 
@@ -75,7 +74,6 @@ class Fronts:
         self._worker.listeners.remove(listener)
         topology = self._exposure.topologies[listener.name]
         listener.shut()
-        front.arrivals.end()
         self._exposure.remove(listener)
         return topology
 
@@ -86,9 +84,8 @@ class Fronts:
         await nursery.start(listener.serve)
         worker.listeners.append(listener)
         self._exposure.add(listener)
-        arrivals = Arrivals(name, self._exposure, self._upstream, worker)
-        listener.accepted = arrivals.accepted
-        self._fronts[name] = Front(listener, arrivals, self._place(declared))
+        listener.accepted = Arrivals(listener, self._exposure, self._upstream, worker).accepted
+        self._fronts[name] = Front(listener, self._place(declared))
 
     def _place(self, declared: ListenerOptions) -> object:
         return declared.bind, declared.tls.hosts if declared.tls else None

@@ -15,7 +15,7 @@ Rules:
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -164,6 +164,10 @@ class Listener:
             for sockets in self._sockets.values():
                 for listening in sockets:
                     listening.close()
+
+    def serve_beside(self, do: Callable[..., Awaitable[None]], *about: object) -> None:
+        """Have this done for a client that was accepted; it is cancelled where the listener is shut."""
+        self._nursery.start_soon(do, *about)
 
     async def _accept(self, listening: socket.socket, node_id: int | None) -> None:
         with suppress(trio.ClosedResourceError):  # the port was closed

@@ -17,6 +17,7 @@ Rules:
 
 from __future__ import annotations
 
+import math
 import socket
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -51,11 +52,15 @@ class Loops:
         self._via = via
         self._tasks = tasks
 
-    async def check(self, endpoint: Endpoint) -> None:
-        """Raises LoopError where what is dialled for this address is a port of ours."""
+    async def check(self, endpoint: Endpoint, until: float = math.inf) -> None:
+        """Raises LoopError where what is dialled for this address is a port of ours, TooSlowError `until` then."""
         place = self._via.get(endpoint, endpoint)
         for listener in tuple(self._listeners):  # there may be others while names are looked up
-            if listener.has(place.port) and await _same_place(place, listener.bind.host):
+            if not listener.has(place.port):
+                continue
+            with trio.fail_at(until):
+                leads_back = await _same_place(place, listener.bind.host)
+            if leads_back:
                 raise self.found(endpoint, f"it is a port of listener {listener.name} of this proxy")
 
     def found(self, endpoint: Endpoint, why: str = "what is sent there comes back to this proxy") -> LoopError:

@@ -15,6 +15,7 @@ Rules:
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 
@@ -61,8 +62,11 @@ class Paths:
         self._start = start
         self._paths: OrderedDict[Endpoint, Path] = OrderedDict()  # in the order of last use
 
-    async def admit(self, endpoint: Endpoint) -> None:
-        """Return when a client may be brought there. Raises UnreachableError; LoopError where it leads back."""
+    async def admit(self, endpoint: Endpoint, until: float = math.inf) -> None:
+        """Return when a client may be brought there.
+
+        Raises UnreachableError; LoopError where it leads back; TooSlowError where that is not known `until` then.
+        """
         path = self._path(endpoint)
         while True:
             if trio.current_time() < path.refused_until:
@@ -74,7 +78,8 @@ class Paths:
             if question is None or path.dialled < (WAIT_AFTER if path.answered else AHEAD):
                 path.dialled += 1
                 return
-            await question.done.wait()
+            with trio.fail_at(until):
+                await question.done.wait()
             if question.failed is not None:
                 raise type(question.failed)(endpoint, question.failed.why, stalled=question.failed.stalled)
 

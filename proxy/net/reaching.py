@@ -15,7 +15,7 @@ import trio
 from proxy.core.topology import Endpoint, Topology
 from proxy.net.dial import UnreachableError
 from proxy.net.introductions import Introduced
-from proxy.net.tls.brokers import TlsStream
+from proxy.net.outgoing import AnySocket
 from proxy.net.upstream import Upstream
 
 HEARSAY = 1.0  # seconds within which all workers know of a broker that one learned of; a thousandth of that is usual
@@ -30,7 +30,7 @@ class Reaching:
 
     async def reach(
         self, upstream: Upstream, broker_id: int | None, principal: str | None, seconds: float, *, later: bool
-    ) -> tuple[trio.SocketStream | TlsStream, Introduced | None]:
+    ) -> tuple[AnySocket, Introduced | None]:
         """A connection to that broker, or (None) to any, within so many seconds. Raises UnreachableError.
 
         `principal`: for whom; `later`: the broker is told on the link who we are.
@@ -42,17 +42,17 @@ class Reaching:
         failed: UnreachableError | None = None
         for endpoint in candidates:
             try:
-                stream = await upstream.dial(endpoint, until)
+                connected = await upstream.connect(endpoint, until)
             except UnreachableError as error:
                 failed = failed or error
                 continue
             try:
-                return stream, None if later else await upstream.introduce(stream, endpoint, principal)
+                return connected, None if later else await upstream.introduce(connected, endpoint, principal)
             except UnreachableError as error:
                 failed = failed or error
-                await trio.aclose_forcefully(stream)
+                connected.close()
             except BaseException:  # the proxy is about to end
-                await trio.aclose_forcefully(stream)
+                connected.close()
                 raise
         assert failed is not None, "a cluster has bootstrap addresses"
         try:

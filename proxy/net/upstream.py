@@ -19,12 +19,14 @@ from proxy.auth.identity import Identities
 from proxy.core.backoff import backoff
 from proxy.core.topology import Endpoint
 from proxy.net.asking import CLIENT_ID
-from proxy.net.dial import DIRECTLY, ReservedError, UnreachableError, Via, dial
+from proxy.net.broker_stream import BrokerStream
+from proxy.net.dial import DIRECTLY, ReservedError, UnreachableError, Via, connect, dial
 from proxy.net.discovery import Cluster, discover, newest_metadata, nobody
 from proxy.net.introductions import Introduced, introduce_on
 from proxy.net.loops import Loops
+from proxy.net.outgoing import AnySocket
 from proxy.net.paths import Paths, Start
-from proxy.net.tls.brokers import BrokerTls, TlsStream
+from proxy.net.tls.brokers import BrokerTls
 from proxy.net.tls.sayings import TlsError
 from proxy.protocol.problem import ProtocolError
 from proxy.telemetry.counters import NetworkCounters
@@ -101,47 +103,47 @@ class Upstream:
             with trio.move_on_after((RARELY if self._reserved else EVERY) - SOONEST):
                 await self._asked.wait()
 
-    async def dial(self, endpoint: Endpoint, until: float) -> trio.SocketStream | TlsStream:
+    async def connect(self, endpoint: Endpoint, until: float) -> AnySocket:
         """A connection for a client. Raises UnreachableError."""
-        return await dial(endpoint, max(0.0, until - trio.current_time()), self.tls, self._check, self._via)
+        return await connect(endpoint, max(0.0, until - trio.current_time()), self.tls, self._check, self._via)
 
-    async def _check(self, endpoint: Endpoint) -> None:
-        """May a client be brought there? Raises UnreachableError."""
+    async def _check(self, endpoint: Endpoint, until: float) -> None:
+        """May a client be brought there? Raises UnreachableError, TooSlowError."""
         if self._paths is not None:
-            await self._paths.admit(endpoint)
+            await self._paths.admit(endpoint, until)
         if self._loops is not None:
-            await self._loops.check(endpoint)
+            await self._loops.check(endpoint, until)
 
     async def _ask_through(self, endpoint: Endpoint) -> None:
         """Ask the process at this address. Does the question come back to us? Raises UnreachableError."""
         with suppress(ProtocolError, TlsError):  # it is no broker, but no loop either
             await newest_metadata(endpoint, self.seconds, self.tls, self._loops, self._via)
 
-    async def introduce(self, stream: trio.abc.Stream, endpoint: Endpoint, principal: str | None) -> Introduced | None:
+    async def introduce(self, connected: AnySocket, endpoint: Endpoint, principal: str | None) -> Introduced | None:
         """Say on a fresh connection who we are for this client, if they want to know. Raises UnreachableError."""
         if self.identities is None:
             return None
-        return await introduce_on(stream, endpoint, self.identities, principal, self.seconds)
+        return await introduce_on(BrokerStream(connected), endpoint, self.identities, principal, self.seconds)
 
     @property
     def mark(self) -> str:
         """The client id of the proxy's own requests."""
         return CLIENT_ID if self._loops is None else self._loops.mark
 
-    async def dial_ourselves(self, endpoint: Endpoint) -> tuple[trio.SocketStream | TlsStream, float | None]:
+    async def dial_ourselves(self, endpoint: Endpoint) -> tuple[BrokerStream, float | None]:
         """A connection on which a broker knows us, and for how many seconds it does. Raises UnreachableError."""
         check = None if self._loops is None else self._loops.check
         stream = await dial(endpoint, self.seconds, self.tls, check, self._via)
         try:
-            introduced = await self.introduce(stream, endpoint, None)
+            introduced = await self.introduce(stream.socket, endpoint, None)
         except BaseException:
             with trio.CancelScope(shield=True):
                 await trio.aclose_forcefully(stream)
             raise
         return stream, introduced.lifetime if introduced else None
 
-    async def _introduce(self, stream: trio.abc.Stream, endpoint: Endpoint) -> None:
-        await self.introduce(stream, endpoint, None)
+    async def _introduce(self, stream: BrokerStream, endpoint: Endpoint) -> None:
+        await self.introduce(stream.socket, endpoint, None)
 
     async def _discover(self, failures: int) -> Cluster | None:
         tried = []

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Container
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from proxy.config import LimitOptions
 from proxy.config.model import ListenerOptions
@@ -32,8 +32,7 @@ from proxy.net.tls.watched_files import WatchedFiles
 from proxy.text.words import printable
 
 
-@dataclass(frozen=True, slots=True)
-class Welcomed:
+class Welcomed(NamedTuple):
     """A client after its handshake; `broker_id` is the broker that it asked for by name."""
 
     socket: TlsSocket

@@ -7,14 +7,16 @@ import pytest
 import trio
 
 from proxy.core.topology import Endpoint
-from proxy.net.dial import UnreachableError, dial, plain_socket
+from proxy.net.dial import UnreachableError, connect, dial
 from tests.proxy.net.scripted import LOOPBACK, Broker
 from tests.real.ports import free_port
 
 
-async def test_a_socket_for_the_reactor_is_plain_and_without_trios_settings(broker: Broker) -> None:
-    with plain_socket(await dial(broker.endpoint, 5)) as plain:
-        assert type(plain) is socket.socket
+@pytest.mark.parametrize("host", [LOOPBACK, "localhost"])
+async def test_a_socket_for_the_reactor_is_plain_and_without_trios_settings(broker: Broker, host: str) -> None:
+    plain = await connect(Endpoint(host, broker.endpoint.port), 5)
+    assert type(plain) is socket.socket
+    with plain:
         assert not plain.getblocking()
         assert plain.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         assert plain.getsockopt(socket.IPPROTO_TCP, 25) == 0  # TCP_NOTSENT_LOWAT

@@ -15,9 +15,9 @@ from structlog.testing import capture_logs
 from proxy.config import Config
 from proxy.core.topology import Endpoint
 from proxy.net import reaching
+from proxy.net.broker_stream import BrokerStream
 from proxy.net.channel import Learned
 from proxy.net.dial import plain_socket
-from proxy.net.tls.brokers import TlsStream
 from proxy.net.tls.handshake import shake_hands
 from proxy.net.tls.sockets import TlsSocket
 from proxy.protocol.header import request_frame
@@ -168,7 +168,7 @@ async def test_a_client_that_says_goodbye_and_waits_for_ours_gets_it(
         sealed.push()  # all of it at once, and no end of the connection itself
         answered = b""
         with trio.fail_after(PATIENCE):
-            while arrived := await TlsStream(sealed).receive_some():
+            while arrived := await BrokerStream(sealed).receive_some():
                 answered += arrived
         assert bool(answered) == bool(last_words)
         sealed.close()

@@ -8,7 +8,8 @@ from pathlib import Path
 import trio
 
 from proxy.config.tls import ClusterTls, ListenerTls
-from proxy.net.tls.brokers import BrokerTls, TlsStream
+from proxy.net.broker_stream import BrokerStream
+from proxy.net.tls.brokers import BrokerTls
 from proxy.net.tls.contexts import for_clients
 from proxy.net.tls.handshake import shake_hands
 from proxy.net.tls.sockets import TlsSocket
@@ -22,10 +23,11 @@ async def test_a_sealed_stream_sends_and_receives_and_ends(tmp_path: Path) -> No
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     theirs.setblocking(False)
-    at_broker, much = TlsStream(TlsSocket(theirs, server)), bytes(4 << 20)
+    sealed, much = TlsSocket(theirs, server), bytes(4 << 20)
+    at_broker = BrokerStream(sealed)
 
     async def broker() -> None:
-        await shake_hands(at_broker.socket, 5)
+        await shake_hands(sealed, 5)
         left = len(much)
         while left:
             left -= len(await at_broker.receive_some())
@@ -34,7 +36,7 @@ async def test_a_sealed_stream_sends_and_receives_and_ends(tmp_path: Path) -> No
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(broker)
-        stream = await BrokerTls("main", ClusterTls(ca=str(authority.file))).seal(ours, "kafka-1.", 5)
+        stream = BrokerStream(await BrokerTls("main", ClusterTls(ca=str(authority.file))).seal(ours, "kafka-1.", 5))
         await stream.send_all(much)
         assert await stream.receive_some() == b"all"
         assert await stream.receive_some() == b""

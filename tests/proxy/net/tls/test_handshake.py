@@ -84,6 +84,18 @@ async def flights(server: ssl.SSLContext, authority: str) -> list[bytes]:
     return found
 
 
+async def test_tickets_leave_with_the_first_answer(server: ssl.SSLContext, tmp_path: Path) -> None:
+    one, two = ends(server, for_brokers(ClusterTls(ca=str(tmp_path / "ca.pem"))))
+    assert await shaken(one, two) == []
+    with pytest.raises(BlockingIOError):
+        two.fill()
+    one.send(b"x")
+    assert read_all(two) == b"x"
+    session = two.tls.session
+    assert session is not None
+    assert session.has_ticket
+
+
 async def test_a_name_that_is_none_is_one_reason_and_no_traceback(
     server: ssl.SSLContext, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

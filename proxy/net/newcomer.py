@@ -1,0 +1,41 @@
+"""Newcomer: one client on its way to a broker, with what was opened for it. It owns both sockets until a link does."""
+
+from __future__ import annotations
+
+import socket
+
+from proxy.net.outgoing import AnySocket
+from proxy.net.snapshot import ListenerInForce
+from proxy.net.tls.clients import Welcomed
+
+ENDED = "the proxy ended it before it was served"
+
+
+class Newcomer:
+    """A client that was accepted. `client` is its socket, sealed once TLS is spoken on it.
+
+    By `here` it comes in, whatever is in force meanwhile: part of one and part of another may be neither. `why` is said
+    of one that is not served.
+    """
+
+    __slots__ = ("broker", "broker_id", "client", "here", "is_served", "peer", "welcomed", "why")
+
+    def __init__(
+        self, client: socket.socket, peer: tuple[str, int], broker_id: int | None, here: ListenerInForce
+    ) -> None:
+        self.client: AnySocket = client
+        self.peer = peer
+        self.broker_id = broker_id  # None: it came to the bootstrap port
+        self.here = here
+        self.welcomed: Welcomed | None = None
+        self.broker: AnySocket | None = None
+        self.is_served = False  # a link has its sockets
+        self.why = ENDED
+
+    def close(self) -> None:
+        """Close what was opened."""
+        try:
+            if self.broker is not None:
+                self.broker.close()
+        finally:
+            self.client.close()
