@@ -56,6 +56,7 @@ class Gate(Protocol):
 
 
 _numbers = count(1)
+_set = object.__setattr__
 ELEMENT = 500  # bytes that one element takes in memory, with what handlers make of it
 
 
@@ -98,8 +99,8 @@ class Connection:
     edition: object = field(init=False, repr=False)  # another object whenever an attribute was set
 
     def __setattr__(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
-        object.__setattr__(self, "edition", object())
+        _set(self, name, value)
+        _set(self, "edition", object())
 
     @property
     def held(self) -> int:

@@ -8,7 +8,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from types import GeneratorType
+from types import GeneratorType, NoneType
 from typing import Any
 
 from proxy.core.arrival import Arrival
@@ -18,6 +18,8 @@ from proxy.core.driving import StepDriver
 from proxy.core.failure import detached, name_of, raised_at
 from proxy.protocol.fiber import in_slices
 from proxy.protocol.schema import Message
+
+STEPS = (Sleep, Ask, Call, Wait, NoneType)  # a union of them would be made for each step anew
 
 
 class HandlerError(Exception):
@@ -35,7 +37,7 @@ def checked(steps: Generator[Any, Any, Decision], ctx: Context) -> Generator[Ste
     driver = StepDriver(steps)
     try:
         while (yield from in_slices(driver.advance)) if ctx.is_large else driver.advance():
-            if not isinstance(driver.step, Sleep | Ask | Call | Wait | None):
+            if not isinstance(driver.step, STEPS):
                 raise TypeError(f"{driver.step!r} is no step")
             try:
                 driver.give((yield driver.step))

@@ -52,9 +52,10 @@ def listen(
                 listening = undo.enter_context(socket.socket(family, socket.SOCK_STREAM))
                 listening.setblocking(False)
                 listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # what it accepts has it too
                 if shared:
                     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-                if untaken is not None and TCP_USER_TIMEOUT is not None:  # what it accepts has it too
+                if untaken is not None and TCP_USER_TIMEOUT is not None:  # likewise
                     listening.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, round(untaken * 1000))
                 if family == socket.AF_INET6:
                     listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, address[0] != "::")

@@ -121,12 +121,14 @@ class Conversation(SidePair):
     def carry_out(self, commands: Sequence[Command]) -> None:
         """Carry out the link's commands. All bytes for one socket are sent together."""
         self.buffer.deliver()
-        for side, kind in ((self.broker, ToBroker), (self.client, ToClient)):
-            pieces = [command.data for command in commands if isinstance(command, kind)]
-            if pieces:
-                side.send_all(pieces)
-        for command in commands:
-            if not isinstance(command, ToBroker | ToClient):
+        to_broker = [command.data for command in commands if type(command) is ToBroker]
+        to_client = [command.data for command in commands if type(command) is ToClient]
+        if to_broker:
+            self.broker.send_all(to_broker)
+        if to_client:
+            self.client.send_all(to_client)
+        if len(to_broker) + len(to_client) < len(commands):
+            for command in commands:
                 self._do(command)
 
     def _do(self, command: Command) -> None:
@@ -145,10 +147,14 @@ class Conversation(SidePair):
             self.shared.resuming.perform(self, command.token, command.work)
         elif isinstance(command, Emit):
             self.shared.emit(self, command.event)
-        elif isinstance(command, PauseClient | PauseBroker):
-            (self.client if isinstance(command, PauseClient) else self.broker).block()
-        elif isinstance(command, ResumeClient | ResumeBroker):
-            (self.client if isinstance(command, ResumeClient) else self.broker).unblock()
+        elif isinstance(command, PauseClient):
+            self.client.block()
+        elif isinstance(command, ResumeClient):
+            self.client.unblock()
+        elif isinstance(command, PauseBroker):
+            self.broker.block()
+        elif isinstance(command, ResumeBroker):
+            self.broker.unblock()
 
     def flush(self, side: Side) -> None:
         """Send on, since a socket takes bytes again."""

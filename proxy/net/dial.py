@@ -25,6 +25,7 @@ from proxy.net.tls.handshake import HandshakeError
 # trio limits unsent data to 16 KiB, which suits a task per connection. 0 restores the kernel's default.
 TCP_NOTSENT_LOWAT = getattr(socket, "TCP_NOTSENT_LOWAT", 25)
 KERNEL_DEFAULT = 0
+NON_BLOCKING = socket.SOCK_STREAM | socket.SOCK_NONBLOCK
 
 
 Check = Callable[[Endpoint, float], Awaitable[None]]  # of an address, until a time of trio's; TooSlowError after it
@@ -96,7 +97,7 @@ async def _connect(endpoint: Endpoint, until: float) -> socket.socket:
     if family is None:
         with trio.fail_at(until):
             return plain_socket(await trio.open_tcp_stream(*address))
-    connecting = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+    connecting = socket.socket(family, NON_BLOCKING)
     try:
         connecting.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         failed = connecting.connect_ex(address)

@@ -2,6 +2,7 @@
 
 Rules:
 * A socket that does not take all bytes is stalled: the rest is kept (`backlog.py`) and sent first.
+* The socket is non-blocking and has TCP_NODELAY when it comes here (`dial.py`, `bind.py`).
 * The socket may break during a send. Then `lost` is called, and the rest is dropped.
 """
 
@@ -31,8 +32,6 @@ class Outgoing(ABC):
     __slots__ = ("_backlog", "_finishes", "_lost", "_sendmsg", "_write", "fd", "sock", "stalled", "stalls")
 
     def __init__(self, sock: AnySocket, lost: Callable[[Any, OSError], None]) -> None:
-        sock.setblocking(False)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.sock = sock
         self.fd = sock.fileno()
         self._write: Callable[[Buffer], int] = sock.send

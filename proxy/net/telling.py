@@ -8,6 +8,7 @@ Rules:
 
 from __future__ import annotations
 
+import logging
 from functools import cache
 
 import structlog
@@ -41,6 +42,7 @@ class Telling:
     def __init__(self, complaints: Complaints) -> None:
         self._complaints = complaints
         self._tell = complaints.tell
+        self._is_verbose = log.is_enabled_for(logging.DEBUG)  # to find the facts that nobody reads takes 8 us
 
     def __call__(self, conversation: Conversation, event: Event) -> None:
         """Write the line of this event, if it is due."""
@@ -76,10 +78,11 @@ class Telling:
 
     def ended(self, conversation: Conversation, reason: str | None) -> None:
         """A link is over; `reason`: where something was wrong, or the proxy ended it."""
-        facts = conversation.link.connection.facts()
         if reason is None:
-            log.debug("connection closed", **facts)
+            if self._is_verbose:
+                log.debug("connection closed", **conversation.link.connection.facts())
             return
+        facts = conversation.link.connection.facts()
         about = facts["listener"], conversation.link.connection.whose
         write = log.warning if conversation.is_fault else log.info
         self._tell(write, "connection ended", about, reason, why=reason, **facts)

@@ -158,6 +158,7 @@ class StructType(type):
         namespace["__slots__"] = tuple(field.name for field in fields)
         namespace["fields"] = fields
         namespace["field"] = {field.name: field for field in fields}
+        namespace["needed"] = frozenset(field.name for field in fields if field.required)
         return super().__new__(mcs, name, bases, namespace, **options)
 
 
@@ -168,6 +169,7 @@ class Struct(metaclass=StructType):
 
     fields: ClassVar[tuple[Field, ...]] = ()
     field: ClassVar[dict[str, Field]] = {}
+    needed: ClassVar[frozenset[str]] = frozenset()
     if TYPE_CHECKING:
         unknown_tags: list[tuple[int, bytes]] = []
 
@@ -176,9 +178,9 @@ class Struct(metaclass=StructType):
             if name not in self.field and name != "unknown_tags":
                 raise TypeError(f"{type(self).__qualname__} has no field {name!r}")
             setattr(self, name, value)
-        for field in self.fields:
-            if field.required and field.name not in values:
-                raise TypeError(f"{type(self).__qualname__} needs the field {field.name!r}")
+        if not values.keys() >= self.needed:
+            missing = next(field.name for field in self.fields if field.required and field.name not in values)
+            raise TypeError(f"{type(self).__qualname__} needs the field {missing!r}")
 
     def __getattr__(self, name: str) -> Any:
         # Only reached if the slot is empty: most messages never set most fields.

@@ -48,10 +48,6 @@ class TlsSocket:
         """The socket's descriptor."""
         return self._sock.fileno()
 
-    def setblocking(self, flag: bool) -> None:
-        """As a socket's; it never blocks."""
-        self._sock.setblocking(flag)
-
     def setsockopt(self, level: int, option: int, value: int | bytes) -> None:
         """As a socket's."""
         self._sock.setsockopt(level, option, value)

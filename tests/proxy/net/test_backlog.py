@@ -50,7 +50,7 @@ def test_what_is_lent_is_copied_and_a_part_of_a_large_piece_keeps_all_of_it() ->
 
 
 def test_a_pipe_leaves_before_the_pieces() -> None:
-    (one, source), (target, other) = pair(), pair()
+    (one, source), (other, target) = pair(), pair()
     with one, source, target, other:
         pipe = Pipes().take()
         assert pipe is not None

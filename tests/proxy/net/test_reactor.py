@@ -95,12 +95,14 @@ class World:
 
 
 def pair(buffers: int = 0) -> tuple[socket.socket, socket.socket]:
-    """Two connected TCP sockets; with `buffers`, small ones."""
+    """Two connected TCP sockets, the second one as a reactor wants it; with `buffers`, small ones."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         if buffers:
             server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffers)
         one = socket.create_connection(server.getsockname())
         other, _ = server.accept()
+    other.setblocking(False)
+    other.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if buffers:
         for each in (one, other):
             each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffers)

@@ -27,7 +27,7 @@ class Posting:
 
     def side(self) -> tuple[Side, Callable[[int], bytes]]:
         """A side, and what comes at the other end of it, so many bytes."""
-        ours, other = map(self._sockets.enter_context, pair())
+        other, ours = map(self._sockets.enter_context, pair())
         other.settimeout(5)
         splitter = Splitter(RESPONSE_HEAD, lambda head, data, pos: None, Fault.BROKER)
         side = Side(ours, splitter, lambda data: None, lambda side, error: None, OrderedDict())

@@ -25,7 +25,7 @@ class Passing:
     """A side whose large frame began, its peer, and what both ends of them see."""
 
     def __init__(self, sockets: ExitStack) -> None:
-        (self.sends, ours), (its, self.receives) = (map(sockets.enter_context, pair()) for _ in range(2))
+        (self.sends, ours), (self.receives, its) = (map(sockets.enter_context, pair()) for _ in range(2))
         self.side, self.peer = (
             Side(sock, Splitter(RESPONSE_HEAD, _nobody, Fault.BROKER), lambda data: None, self.lose, OrderedDict())
             for sock in (ours, its)
