@@ -133,17 +133,18 @@ class Link(AssembledLink):
 
     def _settle(self) -> None:
         """Do what became possible: answers that are due, requests that were held, questions of ours, the end."""
-        requests, responses = self.requests, self.responses
+        requests, responses, outbox = self.requests, self.responses, self.outbox
         if self._silent is not None:
             return
         responses.settle()
         if responses.state is State.ENDED:
             self._end(responses.reason, responses.how)
-        if self.closed or self._silent is not None:
+        if outbox.closed or self._silent is not None:
             return
         self._gate.settle()
         requests.settle()
         self._questions.settle()
-        is_done = requests.settled and responses.idle
-        if requests.is_over and not self.closed and (is_done or requests.how in AT_ONCE):
+        if not requests.is_over or outbox.closed:
+            return
+        if requests.how in AT_ONCE or (requests.settled and responses.idle):
             self._end(requests.reason, requests.how)

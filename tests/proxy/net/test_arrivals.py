@@ -6,6 +6,7 @@ from contextlib import ExitStack
 import pytest
 import trio
 from structlog.testing import capture_logs
+from trio.testing import wait_all_tasks_blocked
 
 from proxy.config.plugins import BUILT_IN
 from proxy.core.decisions import Disconnect, How, Steps, Wait
@@ -15,6 +16,7 @@ from proxy.net import upstream
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from tests.proxy.net.refusing import PLACE, Refusing
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker, configuration, connected, port_of, serving
+from tests.proxy.net.test_reactor import pair
 from tests.real.ports import free_port
 
 
@@ -101,6 +103,22 @@ async def test_a_client_that_leaves_while_its_broker_is_dialled_is_forgotten(bro
         with trio.fail_after(PATIENCE):
             while gateway.counters.accepted < 20 or gateway.counters.open:
                 await trio.lowlevel.checkpoint()
+
+
+async def test_a_client_that_was_accepted_when_its_listener_went_is_closed_and_that_is_all(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs, ours = pair()
+    async with serving(configuration(broker.endpoint)) as gateway:
+        (listener,) = gateway._worker.listeners
+        with theirs:
+            listener.accepted(ours, theirs.getsockname(), None)
+            monkeypatch.setattr(gateway.snapshot, "listeners", {})  # its task has not begun yet
+            listener.shut()
+            await wait_all_tasks_blocked()
+            assert theirs.recv(1) == b""
+        assert (gateway.counters.open, gateway.counters.failed_tasks) == (0, 0)
+        monkeypatch.undo()
 
 
 @pytest.fixture

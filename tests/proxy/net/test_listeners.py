@@ -98,6 +98,23 @@ async def test_all_ports_close_when_it_ends() -> None:
     assert is_free(LOOPBACK, door.port + 2)
 
 
+async def test_what_is_done_beside_it_is_cancelled_when_it_is_shut(door: Door) -> None:
+    began, ended = trio.Event(), trio.Event()
+
+    async def serve(client: str) -> None:
+        began.set()
+        try:
+            await trio.sleep_forever()
+        finally:
+            ended.set()
+
+    door.listener.serve_beside(serve, "a client")
+    with trio.fail_after(PATIENCE):
+        await began.wait()
+        door.listener.shut()
+        await ended.wait()
+
+
 async def test_a_taken_port_of_a_broker_says_which_broker_and_what_to_change(door: Door) -> None:
     with socket.create_server((LOOPBACK, door.port + 3)):
         with pytest.raises(BindError) as raised:
