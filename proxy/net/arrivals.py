@@ -71,6 +71,7 @@ class Arrivals:
             return
         counters.accepted += 1
         counters.open += 1
+        worker.reactor.expect()
         self._port.serve_beside(self._arrive, client, Newcomer(client, peer, broker_id, here))
 
     def _complain(self, event: str, about: Hashable, peer: tuple[str, int], why: str, **facts: object) -> None:

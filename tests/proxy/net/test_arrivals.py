@@ -12,7 +12,7 @@ from proxy.config.plugins import BUILT_IN
 from proxy.core.decisions import Disconnect, How, Steps, Wait
 from proxy.core.signal import Signal
 from proxy.core.topology import Endpoint
-from proxy.net import upstream
+from proxy.net import reactor, upstream
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from tests.proxy.net.refusing import PLACE, Refusing
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker, configuration, connected, port_of, serving
@@ -105,20 +105,34 @@ async def test_a_client_that_leaves_while_its_broker_is_dialled_is_forgotten(bro
                 await trio.lowlevel.checkpoint()
 
 
+async def test_a_client_that_comes_in_does_not_wait_while_the_reactor_lingers(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = configuration(broker.endpoint)
+    async with serving(config):
+        with monkeypatch.context() as patched:
+            patched.setattr(reactor, "LINGER", 10.0)
+            patched.setattr(reactor, "COMING_IN", 600.0)
+            began = trio.current_time()
+            for _ in range(2):
+                async with connected(LOOPBACK, port_of(config, 1)) as client:
+                    assert await client.beat() == 0
+            assert trio.current_time() - began < 10.0
+
+
 async def test_a_client_that_was_accepted_when_its_listener_went_is_closed_and_that_is_all(
     broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     theirs, ours = pair()
     async with serving(configuration(broker.endpoint)) as gateway:
         (listener,) = gateway._worker.listeners
-        with theirs:
+        with theirs, monkeypatch.context() as patched:
             listener.accepted(ours, theirs.getsockname(), None)
-            monkeypatch.setattr(gateway.snapshot, "listeners", {})  # its task has not begun yet
+            patched.setattr(gateway.snapshot, "listeners", {})  # its task has not begun yet
             listener.shut()
             await wait_all_tasks_blocked()
             assert theirs.recv(1) == b""
         assert (gateway.counters.open, gateway.counters.failed_tasks) == (0, 0)
-        monkeypatch.undo()
 
 
 @pytest.fixture
