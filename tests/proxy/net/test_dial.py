@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import gc
 import socket
+from contextlib import ExitStack
+from typing import Any
 
 import pytest
 import trio
@@ -10,6 +12,8 @@ from proxy.core.topology import Endpoint
 from proxy.net.dial import UnreachableError, connect, dial
 from tests.proxy.net.scripted import LOOPBACK, Broker
 from tests.real.ports import free_port
+
+NOBODY = "127.0.0.2"  # an address of this machine on which no broker listens
 
 
 @pytest.mark.parametrize("host", [LOOPBACK, "localhost"])
@@ -28,6 +32,58 @@ async def test_a_closed_port_is_said_with_its_address() -> None:
         await dial(Endpoint(LOOPBACK, port), 5)
     assert str(raised.value) == f"{LOOPBACK}:{port}: connection refused"
     assert not raised.value.stalled
+
+
+class Names(trio.abc.HostnameResolver):
+    """Every name has these addresses of this machine; `asked` is how often somebody wanted to know."""
+
+    def __init__(self, *addresses: str) -> None:
+        self.asked = 0
+        self._addresses = addresses
+
+    async def getaddrinfo(self, host: Any, port: Any, *how: int) -> list[Any]:
+        self.asked += 1
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in self._addresses]
+
+    async def getnameinfo(self, sockaddr: Any, flags: int) -> tuple[str, str]:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(("addresses", "asked"), [((LOOPBACK,), 1), ((LOOPBACK, NOBODY), 1), ((NOBODY, LOOPBACK), 2)])
+async def test_a_name_is_dialled_wherever_it_answers(broker: Broker, addresses: tuple[str, ...], asked: int) -> None:
+    names = Names(*addresses)
+    trio.socket.set_custom_hostname_resolver(names)
+    connected = await connect(Endpoint("kafka.example.com", broker.endpoint.port), 5)
+    assert isinstance(connected, socket.socket)
+    with connected:
+        assert connected.getpeername() == broker.endpoint
+    assert names.asked == asked
+
+
+@pytest.mark.parametrize("addresses", [(NOBODY,), (NOBODY, "127.0.0.3")])
+async def test_a_name_that_answers_nowhere_is_said_in_the_usual_words(
+    broker: Broker, addresses: tuple[str, ...]
+) -> None:
+    trio.socket.set_custom_hostname_resolver(Names(*addresses))
+    port = broker.endpoint.port
+    with pytest.raises(UnreachableError, match=rf"^kafka\.example\.com:{port}: connection refused$"):
+        await dial(Endpoint("kafka.example.com", port), 5)
+
+
+async def test_a_first_address_that_stalls_is_waited_for_as_long_as_trio_would(broker: Broker) -> None:
+    trio.socket.set_custom_hostname_resolver(Names(NOBODY, LOOPBACK))
+    with socket.socket() as full:
+        full.bind((NOBODY, broker.endpoint.port))
+        full.listen(0)
+        with ExitStack() as stack:
+            for _ in range(2):  # these fill its queue: what comes now gets no answer
+                waiting = stack.enter_context(socket.socket())
+                waiting.setblocking(False)
+                waiting.connect_ex(full.getsockname())
+            connected = await connect(Endpoint("kafka.example.com", broker.endpoint.port), 5)
+    assert isinstance(connected, socket.socket)
+    with connected:
+        assert connected.getpeername() == broker.endpoint
 
 
 async def test_a_broker_is_dialled_where_via_says(broker: Broker) -> None:
