@@ -83,6 +83,7 @@ class FilterChain:
         self.tail_only = (
             response is not None and response.names is not None and ends_in_tags(api.response, response.names)
         )
+        self.only_tail = self.tail_only and not observers and unread is None
         self._bare = Alike()
         self._response_header = skipper(ResponseHeader, api.response_header(version))
 
@@ -123,7 +124,7 @@ class FilterChain:
     def ends_bare(self, data: memoryview, start: int, stop: int) -> bool:
         """Has the response from `start` to `stop` no tagged fields of its own? Most of Produce and Fetch have none.
 
-        If only such fields are wanted, no handler needs to see it: 0.5 us instead of 6 for reading it and asking them.
+        If only such fields are wanted, no handler needs to see it: 0.4 us instead of 6 for reading it and asking them.
         """
         body = start + RESPONSE_HEAD.size
         if self._bare.knows(data, body, stop):

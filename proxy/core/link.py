@@ -54,8 +54,10 @@ class Link(AssembledLink):
         if outbox.commands:
             outbox.start()
         spans = requests.feed(data)
-        if len(spans) == 1 and spans[0] is data and not (requests.unsettled or outbox.commands):
-            return None
+        if spans is None:
+            if not (requests.unsettled or outbox.commands):
+                return None
+            spans = [data]
         outbox.to_broker(spans)
         if requests.unsettled or requests.splitter.held is not None:
             requests.stop()
@@ -69,8 +71,10 @@ class Link(AssembledLink):
             outbox.start()
         spans = self.responses.feed(data)
         waiting = requests.unsettled or self.inflight.ours or requests.state is not OPEN
-        if len(spans) == 1 and spans[0] is data and not (waiting or outbox.commands):
-            return None
+        if spans is None:
+            if not (waiting or outbox.commands):
+                return None
+            spans = [data]
         outbox.to_client(spans)
         if waiting or self.responses.splitter.held is not None:
             self._settle()

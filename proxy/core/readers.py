@@ -149,7 +149,7 @@ class Ending:
         self.blind = 0
 
     def read(self, span: memoryview, last: bool) -> Sequence[Buffer] | None:
-        """The next span; returns what may leave of it."""
+        """The next span; returns what may leave of it, None for all of it as it came."""
         self._left -= self.blind + len(span)
         try:
             out = self._take(span)
@@ -174,9 +174,10 @@ class Ending:
         names = self._chain.response.names or ()
         self._tail = Tail(self._chain.api.response, self._chain.version, names, left)
         header = len(span) - (len(start) - body)
-        return [span[:header], *self._watch(self._tail, span[header:])]
+        rest = self._watch(self._tail, span[header:])
+        return None if rest is None else [span[:header], *rest]
 
-    def _watch(self, tail: Tail, span: memoryview) -> Sequence[Buffer]:
+    def _watch(self, tail: Tail, span: memoryview) -> Sequence[Buffer] | None:
         out = tail.feed(span)
         self.blind = max(min(tail.unread, self._left - 1), 0)
         return out

@@ -50,13 +50,16 @@ class Responses(ResponseLane):
         if slot[0] != head[1]:
             return self._unpaired(f"the broker answered {head[1]} where {slot[0]} was due")
         slots.popleft()
-        if not slot[1].sees_response:
+        chain = slot[1]
+        if not chain.sees_response:
             return None
         stop = pos + SIZE.size + head[0]
-        if type(slot[1]) is not CountedChain:
+        if type(chain) is FilterChain and chain.only_tail and stop <= len(data) and chain.ends_bare(data, pos, stop):
+            return None  # what `_look` would find, 0.3 us sooner
+        if type(chain) is not CountedChain:
             return self._look(slot, data, pos, stop)
         whole = stop <= len(data)
-        if whole and self._counted.answer(slot[1], slot[2], data, pos, stop, self._outcomes.clock.now):
+        if whole and self._counted.answer(chain, slot[2], data, pos, stop, self._outcomes.clock.now):
             return None
         return self._not_counted(slot, data, pos, stop)
 

@@ -2,18 +2,17 @@
 
 Rules:
 * A walk over a frame looks at lengths, counts and tags, and at nothing else. `Looked` notes where, once. After that,
-  one comparison of numbers says whether a walk over a frame of the same length would see the same: 0.5 us instead of
+  the bytes at these places say whether a walk over a frame of the same length would see the same: 0.3 us instead of
   1.3.
 * The first layout that was remembered for a length stays. A frame with another layout is walked.
-* Comparing takes 3 ns a byte, walking 80 ns a place: if a walk has little to look at (records), walking is faster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from struct import Struct
 
 LONGEST = 8 << 10  # bytes of a frame that is remembered
-DENSE = 20  # the most bytes of a frame for each place that a walk looks at
 MOST = 64  # lengths that are remembered
 
 
@@ -33,17 +32,17 @@ class Looked:
 
 
 class Alike:
-    """Layouts by length of frame: which bytes a walk looked at (as a mask), and their values."""
+    """Layouts by length of frame: what takes out the bytes that a walk looked at, and their values."""
 
     __slots__ = ("_layouts",)
 
     def __init__(self) -> None:
-        self._layouts: dict[int, tuple[int, int] | None] = {}  # None: walking is faster
+        self._layouts: dict[int, tuple[Callable[[memoryview, int], tuple[bytes, ...]], tuple[bytes, ...]]] = {}
 
     def knows(self, data: memoryview, start: int, stop: int) -> bool:
         """Have the bytes from `start` to `stop` the layout that was remembered?"""
         layout = self._layouts.get(stop - start)
-        return layout is not None and int.from_bytes(data[start:stop]) & layout[0] == layout[1]
+        return layout is not None and layout[0](data, start) == layout[1]
 
     def remember(self, data: memoryview, start: int, stop: int, walk: Callable[[Looked, int], int]) -> None:
         """Remember the layout of these bytes: `walk` goes over them."""
@@ -51,11 +50,16 @@ class Alike:
             return
         looked = Looked(data[start:stop])
         walk(looked, 0)
-        if stop - start > DENSE * len(looked.places):
-            self._layouts[stop - start] = None
-            return
-        mask = bytearray(stop - start)
-        for place in looked.places:
-            mask[place] = 255
-        seen = int.from_bytes(mask)
-        self._layouts[stop - start] = seen, int.from_bytes(looked.data) & seen
+        take = _taking(looked.places).unpack_from
+        self._layouts[stop - start] = take, take(looked.data, 0)
+
+
+def _taking(places: Iterable[int]) -> Struct:
+    """What takes out the bytes at these places, those that stand together in one piece."""
+    form, end, length = [], 0, 0
+    for place in sorted(places):
+        if place > end:
+            form.append(f"{length}s{place - end}x")
+            length = 0
+        length, end = length + 1, place + 1
+    return Struct("".join([*form, f"{length}s"]))

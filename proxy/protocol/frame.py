@@ -6,7 +6,7 @@ Rules:
 * `meet` is called once a frame, when its head is there. It returns who reads the frame: nobody (None), or a `Reader`,
   which gets the frame whole, or span by span as it passes.
 * Every byte leaves once and in order, unless a reader gave other bytes instead. Bytes that no reader replaced leave in
-  as few pieces as possible: a chunk without a change is given back as it came.
+  as few pieces as possible: for a chunk without a change `feed` returns None.
 * Three things are kept between chunks: a head that was cut (at most 11 bytes), a frame that a reader wants whole, and
   the bytes after a `HOLD`. None is longer than `longest`, or than one chunk.
 * Bytes that are no frame end the stream: `problem` says why. The bytes before them still leave.
@@ -169,10 +169,14 @@ class Splitter:
     def resume(self, instead: Sequence[Buffer] = ()) -> list[Buffer]:
         """Go on after a HOLD; `instead` is the outcome of the frame that waited."""
         held, self.held = self.held, None
-        return [*instead, *self.feed(memoryview(held))] if held else list(instead)
+        if not held:
+            return list(instead)
+        data = memoryview(held)
+        spans = self.feed(data)
+        return [*instead, data] if spans is None else [*instead, *spans]
 
-    def feed(self, data: memoryview) -> list[Buffer]:
-        """Take the next bytes of the stream. Returns the bytes that leave now."""
+    def feed(self, data: memoryview) -> list[Buffer] | None:
+        """Take the next bytes of the stream. Returns the bytes that leave now, or None for all of `data` as it came."""
         met: Reader | None = None
         if self._calm and len(data) >= self._head_size:
             head = self._unpack(data)
@@ -180,23 +184,24 @@ class Splitter:
                 met = self._meet(head, data, 0)
                 if met is None:
                     self.begun = True
-                    return [data]  # one whole frame that no reader wants: the usual case
+                    return None  # one whole frame that no reader wants: the usual case
         out = self._feed(data, met)
         self._calm = self.between and self.held is None and not self._carry
         return out
 
-    def _feed(self, data: memoryview, met: Reader | None) -> list[Buffer]:
+    def _feed(self, data: memoryview, met: Reader | None) -> list[Buffer] | None:
         """The same, for any bytes; `met`: the reader of the first frame, if `meet` was called already."""
         if self.held is not None:
             self.held += data
             return []
+        came = data
         if self._carry:
             data, self._carry = memoryview(bytearray(self._carry) + data), b""
         end = len(data)
         if self.passing >= end:
             self.passing -= end
             self.begun = self.begun or self.between
-            return [data]
+            return None if data is came else [data]
         out: list[Buffer] = []
         start, pos = 0, self.passing  # data[start:pos] passes and is not yet in `out`
         self.passing = 0
@@ -233,8 +238,10 @@ class Splitter:
             if end - pos >= SIZE.size and not least <= SIZE.unpack_from(self._carry)[0] <= longest:
                 self.problem, self.held = self._no_frame(data[pos:]), bytearray()
         if start < pos:
-            out.append(data if pos - start == len(data) else data[start:pos])
             self.begun = self.begun or self.between
+            if data is came and pos - start == len(data):
+                return None
+            out.append(data[start:pos])
         return out
 
     def _serve(self, data: memoryview, start: int, pos: int, out: list[Buffer]) -> tuple[int, int]:

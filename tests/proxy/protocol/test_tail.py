@@ -1,6 +1,7 @@
 """The tail of a large response: addresses are blanked, all else passes as it came, in whatever pieces it comes."""
 
 import contextlib
+import itertools
 import random
 
 import pytest
@@ -27,7 +28,8 @@ def through(tail: Tail, body: bytes, sizes, skips: bool = False) -> bytes:
             out += body[p : p + n]
         else:
             n = next(sizes)
-            out += b"".join(tail.feed(memoryview(body)[p : p + n]))
+            left = tail.feed(memoryview(body)[p : p + n])
+            out += body[p : p + n] if left is None else b"".join(left)
         p += n
     return out
 
@@ -61,7 +63,15 @@ def test_a_body_without_addresses_passes_byte_for_byte():
     message = make(FetchResponse, 17, random.Random(9))
     message.node_endpoints = []
     body = encode(message, 17)
-    assert through(Tail(FetchResponse, 17, NAMES, len(body)), body, iter([len(body)])) == body
+    for size in (1, 100, len(body)):
+        assert through(Tail(FetchResponse, 17, NAMES, len(body)), body, itertools.repeat(size)) == body
+
+
+def test_what_stays_is_not_cut():
+    body = memoryview(ending(uvarint(9) + uvarint(4) + b"kept"))
+    tail = Tail(FetchResponse, 17, NAMES, len(body))
+    assert tail.feed(body[:5]) is None
+    assert tail.feed(body[5:]) is None
 
 
 def test_of_records_not_even_the_bytes_are_looked_at():
@@ -70,7 +80,7 @@ def test_of_records_not_even_the_bytes_are_looked_at():
     )
     body = encode(FetchResponse(responses=[FetchResponse.Topic(partitions=[partition])]), 17)
     tail = Tail(FetchResponse, 17, NAMES, len(body))
-    list(tail.feed(memoryview(body)[:200]))
+    tail.feed(memoryview(body)[:200])
     assert tail.unread > (1 << 20) - 200
 
 
@@ -153,8 +163,9 @@ def test_tagged_fields_that_cannot_be_read_do_not_pass(body):
 
     def pass_through() -> None:
         for position in range(len(body)):
-            for piece in tail.feed(memoryview(body)[position : position + 1]):
-                out.extend(piece)
+            span = memoryview(body)[position : position + 1]
+            left = tail.feed(span)
+            out.extend(span if left is None else b"".join(left))
 
     with pytest.raises(ProtocolError, match="Fetch response v17"):
         pass_through()
