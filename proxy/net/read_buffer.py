@@ -3,8 +3,8 @@
 Rules:
 * One buffer serves all links. It starts at an offset within a page, since copying from a page-aligned source to a
   destination a few bytes off is 15 times slower on some processors.
-* Posted data stays where it was read until it is delivered. The next read goes behind it. If less than a whole read
-  would then fit, everything is delivered first.
+* Posted data stays where it was read until it is delivered. The next read goes into the next room. When the last room
+  is taken, everything is delivered. The rooms overlap and are made once: making one for each read takes 0.1 us.
 * If delivering to one side fails, `failed` is called for it, and the other sides still get their data.
 """
 
@@ -19,6 +19,9 @@ from proxy.protocol.frame import Buffer
 
 PAGE = 4096
 ODD = 2048 + 16
+SMALL = 8 << 10  # bytes that may be sent on together with what others have to send
+STEP = SMALL + 192  # between two rooms: not whole pages, lest all fall on the same lines of the cache
+ROOMS = 64
 
 
 class ReadBuffer:
@@ -26,24 +29,26 @@ class ReadBuffer:
 
     def __init__(self, failed: Callable[[Side, Exception], None]) -> None:
         self._failed = failed
-        lent = memoryview(bytearray(2 * BUFFER + 2 * PAGE))
+        lent = memoryview(bytearray(ROOMS * STEP + BUFFER + 2 * PAGE))
         start = -_address(lent) % PAGE + ODD
-        self._whole = lent[start : start + 2 * BUFFER]
-        self.room = self._whole  # where the next read goes; posted data lies before it
+        self._rooms = [lent[at : at + BUFFER] for at in range(start, start + ROOMS * STEP, STEP)]
+        self.room = self._rooms[0]  # where the next read goes; posted data lies in the rooms before it
         self._posted: list[tuple[Side, Buffer]] = []
 
-    def post(self, side: Side, data: Buffer, count: int) -> None:
-        """Send this soon, together with data of other links. The buffer's next `count` bytes must stay as they are."""
-        self._posted.append((side, data))
-        self.room = self.room[count:]
-        if len(self.room) < BUFFER:
+    def post(self, side: Side, data: Buffer) -> None:
+        """Send this soon, together with data of other links. It was read into `room`, and is `SMALL`."""
+        posted = self._posted
+        posted.append((side, data))
+        if len(posted) < ROOMS:
+            self.room = self._rooms[len(posted)]
+        else:
             self.deliver()
 
     def deliver(self) -> None:
         """Send all posted data."""
         if not self._posted:
             return
-        posted, self._posted, self.room = self._posted, [], self._whole
+        posted, self._posted, self.room = self._posted, [], self._rooms[0]
         for side, data in posted:
             try:
                 side.send(data)

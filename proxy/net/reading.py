@@ -18,12 +18,12 @@ import time
 from proxy.net.backlog import BUFFER
 from proxy.net.conversation import Conversation
 from proxy.net.pipes import WORTH_IT
+from proxy.net.read_buffer import SMALL
 from proxy.net.side import Side
 from proxy.net.splicing import splice
 
 ROUNDS = 6  # full reads of one side before other sides have their turn
 SHORT = 0.0005  # seconds: a shorter turn is a single read
-SMALL = 8 << 10  # bytes that are sent together with those of other links
 
 
 def read(conversation: Conversation, side: Side) -> None:
@@ -55,7 +55,7 @@ def read(conversation: Conversation, side: Side) -> None:
         commands = side.take(data)
         if commands is None:
             if count <= SMALL:
-                buffer.post(peer, data, count)  # the usual case
+                buffer.post(peer, data)  # the usual case
             else:
                 buffer.deliver()
                 peer.send(data)

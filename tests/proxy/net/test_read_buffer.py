@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -10,7 +9,7 @@ from contextlib import ExitStack
 import pytest
 
 from proxy.net.backlog import BUFFER
-from proxy.net.read_buffer import ReadBuffer
+from proxy.net.read_buffer import ROOMS, SMALL, ReadBuffer
 from proxy.net.side import Side
 from proxy.protocol.frame import RESPONSE_HEAD, Buffer, Splitter
 from proxy.protocol.problem import Fault
@@ -31,7 +30,7 @@ class Posting:
         other.settimeout(5)
         splitter = Splitter(RESPONSE_HEAD, lambda head, data, pos: None, Fault.BROKER)
         side = Side(ours, splitter, lambda data: None, lambda side, error: None, OrderedDict())
-        return side, lambda count: other.recv(count, socket.MSG_WAITALL)
+        return side, other.makefile("rb").read
 
     def read(self, data: bytes) -> memoryview:
         """As from a socket."""
@@ -48,16 +47,28 @@ def posting() -> Iterator[Posting]:
 def test_what_is_posted_stays_as_it_was_read_until_it_is_delivered(posting: Posting) -> None:
     side, came = posting.side()
     for data in (b"first", b"second"):
-        posting.buffer.post(side, posting.read(data), len(data))
+        posting.buffer.post(side, posting.read(data))
     posting.buffer.deliver()
     assert came(11) == b"firstsecond"
 
 
 def test_there_is_always_room_for_a_whole_read(posting: Posting) -> None:
-    side, _ = posting.side()
-    for _ in range(100):
-        posting.buffer.post(side, posting.read(b"x" * 8192), 8192)
-        assert len(posting.buffer.room) >= BUFFER
+    side, came = posting.side()
+    pieces = [bytes([number]) * 100 for number in range(3 * ROOMS)]
+    for number, piece in enumerate(pieces):
+        if number % ROOMS == 0:  # the last room was taken: all was delivered
+            assert came(100 * ROOMS if number else 0) == b"".join(pieces[max(number - ROOMS, 0) : number])
+        posting.buffer.post(side, posting.read(piece))
+        assert len(posting.buffer.room) == BUFFER
+
+
+def test_what_lies_in_one_room_reaches_no_other(posting: Posting) -> None:
+    side, came = posting.side()
+    pieces = [bytes([number]) * SMALL for number in range(4)]
+    for piece in pieces:
+        posting.buffer.post(side, posting.read(piece))
+    posting.buffer.deliver()
+    assert came(4 * SMALL) == b"".join(pieces)
 
 
 def test_a_side_that_fails_is_told_of_and_the_others_get_what_is_theirs(
@@ -69,7 +80,7 @@ def test_a_side_that_fails_is_told_of_and_the_others_get_what_is_theirs(
     (failing, _), (side, came) = posting.side(), posting.side()
     monkeypatch.setattr(failing, "_write", broken)
     for each in (failing, side):
-        posting.buffer.post(each, posting.read(b"data"), 4)
+        posting.buffer.post(each, posting.read(b"data"))
     posting.buffer.deliver()
     assert posting.failures == [(failing, "a bug")]
     assert came(4) == b"data"
