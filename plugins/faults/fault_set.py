@@ -12,7 +12,9 @@ NamedFault = tuple[str, FaultRule]
 
 
 class FaultSet:
-    """Faults by their names, in the order in which they are tried. It never changes.
+    """Faults by their names, in the order of the file. It never changes.
+
+    They are tried in this order, and those last that say how a frame leaves: what another one answers never leaves so.
 
     `seed` is the seed of chance. A set of another `generation` begins with new counts. `added`: the names of the faults
     of run time.
@@ -25,7 +27,7 @@ class FaultSet:
         # The key of each fault's counts. They are made here, maybe in a thread, since 1,000 of them take 25 ms.
         self.keys = {name: f"{seed} {generation} {name} {fault!r}" for name, fault in self.named.items()}
         self._by_api: dict[Api, list[NamedFault]] = {}
-        for name, fault in self.named.items():
+        for name, fault in sorted(self.named.items(), key=lambda it: it[1].do.effect.of_frames):
             for api in fault.apis:
                 self._by_api.setdefault(api, []).append((name, fault))
         self.apis = frozenset(self._by_api)

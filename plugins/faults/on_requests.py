@@ -2,15 +2,15 @@
 
 # A request is matched once, thing by thing. Faults on its answer wait in the notes of its context. Only an answer for
 # which a fault waits is read.
-# Each fault is tried on the request as the earlier ones left it. One that answers, or ends the connection, is the last.
+# Each fault is tried on the request as the earlier ones left it. One that answers, or ends the connection, is the last:
+# for each later fault that was meant, the ledger says why it was not applied.
 # How a frame leaves (cut, dripping, other bytes) is decided by a second handler, after the content of the frame.
 # Things that a fault may be about are never in a fetch session: a request within a session does not name them all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from typing import Any
 
 from plugins.faults import about
@@ -21,6 +21,7 @@ from plugins.faults.fault_set import NamedFault
 from plugins.faults.in_force import FaultsInForce
 from plugins.faults.ledger import Result
 from plugins.faults.model import FaultRule
+from plugins.faults.pending import PendingFaults, ended
 from proxy.plugin import (
     FETCH,
     Context,
@@ -41,24 +42,9 @@ from proxy.plugin import (
     values,
 )
 from proxy.plugin.schema import paths
-from rules.match import Subject
 from rules.unlike import unlike_subject
 
 FINAL_EPOCH = -1  # of a fetch without a session
-
-
-@dataclass(slots=True)
-class PendingFaults:
-    """What is still to be applied. `subject`: the request as a whole; `leaving`: how the frame leaves.
-
-    `asks_all`: the request has no list, and so asks for all.
-    """
-
-    subject: Subject
-    faults: list[NamedFault] = field(default_factory=list)
-    to_answer: list[Callable[[Response], None]] = field(default_factory=list)
-    leaving: Raw | Cut | Drip | None = None
-    asks_all: bool = False
 
 
 class RequestFaults:
@@ -87,7 +73,7 @@ class RequestFaults:
                     self._faults_of(ctx).session = UnmeantSession(faults)
         pending = PendingFaults(about.subject(request, ctx.version, self._name_of))
         decision = yield from self._before(ctx, request, faults, pending)
-        if pending.faults or pending.to_answer or pending.leaving:
+        if pending:
             ctx.notes[self.key] = pending
         return Forward(request) if decision is None and sessionless else decision
 
@@ -117,14 +103,12 @@ class RequestFaults:
     def _before(self, ctx: Context, request: Any, faults: list[NamedFault], pending: PendingFaults) -> Steps:
         """Try each fault on the request. Faults on its answer are put into `pending`."""
         forward: Forward | None = None
-        things = list(about.of_request(request, ctx.version, self._name_of))
+        asked = things = list(about.of_request(request, ctx.version, self._name_of))
         pending.asks_all = any(thing.is_open for thing in things)
-        for name, fault in faults:
+        for position, (name, fault) in enumerate(faults, 1):
             meant = tuple(thing for thing in turns(things) if _is_meant(fault, thing))
             if not meant:
-                for thing in turns(things):
-                    if unlike := unlike_subject(fault.match, thing.subject):
-                        self._in_force.near_miss(name, " and ".join(unlike), ctx)
+                self._note_unmeant(ctx, name, fault, things, asked)
                 continue
             target = self._target(name, fault, ctx, request, pending, meant, all_meant=len(meant) == len(things))
             if fault.do.effect.at is FaultSide.AFTER_BROKER:
@@ -133,19 +117,43 @@ class RequestFaults:
                     pending.faults.append((name, fault))
                 else:
                     self._in_force.note(name, Result.CANNOT, silent, ctx)
-            else:
-                decision = yield from self._in_force.apply(name, fault, target)
-                if isinstance(decision, Forward):
-                    copies = max(decision.copies, forward.copies if forward else 1)
-                    forward = Forward(request, copies=copies)
-                    things = list(about.of_request(request, ctx.version, self._name_of))  # the things that are left
-                elif isinstance(decision, Raw | Cut | Drip):
-                    pending.leaving = decision
-                elif decision is not None:
-                    if isinstance(decision, Reply):
-                        _do_all(pending, decision.message)
-                    return decision
+                continue
+            decision = yield from self._apply(name, fault, target, pending)
+            if isinstance(decision, Forward):
+                copies = max(decision.copies, forward.copies if forward else 1)
+                forward = Forward(request, copies=copies)
+                things = list(about.of_request(request, ctx.version, self._name_of))  # those that are left
+            elif isinstance(decision, Raw | Cut | Drip):
+                pending.leaves(name, decision)
+            elif decision is not None:
+                if isinstance(decision, Reply):
+                    pending.do_all(decision.message)
+                behind = (it for it in faults[position:] if any(_is_meant(it[1], thing) for thing in turns(things)))
+                self._note_all(ctx, (*pending.faults, *behind), ended(name, decision))
+                return decision
         return forward
+
+    def _apply(self, name: str, fault: FaultRule, target: Target, pending: PendingFaults) -> Steps:
+        """Do what a fault does, unless others did what leaves no room for it."""
+        cannot = pending.cannot(fault.do.effect)
+        if cannot is None:
+            return (yield from self._in_force.apply(name, fault, target))
+        self._in_force.note(name, Result.CANNOT, cannot, target.ctx)
+        return None
+
+    def _note_all(self, ctx: Context, faults: Iterable[NamedFault], why: str) -> None:
+        """None of these can be applied, for this reason."""
+        for name, _ in faults:
+            self._in_force.note(name, Result.CANNOT, why, ctx)
+
+    def _note_unmeant(self, ctx: Context, name: str, fault: FaultRule, left: list[Thing], asked: list[Thing]) -> None:
+        """A fault is about nothing that is left of a request: why, where that is worth a word."""
+        if left is not asked and any(_is_meant(fault, thing) for thing in turns(asked)):
+            self._in_force.note(name, Result.CANNOT, "other faults answered what it is about", ctx)
+            return
+        for thing in turns(left):
+            if unlike := unlike_subject(fault.match, thing.subject):
+                self._in_force.near_miss(name, " and ".join(unlike), ctx)
 
     def _target(
         self,
@@ -181,16 +189,17 @@ class RequestFaults:
     def response(self, ctx: Context, response: Any) -> Steps:
         """Apply the effects on the answer."""
         pending: PendingFaults = ctx.notes[self.key]
-        is_changed = _do_all(pending, response)
-        for name, fault in pending.faults:
+        is_changed = pending.do_all(response)
+        for position, (name, fault) in enumerate(pending.faults, 1):
             target = self._target(name, fault, ctx, response, pending)
             fault.do.effect.remember(target)
-            decision = yield from self._in_force.apply(name, fault, target)
+            decision = yield from self._apply(name, fault, target, pending)
             if isinstance(decision, Forward):
                 is_changed = True
             elif isinstance(decision, Raw | Cut | Drip):
-                pending.leaving = decision
+                pending.leaves(name, decision)
             elif decision is not None:
+                self._note_all(ctx, pending.faults[position:], ended(name, decision))
                 return decision
         return Forward(response) if is_changed else None
 
@@ -202,15 +211,7 @@ class RequestFaults:
     def leave(self, ctx: Context, message: Any) -> Decision:
         """Decide how the frame leaves."""
         pending: PendingFaults = ctx.notes[self.key]
-        leaving, pending.leaving = pending.leaving, None
-        return leaving
-
-
-def _do_all(pending: PendingFaults, answer: Response) -> bool:
-    """Make the changes to an answer that were noted at its request. Returns whether there were any."""
-    for do in pending.to_answer:
-        do(answer)
-    return bool(pending.to_answer)
+        return pending.take_leave()
 
 
 def _is_meant(fault: FaultRule, thing: Thing) -> bool:

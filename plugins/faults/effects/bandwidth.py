@@ -6,7 +6,7 @@ steps of 5 ms; the smallest takes one step.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -21,6 +21,8 @@ STEP = 0.005  # seconds
 
 class Bandwidth(SidedEffect):
     """Send a frame at this speed."""
+
+    of_frames: ClassVar = True
 
     rate: Annotated[Size, Field(ge=1)] = Field(description="Bytes in a second.", examples=["64KiB"])
     side: FaultSide = Field(

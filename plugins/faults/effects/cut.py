@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -14,6 +14,8 @@ from rules.trigger import Firing
 
 class CutFrame(SidedEffect):
     """Send only the beginning of a frame, and end the connection."""
+
+    of_frames: ClassVar = True
 
     bytes: Annotated[int, Field(ge=0)] = Field(
         description="After so many bytes of the frame, of which its size is the first four.", examples=["10"]

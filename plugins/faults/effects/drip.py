@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -15,6 +15,8 @@ from rules.trigger import Firing
 
 class DripFrame(SidedEffect):
     """Send a frame in pieces."""
+
+    of_frames: ClassVar = True
 
     bytes: Annotated[int, Field(ge=1)] = Field(description="So many bytes at once.", examples=["16"])
     every: Seconds = Field(default=0.05, description="The time between two pieces.", examples=["50ms"])

@@ -6,6 +6,8 @@ place of this one.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from plugins.faults.effect import Target
 from plugins.faults.kinds import AnswerEffect
 from proxy.plugin import Decision, Raw
@@ -14,6 +16,8 @@ from rules.trigger import Firing
 
 class DropAnswer(AnswerEffect):
     """Send no bytes in place of an answer."""
+
+    of_frames: ClassVar = True
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         return Raw(b"")

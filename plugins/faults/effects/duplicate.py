@@ -5,7 +5,7 @@ The client gets only the first answer.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -16,6 +16,8 @@ from rules.trigger import Firing
 
 class DuplicateRequest(Effect):
     """Send a request several times."""
+
+    of_frames: ClassVar = True
 
     times: Annotated[int, Field(ge=2, le=10)] = Field(default=2, description="So many times in all.", examples=["2"])
 

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -36,6 +37,8 @@ class Mangled(Enum):
 
 class MangleAnswer(AnswerEffect):
     """Send an answer with wrong bytes."""
+
+    of_frames: ClassVar = True
 
     what: Mangled = Field(description="What is wrong with them.", examples=["correlation_id"])
 

@@ -153,3 +153,81 @@ def test_a_request_that_is_about_nothing_of_the_kind_is_no_near_miss(tmp_path: P
     faults = FaultFile(tmp_path, "faults: [{match: {topic: orders}, do: hold}]")
     FaultTalk(faults, serving).ask(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), 0)
     assert faults.told == []
+
+
+PRODUCE = "match: {api: Produce}"
+SENT = "Produce v9 #1 of 192.0.2.1:50000 to broker 1"
+
+
+@pytest.mark.parametrize(
+    ("other", "by", "ends"),
+    [
+        ("throttle: 5s", "error: NOT_LEADER_OR_FOLLOWER", "answers it"),
+        ("error: REQUEST_TIMED_OUT", "error: NOT_LEADER_OR_FOLLOWER", "answers it"),
+        ("delay: {time: 1s, side: after_broker}", "disconnect: before_broker", "ends the connection"),
+        ("cut: {bytes: 8, side: before_broker}", "error: NOT_LEADER_OR_FOLLOWER", "answers it"),
+        ("drip: {bytes: 8, side: before_broker}", "disconnect: before_broker", "ends the connection"),
+        ("duplicate: 2", "lose: {}", "answers it"),
+        ("mangle: twice", "disconnect: after_broker", "ends the connection"),
+    ],
+)
+def test_what_another_fault_ends_cannot_be_done_to_and_says_so(tmp_path: Path, other: str, by: str, ends: str) -> None:
+    asked_first = f"{{name: by, {PRODUCE}, do: {{{by}}}}}, {{name: other, {PRODUCE}, do: {{{other}}}}}"
+    faults = FaultFile(tmp_path, f"faults: [{asked_first}]")
+    FaultTalk(faults, serving).ask(produce("orders"), 9)
+    effect = by.partition(":")[0]
+    assert faults.told == [
+        f"by: fired at match 1: {SENT}: {effect}",
+        f'other: matched, cannot be applied: {SENT}: "by" {ends}',
+    ]
+
+
+@pytest.mark.parametrize("other", ["throttle: 5s", "cut: 8", "cut: {bytes: 8, side: before_broker}", "duplicate: 2"])
+def test_so_it_is_where_the_other_fault_stands_first(tmp_path: Path, other: str) -> None:
+    text = f"faults: [{{name: other, {PRODUCE}, do: {{{other}}}}}, {{name: by, {PRODUCE}, do: disconnect}}]"
+    faults = FaultFile(tmp_path, text)
+    talk = FaultTalk(faults, serving)
+    talk.ask(produce("orders"), 9)
+    assert [(entry.fault, entry.result) for entry in faults.plugin.ledger] == [
+        ("by", Result.FIRED),
+        ("other", Result.CANNOT),
+    ]
+    assert (talk.to_broker, talk.closed) == ([], 'fault "by" disconnects the client')
+
+
+@pytest.mark.parametrize("second", ["drip: 4", "bandwidth: 1000", "mangle: huge", "cut: 8", "drop: {}"])
+def test_one_fault_says_how_a_frame_leaves_and_a_second_one_does_not_fire(tmp_path: Path, second: str) -> None:
+    text = f"faults: [{{name: one, {PRODUCE}, do: {{cut: 12}}}}, {{name: two, {PRODUCE}, do: {{{second}}}}}]"
+    faults = FaultFile(tmp_path, text)
+    talk = FaultTalk(faults, serving)
+    talk.ask(produce("orders"), 9)
+    assert faults.told == [
+        f"one: fired at match 1: {SENT}: cut",
+        f'two: matched, cannot be applied: {SENT}: "one" says already how the frame leaves',
+    ]
+    assert len(talk._arriving) == 12
+
+
+def test_a_request_and_its_answer_each_leave_in_a_manner_of_their_own(tmp_path: Path) -> None:
+    side = "side: before_broker"
+    text = f"faults: [{{{PRODUCE}, do: {{drip: {{bytes: 16, {side}}}}}}}, {{{PRODUCE}, do: {{cut: 12}}}}]"
+    faults = FaultFile(tmp_path, text)
+    talk = FaultTalk(faults, serving)
+    talk.ask(produce("orders"), 9)
+    assert [entry.result for entry in faults.plugin.ledger] == [Result.FIRED, Result.FIRED]
+    assert (len(talk.to_broker), len(talk._arriving)) == (1, 12)
+
+
+def test_what_others_answered_in_part_is_said_of_a_fault_that_is_about_that_part(tmp_path: Path) -> None:
+    orders = "match: {api: Produce, topic: orders}"
+    text = f"""
+        faults:
+          - {{name: one, {orders}, do: {{error: KAFKA_STORAGE_ERROR}}}}
+          - {{name: two, {orders}, do: {{error: NOT_LEADER_OR_FOLLOWER}}}}
+    """
+    faults = FaultFile(tmp_path, text)
+    FaultTalk(faults, serving).ask(produce("orders", "payments"), 9)
+    assert faults.told == [
+        f"one: fired at match 1: {SENT}: error",
+        f"two: matched, cannot be applied: {SENT}: other faults answered what it is about",
+    ]
