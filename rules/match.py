@@ -20,7 +20,8 @@ from pydantic import Field, PlainValidator
 from proxy.protocol.api import APIS, Api
 from proxy.text.words import nearest, shown, wrong
 from rules.conditions import Client, Condition, Conditions, named_conditions
-from rules.values import OneOrMany, Pattern, Patterns, Said
+from rules.values import OneOrMany, Pattern, Patterns, Said, pattern
+from rules.vocabulary import PatternType
 
 OF_THINGS = ("topic", "partition", "group", "transactional_id")
 
@@ -53,9 +54,18 @@ def number(value: object) -> int:
     return value
 
 
+def principals(value: object) -> Pattern:
+    """Read the name of a principal, which begins with its type, or a pattern of names."""
+    found = pattern(value)
+    if found.type is PatternType.LITERAL and not found.is_every and ":" not in found.name:
+        raise wrong(f'"{found.name}" has no type', f'write "User:{found.name}"')
+    return found
+
+
 Apis = OneOrMany[Annotated[Api, PlainValidator(api)]]
 Versions = OneOrMany[Annotated[range, PlainValidator(versions)]]
 Numbers = OneOrMany[Annotated[int, PlainValidator(number)]]
+Principals = OneOrMany[Annotated[Pattern, PlainValidator(principals)]]
 
 
 class RequestFacts(NamedTuple):
@@ -82,7 +92,7 @@ class Match(Conditions):
     api: Said[Apis] = Field(default=None, description="Requests of which APIs.", examples=["[Produce, Fetch]"])
     version: Said[Versions] = Field(default=None, description="In which of their versions.", examples=["3-9"])
     broker: Said[Numbers] = Field(default=None, description="To which brokers, by their node ids.", examples=["2"])
-    principal: Said[Patterns] = Field(default=None, description="From whom.", examples=["User:alice"])
+    principal: Said[Principals] = Field(default=None, description="From whom.", examples=["User:alice"])
     topic: Said[Patterns] = Field(default=None, description="About which topics.", examples=["orders*"])
     partition: Said[Numbers] = Field(default=None, description="About which partitions.", examples=["0"])
     group: Said[Patterns] = Field(default=None, description="About which groups.", examples=["payments-*"])

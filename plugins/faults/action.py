@@ -6,7 +6,7 @@ its options (`do: {error: {code: ..., level: partition}}`).
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, get_args
 
 from pydantic import BeforeValidator, Field
 
@@ -203,8 +203,23 @@ class FaultAction(Section):
 
 def action(value: object) -> object:
     """Read what a fault does: `do: hold` means `do: {hold: {}}`."""
+    if isinstance(value, dict):
+        _check_inside(value)
     if not isinstance(value, str):
         return value
     if value not in FaultAction.model_fields:
         raise wrong(f"unknown effect {shown(value)}", nearest(value, FaultAction.model_fields))
     return {value: None}
+
+
+def _check_inside(said: dict[Any, Any]) -> None:
+    """Raise where an option of the effect stands beside it: `do: {error: UNKNOWN_TOPIC_ID, side: after_broker}`."""
+    known = [name for name in said if name in FaultAction.model_fields]
+    if len(known) != 1:
+        return
+    effect = get_args(FaultAction.model_fields[known[0]].annotation)[0]
+    for name in said:
+        option = effect.model_fields.get(name)
+        if option is not None and name != known[0]:
+            way_out = f'write it there: "{known[0]}: {{{name}: {option.examples[0]}, ...}}"'
+            raise wrong(f'"{name}" is an option of "{known[0]}"', way_out)

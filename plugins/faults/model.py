@@ -110,6 +110,8 @@ def findings(path: FaultPath, fault: FaultRule) -> Iterator[Finding]:
         problems.append(("", f'"{name}" is not done to {_listed(fault.match.apis)}; name {_listed(effect.apis)}'))
     for option, said in problems:
         yield Finding((*path, "do", name, *filter(None, (option,))), said)
+    if effect.of_requests and meant and not any(map(fault.match.is_of_version, _versions(meant))):
+        yield Finding((*path, "match", "version"), f"no request is in such a version; {_spoken(meant)}")
     if effect.of_requests and meant and not fault.apis:
         of_things = " and ".join(option.replace("_", " ") for option in fault.match.of_things)
         yield Finding((*path, "match"), f"no request of {_listed(meant)} is about a {of_things}")
@@ -126,6 +128,16 @@ def unknown_others(path: FaultPath, fault: FaultRule, named: Mapping[str, FaultR
             yield Finding((*path, "when", option), f'no fault is called "{other}"; {nearest(other, named)}')
         elif named[other] is fault:
             yield Finding((*path, "when", option), "a fault cannot wait for itself; name another one")
+
+
+def _versions(apis: Iterable[Api]) -> Iterator[int]:
+    return (version for api in apis for version in api.versions)
+
+
+def _spoken(apis: Iterable[Api]) -> str:
+    """The versions of some APIs, for people."""
+    known = [f"{api.name} has {api.versions[0]}-{api.versions[-1]}" for api in sorted(apis, key=lambda api: api.name)]
+    return ", ".join(known[:NAMED]) + (f" and {len(known) - NAMED} more have theirs" if len(known) > NAMED else "")
 
 
 def _listed(apis: Iterable[Api]) -> str:

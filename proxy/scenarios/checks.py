@@ -32,8 +32,10 @@ def check(examined: Examined[ScenarioFile]) -> None:
     names = dict.fromkeys(name for _, name, _ in faults)
     examined.note(_wrong_faults(faults))
     before: dict[str, Path] = {}
-    for path, label, step in scenario.steps_with_labels():
-        examined.note(_wrong_step(path, step, before, names))
+    steps = [*scenario.steps_with_labels()]
+    labels = {label for _, label, _ in steps}
+    for path, label, step in steps:
+        examined.note(_wrong_step(path, step, before, labels, names))
         before.setdefault(label, path)
 
 
@@ -59,7 +61,9 @@ def _wrong_faults(faults: Sequence[tuple[Path, str, ScenarioFault]]) -> Iterator
             yield Finding((*path, "name"), f'another fault is called "{name}" too; give each its own name')
 
 
-def _wrong_step(path: Path, step: ScenarioStep, before: dict[str, Path], names: Collection[str]) -> Iterator[Finding]:
+def _wrong_step(
+    path: Path, step: ScenarioStep, before: dict[str, Path], labels: Collection[str], names: Collection[str]
+) -> Iterator[Finding]:
     if step.parallel is not None:
         for option in ("faults", "for_", "expect"):
             if option in step.model_fields_set:
@@ -72,7 +76,11 @@ def _wrong_step(path: Path, step: ScenarioStep, before: dict[str, Path], names: 
         yield Finding((*path, "name"), f'another step is called "{step.name}" too; give each its own name')
     for position, name in enumerate(step.after or ()):
         at = (*path, "after", position)
-        if name not in before:
+        if name not in before and name == step.name:
+            yield Finding(at, "a step cannot wait for itself; name one before it")
+        elif name not in before and name in labels:
+            yield Finding(at, f'"{name}" is no step before this one; put it there')
+        elif name not in before:
             over = (label for label, other in before.items() if not _is_in(path, other))
             yield Finding(at, f'no step before this one is called "{name}"; {_way_out(name, over)}')
         elif _is_in(path, before[name]):
@@ -94,7 +102,8 @@ def _wrong_expectation(
     elif expectation.most is not None and expectation.most < (expectation.fired or 0):
         yield Finding((*path, "most"), f'"most" is less than "fired"; the least is {expectation.fired}')
     if expectation.of is None and not of_own:
-        yield Finding(path, f'nothing says which faults; write "of: ..."; {_way_out("", names)}')
+        known = nearest("", names) or "the scenario has none yet"
+        yield Finding(path, f'nothing says which faults; write "of: ..."; {known}')
     for position, name in enumerate(expectation.of or ()):
         if name not in names:
             yield Finding((*path, "of", position), f'no fault is called "{name}"; {_way_out(name, names)}')

@@ -123,7 +123,9 @@ def _example(root: type[BaseModel], path: Path) -> str:
         return shown(option.default)
     required = {name: it for name, it in _options(root, path).items() if it.is_required() and it.examples}
     inside = ", ".join(f"{name}: {(it.examples or [])[0]}" for name, it in required.items())
-    return f"{{{inside}}}" if inside else "..."
+    if inside:
+        return f"{{{inside}}}"
+    return _example(root, path[:-1]) if path and isinstance(path[-1], int) else "..."  # as the whole list is said
 
 
 def _declaration(root: type[BaseModel], path: Path) -> tuple[Any, FieldInfo | None]:

@@ -12,6 +12,8 @@ from itertools import islice
 from pydantic_core import PydanticCustomError
 
 MANY, SOME = 150, 10  # the most words that a misspelt one is compared with; of more words, so many are listed
+SHORT = 4  # letters of the shortest word that is compared with beginnings
+LESS = 0.85  # how much less a beginning counts than a whole word that is as like
 _SECRET = re.compile(r"passw|passphrase|pwd|secret|token|hmac|jaas|private_?key", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"[^\s:=]*")
 
@@ -67,7 +69,26 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def nearest_word(word: str, known: Iterable[str]) -> str | None:
-    """The valid word that a misspelt one most likely stands for, in any case and with "-" for "_"."""
-    folded = {candidate.lower(): candidate for candidate in known}
-    close = difflib.get_close_matches(word.lower().replace("-", "_"), folded, n=1, cutoff=0.6)
-    return folded[close[0]] if close else None
+    """The valid word that a misspelt one most likely stands for, in any case and with "-" for "_".
+
+    It may be the beginning of a longer one: "NOT_LEDER".
+    """
+    said, folded = _folded(word), {_folded(candidate): candidate for candidate in known}
+    close = difflib.get_close_matches(said, folded, n=1, cutoff=0.6)
+    found = folded[close[0]] if close else None
+    if len(said) < SHORT:
+        return found
+    longer = sorted((it for it in folded if len(it) > len(said)), key=len, reverse=True)
+    begun = {it[: len(said)]: folded[it] for it in longer}  # of several that begin so, the shortest
+    beginning = difflib.get_close_matches(said, begun, n=1, cutoff=0.7)
+    if beginning and (found is None or LESS * _likeness(said, beginning[0]) > _likeness(said, close[0])):
+        return begun[beginning[0]]
+    return found
+
+
+def _folded(word: str) -> str:
+    return word.lower().replace("-", "_")
+
+
+def _likeness(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one, other).ratio()

@@ -91,6 +91,19 @@ def test_wrong(kafka_faults):
     kafka_faults.inject({"match": {"api": "Prodduce"}, "do": "hold"})
 
 
+def test_nothing(kafka_faults):
+    with kafka_faults.on("Produce"):
+        pass
+
+
+def test_twice(kafka_faults):
+    kafka_faults.on("Produce").drop().hold()
+
+
+def test_side(kafka_faults):
+    kafka_faults.on("Produce").before_broker().drop().start()
+
+
 @pytest.mark.kafka_faults(sead=7)
 def test_marker(kafka_faults):
     pass
@@ -104,7 +117,11 @@ def test_nobody(kafka_faults):
 
 def test_what_is_wrong_is_told_with_a_way_out(tmp_path: Path, stranger: Stranger) -> None:
     result = stranger.tests(project(tmp_path, WRONG))
-    assert "1 failed, 2 errors" in result.stdout, result.stdout + result.stderr
+    assert "4 failed, 2 errors" in result.stdout, result.stdout + result.stderr
+    assert "this fault does nothing; say what happens" in result.stdout
+    assert "one fault has one effect, and this one has drop" in result.stdout
+    assert "drop is done after_broker alone" in result.stdout
+    assert "chaos/fixture" not in result.stdout  # of each the line of the test is shown
     assert 'unknown api "Prodduce"; did you mean "Produce"?' in result.stdout
     assert "the marker kafka_faults has no 'sead'; it has seed, strict," in result.stdout
     assert "the proxy in front of 127.0.0.1:1 found no brokers within 10 s" in result.stdout

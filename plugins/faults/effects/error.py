@@ -29,8 +29,8 @@ def error_code(value: object) -> ErrorCode:
         found = ErrorCode[value] if isinstance(value, str) else None
     except KeyError:
         found = None
-    if found is None or found is ErrorCode.NONE:
-        close = nearest_word(str(value), (code.name for code in ErrorCode if code))
+    if not found:
+        close = nearest_word(str(value), (code.name for code in ErrorCode if code)) if found is None else None
         way_out = f'did you mean "{close}"?' if close else 'write a name of Kafka\'s, e.g. "NOT_LEADER_OR_FOLLOWER"'
         raise wrong(f"unknown error {shown(value)}", way_out)
     return found

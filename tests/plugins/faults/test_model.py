@@ -43,7 +43,7 @@ def test_an_empty_list_is_no_faults() -> None:
     [
         (
             "{do: {error: NOT_A_LEADER}}",
-            '1:23: unknown error "NOT_A_LEADER"; write a name of Kafka\'s, e.g. "NOT_LEADER_OR_FOLLOWER"',
+            '1:23: unknown error "NOT_A_LEADER"; did you mean "NOT_LEADER_OR_FOLLOWER"?',
         ),
         ("{do: {error: NONE}}", '1:23: unknown error "NONE"; write a name of Kafka\'s, e.g. "NOT_LEADER_OR_FOLLOWER"'),
         ("{do: {error: 6}}", '1:23: unknown error 6; write a name of Kafka\'s, e.g. "NOT_LEADER_OR_FOLLOWER"'),
@@ -59,8 +59,22 @@ def test_an_empty_list_is_no_faults() -> None:
         ),
         (
             "{do: {error: {code: NOT_CONTROLLER, side: after}}}",
-            '1:52: unknown side "after"; known here: after_broker, before_broker',
+            '1:52: unknown side "after"; did you mean "after_broker"?',
         ),
+        (
+            "{do: {error: NOT_CONTROLLER, side: after_broker}}",
+            '1:15: "side" is an option of "error"; write it there: "error: {side: after_broker, ...}"',
+        ),
+        (
+            "{do: {timestamps: 1h, into: past}}",
+            '1:15: "into" is an option of "timestamps"; write it there: "timestamps: {into: future, ...}"',
+        ),
+        ("{match: {api: Produce, version: 99}, do: hold}", "1:42: no request is in such a version; Produce has 0-13"),
+        (
+            "{match: {version: 20-30}, do: stale}",
+            "1:28: no request is in such a version; DescribeTopicPartitions has 0-0, Metadata has 0-13",
+        ),
+        ("{match: {principal: alice}, do: hold}", '1:30: "alice" has no type; write "User:alice"'),
         (
             "{do: {error: {code: NOT_CONTROLLER, at: top}}}",
             '1:46: unknown option "at"; known here: code, level, message, side',

@@ -57,7 +57,15 @@ def steps(*lines: str) -> str:
         ),
         (
             steps("{name: one, after: one, for: 1s}"),
-            '3:24: no step before this one is called "one"; give it that name',
+            "3:24: a step cannot wait for itself; name one before it",
+        ),
+        (
+            steps("{after: one, for: 1s}", "{name: one, for: 1s}"),
+            '3:13: "one" is no step before this one; put it there',
+        ),
+        (
+            "about: x\nsteps: [wait]",
+            '2:9: "steps" is "wait", not a mapping of options; write e.g. "steps: [{for: 5s}]"',
         ),
         (
             steps("{name: one, parallel: [{name: two, after: one, for: 1s}]}"),
@@ -80,7 +88,7 @@ def steps(*lines: str) -> str:
         ),
         (
             steps("{for: 1s, expect: {fired: 1}}"),
-            '3:23: nothing says which faults; write "of: ..."; give it that name',
+            '3:23: nothing says which faults; write "of: ..."; the scenario has none yet',
         ),
         (
             steps(f"{{{FAULT}, expect: {{fired: 5, most: 3}}}}"),

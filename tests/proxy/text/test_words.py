@@ -16,6 +16,27 @@ def test_the_nearest_word_ignores_case_and_hyphens() -> None:
     assert nearest("zzz", []) == ""
 
 
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("NOT_LEDER", "NOT_LEADER_OR_FOLLOWER"),
+        ("throttled", "THROTTLING_QUOTA_EXCEEDED"),
+        ("NETWORK", "NETWORK_EXCEPTION"),
+        ("not-coordinater", "NOT_COORDINATOR"),
+        ("NOT", None),
+    ],
+)
+def test_a_misspelt_word_may_be_the_beginning_of_a_longer_one(word: str, meant: str | None) -> None:
+    known = ["NOT_CONTROLLER", "NOT_COORDINATOR", "NOT_LEADER_OR_FOLLOWER", "NETWORK_EXCEPTION", "OFFSET_OUT_OF_RANGE"]
+    assert nearest_word(word, [*known, "THROTTLING_QUOTA_EXCEEDED"]) == meant
+
+
+def test_a_word_that_is_as_like_comes_before_a_longer_one() -> None:
+    assert nearest_word("time", ["timestamps", "times"]) == "times"
+    assert nearest_word("fenced", ["FENCED_INSTANCE_ID", "FENCED_LEADER_EPOCH"]) == "FENCED_INSTANCE_ID"
+    assert nearest_word("leader_flpa", ["leader-election", "leader-flap"]) == "leader-flap"
+
+
 def test_of_very_many_words_some_are_listed() -> None:
     told = nearest("w1", (f"w-{number}" for number in range(1_000_000_000)))
     assert told == "known here: w-0, w-1, w-2, w-3, w-4, w-5, w-6, w-7, w-8, w-9, and many more"
