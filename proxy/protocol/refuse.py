@@ -132,8 +132,12 @@ def refuse(
 
 
 def usual_level(api: Api, version: int, error: int) -> str:
-    """The level at which a broker puts this error, of those that an answer of this version has."""
-    return level_of(_usual(api.response, version, error in ABOUT_TOPICS))
+    """The level at which a broker puts this error, of those that an answer of this version has.
+
+    An error that brokers never put into such an answer has the outermost level.
+    """
+    usual, known = level_of(_usual(api.response, version, error in ABOUT_TOPICS)), levels(api.response, version)
+    return usual if usual in known or not known else known[0]
 
 
 def _usual(cls: type[Struct], version: int, is_about_topics: bool) -> type[Struct]:

@@ -1,4 +1,4 @@
-"""Every error that can be injected: each API in each version, each level, before and after the broker."""
+"""Every error that can be injected: each API in each version, each level and none, before and after the broker."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from proxy.core.decisions import Forward, Reply
 from proxy.protocol.api import Api
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.levels import errors, levels
+from proxy.protocol.refuse import usual_level
 from proxy.protocol.schema import Response
 from proxy.testing import connection
 from rules.match import Match, Subject
@@ -25,7 +26,7 @@ CODE = ErrorCode.KAFKA_STORAGE_ERROR
 
 
 class Injected(NamedTuple):
-    """One of them: the answer that says it, or why there is none."""
+    """One of them: the answer that says it, or why there is none. `level`: where it stands."""
 
     version: int
     level: str
@@ -41,13 +42,16 @@ def named(topic_id: bytes) -> str:
 def injected(api: Api) -> Iterator[Injected]:
     """All of an API."""
     for version in api.versions:
-        for level in levels(api.response, version):
+        known = levels(api.response, version)
+        for said in (*known, None) if known else ():
             for side in FaultSide:
-                yield _injected(api, version, level, side)
+                yield _injected(api, version, said, side)
 
 
-def _injected(api: Api, version: int, level: str, side: FaultSide) -> Injected:
-    effect = ErrorAnswer.model_validate({"code": CODE.name, "level": level, "side": side})
+def _injected(api: Api, version: int, said: str | None, side: FaultSide) -> Injected:
+    named_level = {"level": said} if said is not None else {}
+    effect = ErrorAnswer.model_validate({"code": CODE.name, "side": side, **named_level})
+    level = said or usual_level(api, version, CODE)
     request = some(api.request, version, count(1))
     message: Any = request if side is FaultSide.BEFORE_BROKER else some(api.response, version, count(1000))
     things = tuple(about.of_request(request, version, named))

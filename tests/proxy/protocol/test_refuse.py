@@ -19,6 +19,7 @@ from proxy.protocol.api import (
 )
 from proxy.protocol.codec import decode, encode
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.levels import levels
 from proxy.protocol.messages.alter_client_quotas import AlterClientQuotasRequest
 from proxy.protocol.messages.alter_user_scram_credentials import AlterUserScramCredentialsRequest
 from proxy.protocol.messages.api_versions import ApiVersionsRequest
@@ -30,7 +31,7 @@ from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.offset_fetch import OffsetFetchRequest
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.messages.share_fetch import ShareFetchRequest
-from proxy.protocol.refuse import AT_BOTH, LEFT, refuse
+from proxy.protocol.refuse import AT_BOTH, LEFT, refuse, usual_level
 from proxy.protocol.schema import Struct, blank, structs
 
 DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -198,6 +199,14 @@ def test_an_empty_request_can_be_refused_in_every_version(api: Api, error: Error
         request.acks = 1
     for version in api.versions:
         answer(api, version, request, error)
+
+
+@pytest.mark.parametrize("error", [FAILED, DENIED, ErrorCode.KAFKA_STORAGE_ERROR], ids=lambda error: error.name)
+@pytest.mark.parametrize("api", APIS.values(), ids=repr)
+def test_the_usual_level_of_an_error_is_one_that_answers_have(api: Api, error: ErrorCode) -> None:
+    for version in api.versions:
+        known = levels(api.response, version)
+        assert not known or usual_level(api, version, error) in known, f"v{version}"
 
 
 @pytest.mark.parametrize("api", LEFT, ids=repr)
