@@ -70,8 +70,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add what the faults did to the report of a failed test."""
+    """Add what the faults did to the report of a failed test, also if another fixture of the test failed."""
     made = yield
-    if made.failed and made.when == "call" and FAULTS in item.stash:
+    if made.failed and FAULTS in item.stash:
         made.sections.append((TITLE, report(item.stash[FAULTS])))
     return made

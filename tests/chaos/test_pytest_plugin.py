@@ -127,6 +127,49 @@ def test_what_is_wrong_is_told_with_a_way_out(tmp_path: Path, stranger: Stranger
     assert "the proxy in front of 127.0.0.1:1 found no brokers within 10 s" in result.stdout
 
 
+ELSEWHERE = """
+import pytest
+
+
+@pytest.fixture
+def shop(kafka_faults):
+    with kafka_faults.on("Produce", topic="one").reply("MESSAGE_TOO_LARGE").named("before"):
+        assert produce(kafka_faults.bootstrap, "one") is None
+
+
+def test_before(shop):
+    pass
+
+
+@pytest.fixture
+def till(kafka_faults):
+    yield
+    with kafka_faults.on("Produce", topic="two").reply("MESSAGE_TOO_LARGE").named("after"):
+        assert produce(kafka_faults.bootstrap, "two") is None
+
+
+def test_after(till):
+    pass
+
+
+def test_a_fault_that_another_waits_for(kafka_faults):
+    with kafka_faults.on("Produce").reply("NOT_LEADER_OR_FOLLOWER").named("one").times(1) as one:
+        kafka_faults.on("Produce").after_rule(one).delay(uniform={"from": 0.001, "to": 0.01}).named("two").start()
+        assert produce(kafka_faults.bootstrap) is None
+"""
+
+
+def test_what_fails_in_another_fixture_or_at_the_end_of_a_block_is_told_as_well(
+    tmp_path: Path, stranger: Stranger
+) -> None:
+    result = stranger.tests(project(tmp_path, ELSEWHERE))
+    assert "1 failed, 1 passed, 2 errors" in result.stdout, result.stdout + result.stderr
+    assert " before  fired: Produce" in result.stdout
+    assert " after  fired: Produce" in result.stdout
+    assert '"two" waits for "one"; remove that first' in result.stdout
+    assert "chaos/" not in result.stdout
+
+
 PARALLEL = """
 @pytest.mark.parametrize("number", range(6))
 def test_of_its_own(kafka_faults, number):
