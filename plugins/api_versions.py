@@ -18,6 +18,9 @@ from __future__ import annotations
 from proxy.plugin import (
     API_VERSIONS,
     APIS,
+    JOIN_GROUP,
+    LEAVE_GROUP,
+    SYNC_GROUP,
     ApiVersionsRequest,
     ApiVersionsResponse,
     Ask,
@@ -37,6 +40,9 @@ LOOP = ErrorCode.DUPLICATE_RESOURCE  # no broker gives it here
 LONGEST = 255  # characters kept of a client's software name, which may fill its frame
 OURS = "doorkeeper"  # the name under which the proxy itself asks
 WITHOUT_FEATURES = 2  # the newest version whose answer librdkafka's mock cluster can write
+# The newest versions that this mock cluster reads and writes as Kafka does, though it says that it knows newer ones.
+# No release of Kafka has those and no ApiVersions v3, as it has: all of them came with 2.4.
+READ_BY_MOCK = {JOIN_GROUP.key: 5, SYNC_GROUP.key: 3, LEAVE_GROUP.key: 2}
 
 
 class ApiVersions(Plugin):
@@ -64,6 +70,7 @@ class ApiVersions(Plugin):
             response = yield Ask(request, min(ctx.version, WITHOUT_FEATURES))
         if response.error_code == ErrorCode.UNSUPPORTED_VERSION and ctx.version:
             response = yield Ask(request, min(ctx.version, newest(response)))
+        leave_out_misread(response)
         spoken = {entry.api_key: (entry.min_version, entry.max_version) for entry in response.api_keys}
         ctx.connection.broker_versions = spoken
         response.api_keys = common(response.api_keys)
@@ -85,6 +92,13 @@ class ApiVersions(Plugin):
 def newest(response: ApiVersionsResponse) -> int:
     """The newest version of ApiVersions itself that a broker advertised; brokers before 2.4 do not say (0)."""
     return next((entry.max_version for entry in response.api_keys if entry.api_key == API_VERSIONS.key), 0)
+
+
+def leave_out_misread(response: ApiVersionsResponse) -> None:
+    """Have the mock cluster say no versions that it only says it knows: kafka-python and Java could join no group."""
+    if newest(response) <= WITHOUT_FEATURES:
+        for entry in response.api_keys:
+            entry.max_version = min(entry.max_version, READ_BY_MOCK.get(entry.api_key, entry.max_version))
 
 
 def common(theirs: list[ApiVersionsResponse.ApiVersion]) -> list[ApiVersionsResponse.ApiVersion]:

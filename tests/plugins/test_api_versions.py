@@ -2,16 +2,17 @@
 
 import pytest
 
-from plugins.api_versions import LONGEST, OURS, ApiVersions, common
+from plugins.api_versions import LONGEST, OURS, READ_BY_MOCK, WITHOUT_FEATURES, ApiVersions, common
 from proxy.core.commands import PauseClient, ResumeClient, ToBroker, ToClient
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Forward, Reply
 from proxy.core.decorators import on_response
 from proxy.core.plugin import Plugin
 from proxy.core.topology import Endpoint, Topology
-from proxy.protocol.api import API_VERSIONS, APIS, ENVELOPE, FETCH, PRODUCE, VOTE
+from proxy.protocol.api import API_VERSIONS, APIS, ENVELOPE, FETCH, JOIN_GROUP, LEAVE_GROUP, PRODUCE, SYNC_GROUP, VOTE
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.problem import ProtocolError
+from proxy.protocol.releases import accepted, releases
 from proxy.testing import FromBroker, FromClient, Playbook, build
 from tests.proxy.core.frames import answering, asking
 
@@ -83,6 +84,23 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again_without_features():
     )
     assert asked == [3, 2]
     assert isinstance(decision, Reply)
+
+
+@pytest.mark.parametrize("version", [0, 2, 3])
+def test_what_librdkafkas_mock_cluster_reads_wrongly_is_not_advertised(version):
+    theirs = [entry(18, 0, 2), entry(JOIN_GROUP.key, 0, 6), entry(SYNC_GROUP.key, 0, 4), entry(LEAVE_GROUP.key, 0, 4)]
+    malformed = [ProtocolError("malformed")] if version == 3 else []
+    _, decision, _ = converse(version, [*malformed, ApiVersionsResponse(error_code=0, api_keys=theirs)])
+    assert [it.max_version for it in decision.message.api_keys] == [2, 5, 3, 2]
+
+
+def test_of_a_release_of_kafka_nothing_is_taken_for_the_mock_clusters():
+    for zookeeper in (False, True):
+        for release in releases(zookeeper=zookeeper):
+            known = accepted(release, API_VERSIONS.key, zookeeper=zookeeper)
+            if known and known.stop <= WITHOUT_FEATURES + 1:
+                for key, most in READ_BY_MOCK.items():
+                    assert accepted(release, key, zookeeper=zookeeper).stop - 1 <= most, release
 
 
 def test_the_brokers_refusal_is_the_clients():
