@@ -77,7 +77,7 @@ def _wrong_step(
     for position, name in enumerate(step.after or ()):
         at = (*path, "after", position)
         if name not in before and name == step.name:
-            yield Finding(at, "a step cannot wait for itself; name one before it")
+            yield Finding(at, f'"{name}" is this step itself, and no step before this one; leave it out')
         elif name not in before and name in labels:
             yield Finding(at, f'"{name}" is no step before this one; put it there')
         elif name not in before:

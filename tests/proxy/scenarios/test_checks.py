@@ -57,7 +57,7 @@ def steps(*lines: str) -> str:
         ),
         (
             steps("{name: one, after: one, for: 1s}"),
-            "3:24: a step cannot wait for itself; name one before it",
+            '3:24: "one" is this step itself, and no step before this one; leave it out',
         ),
         (
             steps("{after: one, for: 1s}", "{name: one, for: 1s}"),
