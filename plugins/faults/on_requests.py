@@ -211,7 +211,7 @@ class RequestFaults:
     def leave(self, ctx: Context, message: Any) -> Decision:
         """Decide how the frame leaves."""
         pending: PendingFaults = ctx.notes[self.key]
-        return pending.take_leave()
+        return pending.take_leaving()
 
 
 def _is_meant(fault: FaultRule, thing: Thing) -> bool:

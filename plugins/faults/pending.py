@@ -1,7 +1,7 @@
-"""Pending: what faults are still to do to a request that was matched, and to its answer.
+"""Pending: what faults still have to do to a request that was matched, and to its answer.
 
-# One fault says how a frame leaves, the first that fires. A second one cannot, and is no firing.
-# What one fault answers, and what it ends, the others can do nothing to. Each of them that was meant is told so.
+# Only one fault decides how a frame leaves, the first that fires. A second one cannot be applied, and has not fired.
+# After one fault has answered a request or ended its connection, no other can be applied. Each that was meant is noted.
 """
 
 from __future__ import annotations
@@ -19,42 +19,42 @@ Manner = Raw | Cut | Drip
 
 @dataclass(slots=True)
 class PendingFaults:
-    """What is to be done yet. `subject`: what the request said for all of it.
+    """What is still to be applied. `subject`: the request as a whole; `leaving`: how the frame leaves.
 
-    `asks_all`: the request names nothing, and so asks for all.
+    `asks_all`: the request has no list, and so asks for all.
     """
 
     subject: Subject
     faults: list[NamedFault] = field(default_factory=list)
     to_answer: list[Callable[[Response], None]] = field(default_factory=list)
-    leaving: Manner | None = None  # how the frame leaves
+    leaving: Manner | None = None
     asks_all: bool = False
-    _by: str = ""  # the fault that says so
+    _by: str = ""  # the fault that decided how the frame leaves
 
     def __bool__(self) -> bool:
         return bool(self.faults or self.to_answer or self.leaving)
 
     def leaves(self, name: str, manner: Manner) -> None:
-        """A fault says how the frame leaves."""
+        """A fault decided how the frame leaves."""
         self.leaving, self._by = manner, name
 
     def cannot(self, effect: Effect) -> str | None:
-        """Why an effect cannot be applied beside what others did; None if it can."""
+        """Why an effect cannot be applied after what other faults did; None if it can."""
         is_second = effect.of_frames and self.leaving is not None
         return f'"{self._by}" says already how the frame leaves' if is_second else None
 
-    def take_leave(self) -> Manner | None:
-        """How the frame leaves, which is over then: its answer is another frame."""
+    def take_leaving(self) -> Manner | None:
+        """How the frame leaves. It is forgotten, because the answer is another frame."""
         leaving, self.leaving = self.leaving, None
         return leaving
 
     def do_all(self, answer: Response) -> bool:
-        """Do to an answer what is to be done to it in any case. Gives whether there was anything."""
+        """Make the changes to an answer that were noted at its request. Returns whether there were any."""
         for do in self.to_answer:
             do(answer)
         return bool(self.to_answer)
 
 
 def ended(name: str, decision: Reply | Disconnect) -> str:
-    """Why no other fault can be applied any more, once this one decided so."""
+    """Why no other fault can be applied after this decision."""
     return f'"{name}" answers it' if isinstance(decision, Reply) else f'"{name}" ends the connection'

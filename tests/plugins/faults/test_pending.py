@@ -29,8 +29,8 @@ def test_how_a_frame_leaves_is_said_once() -> None:
 def test_the_answer_is_another_frame() -> None:
     pending = PendingFaults(Subject())
     pending.leaves("one", Cut(8, "cut"))
-    assert pending.take_leave() == Cut(8, "cut")
-    assert (pending.take_leave(), pending.cannot(CUT)) == (None, None)
+    assert pending.take_leaving() == Cut(8, "cut")
+    assert (pending.take_leaving(), pending.cannot(CUT)) == (None, None)
 
 
 def test_it_is_said_who_ended_it() -> None:
