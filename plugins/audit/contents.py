@@ -14,6 +14,7 @@ from plugins.audit.seals import Seal, SegmentEnd
 from plugins.audit.segments import SegmentName
 
 LOST = b'{"kind":"events_lost"'
+CLOSED = b'{"kind":"journal_closed"'
 
 
 class Remark(NamedTuple):
@@ -41,7 +42,13 @@ def sealed(journal: Path, name: SegmentName, seal: Seal, is_last: bool) -> Itera
     path = journal / name.path
     with open(path, "rb") as opened:
         is_same = file_digest(opened, "sha256").hexdigest() == seal.sha256
-    yield from _gaps(path, name, seal, is_last) if is_same else _altered(path.read_bytes(), name, seal)
+    if not is_same:
+        yield from _altered(path.read_bytes(), name, seal)
+        return
+    if seal.end is SegmentEnd.KILLED:  # the seal proves what the next start found, which somebody may have altered
+        yield from unsealed(journal, name, seal.first)
+        yield from _ended(path, name, seal, is_last)
+    yield from _losses(path, name)
 
 
 def _altered(data: bytes, name: SegmentName, seal: Seal) -> Iterator[Remark]:
@@ -56,12 +63,24 @@ def _altered(data: bytes, name: SegmentName, seal: Seal) -> Iterator[Remark]:
         yield Remark(name.path, "its bytes were altered, though every event is as it was written")
 
 
-def _gaps(path: Path, name: SegmentName, seal: Seal, is_last: bool) -> Iterator[Remark]:
-    if seal.end is SegmentEnd.KILLED and is_last:  # a killed writer may leave the segment before it unsealed, too
+def _ended(path: Path, name: SegmentName, seal: Seal, is_last: bool) -> Iterator[Remark]:
+    """How a segment ended that its writer did not seal."""
+    lines = [*segment_lines(path)]
+    if lines and lines[-1].startswith(CLOSED):
+        text = (
+            "its writer ended in order, but the seal is of a later start: the writer's own is gone, or was not written"
+        )
+        yield Remark(name.path, text, seal.last, seal.last)
+    elif is_last:  # a writer may be killed before it has sealed the one before, too
         torn = f"; {seal.torn} bytes behind it were no whole frame" if seal.torn else ""
-        lost = f"events of the last 100 ms before that{_counted(path)}"
-        text = f"its writer was killed after it, and {lost} may be missing{torn}"
+        lost = f"events of the last 100 ms before that{_counted(lines)}"
+        text = (
+            f"its writer was killed after it, and {lost} may be missing{torn}; the next start sealed it as it was then"
+        )
         yield Remark(name.path, text, seal.last, seal.last, gap=True)
+
+
+def _losses(path: Path, name: SegmentName) -> Iterator[Remark]:
     for line in segment_lines(path):
         if line.startswith(LOST):
             lost = json.loads(line)
@@ -69,10 +88,12 @@ def _gaps(path: Path, name: SegmentName, seal: Seal, is_last: bool) -> Iterator[
             yield Remark(name.path, text, lost["sequence"], lost["sequence"], gap=True)
 
 
-def _counted(path: Path) -> str:
+def _counted(lines: list[bytes]) -> str:
     """The text on summaries that were counted and not written; empty without summaries."""
-    first = json.loads(next(segment_lines(path), b"{}"))
-    window = first.get("window_us", 0) / 1e6
+    try:
+        window = json.loads(lines[0]).get("window_us", 0) / 1e6
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return ""
     return f", and what summaries counted in the last {window:g} s," if window else ""
 
 

@@ -1,14 +1,29 @@
 """Plain files: anything else in a journal's folder (links, pipes, devices) is ignored, and never written through.
 
 A user with write access to that folder could otherwise make the proxy wait at a pipe for ever, or overwrite the target
-of a link with the rights of the proxy.
+of a link with the rights of the proxy. Links to folders are not followed either: every reader of a journal reads the
+same files, those that `verify` checks.
 """
 
 from __future__ import annotations
 
+import os
 import stat
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
+
+Unreadable = Callable[[OSError], object]  # is told of a folder that cannot be read
+
+
+def refuse(error: OSError) -> NoReturn:
+    """What is missing from a journal must not be missed."""
+    raise error
+
+
+def pass_over(error: OSError) -> None:
+    """A proxy begins whatever lies in the folder."""
 
 
 def is_plain(path: Path) -> bool:
@@ -17,6 +32,28 @@ def is_plain(path: Path) -> bool:
         return stat.S_ISREG(path.lstat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
         return False
+
+
+def listed(folder: Path, unreadable: Unreadable = refuse) -> list[os.DirEntry[str]]:
+    """What a folder has, by its names. One that is gone, or is none, has nothing."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        try:
+            with os.scandir(folder) as entries:
+                return sorted(entries, key=lambda entry: entry.name)
+        except PermissionError as error:
+            unreadable(error)
+    return []
+
+
+def below(folder: Path) -> list[Path]:
+    """All that lies below a folder and is none itself, in the order of the paths. Raises OSError."""
+    found: list[Path] = []
+    folders = [folder]
+    while folders:
+        here = folders.pop()
+        for entry in listed(here):
+            (folders if entry.is_dir(follow_symlinks=False) else found).append(here / entry.name)
+    return sorted(found)
 
 
 def create(path: Path) -> BinaryIO:

@@ -15,7 +15,7 @@ import json
 import os
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -34,8 +34,7 @@ def prune(journal: Path, before: datetime, key: Ed25519PrivateKey, now: datetime
         name = SegmentName.of(path)
         if name is None or not is_plain(beside(path, "seal")):
             continue
-        begun = datetime.strptime(name.begun[:11], "%Y%m%dT%H").replace(tzinfo=UTC)
-        if begun + timedelta(hours=1) <= before:
+        if name.begun_at.replace(minute=0, second=0) <= before - timedelta(hours=1):
             found = read_seal(beside(path, "seal"), key.public_key())
             _state(path, found, key, now)
             size = path.stat().st_size

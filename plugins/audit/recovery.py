@@ -5,7 +5,9 @@ Rules:
   gets the lock seals it.
 * Whole frames are kept as they are. A torn frame at the end is moved to a file beside the segment, so that Spark can
   read the rest.
-* The seal says `killed`: up to 100 ms of events before the end may be missing.
+* The seal says `killed`, whoever writes it: up to 100 ms of events before the end may be missing.
+* The seal proves what was found, not what the writer wrote. Anything that was found is sealed: `verify` reports what
+  does not fit into its chain. A copy at another path is left alone.
 """
 
 from __future__ import annotations
@@ -20,24 +22,25 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from plugins.audit.frames import frames
-from plugins.audit.plain_files import create, is_plain
+from plugins.audit.plain_files import create, is_plain, pass_over
 from plugins.audit.seals import Seal, SegmentEnd, seal
 from plugins.audit.segments import CHECK, SegmentName, beside, checks, segments
 
+MOST_EVENTS = 1 << 62  # of a chain
 MOST_CHAINS = 100  # the newest chains, which a new chain names; older ones were named by these
 
 
 def recover(journal: Path, key: Ed25519PrivateKey) -> list[Path]:
     """Seal the segments that a killed writer left, and return them. Raises OSError."""
-    unsealed = [path for path in segments(journal) if not is_plain(beside(path, "seal"))]
-    by_number = sorted((SegmentName.of(path), path) for path in unsealed)
-    return [path for name, path in by_number if name and _sealed(journal, name, path, key)]
+    names = (name for path in segments(journal, pass_over) if (name := SegmentName.of(path)))
+    unsealed = [name for name in names if not is_plain(beside(journal / name.path, "seal"))]
+    return [journal / name.path for name in sorted(unsealed) if _sealed(journal, name, key)]
 
 
 def newest_seals(journal: Path) -> dict[str, str]:
     """The newest chains of a journal, each with the hash of its newest seal."""
     newest: dict[str, SegmentName] = {}
-    for path in segments(journal):
+    for path in segments(journal, pass_over):
         name = SegmentName.of(path)
         if name and is_plain(beside(journal / name.path, "seal")):
             newest[name.chain] = max(newest.get(name.chain, name), name)
@@ -65,7 +68,10 @@ def _said(segment: Path) -> bytes:
         return opened.readline()
 
 
-def _sealed(journal: Path, name: SegmentName, path: Path, key: Ed25519PrivateKey) -> bool:
+def _sealed(journal: Path, name: SegmentName, key: Ed25519PrivateKey) -> bool:
+    path = journal / name.path
+    if not is_plain(path):
+        return False
     with open(path, "r+b") as opened:
         if not _lock(opened.fileno(), fcntl.LOCK_EX) or is_plain(beside(path, "seal")):
             return False
@@ -79,7 +85,7 @@ def _sealed(journal: Path, name: SegmentName, path: Path, key: Ed25519PrivateKey
             opened.truncate(end)
             os.fsync(opened.fileno())
         previous = _previous(journal, name)
-        first = json.loads(found[0])["sequence"] if found else _after(previous)
+        first = 1 if name.number == 1 else _after(previous) or _sequence(found[:1]) or 1
         digest = sha256(data[:end]).hexdigest()
         torn = len(data) - end
         previous_hash = None if previous is None else sha256(previous).hexdigest()
@@ -88,17 +94,27 @@ def _sealed(journal: Path, name: SegmentName, path: Path, key: Ed25519PrivateKey
 
 
 def _previous(journal: Path, name: SegmentName) -> bytes | None:
-    """The signed line of the seal before this one; None where there is none."""
-    pattern = f"date=*/hour=*/*-{name.chain}-{name.number - 1:06}.jsonl.zst"
-    for path in journal.glob(pattern):
-        if is_plain(beside(path, "seal")):
-            return _said(path)
+    """The signed line of the seal before this one; None where there is none. Its segment may be pruned."""
+    for file in journal.glob(f"date=*/hour=*/_*-{name.chain}-{name.number - 1:06}.seal"):
+        if is_plain(file):
+            with open(file, "rb") as opened:
+                return opened.readline()
     return None
 
 
-def _after(said: bytes | None) -> int:
-    """The first sequence number of the segment after this seal."""
-    if said is None:
-        return 1
-    seal = json.loads(said)
-    return int(seal["first"]) + len(b64decode(seal["checks"])) // CHECK
+def _after(said: bytes | None) -> int | None:
+    """The first sequence number of the segment after this seal; None if the seal has none."""
+    try:
+        seal = json.loads(said or b"")
+        return int(seal["first"]) + len(b64decode(seal["checks"])) // CHECK
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return None
+
+
+def _sequence(lines: list[bytes]) -> int | None:
+    """The sequence number of the first event; None if it has none."""
+    try:
+        sequence = json.loads(lines[0])["sequence"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return sequence if type(sequence) is int and 0 < sequence < MOST_EVENTS else None

@@ -5,6 +5,7 @@ Rules:
   it happened, and a segment that was begun in one hour may end in the next.
 * The events of a chain stay in its order; chains are merged by the time of their events.
 * Lines that are no event, and frames that are not whole, are left out: `verify` reports them.
+* A segment that was moved is read where it is. One that exists twice is read once, at the path of its name.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,9 @@ from typing import Any
 from pydantic_core import from_json
 
 from plugins.audit.frames import frames
-from plugins.audit.plain_files import is_plain
 from plugins.audit.pseudonyms import Pseudonyms
 from plugins.audit.redaction import hashed
-from plugins.audit.segments import SegmentName, segments
+from plugins.audit.segments import SegmentName, hours, of_hour, placed, segments
 
 JournalEvent = dict[str, Any]
 MARGIN = timedelta(hours=1)
@@ -71,7 +71,7 @@ class EventFilter:
 
     def may_be_in(self, name: SegmentName) -> bool:
         """Whether a segment may have events that match."""
-        begun = datetime.strptime(name.begun, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        begun = name.begun_at
         if self.since is not None and begun < self.since.replace(minute=0, second=0, microsecond=0) - MARGIN:
             return False
         return self.until is None or begun < self.until + MARGIN
@@ -91,13 +91,11 @@ def _text(at: datetime) -> str:
 
 def search(journal: Path, wanted: EventFilter) -> Iterator[JournalEvent]:
     """The events that match, by their time."""
-    chains: dict[str, list[SegmentName]] = {}
-    for path in segments(journal):
-        name = SegmentName.of(path)
-        if name is not None and wanted.may_be_in(name):
-            chains.setdefault(name.chain, []).append(name)
-    streams = (_of_chain(journal, sorted(names)) for names in chains.values())
-    return filter(wanted.includes, _merged(streams))
+    found = {name: path for name, path in placed(journal).items() if wanted.may_be_in(name)}
+    chains: dict[str, list[Path]] = {}
+    for name in sorted(found):
+        chains.setdefault(name.chain, []).append(found[name])
+    return filter(wanted.includes, _merged(map(_of_chain, chains.values())))
 
 
 def _merged(streams: Iterable[Iterable[JournalEvent]]) -> Iterator[JournalEvent]:
@@ -105,8 +103,8 @@ def _merged(streams: Iterable[Iterable[JournalEvent]]) -> Iterator[JournalEvent]
     return heapq.merge(*streams, key=lambda event: str(event["time"]))
 
 
-def _of_chain(journal: Path, names: Iterable[SegmentName]) -> Iterator[JournalEvent]:
-    return chain.from_iterable(_events((journal / name.path).read_bytes(), 0)[1] for name in names)
+def _of_chain(paths: Iterable[Path]) -> Iterator[JournalEvent]:
+    return chain.from_iterable(_events(path.read_bytes(), 0)[1] for path in paths)
 
 
 def _events(data: bytes, start: int) -> tuple[int, Iterator[JournalEvent]]:
@@ -140,15 +138,15 @@ class Follower:
 
     def _latest(self, many: int) -> Iterator[Iterable[JournalEvent]]:
         """The latest events of each chain, at most `many` of each."""
+        found = placed(self._journal)
+        self._ends = dict.fromkeys(segments(self._journal), SEALED)
         chains: dict[str, list[SegmentName]] = {}
-        for path in segments(self._journal):
-            if name := SegmentName.of(path):
-                chains.setdefault(name.chain, []).append(name)
-                self._ends[path] = SEALED
+        for name in sorted(found):
+            chains.setdefault(name.chain, []).append(name)
         for names in chains.values():
             last: deque[JournalEvent] = deque(maxlen=many)
             for name in sorted(names, reverse=True):
-                here = deque(self._read(self._journal / name.path, 0), maxlen=many - len(last))
+                here = deque(self._read(found[name], 0), maxlen=many - len(last))
                 last.extendleft(reversed(here))
                 if len(last) == many:
                     break  # earlier segments are not needed
@@ -169,10 +167,4 @@ class Follower:
         return list(_merged(found))
 
     def _recent(self) -> list[Path]:
-        folders = sorted(self._journal.glob("date=*/hour=*"))[-2:]
-        return [
-            path
-            for folder in folders
-            for path in sorted(folder.glob("*.jsonl.zst"))
-            if SegmentName.of(path) and is_plain(path)
-        ]
+        return [path for folder in [*hours(self._journal)][-2:] for path in of_hour(folder)]

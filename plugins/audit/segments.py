@@ -20,18 +20,20 @@ import fcntl
 import os
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
 import zstandard
 
-from plugins.audit.plain_files import is_plain
+from plugins.audit.plain_files import Unreadable, listed, refuse
 
 BREATH = 256  # lines hashed at once, before the relay's thread gets the interpreter
 CHECK = 4  # bytes of a line's hash that a seal keeps
-_NAME = re.compile(r"(\d{8}T\d{6}Z)-([0-9A-Za-z]+)-(\d+)-(\d{6,})\.jsonl\.zst")
+# Each number is written in one way only: two files of one name would be one segment.
+_NAME = re.compile(r"(\d{8}T\d{6}Z)-([0-9A-Za-z]+)-(0|[1-9]\d{0,8})-(\d{6}|[1-9]\d{6,17})\.jsonl\.zst", re.ASCII)
 _compressor = zstandard.ZstdCompressor(level=1, write_checksum=True)  # level 3 takes longer and saves no room
 
 
@@ -53,7 +55,14 @@ class SegmentName:
     def of(path: Path) -> SegmentName | None:
         """The name in a path; None: it is no segment's path."""
         found = _NAME.fullmatch(path.name)
-        return found and SegmentName(found[2], int(found[3]), int(found[4]), found[1])
+        if found is None or not _is_time(found[1]):
+            return None
+        return SegmentName(found[2], int(found[3]), int(found[4]), found[1])
+
+    @property
+    def begun_at(self) -> datetime:
+        """When it was begun."""
+        return datetime.fromisoformat(self.begun)
 
     @property
     def chain(self) -> str:
@@ -68,14 +77,55 @@ class SegmentName:
         return Path(f"date={day}", f"hour={self.begun[9:11]}", file)
 
 
+def _is_time(begun: str) -> bool:
+    try:
+        datetime.fromisoformat(begun)
+    except ValueError:
+        return False
+    return True
+
+
 def beside(segment: Path, ending: str) -> Path:
     """The file with this ending that belongs to a segment, e.g. its seal."""
     return segment.with_name(f"_{segment.name.removesuffix('.jsonl.zst')}.{ending}")
 
 
-def segments(journal: Path) -> list[Path]:
-    """Every segment of a journal, in the order of the folders and names."""
-    return sorted(path for path in journal.glob("date=*/hour=*/*.jsonl.zst") if SegmentName.of(path) and is_plain(path))
+def hours(journal: Path, unreadable: Unreadable = refuse) -> Iterator[Path]:
+    """The folders with segments, the oldest first. Raises OSError, but where `unreadable` does not."""
+    for day in _folders(journal, "date=", unreadable):
+        yield from _folders(day, "hour=", unreadable)
+
+
+def _folders(journal: Path, prefix: str, unreadable: Unreadable) -> Iterator[Path]:
+    for entry in listed(journal, unreadable):
+        if entry.name.startswith(prefix) and entry.is_dir(follow_symlinks=False):
+            yield journal / entry.name
+
+
+def of_hour(folder: Path, unreadable: Unreadable = refuse) -> Iterator[Path]:
+    """The segments in one folder, in the order of their names. Raises OSError, but where `unreadable` does not."""
+    for entry in listed(folder, unreadable):
+        path = folder / entry.name
+        if SegmentName.of(path) and entry.is_file(follow_symlinks=False):
+            yield path
+
+
+def segments(journal: Path, unreadable: Unreadable = refuse) -> list[Path]:
+    """Every segment of a journal, in the order of the folders and names.
+
+    Raises OSError where a folder cannot be read, but where `unreadable` does not.
+    """
+    return [path for folder in hours(journal, unreadable) for path in of_hour(folder, unreadable)]
+
+
+def placed(journal: Path) -> dict[SegmentName, Path]:
+    """Each segment once, with where it lies: where its name says, if it is there. Raises OSError."""
+    found: dict[SegmentName, Path] = {}
+    for path in segments(journal):
+        name = SegmentName.of(path)
+        if name is not None and (name not in found or path == journal / name.path):
+            found[name] = path
+    return found
 
 
 class OpenSegment:

@@ -30,15 +30,37 @@ def _what(event: JournalEvent) -> str:
         asked = (event.get("api"), event.get("operation"), event.get("resource_type"), event.get("resource_name"))
         lost = f"{event['lost']} events" if event.get("lost") else None
         many = f"{event['connections']} connections" if event.get("connections", 1) > 1 else None
-        facts = (" ".join(filter(None, asked)), event.get("why"), event.get("rule"), lost, many)
+        claimed = f"as {event['claimed']}" if event.get("claimed") else None
+        facts = (" ".join(filter(None, asked)), claimed, event.get("why"), event.get("rule"), lost, many)
         return ", ".join([event["kind"].replace("_", " "), *filter(None, facts)])
-    return "  ".join(filter(None, (f"{event['api']} v{event['api_version']}", _resources(event), _outcome(event))))
+    about = _changes(event) or _resources(event)
+    return "  ".join(filter(None, (f"{event['api']} v{event['api_version']}", about, _outcome(event))))
 
 
 def _resources(event: JournalEvent) -> str:
     resources = event.get("resources") or []
     told = [_resource(resource) for resource in resources[:MOST]]
     return "; ".join(told + ([f"and {len(resources) - MOST} more"] if len(resources) > MOST else []))
+
+
+def _changes(event: JournalEvent) -> str:
+    changes = event.get("changes") or []
+    more = max(0, len(changes) - MOST) + (event.get("changes_left_out") or 0)
+    return "; ".join([*map(_change, changes[:MOST]), *([f"and {more} more changes"] if more else [])])
+
+
+def _change(change: dict[str, Any]) -> str:
+    """What an administrator asked for, as `set user alice SCRAM-SHA-256`."""
+    name, key = change.get("name"), change.get("key")
+    if change.get("partition") is not None:  # of a group's offset its topic is the key
+        where = f"-{change['partition']}"
+        name, key = (name, f"{key}{where}") if change.get("type") == "group" else (f"{name}{where}", key)
+    acl = "ACL" if change.get("permission") else None
+    told = " ".join(filter(None, (change.get("change"), acl, change.get("type"), name, key, change.get("value"))))
+    if change.get("permission"):
+        whose = f"{change['permission']} {change.get('principal')} {change.get('operation')} from {change.get('host')}"
+        told += f" ({change.get('pattern')}): {whose}"
+    return ", ".join(filter(None, (told, change.get("error"))))
 
 
 def _resource(resource: dict[str, Any]) -> str:

@@ -1,7 +1,8 @@
 """Verify: whether a journal is as it was written. If not: which segment, which events, and how they were changed.
 
 Rules:
-* A seal counts only with a valid signature. A segment whose hash is the sealed one is as it was written.
+* A seal counts only with a valid signature. A segment whose hash is the sealed one is as it was written. If its writer
+  was killed, it is as the next start found it, and its events must follow each other.
 * Segments of a chain are numbered without a gap and chained by their seals. The last seal of a chain says that it is
   the last, or its last segment is being written. The seals that a younger chain names of older ones must be there.
 * A segment that no process writes and that has no seal proves nothing, and is reported. So is a file that is no
@@ -22,7 +23,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from plugins.audit.contents import Remark, sealed, unsealed
-from plugins.audit.plain_files import is_plain
+from plugins.audit.plain_files import below, is_plain
 from plugins.audit.pruning import is_pruned
 from plugins.audit.recovery import is_locked
 from plugins.audit.seals import BadSealError, ReadSeal, SegmentEnd, read_seal
@@ -83,8 +84,8 @@ class _Verifier:
     # What is there
 
     def _look(self) -> None:
-        for path in sorted(self._journal.rglob("*")):
-            if path.is_dir() or path.name.endswith(".tmp"):
+        for path in below(self._journal):
+            if path.name.endswith(".tmp"):
                 continue
             place = path.relative_to(self._journal)
             if not is_plain(path) and os.path.lexists(path):
@@ -154,9 +155,9 @@ class _Verifier:
     def _linked(self, name: SegmentName, seal: ReadSeal, before: ReadSeal) -> None:
         if seal.seal.previous != before.hash:
             self._say(name.path, "it was sealed behind another segment than the one before it")
-        if (
-            seal.key != before.key and seal.seal.end is not SegmentEnd.KILLED
-        ):  # another process sealed it, maybe with another key
+        elif seal.seal.first != before.seal.last + 1:
+            self._say(name.path, "its events do not follow those before it", before.seal.last + 1, seal.seal.first - 1)
+        if seal.key != before.key and seal.seal.end is not SegmentEnd.KILLED:  # who seals that may have another key
             self._say(name.path, "it was sealed with another key than the one before it")
 
     def _sealed(self, name: SegmentName, seal: ReadSeal, is_last: bool) -> None:

@@ -101,7 +101,7 @@ def verify_(journal: Path, key: Path | None) -> None:
         except KeyFileError as error:
             _give_up(str(error))
     for remark in verified.remarks:
-        click.echo(f"{'gap: ' if remark.gap else ''}{remark}")
+        click.echo(f"{'gap: ' if remark.gap else ''}{printable(str(remark))}")
     if verified.pruned:
         click.echo(f"{verified.pruned} older segments were pruned by whoever has the key; their seals are there")
     being_written = f", and {verified.open} being written" if verified.open else ""

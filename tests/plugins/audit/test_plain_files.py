@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
+from typing import NoReturn
 
-from plugins.audit.plain_files import create, is_plain
+import pytest
+
+from plugins.audit.plain_files import below, create, is_plain, listed, pass_over
 
 
 def test_a_link_and_a_pipe_are_no_plain_files(tmp_path: Path) -> None:
@@ -13,6 +17,29 @@ def test_a_link_and_a_pipe_are_no_plain_files(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     found = [is_plain(path) for path in (file, link, pipe, tmp_path, tmp_path / "nothing", file / "below")]
     assert found == [True, False, False, False, False, False]
+
+
+def test_what_lies_below_a_folder_is_found_and_no_link_is_followed(tmp_path: Path) -> None:
+    deep = tmp_path
+    for _ in range(1_000):
+        deep = deep / "d"
+        deep.mkdir()
+    (deep / "file").touch()
+    (tmp_path / "link").symlink_to(tmp_path)
+    assert below(tmp_path) == [deep / "file", tmp_path / "link"]
+    assert below(tmp_path / "nothing") == below(tmp_path / "link" / "link" / "x") == []
+
+
+def test_a_folder_that_cannot_be_read_is_an_error_or_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(folder: Path) -> NoReturn:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+
+    monkeypatch.setattr(os, "scandir", refused)
+    with pytest.raises(PermissionError):
+        below(tmp_path)
+    assert listed(tmp_path, pass_over) == []
 
 
 def test_a_new_file_takes_the_place_of_a_link(tmp_path: Path) -> None:

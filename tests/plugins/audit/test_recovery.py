@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from plugins.audit.chain import Rotation
+from plugins.audit.pruning import prune
 from plugins.audit.recovery import newest_seals, recover
 from plugins.audit.seals import SegmentEnd, read_seal
 from plugins.audit.segments import OpenSegment, SegmentName, beside, segments
@@ -16,6 +18,7 @@ from plugins.audit.verify import verify
 from tests.plugins.audit.written import KEY, START, chain, write
 
 PUBLIC = KEY.public_key()
+LATER = datetime(2026, 3, 2, tzinfo=UTC)
 
 
 def left(journal: Path) -> list[Path]:
@@ -69,6 +72,32 @@ def test_a_segment_with_nothing_whole_in_it_follows_the_one_before(tmp_path: Pat
     empty.close()
     recover(tmp_path, KEY)
     assert read_seal(beside(empty.path, "seal"), PUBLIC).seal.first == 1
+
+
+def test_a_copy_elsewhere_takes_no_seals_place(tmp_path: Path) -> None:
+    last = left(tmp_path)[-1]
+    recover(tmp_path, KEY)
+    seal = beside(last, "seal").read_bytes()
+    copy = last.parent.with_name("hour=23") / last.name
+    copy.parent.mkdir()
+    copy.write_bytes(segments(tmp_path)[0].read_bytes())
+    assert recover(tmp_path, KEY) == []
+    assert beside(last, "seal").read_bytes() == seal
+
+
+def test_a_segment_follows_one_that_was_pruned_meanwhile(tmp_path: Path) -> None:
+    *before, last = left(tmp_path)
+    assert [path for path, _ in prune(tmp_path, LATER, KEY, LATER)] == before
+    assert recover(tmp_path, KEY) == [last]
+    assert verify(tmp_path, PUBLIC).is_intact
+
+
+@pytest.mark.parametrize("said", [b"", b"{}\n", b"[]\n", b"\xff\n", b"[" * 100_000])
+def test_a_seal_that_was_altered_stops_no_start(tmp_path: Path, said: bytes) -> None:
+    *_, before, last = left(tmp_path)
+    beside(before, "seal").write_bytes(said)
+    assert recover(tmp_path, KEY) == [last]
+    assert not verify(tmp_path, PUBLIC).is_intact
 
 
 def test_a_segment_that_is_being_written_is_left_alone(tmp_path: Path) -> None:

@@ -52,6 +52,77 @@ def journal(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def event_of(**fields: Any) -> dict[str, Any]:
+    told = {"kind": "request", "time": "t", "client_host": "h", "api": "X", "api_version": 1, "outcome": "answered"}
+    return {**told, "answered_by": "broker", **fields}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"change": "create", "type": "topic", "name": "orders", "key": "partitions", "value": "3"},
+            "create topic orders partitions 3",
+        ),
+        ({"change": "set", "type": "topic", "name": "orders", "key": "retention.ms"}, "set topic orders retention.ms"),
+        (
+            {"change": "reset offset", "type": "group", "name": "g", "key": "orders", "partition": 0, "value": "7"},
+            "reset offset group g orders-0 7",
+        ),
+        (
+            {
+                "change": "delete records",
+                "type": "topic",
+                "name": "orders",
+                "partition": 2,
+                "key": "before offset",
+                "value": "9",
+            },
+            "delete records topic orders-2 before offset 9",
+        ),
+        (
+            {
+                "change": "create",
+                "type": "topic",
+                "name": "pay-",
+                "pattern": "Prefixed",
+                "principal": "User:bob",
+                "host": "*",
+                "operation": "Read",
+                "permission": "Allow",
+                "error": "SECURITY_DISABLED",
+            },
+            "create ACL topic pay- (Prefixed): Allow User:bob Read from *, SECURITY_DISABLED",
+        ),
+    ],
+)
+def test_a_line_tells_what_an_administrator_changed(change: dict[str, Any], said: str) -> None:
+    line = shown(event_of(changes=[change], resources=[{"type": "cluster", "name": "kafka-cluster"}]))
+    assert line == f"t  h  X v1  {said}  answered by the broker, 0.0 ms"
+
+
+def test_a_line_tells_how_many_changes_it_leaves_out() -> None:
+    changes = [{"change": "delete", "type": "topic", "name": f"t{number}"} for number in range(7)]
+    line = shown(event_of(changes=changes, changes_left_out=10))
+    assert "delete topic t4; and 12 more changes" in line
+
+
+def test_a_line_about_a_failed_login_tells_as_whom() -> None:
+    failed = {"kind": "authentication_failed", "time": "t", "client_host": "h", "claimed": "User:bob", "why": "no"}
+    assert shown(failed) == "t  h  authentication failed, as User:bob, no"
+
+
+def test_a_segment_that_was_moved_or_copied_is_read_once(journal: Path) -> None:
+    whole = list(search(journal, EventFilter()))
+    first, second, *_ = segments(journal)
+    there = journal / "date=2026-03-01" / "hour=23"
+    there.mkdir()
+    first.rename(there / first.name)
+    (there / second.name).write_bytes(second.read_bytes())
+    assert list(search(journal, EventFilter())) == whole
+    assert Follower(journal, 100).newest == whole
+
+
 def test_a_denial_is_found_by_its_resource() -> None:
     denied = {"kind": "denied", "time": "", "resource_type": "topic", "resource_name": "orders"}
     assert EventFilter(resource="ord*").includes(denied)

@@ -27,6 +27,23 @@ def test_a_path_says_all_of_its_name() -> None:
         assert SegmentName.of(Path(other)) is None
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "20260301T080000Z-a-0-0000001",
+        "20260301T080000Z-a-00-000001",
+        "20260301T080000Z-a-0-00001",
+        "20260301T080000Z-a-0-00000\u0661",
+        "20261399T080000Z-a-0-000001",
+        "00000101T080000Z-a-0-000001",
+        "20260301T250000Z-a-0-000001",
+        f"20260301T080000Z-a-0-{'9' * 5000}",
+    ],
+)
+def test_a_name_is_written_in_one_way_and_says_a_time(name: str) -> None:
+    assert SegmentName.of(Path(f"{name}.jsonl.zst")) is None
+
+
 def test_what_is_written_can_be_read_at_once(tmp_path: Path) -> None:
     segment = OpenSegment(tmp_path, NAME)
     segment.write([b"1\n", b"2\n"])

@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 from base64 import b64encode
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from plugins.audit.contents import Remark, segment_lines
 from plugins.audit.frames import frame_end, frames
 from plugins.audit.queue import Loss
 from plugins.audit.recovery import recover
+from plugins.audit.seals import read_seal
 from plugins.audit.segments import beside, segments
 from plugins.audit.verify import verify
 from tests.plugins.audit.written import KEY, START, Wall, chain, write
@@ -340,6 +342,94 @@ def test_foreign_files_are_named(journal: Path) -> None:
     (segments(journal)[0].parent / "more.jsonl.zst").write_bytes(b"")
     said = {remark.place.name: remark.what for remark in verify(journal, PUBLIC).remarks}
     assert said == dict.fromkeys(("notes.txt", "more.jsonl.zst"), "this file is not of the journal")
+
+
+@pytest.mark.parametrize(("number", "spelt"), [("-0-000002", "-0-0000002"), ("-0-000002", "-00-000002")])
+def test_a_copy_whose_number_is_spelt_otherwise_is_no_segment(journal: Path, number: str, spelt: str) -> None:
+    """Else it would be read as one beside the segment that `verify` looks at."""
+    path = segments(journal)[1]
+    copy = path.with_name(path.name.replace(number, spelt))
+    assert copy != path
+    Sealed(copy, []).write([line.replace(b"broker", b"nobody") for line in segment_lines(path)])
+    (remark,) = verify(journal, PUBLIC).remarks
+    assert (remark.place, remark.what) == (copy.relative_to(journal), "this file is not of the journal")
+    assert copy not in segments(journal)
+
+
+def test_a_folder_behind_a_link_is_named_and_not_read(journal: Path, tmp_path: Path) -> None:
+    folder = segments(journal)[0].parent
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    assert not segments(journal)
+    (remark,) = verify(journal, PUBLIC).remarks
+    assert remark.place == folder.relative_to(journal)
+    assert "a link, a pipe or a device stands here" in remark.what
+
+
+def recovered(folder: Path, change: Callable[[list[bytes]], list[bytes]]) -> list[str]:
+    """What is said of a segment that somebody changed while its writer was dead, after the next start sealed it."""
+    writer = chain(folder)
+    write(writer, range(30))
+    writer.abandon()
+    (path,) = segments(folder)
+    segment = Sealed.of(path)
+    segment.write(change(segment.lines))
+    recover(folder, KEY)
+    return [str(remark).partition(": ")[2] for remark in verify(folder, PUBLIC).remarks if not remark.gap]
+
+
+STRANGE = [
+    b"no JSON\n",
+    b"{}\n",
+    b"[]\n",
+    b'{"sequence":true}\n',
+    b'{"sequence":"1"}\n',
+    b'{"sequence":1e400}\n',
+    b"[" * 100_000 + b"\n",
+    b"\xff\xfe\n",
+]
+
+
+def test_events_of_a_killed_writer_must_follow_each_other(tmp_path: Path) -> None:
+    assert not recovered(tmp_path / "as they were", lambda lines: lines)
+    said = recovered(tmp_path / "one is gone", lambda lines: [*lines[:7], *lines[8:]])
+    assert said == ["event 8: event 9 of 3f9c2a71-0 stands here"]
+    said = recovered(tmp_path / "the first is gone", lambda lines: lines[1:])
+    assert said == ["event 1: event 2 of 3f9c2a71-0 stands here"]
+
+
+@pytest.mark.parametrize("where", [0, 3])
+@pytest.mark.parametrize("line", STRANGE)
+def test_a_line_of_a_killed_writer_that_is_no_event_is_told_and_stops_no_start(
+    tmp_path: Path, line: bytes, where: int
+) -> None:
+    said = recovered(tmp_path, lambda lines: [*lines[:where], line, *lines[where + 1 :]])
+    assert said == [f"event {where + 1}: what stands here is no event"]
+
+
+def test_a_seal_that_was_deleted_is_missed_though_the_next_start_makes_another(journal: Path) -> None:
+    last = segments(journal)[-1]
+    beside(last, "seal").unlink()
+    alter(Sealed.of(last), random.Random(1))
+    assert recover(journal, KEY) == [last]
+    said = [remark.what for remark in verify(journal, PUBLIC).remarks if remark.place == last.relative_to(journal)]
+    assert any("its writer ended in order, but the seal is of a later start" in what for what in said)
+
+
+def test_a_segment_of_a_killed_writer_follows_the_one_before(tmp_path: Path) -> None:
+    writer = chain(tmp_path, rotation=Rotation(size=600))
+    write(writer, range(100))
+    writer.abandon()
+    last = Sealed.of(segments(tmp_path)[-1])
+    last.write([line.replace(b'"sequence":', b'"sequence":9') for line in last.lines])
+    recover(tmp_path, KEY)
+    said = [remark.what for remark in verify(tmp_path, PUBLIC).remarks if not remark.gap]
+    assert said == [f"event 9{last_first(tmp_path)} of 3f9c2a71-0 stands here"]
+
+
+def last_first(journal: Path) -> int:
+    """The sequence with which the last segment must begin."""
+    return read_seal(beside(segments(journal)[-1], "seal"), PUBLIC).seal.first
 
 
 def test_a_killed_writer_is_a_gap_and_no_tampering(tmp_path: Path) -> None:

@@ -56,6 +56,15 @@ def test_a_tampered_one_is_not(journal: Path, key: Path) -> None:
     assert result.exit_code == 1
 
 
+def test_a_name_of_a_file_moves_no_cursor(journal: Path) -> None:
+    (journal / "a\x1b[2Jb").touch()
+    (journal / "\udcff").touch()
+    assert audit("verify", journal).output.splitlines()[:2] == [
+        "a\\x1b[2Jb: this file is not of the journal",
+        "\\udcff: this file is not of the journal",
+    ]
+
+
 def test_events_are_searched(journal: Path) -> None:
     result = audit("search", journal, "--resource", "orders-3", "--json", "--from", "2026-03-01", "--to", "2026-03-02")
     assert [json.loads(line)["sequence"] for line in result.output.splitlines()] == [5, 12, 19]

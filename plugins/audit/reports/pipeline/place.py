@@ -1,8 +1,8 @@
 """The place: where a journal is, which segments it has, and which of them are sealed.
 
 Rules:
-* A place is a local folder, or any URL that Spark reads (`hdfs:`, `s3a:`, ...).
-* Only the names of files are used. A file without the name of a segment is none.
+* A place is a local folder, or any URL that Spark reads (`hdfs:`, `s3a:`, ...). Spark lists both.
+* Only the names of files are used. A file without the name of a segment is none, nor is a link.
 * A sealed segment does not change any more. Any other may still be written.
 """
 
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from plugins.audit.segments import SegmentName, beside
+from plugins.audit.plain_files import listed
+from plugins.audit.segments import SegmentName, beside, hours
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -75,7 +76,8 @@ class JournalPlace:
     def _files(self, spark: SparkSession) -> Iterable[Path]:
         """All files in the folders of segments."""
         if self.folder is not None:
-            return self.folder.glob("date=*/hour=*/*")
+            entries = ((hour, entry) for hour in hours(self.folder) for entry in listed(hour))
+            return (hour / entry.name for hour, entry in entries if not entry.is_symlink())
         from py4j.protocol import Py4JJavaError
 
         jvm: Any = spark._jvm

@@ -37,6 +37,8 @@ def test_segments_are_found_by_their_names_and_sealed_by_their_seals(
     sealed, unsealed = segments(journal)
     (sealed.parent / "notes.jsonl.zst").write_text("not a segment")
     (journal / "notes.txt").write_text("not a segment")
+    if is_here:
+        (journal / "date=2026-03-02").symlink_to(journal / "date=2026-03-01")
     found = JournalPlace(f"file:{journal}", journal if is_here else None).listing(spark)
     assert found.sealed == (sealed.relative_to(journal).as_posix(),)
     assert found.unsealed == (unsealed.relative_to(journal).as_posix(),)
