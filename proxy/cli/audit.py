@@ -23,7 +23,7 @@ from plugins.audit.keyfile import KeyFileError
 from plugins.audit.profiles import PROFILES
 from plugins.audit.pruning import prune
 from plugins.audit.pseudonyms import pseudonyms
-from plugins.audit.reports.asked import moment
+from plugins.audit.reports.asked import moment, name, principal
 from plugins.audit.schema import KINDS
 from plugins.audit.seals import BadSealError
 from plugins.audit.search import EventFilter, Follower, JournalEvent, search
@@ -34,7 +34,7 @@ from plugins.audit.verify import verify
 from proxy.cli.checked import checked
 from proxy.protocol.api import APIS
 from proxy.protocol.errors import ErrorCode
-from proxy.text.words import nearest, printable
+from proxy.text.words import printable
 
 VERIFY_EPILOG = """\b
 Examples:
@@ -56,25 +56,9 @@ LOOK = 0.2  # seconds between two checks for new events
 MOST = 1_000_000  # the largest number of newest events that `tail` shows
 
 
-def _name(value: str, known: Iterable[str] = ()) -> str:
-    """A name, or the beginning of names and a `*`; one of those that are known, if these are. Raises ValueError."""
-    names = set(known)
-    if not value or "*" in value[:-1]:
-        raise ValueError(f'"{value}" is no name; write one, or the beginning of names with a `*` behind it')
-    if names and value not in names and not (value[-1] == "*" and any(one.startswith(value[:-1]) for one in names)):
-        raise ValueError(f'there is no "{value}"; {nearest(value, names)}')
-    return value
-
-
-def _principal(value: str) -> str:
-    if ":" not in value and "*" not in value:
-        raise ValueError(f'"{value}" has no type; write "User:{value}"')
-    return _name(value)
-
-
-known_kind = checked(partial(_name, known=KINDS))
-known_api = checked(partial(_name, known=[api.name for api in APIS.values()]))
-known_error = checked(partial(_name, known=[error.name for error in ErrorCode]))
+known_kind = checked(partial(name, known=KINDS))
+known_api = checked(partial(name, known=[api.name for api in APIS.values()]))
+known_error = checked(partial(name, known=[error.name for error in ErrorCode]))
 moment_utc = checked(partial(moment, zone=ZoneInfo("UTC")))
 since_option = click.option("--from", "since", callback=moment_utc, help="Events at that time and later, in UTC.")
 until_option = click.option("--to", "until", callback=moment_utc, help="Events before that time.")
@@ -119,11 +103,11 @@ def verify_(journal: Path, key: Path | None) -> None:
 @since_option
 @until_option
 @click.option("--kind", callback=known_kind, help="Events of this kind: request, authentication_failed, ...")
-@click.option("--principal", callback=checked(_principal), help='Of this principal, as Kafka writes it: "User:alice".')
-@click.option("--resource", callback=checked(_name), help="About the topic, group, ... of this name.")
+@click.option("--principal", callback=checked(principal), help='Of this principal, as Kafka writes it: "User:alice".')
+@click.option("--resource", callback=checked(name), help="About the topic, group, ... of this name.")
 @click.option("--api", callback=known_api, help="Requests of this API: Produce, Fetch, CreateAcls, ...")
 @click.option("--error", callback=known_error, help="Requests that were answered with this error.")
-@click.option("--client", callback=checked(_name), help="Of a client with this address or client id.")
+@click.option("--client", callback=checked(name), help="Of a client with this address or client id.")
 @click.option(
     "--pseudonyms",
     "secret",

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from zoneinfo import ZoneInfo
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 THIS_MACHINE = "local[*]"
 SUBMITTED = "PYSPARK_GATEWAY_PORT"  # is set by spark-submit, which says the master itself
+FILES = {"Rules": "rules", "Tags": "tags_file"}  # that the page names with their hashes, by their options
 MISSING = "reports need more; `pip install 'doorkeeper[reports]'`"
 EPILOG = """\b
 Examples:
@@ -76,8 +78,20 @@ file = click.Path(path_type=Path)
 @click.option("--zone", callback=checked(asked.zone), default="UTC", show_default=True, help="Whose days and hours.")
 @click.option("--hours", callback=checked(asked.work_hours), help="When people work. [default: Mon-Fri 08:00-18:00]")
 @click.option("--only", callback=checked(_report), multiple=True, help="This report; may be said again.")
-@click.option("--principal", "principals", multiple=True, help='Of this principal, "User:alice"; may be said again.')
-@click.option("--topic", "topics", multiple=True, help="About this topic. A * at the end stands for any end.")
+@click.option(
+    "--principal",
+    "principals",
+    callback=checked(asked.principal),
+    multiple=True,
+    help='Of this principal, "User:alice"; may be said again.',
+)
+@click.option(
+    "--topic",
+    "topics",
+    callback=checked(asked.name),
+    multiple=True,
+    help="About this topic. A * at the end stands for any end.",
+)
 @click.option("--offsets", callback=checked(asked.offset_range), help="Records of a topic: orders-0:100-200.")
 @click.option("--rules", type=file, help="A file of ACL rules to compare with what was done.")
 @click.option("--tags", "tags_file", type=file, help="A file that says which topics hold sensitive data.")
@@ -160,6 +174,7 @@ def _inputs(journal: str, said: dict[str, Any]) -> Inputs:
         rules=_file(said["rules"], load),
         rules_file=str(said["rules"] or ""),
         tags=_file(said["tags_file"], tags.load),
+        files=tuple((name, _hashed(said[option])) for name, option in FILES.items() if said[option]),
         **({"hours": said["hours"]} if said["hours"] else {}),
     )
 
@@ -176,6 +191,10 @@ def _file(path: Path | None, load: Callable[[Path], T]) -> T | None:
         return None if path is None else load(path)
     except BadFileError as error:
         _give_up("\n".join(map(str, error.problems)))
+
+
+def _hashed(path: Path) -> str:
+    return f"{path}, SHA-256 {sha256(path.read_bytes()).hexdigest()}"
 
 
 @contextmanager

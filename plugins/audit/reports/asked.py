@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from plugins.audit.reports.inputs import OffsetRange, WorkHours
+from proxy.plugin.files import nearest
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 YEARS = range(1970, 2201)  # of events; others are mistakes, or too near to the limits of a datetime
@@ -23,6 +25,23 @@ def zone(text: str) -> ZoneInfo:
         raise ValueError(f'there is no time zone "{text}"; write one as Europe/Zurich or UTC') from None
 
 
+def name(text: str, known: Iterable[str] = ()) -> str:
+    """A name, or the beginning of names and a `*`; one of those that are known, if these are. Raises ValueError."""
+    names = set(known)
+    if not text or "*" in text[:-1]:
+        raise ValueError(f'"{text}" is no name; write one, or the beginning of names with a `*` behind it')
+    if names and text not in names and not (text[-1] == "*" and any(one.startswith(text[:-1]) for one in names)):
+        raise ValueError(f'there is no "{text}"; {nearest(text, names)}')
+    return text
+
+
+def principal(text: str) -> str:
+    """A principal's name, or the beginning of names and a `*`. Raises ValueError."""
+    if ":" not in text and "*" not in text:
+        raise ValueError(f'"{text}" has no type; write "User:{text}"')
+    return name(text)
+
+
 def moment(text: str, zone: ZoneInfo) -> datetime:
     """The beginning of a day, or a time, in this zone; in UTC if it ends with a Z. Raises ValueError."""
     try:
@@ -31,9 +50,21 @@ def moment(text: str, zone: ZoneInfo) -> datetime:
         at = datetime.fromisoformat(text)
         if at.year not in YEARS:
             raise ValueError
-        return (at if at.tzinfo else at.replace(tzinfo=zone)).astimezone(UTC)
+        found = (at if at.tzinfo else at.replace(tzinfo=zone)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise ValueError(f'"{text}" is no time; write it as 2026-03-01 or 2026-03-01T08:30') from None
+    if at.tzinfo is None and "T" in text and not _is_once(at, zone):
+        raise ValueError(
+            f'"{text}" is twice or not at all, since clocks of {zone.key} change then; write it in UTC, as '
+            f"{found:%Y-%m-%dT%H:%MZ}"
+        )
+    return found
+
+
+def _is_once(at: datetime, zone: ZoneInfo) -> bool:
+    """Does a clock of this zone show it once?"""
+    first, second = at.replace(tzinfo=zone), at.replace(tzinfo=zone, fold=1)
+    return first.utcoffset() == second.utcoffset()
 
 
 def work_hours(text: str) -> WorkHours:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from plugins.audit.segments import beside
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class CorruptFacts:
 class JournalFacts:
     """A journal as it was read. `versions`: how many events each version of the schema has.
 
+    `asked_for`: how many events are of the principals and topics that were asked for; None without such a filter.
+    `is_trusted`: whether the key was given with which the journal must be signed.
     `redacted`: in how many events each kind of names is redacted. `unnamed`: how many events have a topic by its id
     alone. `left_out`: the number of resources and changes that events lack, of requests that had too many.
     """
@@ -57,3 +63,13 @@ class JournalFacts:
     versions: tuple[tuple[int, int], ...] = ()
     redacted: tuple[tuple[str, int], ...] = ()
     software: str = ""
+    is_trusted: bool = False
+    asked_for: int | None = None
+
+    @cached_property
+    def _doubtful(self) -> frozenset[str]:
+        return frozenset(one.place for one in self.remarks if not one.gap)
+
+    def doubts(self, segment: str) -> bool:
+        """Does verification say something of this segment, or of its seal, that the journal does not account for?"""
+        return not self._doubtful.isdisjoint((segment, beside(Path(segment), "seal").as_posix()))

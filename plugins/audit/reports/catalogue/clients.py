@@ -54,6 +54,8 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
 
 def summary(rows: Sequence[Row], total: int) -> str:
     """The answer in a sentence or two."""
+    if not total:
+        return "No client asked for anything."
     late = sum(row["too_old"] > 0 for row in rows)
     if not late:
         return f"Brokers of Kafka {RELEASE} accept all that was sent by {some(total, 'client')}."

@@ -138,7 +138,9 @@ REPORT = AuditReport(
     ),
     order=("finding", "since", "instance", "worker"),
     controls=(
+        pci("10.2.1.6", "When each writer of the record began and ended."),
         pci("10.3.4", "Events that are missing from the record are found."),
+        pci("10.5.1", "How far back the record goes, where no period is asked for."),
         pci("10.7.2", "Times in which the journal could not be written."),
         soc2("CC7.2", "Gaps in what is monitored."),
         hipaa("164.312(b)", "The record of activity is whole, or its gaps are known."),

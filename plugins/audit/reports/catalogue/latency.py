@@ -87,7 +87,7 @@ REPORT = AuditReport(
     rows=rows,
     summary=summary,
     charts=(
-        Chart("Broker's time, 99th percentile, by API", ChartKind.BARS, "api", "broker_us_99"),
+        Chart("Broker's time in µs, 99th percentile, by API", ChartKind.BARS, "api", "broker_us_99"),
         Chart("Failed requests, by API", ChartKind.BARS, "api", "failed"),
     ),
 )

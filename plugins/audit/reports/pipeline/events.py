@@ -35,7 +35,7 @@ class PeriodEvents:
     """The events for one run of the reports. `rows`: the rows of the store."""
 
     def __init__(self, rows: DataFrame, inputs: Inputs) -> None:
-        self._inputs = inputs
+        self.inputs = inputs
         events = rows.where("date IS NOT NULL").drop("file", "line").withColumn("hour", F.hour("time"))
         around = between(events, *_widened(inputs.since, inputs.until))
         self._events = events
@@ -48,7 +48,7 @@ class PeriodEvents:
 
     def of(self, scope: Scope) -> DataFrame:
         """The events of a scope."""
-        inputs = self._inputs
+        inputs = self.inputs
         if scope is Scope.HISTORY:
             return self._filtered(self._once(self.topics.told(between(self._events, None, inputs.until))))
         around = self._once(self.topics.told(self._around))
@@ -66,7 +66,7 @@ class PeriodEvents:
         return numbered.join(twice, key, "left_anti").select(*known).unionByName(copies.select("one.*"))
 
     def _filtered(self, events: DataFrame) -> DataFrame:
-        inputs = self._inputs
+        inputs = self.inputs
         if inputs.principals:
             events = events.where(_named(F.col("principal"), inputs.principals))
         if inputs.topics:

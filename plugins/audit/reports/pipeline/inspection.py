@@ -48,7 +48,8 @@ def inspect(
         segments = tuple(_segment(files, path, trusted) for path in paths)
     remarks = tuple(RemarkFacts(one.place.as_posix(), *one[1:]) for one in verified.remarks)
     keys = tuple(fingerprint(key) for key in sorted(verified.keys))
-    return JournalFacts(str(place), True, segments, remarks, keys, software=SOFTWARE)
+    is_trusted = trusted is not None
+    return JournalFacts(str(place), True, segments, remarks, keys, software=SOFTWARE, is_trusted=is_trusted)
 
 
 def of_period(paths: tuple[str, ...], since: datetime | None, until: datetime | None) -> tuple[str, ...]:
@@ -73,8 +74,10 @@ def counted(events: PeriodEvents, facts: JournalFacts) -> JournalFacts:
     for row in rows:
         versions[row.schema] += row.events
         redacted.update(dict.fromkeys(row.redacted or (), row.events))
+    is_asked = bool(events.inputs.principals or events.inputs.topics)
     return replace(
         facts,
+        asked_for=events.of(Scope.FILTERED).count() if is_asked else None,
         versions=tuple(sorted(versions.items())),
         events=versions.total(),
         redacted=tuple(sorted(redacted.items())),

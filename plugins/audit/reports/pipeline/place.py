@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plugins.audit.plain_files import listed
-from plugins.audit.segments import SegmentName, beside, hours
+from plugins.audit.segments import SegmentName, beside, hours, segments
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,16 +61,26 @@ class JournalPlace:
         """A file or folder in it."""
         return JournalPlace(f"{self.url}/{path}", self.folder and self.folder / path)
 
+    def check(self) -> None:
+        """Check that there is a journal, if it is a folder of this machine. Raises PlaceError, OSError."""
+        if self.folder is not None:
+            if not self.folder.is_dir():
+                raise PlaceError(f"{self}: there is no such folder; give the one at plugins: audit: journal")
+            if not segments(self.folder):
+                raise self._none()
+
+    def _none(self) -> PlaceError:
+        return PlaceError(f"{self}: there is no segment of a journal; give the folder with date=... in it")
+
     def listing(self, spark: SparkSession) -> Listing:
-        """The segments that are there now. Raises PlaceError."""
-        if self.folder is not None and not self.folder.is_dir():
-            raise PlaceError(f"{self}: there is no such folder; give the one at plugins: audit: journal")
+        """The segments that are there now. Raises PlaceError, OSError."""
+        self.check()
         files = {Path(*path.parts[-3:]) for path in self._files(spark)}
-        segments = sorted(path for path in files if SegmentName.of(path))
-        if not segments:
-            raise PlaceError(f"{self}: there is no segment of a journal; give the folder with date=... in it")
-        sealed = {path for path in segments if beside(path, "seal") in files}
-        unsealed = (path for path in segments if path not in sealed)
+        found = sorted(path for path in files if SegmentName.of(path))
+        if not found:
+            raise self._none()
+        sealed = {path for path in found if beside(path, "seal") in files}
+        unsealed = (path for path in found if path not in sealed)
         return Listing(tuple(map(str, sorted(sealed))), tuple(map(str, unsealed)))
 
     def _files(self, spark: SparkSession) -> Iterable[Path]:

@@ -3,10 +3,11 @@
     WORK/.../arrived/      lists of sealed segments, in the order in which they were found: the input of the stream
     WORK/.../checkpoint/   the progress of the stream
     WORK/.../events/       batch=N/date=.../: the events in the segments of one list
-    WORK/.../open/         date=.../: the events in segments that were not sealed at the last run
+    WORK/.../open/         date=.../: the events in all other segments, as they were at the last run
 
 Rules:
-* A sealed segment is read once. A segment that may still be written is read anew at each run.
+* A sealed segment that is as it was written is read once. A segment that may still be written, or that was altered, is
+  read anew at each run, since its bytes may be restored.
 * A run that was stopped is continued: a batch is written whole or again, under the same number.
 * Events that were read stay, also if their segment is deleted later: its seal shows that it was deleted.
 * Another journal, or another version of the schema, has a store of its own in the same folder.
@@ -25,7 +26,7 @@ from plugins.audit.reports.pipeline.place import JournalPlace
 from plugins.audit.reports.pipeline.values import table
 from plugins.audit.schema import VERSION
 
-LAYOUT = 1  # the version of the store's layout; a change makes a new store
+LAYOUT = 2  # the version of the store's layout; a change makes a new store
 BATCH = 128  # segments that are read together: at most 2 GiB
 
 Progress = Callable[[int], None]  # gets the number of segments that were read
@@ -39,13 +40,14 @@ class EventStore:
         self._journal = journal
         key = sha256(journal.url.encode()).hexdigest()[:16]
         self._folder = work.inside(f"{key}-{VERSION}.{LAYOUT}")
+        self._arrived = self._folder.inside("arrived")
 
     def take_in(self, sealed: Sequence[str], progress: Progress) -> int:
         """Read the segments that are new. Returns their number."""
-        arrived = self._folder.inside("arrived")
+        arrived = self._arrived
         table(self._spark, (), "value STRING").write.mode("ignore").text(arrived.url)  # exists from now on
         self._write((), "events/batch=-1", "ignore")
-        known = {row.value for row in self._spark.read.text(arrived.pattern).collect()}
+        known = self._known()
         new = [(path,) for path in sealed if path not in known]
         if new:
             lists = table(self._spark, new, "value STRING").coalesce(1)
@@ -67,9 +69,14 @@ class EventStore:
         query.awaitTermination()
         return len(new)
 
-    def look_at(self, unsealed: Sequence[str]) -> None:
-        """Read the segments that are not sealed, as they are now."""
-        self._write(unsealed, "open", "overwrite")
+    def look_at(self, others: Sequence[str]) -> None:
+        """Read segments as they are now. A segment that was taken in before stays as it was then."""
+        known = self._known()
+        self._write([path for path in others if path not in known], "open", "overwrite")
+
+    def _known(self) -> set[str]:
+        """The segments that were taken in."""
+        return {row.value for row in self._spark.read.text(self._arrived.pattern).collect()}
 
     def rows(self) -> DataFrame:
         """All events that were read, and corrupt lines: the columns of `lines.STORED`."""

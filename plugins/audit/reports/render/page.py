@@ -10,8 +10,10 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import partial
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -24,6 +26,7 @@ from plugins.audit.reports.report import AuditReport, Chart
 
 PAGE, HASHES = "index.html", "inputs.sha256"
 MOST = 50  # elements of a list in the page
+SHORT = 14  # characters of a word that no line breaks: more would make tables too wide for paper
 Evidence = tuple[str, list[tuple[AuditReport, str]]]
 
 _PAGES = Environment(
@@ -34,6 +37,7 @@ _PAGES = Environment(
     keep_trailing_newline=True,
 )
 _PAGES.filters["cut"] = cut
+_PAGES.tests["short"] = lambda text: all(len(word) <= SHORT for word in text.split())
 
 
 def write_page(out: Path, inputs: Inputs, sheets: Sequence[Sheet]) -> Path:
@@ -51,6 +55,7 @@ def write_page(out: Path, inputs: Inputs, sheets: Sequence[Sheet]) -> Path:
         only_topics=inputs.topics,
         altered=[one for one in facts.remarks if not one.gap],
         gaps=[one for one in facts.remarks if one.gap],
+        open=sum(one.state == "being written" for one in facts.segments),
         corrupt=sum(one.lines for one in facts.corrupt),
         sheets=sheets,
         charts=_charts,
@@ -67,19 +72,32 @@ def write_page(out: Path, inputs: Inputs, sheets: Sequence[Sheet]) -> Path:
 
 def _asked(inputs: Inputs) -> Iterator[tuple[str, str]]:
     """The options of the reports, as name and text."""
-    since = "the beginning of the journal" if inputs.since is None else f"{inputs.since:%Y-%m-%d %H:%M %Z}"
-    until = "its end" if inputs.until is None else f"before {inputs.until:%Y-%m-%d %H:%M %Z}"
     yield "Journal", inputs.facts.journal
-    yield "Period", f"from {since} to {until}"
+    yield "Period", "; ".join(dict.fromkeys(_period(inputs, zone) for zone in (inputs.zone, "UTC")))
     yield "Times", f"UTC; days and hours of the day in {inputs.zone}; working hours {inputs.hours}"
     if inputs.principals:
         yield "Only principals", ", ".join(inputs.principals)
     if inputs.topics:
         yield "Only topics", ", ".join(inputs.topics)
-    if inputs.rules is not None:
-        yield "Rules", inputs.rules_file
+    if (offsets := inputs.offsets) is not None:
+        where = "" if offsets.partition is None else f"-{offsets.partition}"
+        yield "Records", f"{offsets.topic}{where}, offsets {offsets.first} to {offsets.last}"
+    yield from inputs.files
     if inputs.facts.software:
         yield "Software", inputs.facts.software
+
+
+def _period(inputs: Inputs, zone: str) -> str:
+    since = "the beginning of the journal" if inputs.since is None else _moment(inputs.since, zone)
+    until = "its end" if inputs.until is None else f"before {_moment(inputs.until, zone)}"
+    return f"from {since} to {until}"
+
+
+def _moment(at: datetime, zone: str) -> str:
+    """A moment as a clock of this zone shows it, as exact as it was asked for."""
+    local = at.astimezone(ZoneInfo(zone))
+    exact = "%H:%M:%S.%f" if at.microsecond else "%H:%M:%S" if at.second else "%H:%M"
+    return local.strftime(f"%Y-%m-%d {exact} %Z")
 
 
 def _charts(sheet: Sheet) -> Iterator[tuple[Chart, Markup]]:

@@ -24,6 +24,8 @@ POINTS = 400  # of a line
 LETTER = 7.4  # width of one, or a little less
 OTHERS = "all others"
 _ROW = 22  # height of a line of text
+_NAMES = 190  # width of the names of a heat map's rows
+_SLANTED = 120  # height of names of its columns that stand aslant, and how far the last one reaches
 
 Sums = Mapping[tuple[str, str], int]  # y for each (x, by)
 Totals = list[tuple[str, int]]
@@ -106,31 +108,46 @@ def _heat(sums: Sums, target: Target) -> tuple[int, Totals, Iterator[str]]:
     rows = [label for label, _ in _largest(_totals(sums, 1), SIDE)]
     if OTHERS not in rows:
         rows.sort()
-    return 24 + 18 * len(rows), _largest(_totals(sums, 0), SIDE), _each_cell(sums, rows, target)
-
-
-def _each_cell(sums: Sums, rows: list[str], target: Target) -> Iterator[str]:
     columns = sorted(label for label, _ in _largest(_totals(sums, 0), SIDE + 8))
+    is_slanted = max(map(len, columns)) * LETTER > (WIDTH - _NAMES) / len(columns)
+    top = _SLANTED if is_slanted else 22
+    marks = (*_each_column(columns, top, is_slanted), *_each_cell(sums, rows, columns, top, target))
+    return top + 2 + 18 * len(rows), _largest(_totals(sums, 0), SIDE), iter(marks)
+
+
+def _column(across: int, columns: list[str], is_slanted: bool) -> tuple[float, float]:
+    """Where a column begins, and how wide it is. Slanted names reach beyond the last one."""
+    width = (WIDTH - _NAMES - (_SLANTED if is_slanted else 4)) / len(columns)
+    return _NAMES + across * width, width
+
+
+def _each_column(columns: list[str], top: int, is_slanted: bool) -> Iterator[str]:
+    for across, column in enumerate(columns):
+        x, width = _column(across, columns, is_slanted)
+        if is_slanted:
+            x, y = x + min(width / 2, 20), top - 4
+            yield _text(x, y, column, "start", _SLANTED * 1.4, f' transform="rotate(-45 {x:.1f} {y:.1f})"')
+        else:
+            yield _text(x, 14, column, "start", width - 4)
+
+
+def _each_cell(sums: Sums, rows: list[str], columns: list[str], top: int, target: Target) -> Iterator[str]:
     cells: dict[tuple[str, str], int] = {}
     for (x, by), value in sums.items():
         key = x if x in columns else OTHERS, by if by in rows else OTHERS
         cells[key] = cells.get(key, 0) + value
     most = max(cells.values()) or 1
-    left = 190
-    width = (WIDTH - left - 4) / len(columns)
     for across, column in enumerate(columns):
-        every = 1 if width > 4 * LETTER else 3
-        if across % every == 0:
-            yield _text(left + across * width, 14, column, "start", width * every - 4)
+        left, width = _column(across, columns, top == _SLANTED)
         for down, row in enumerate(rows):
             value = cells.get((column, row), 0)
             if value:
-                place = f'x="{left + across * width:.1f}" y="{22 + down * 18}" width="{width - 1:.1f}" height="17"'
+                place = f'x="{left:.1f}" y="{top + down * 18}" width="{width - 1:.1f}" height="17"'
                 strength = 0.15 + 0.85 * value / most
                 cell = f'<rect class="c0" {place} fill-opacity="{strength:.2f}"/>'
                 yield _link(target(column, row), f"{row}, {column}", value, cell, ' tabindex="-1"')
     for down, row in enumerate(rows):
-        yield _text(left - 8, 35 + down * 18, row, "end", left - 8)
+        yield _text(_NAMES - 8, top + 13 + down * 18, row, "end", _NAMES - 8)
 
 
 def _totals(sums: Sums, part: int) -> dict[str, int]:
@@ -149,11 +166,11 @@ def _largest(totals: Mapping[str, int], most: int) -> Totals:
     return known[:most] + ([(OTHERS, rest)] if len(known) > most or OTHERS in totals else [])
 
 
-def _text(x: float, y: float, text: str, anchor: str = "start", room: float = 280) -> str:
+def _text(x: float, y: float, text: str, anchor: str = "start", room: float = 280, more: str = "") -> str:
     """A label, cut to the room that it has."""
     shown, most = visible(text), max(int(room / LETTER), 2)
     cut = shown if len(shown) <= most else f"{shown[: most - 1]}…"
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(cut)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more}>{escape(cut)}</text>'
 
 
 def _link(target: str, label: str, value: int, mark: str, more: str = "") -> str:

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from plugins.audit.reports.asked import moment, offset_range, work_hours, zone
+from plugins.audit.reports.asked import moment, name, offset_range, principal, work_hours, zone
 from plugins.audit.reports.inputs import OffsetRange, WorkHours
 
 ZURICH = ZoneInfo("Europe/Zurich")
@@ -24,6 +24,40 @@ ZURICH = ZoneInfo("Europe/Zurich")
 )
 def test_a_time_is_one_of_the_zone_unless_it_says_utc(text: str, at: datetime) -> None:
     assert moment(text, ZURICH) == at
+
+
+@pytest.mark.parametrize("text", ["2026-03-29T02:30", "2026-10-25T02:30"])
+def test_a_time_at_which_clocks_change_is_told_in_utc(text: str) -> None:
+    with pytest.raises(
+        ValueError, match=r"clocks of Europe/Zurich change then; write it in UTC, as 2026-\d\d-\d\dT0.:30Z"
+    ):
+        moment(text, ZURICH)
+
+
+@pytest.mark.parametrize(
+    ("text", "zone", "at"),
+    [
+        ("2026-04-24", "Africa/Cairo", datetime(2026, 4, 23, 22, tzinfo=UTC)),  # there is no midnight
+        ("2026-11-01", "America/Havana", datetime(2026, 11, 1, 4, tzinfo=UTC)),  # there are two
+    ],
+)
+def test_a_day_begins_where_clocks_change_at_midnight(text: str, zone: str, at: datetime) -> None:
+    assert moment(text, ZoneInfo(zone)) == at
+
+
+@pytest.mark.parametrize("text", ["alice", ""])
+def test_a_principal_has_a_type(text: str) -> None:
+    with pytest.raises(ValueError, match=f'has no type; write "User:{text}"'):
+        principal(text)
+    assert principal("User:alice") == "User:alice"
+    assert principal("User:*") == "User:*"
+
+
+@pytest.mark.parametrize("text", ["", "a*b", "*a"])
+def test_a_star_stands_at_the_end_of_a_name(text: str) -> None:
+    with pytest.raises(ValueError, match="is no name"):
+        name(text)
+    assert name("payments-*") == "payments-*"
 
 
 @pytest.mark.parametrize(

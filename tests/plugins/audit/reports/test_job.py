@@ -7,8 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import zstandard
 from pyspark.sql import SparkSession
 
+from plugins.audit.contents import segment_lines
 from plugins.audit.pseudonyms import pseudonyms
 from plugins.audit.redacted import redactor
 from plugins.audit.redaction import RedactionRule
@@ -90,6 +92,25 @@ def test_what_was_done_to_the_journal_is_said_in_the_page(spark: SparkSession, t
     file.write_bytes(file.read_bytes()[:-30])
     made(spark, journal, tmp_path / "out", 0)
     assert "made unreadable" in (tmp_path / "out" / "index.html").read_text()
+
+
+def test_a_segment_that_was_altered_and_put_back_counts_as_it_is(spark: SparkSession, tmp_path: Path) -> None:
+    """And one that was taken in before it was altered counts as it was then."""
+    journal = tmp_path / "journal"
+    writer = chain(journal)
+    write(writer, range(50))
+    writer.end()
+    (file,) = segments(journal)
+    original, forged = file.read_bytes(), b"".join(segment_lines(file)).replace(b"orders-1", b"forged-1")
+    file.write_bytes(zstandard.compress(forged))
+    made(spark, journal, tmp_path / "out")
+    table = tmp_path / "out" / "access.csv"
+    assert "forged-1" in table.read_text()
+    for data in (original, zstandard.compress(forged)):
+        file.write_bytes(data)
+        made(spark, journal, tmp_path / "out")
+        assert "orders-1" in table.read_text()
+        assert "forged-1" not in table.read_text()
 
 
 def test_what_is_redacted_is_said_in_the_page(spark: SparkSession, tmp_path: Path) -> None:

@@ -6,13 +6,14 @@ import csv
 import re
 from collections import Counter
 from dataclasses import replace
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from plugins.audit.reports.catalogue import REPORTS
-from plugins.audit.reports.inputs import Inputs
+from plugins.audit.reports.inputs import Inputs, OffsetRange
 from tests.plugins.audit.reports.people import HARMFUL, LONG_TOPIC
 from tests.plugins.audit.reports.render.pages import FACTS, INPUTS, write
 
@@ -109,6 +110,12 @@ def test_names_that_mean_harm_stand_there_as_text(page: Path) -> None:
     assert LONG_TOPIC in rows
 
 
+def test_short_words_in_a_table_are_not_broken_and_long_ones_are(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert '<bdi class="whole">payments</bdi>' in text
+    assert "<bdi>User:&lt;script&gt;alert(1)&lt;/script&gt;</bdi>" in text
+
+
 def test_what_is_wrong_with_the_record_is_said_before_any_figure(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     record = text[text.index('id="record"') : text.index('id="overview"')]
@@ -125,6 +132,51 @@ def test_a_journal_that_was_not_verified_or_was_altered_is_called_that(tmp_path:
     text = write(tmp_path, [], Inputs(altered)).read_text(encoding="utf-8")
     assert "something was done to the journal" in text
     assert "Nothing was altered" not in text
+
+
+def test_a_filter_that_finds_nothing_is_no_good_news(tmp_path: Path) -> None:
+    asked = replace(INPUTS, principals=("User:alcie",), facts=replace(FACTS, asked_for=0))
+    assert "0 events of them are about what was asked for. Check the names" in write(tmp_path, [], asked).read_text()
+    asked = replace(INPUTS, principals=("User:alice",), facts=replace(FACTS, asked_for=1))
+    assert "1 event of them is about what was asked for.<" in write(tmp_path, [], asked).read_text()
+    assert "about what was asked for" not in write(tmp_path, []).read_text()
+
+
+def test_whose_key_it_was_verified_with_is_said(tmp_path: Path) -> None:
+    said = "the keys that the journal names"
+    assert said in write(tmp_path, []).read_text("utf-8")
+    assert said not in write(tmp_path, [], Inputs(replace(FACTS, is_trusted=True))).read_text("utf-8")
+    assert said not in write(tmp_path, [], Inputs(replace(FACTS, is_verified=False))).read_text("utf-8")
+
+
+def test_what_is_being_written_is_not_called_proven(tmp_path: Path) -> None:
+    one, two, *_ = FACTS.segments
+    for many, said in ((1, "1 file is being written."), (2, "2 files are being written.")):
+        states = [replace(segment, state="being written") for segment in (one, two)[:many]]
+        text = write(tmp_path, [], Inputs(replace(FACTS, segments=(*states, *FACTS.segments[2:])))).read_text("utf-8")
+        assert said in text
+    assert "being written." not in write(tmp_path, []).read_text("utf-8")
+
+
+def test_the_period_is_told_as_it_was_asked_for_and_in_utc(tmp_path: Path) -> None:
+    """Clocks of this zone change in the night before March 30th."""
+    since, until = datetime(2025, 3, 29, 23, tzinfo=UTC), datetime(2025, 3, 30, 22, 0, 1, tzinfo=UTC)
+    text = write(tmp_path, [], replace(INPUTS, zone="Europe/Berlin", since=since, until=until)).read_text("utf-8")
+    assert (
+        "from 2025-03-30 00:00 CET to before 2025-03-31 00:00:01 CEST; "
+        "from 2025-03-29 23:00 UTC to before 2025-03-30 22:00:01 UTC<"
+    ) in text
+    text = write(tmp_path, [], Inputs(FACTS, since=since)).read_text("utf-8")
+    assert "<bdi>from 2025-03-29 23:00 UTC to its end<" in text
+    text = write(tmp_path, []).read_text("utf-8")
+    assert "<bdi>from the beginning of the journal to its end<" in text
+
+
+def test_what_else_was_asked_for_and_read_is_told(tmp_path: Path) -> None:
+    asked = replace(INPUTS, offsets=OffsetRange("orders", 0, 1, 2), files=(("Tags", "tags.yaml, SHA-256 0123"),))
+    text = write(tmp_path, [], asked).read_text("utf-8")
+    assert "<bdi>orders-0, offsets 1 to 2</bdi>" in text
+    assert "<dt>Tags</dt><dd><bdi>tags.yaml, SHA-256 0123</bdi></dd>" in text
 
 
 def test_what_events_do_not_tell_is_said_before_any_figure(tmp_path: Path) -> None:

@@ -49,6 +49,15 @@ def test_a_heat_map_is_the_stronger_the_more() -> None:
     assert [one.get("fill-opacity") for one in root.iter("rect")] == ["1.00", "0.57"]
 
 
+def test_names_of_columns_stand_aslant_where_they_have_no_room() -> None:
+    names = [f"{api}ClientQuotas" for api in ("Alter", "Describe", "List", "Create", "Delete", "Reset")]
+    for shown, is_slanted in ((names[:2], False), (names, True)):
+        root = ElementTree.fromstring(drawn(_chart(ChartKind.HEAT), "it", {(one, "u"): 1 for one in shown}, _row))
+        texts = {one.text: one.get("transform", "") for one in root.iter("text") if one.text != "u"}
+        assert sorted(texts) == sorted(shown)
+        assert all(value.startswith("rotate(") is is_slanted for value in texts.values())
+
+
 @pytest.mark.parametrize(
     ("kind", "links"),
     [
