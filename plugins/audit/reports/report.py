@@ -11,7 +11,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -81,6 +81,14 @@ class Chart:
 def some(many: int, noun: str) -> str:
     """A number with its noun, for a sentence: "1 user", "2,000 users"."""
     return f"{many:,} {noun}" if many == 1 else f"{many:,} {noun}s"
+
+
+def users(rows: Iterable[Row]) -> str:
+    """Who is in these rows, in words: who did not prove who he is may be several, or one of the users."""
+    names = {row["principal"] for row in rows}
+    nameless = ["clients without a name"] if None in names else []
+    known = len(names - {None})
+    return " and ".join([some(known, "user")] * (known > 0 or not nameless) + nameless)
 
 
 class CannotTellError(Exception):

@@ -9,7 +9,7 @@ from plugins.audit.changes import CHANGING
 from plugins.audit.reports.controls import gdpr, hipaa, iso27001, pci, soc2
 from plugins.audit.reports.expressions import is_refused
 from plugins.audit.reports.inputs import Inputs
-from plugins.audit.reports.report import AuditReport, Chart, ChartKind, ReportColumn, Row, some
+from plugins.audit.reports.report import AuditReport, Chart, ChartKind, ReportColumn, Row, some, users
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -91,10 +91,9 @@ def summary(rows: Sequence[Row], total: int) -> str:
     """The answer in a sentence or two."""
     if not total:
         return "No administrator changed anything."
-    users = len({row["principal"] for row in rows})
     kinds = sorted({row["type"] for row in rows if row["type"]})
     what = ", ".join(kinds) or "the cluster"
-    return f"{some(users, 'user')} made {some(total, 'change')}, or tried to. The first ones are about: {what}."
+    return f"{users(rows).capitalize()} made {some(total, 'change')}, or tried to. The first ones are about: {what}."
 
 
 REPORT = AuditReport(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from plugins.audit.reports.controls import hipaa, iso27001, soc2
 from plugins.audit.reports.inputs import Inputs
-from plugins.audit.reports.report import RESOURCES, AuditReport, ReportColumn, Row, some
+from plugins.audit.reports.report import RESOURCES, AuditReport, ReportColumn, Row, some, users
 from plugins.audit.reports.used import operation_of, used
 from rules import Operation, ResourceType
 from rules.bindings import Binding
@@ -30,12 +30,10 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
 
 def summary(rows: Sequence[Row], total: int) -> str:
     """The answer in a sentence or two."""
-    users = len({row["principal"] for row in rows})
     if not total:
         return "No right was used, so that there is nothing to propose."
-    return (
-        f"{some(users, 'user')} used {some(total, 'right')}. {FILE} has the rules that allow these, and nothing else."
-    )
+    used_by = users(rows).capitalize()
+    return f"{used_by} used {some(total, 'right')}. {FILE} has the rules that allow these, and nothing else."
 
 
 def files(rows: Sequence[Row], inputs: Inputs) -> Mapping[str, str]:

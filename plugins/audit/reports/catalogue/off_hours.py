@@ -9,7 +9,7 @@ from plugins.audit.reports.catalogue.administration import USUAL
 from plugins.audit.reports.controls import iso27001, pci, soc2
 from plugins.audit.reports.expressions import READS, WRITES, asked, total, weighed
 from plugins.audit.reports.inputs import Inputs
-from plugins.audit.reports.report import AuditReport, Chart, ChartKind, ReportColumn, Row, some
+from plugins.audit.reports.report import AuditReport, Chart, ChartKind, ReportColumn, Row, some, users
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -46,10 +46,8 @@ def summary(rows: Sequence[Row], total: int) -> str:
         return "Nobody asked for anything outside of working hours."
     many = sum(row["requests"] for row in rows)
     changes = sum(row["changes"] for row in rows)
-    who = len({row["principal"] for row in rows})
-    return (
-        f"{some(who, 'user')} made {some(many, 'request')} outside of working hours; to change something: {changes:,}."
-    )
+    who = users(rows).capitalize()
+    return f"{who} made {some(many, 'request')} outside of working hours; to change something: {changes:,}."
 
 
 REPORT = AuditReport(

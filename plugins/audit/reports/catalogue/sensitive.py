@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from plugins.audit.reports.controls import gdpr, hipaa, iso27001, pci, soc2
 from plugins.audit.reports.expressions import READS, WRITES, is_refused, resources, total
 from plugins.audit.reports.inputs import Inputs
-from plugins.audit.reports.report import AuditReport, Chart, ChartKind, ReportColumn, Row, some
+from plugins.audit.reports.report import AuditReport, Chart, ChartKind, ReportColumn, Row, some, users
 from plugins.audit.reports.tags import Tags
 from rules.values import Pattern
 from rules.vocabulary import WILDCARD, PatternType
@@ -79,8 +79,8 @@ def summary(rows: Sequence[Row], total: int) -> str:
     if not total:
         return "Nobody touched a topic that has a tag."
     tags = ", ".join(sorted({row["tag"] for row in rows}))
-    users, topics = len({row["principal"] for row in rows}), len({row["topic"] for row in rows})
-    return f"{some(users, 'user')} touched {some(topics, 'topic')} with the tags {tags}."
+    topics = len({row["topic"] for row in rows})
+    return f"{users(rows).capitalize()} touched {some(topics, 'topic')} with the tags {tags}."
 
 
 REPORT = AuditReport(

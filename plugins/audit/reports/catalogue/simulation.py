@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from plugins.audit.reports.controls import iso27001, soc2
 from plugins.audit.reports.inputs import Inputs
-from plugins.audit.reports.report import RESOURCES, AuditReport, Chart, ChartKind, ReportColumn, Row, some
+from plugins.audit.reports.report import RESOURCES, AuditReport, Chart, ChartKind, ReportColumn, Row, some, users
 from plugins.audit.reports.used import Use, uses
 from rules import Decision, Snapshot
 
@@ -50,8 +50,7 @@ def summary(rows: Sequence[Row], total: int) -> str:
     """The answer in a sentence or two."""
     if not total:
         return "The rules allow everything that was used."
-    users = len({row["principal"] for row in rows})
-    return f"The rules would have refused {some(total, 'right')} that {some(users, 'user')} used."
+    return f"The rules would have refused {some(total, 'right')} that {users(rows)} used."
 
 
 REPORT = AuditReport(
