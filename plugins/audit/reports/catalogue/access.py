@@ -46,11 +46,13 @@ def summary(rows: Sequence[Row], total: int) -> str:
     if not total:
         return "Nobody read or wrote anything."
     top = rows[0]
+    pairs = f"The table has {some(total, 'pair')} of a user and a topic."
+    if not top["bytes_read"]:
+        return f"{pairs} No record was read."
     who = top["principal"] or "a client without a name"
-    return (
-        f"The table has {some(total, 'pair')} of a user and a topic. The most was read by {who} from {top['topic']}: "
-        f"{top['bytes_read']:,} bytes, between {top['first'][:10]} and {top['last'][:10]}."
-    )
+    first, last = top["first"][:10], top["last"][:10]
+    days = f"on {first}" if first == last else f"between {first} and {last}"
+    return f"{pairs} The most was read by {who} from {top['topic']}: {some(top['bytes_read'], 'byte')}, {days}."
 
 
 REPORT = AuditReport(

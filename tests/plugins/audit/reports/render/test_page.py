@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from plugins.audit.reports.catalogue import REPORTS
+from plugins.audit.reports.catalogue import REPORTS, access
 from plugins.audit.reports.inputs import Inputs, OffsetRange
 from tests.plugins.audit.reports.people import HARMFUL, LONG_TOPIC
 from tests.plugins.audit.reports.render.pages import FACTS, INPUTS, write
@@ -110,6 +110,19 @@ def test_names_that_mean_harm_stand_there_as_text(page: Path) -> None:
     assert LONG_TOPIC in rows
 
 
+@pytest.mark.parametrize(
+    ("size", "last", "said"),
+    [
+        (1_500, "2026-03-02T", "The most was read by User:a from t: 1,500 bytes, between 2026-03-01 and 2026-03-02."),
+        (1, "2026-03-01T", "The most was read by User:a from t: 1 byte, on 2026-03-01."),
+        (0, "2026-03-01T", "No record was read."),
+    ],
+)
+def test_the_summary_of_access_tells_the_most_if_there_is_one(size: int, last: str, said: str) -> None:
+    row = {"principal": "User:a", "topic": "t", "bytes_read": size, "first": "2026-03-01T", "last": last}
+    assert access.REPORT.summary([row], 1) == f"The table has 1 pair of a user and a topic. {said}"
+
+
 def test_short_words_in_a_table_are_not_broken_and_long_ones_are(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert '<bdi class="whole">payments</bdi>' in text
@@ -132,6 +145,8 @@ def test_a_journal_that_was_not_verified_or_was_altered_is_called_that(tmp_path:
     text = write(tmp_path, [], Inputs(altered)).read_text(encoding="utf-8")
     assert "something was done to the journal" in text
     assert "Nothing was altered" not in text
+    assert "No event is known to be missing" not in text
+    assert "Events may be missing there" in text
 
 
 def test_a_filter_that_finds_nothing_is_no_good_news(tmp_path: Path) -> None:
