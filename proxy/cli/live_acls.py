@@ -32,6 +32,7 @@ from rules.values import Pattern
 from rules.vocabulary import Operation, PatternType, Permission, ResourceType
 
 ANY = 1
+ELEMENTS = 10_000_000  # of an answer: four an ACL
 EVERY_ACL = DescribeAclsRequest(
     resource_type_filter=ANY,
     resource_name_filter=None,
@@ -117,7 +118,8 @@ async def _asked(
             if newest is None:
                 raise UnreachableError(broker, "this broker has no ACLs to describe; is it older than 0.11?")
             with trio.fail_after(seconds):
-                return await ask(stream, EVERY_ACL, min(newest, DESCRIBE_ACLS.newest), DescribeAclsResponse)
+                version = min(newest, DESCRIBE_ACLS.newest)
+                return await ask(stream, EVERY_ACL, version, DescribeAclsResponse, most=ELEMENTS)
     except trio.TooSlowError:
         raise UnreachableError(broker, f"no answer within {seconds:g} s{_way_out(tls, identities)}") from None
     except EndedError:

@@ -2,6 +2,7 @@
 
 Rules:
 * A broker that does not take a question may have said why before: what it said is read all the same.
+* An answer is read in slices, so that a long one keeps nobody waiting. One that has too many elements is no answer.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ from proxy.protocol.frame import FOREIGN
 from proxy.protocol.header import answered_version, read_response_header, request_frame
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.schema import Request, Response
+from proxy.protocol.slices import Sliced
 
 CLIENT_ID = "doorkeeper"
 SIZE = struct.Struct(">i")
-LARGEST = 100 << 20
+LARGEST = 32 << 20  # bytes of an answer: brokers before 0.10 name all topics where they are asked for brokers
+ELEMENTS = 300_000  # of an answer
 R = TypeVar("R", bound=Response)
+T = TypeVar("T")
 
 
 def new_mark() -> str:
@@ -42,8 +46,12 @@ async def ask(
     expected: type[R],
     *fields: str,
     client_id: str = CLIENT_ID,
+    most: int = ELEMENTS,
 ) -> R:
-    """The answer, or only these fields of it. Raises EndedError, ProtocolError, and TlsError where TLS has a reason."""
+    """The answer, or only these fields of it, with so many elements at the most.
+
+    Raises EndedError, ProtocolError, and TlsError where TLS has a reason.
+    """
     with suppress(trio.BrokenResourceError):
         await stream.send_all(request_frame(request, version, correlation_id=0, client_id=client_id))
     try:
@@ -55,8 +63,18 @@ async def ask(
         raise (error.__cause__ if isinstance(error.__cause__, TlsError) else EndedError()) from None
     _, body = read_response_header(request.api, version, frame)
     spoken = answered_version(request.api, version, frame[body:])
-    answer: R = picker(expected, spoken, *fields or expected.field).decode(frame[body:])
-    return answer
+    return await in_slices(picker(expected, spoken, *fields or expected.field).slice_decode(frame, body, most))
+
+
+async def in_slices(work: Sliced[T]) -> T:
+    """What comes of this work. All other tasks have their turn after each slice."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        await trio.lowlevel.checkpoint()
 
 
 async def _exactly(stream: trio.abc.Stream, size: int) -> bytes:

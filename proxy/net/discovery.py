@@ -7,7 +7,7 @@ Rules:
 * Only the needed fields of a response are read: librdkafka's mock cluster has a byte too many after Metadata v9 and
   above.
 * A broker that speaks ApiVersions and closes on Metadata wants to know first who asks (SASL).
-* A broker that is named twice is where it is named first.
+* A broker that is named twice is where it is named first. Who names brokers without end knows none.
 * A broker that answers as this proxy itself would is a loop (`loops.py`).
 * Any other failure is an `UnreachableError` with the broker's address.
 """
@@ -32,6 +32,8 @@ from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersions
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.problem import ProtocolError
 
+ENDLESS = 10_000  # brokers in one answer
+ELEMENTS = 3 * ENDLESS  # a broker is one, its host another, and its rack may be
 SILENCE = 3.0  # seconds after which a broker that says nothing to ApiVersions is taken for 0.9
 
 NO_TOPICS = MetadataRequest(topics=[])
@@ -70,7 +72,7 @@ async def discover(
             await introduce(stream, endpoint)
             with trio.fail_after(seconds):
                 fields, mark = ("brokers", "cluster_id"), loops.mark if loops else CLIENT_ID
-                answer = await ask(stream, NO_TOPICS, version, MetadataResponse, *fields, client_id=mark)
+                answer = await ask(stream, NO_TOPICS, version, MetadataResponse, *fields, client_id=mark, most=ELEMENTS)
     except trio.TooSlowError:
         raise UnreachableError(endpoint, f"no answer to Metadata within {seconds:g} s", stalled=True) from None
     except EndedError:
@@ -84,6 +86,8 @@ async def discover(
         raise UnreachableError(endpoint, f"no TLS: {error}") from None
     except ProtocolError as error:
         raise UnreachableError(endpoint, f"does not speak Kafka: {error}") from None
+    if len(answer.brokers) > ENDLESS:
+        raise UnreachableError(endpoint, f"names more than {ENDLESS:,} brokers")
     brokers: dict[int, Endpoint] = {}
     for broker in answer.brokers:
         brokers.setdefault(broker.node_id, Endpoint(broker.host, broker.port))

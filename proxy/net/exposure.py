@@ -79,6 +79,7 @@ class Exposure(BrokerPorts):
         """Take in the brokers that discovery found. Returns those that clients can reach."""
         if brokers:  # there are none if brokers require authentication that we lack
             self._give_back(brokers)
+        brokers = self._without_endless(brokers)
         for node_id, real in brokers.items():
             if self._learn(node_id, real):
                 self._spread(node_id, real)
@@ -87,6 +88,13 @@ class Exposure(BrokerPorts):
                 self._open(listener, node_id)
         known = [topology.brokers for topology in self.topologies.values()]
         return {n: real for n, real in brokers.items() if all(n in each and each[n].real == real for each in known)}
+
+    def _without_endless(self, brokers: Mapping[int, Endpoint]) -> Mapping[int, Endpoint]:
+        """Those that are known, as many others as there may be, and one more, of which it is said; all are counted."""
+        others = [node_id for node_id in brokers if node_id not in self._known]
+        beyond = set(others[self._most + 1 :])
+        self._counters.over_brokers += len(beyond) * len(self.topologies)
+        return {n: real for n, real in brokers.items() if n not in beyond} if beyond else brokers
 
     def learn(self, learned: Learned) -> None:
         """Take in a broker that another worker saw."""

@@ -16,7 +16,7 @@ import trio
 
 from plugins.api_versions import LOOP
 from proxy.core.topology import Endpoint
-from proxy.net.asking import EndedError, ask
+from proxy.net.asking import CLIENT_ID, EndedError, ask
 from proxy.net.dial import UnreachableError
 from proxy.net.tls.sayings import TlsError
 from proxy.net.upstream import Upstream
@@ -65,11 +65,12 @@ class OwnConnection:
             raise UnreachableError(self.endpoint, f"has no {api.name} v{oldest}; it is older than this needs")
         return version
 
-    async def ask(self, request: Request, version: int, expected: type[R], *fields: str, client_id: str = "") -> R:
+    async def ask(
+        self, request: Request, version: int, expected: type[R], *fields: str, client_id: str = CLIENT_ID
+    ) -> R:
         """The answer, or only these fields of it. Raises UnreachableError."""
-        who = {"client_id": client_id} if client_id else {}
         try:
-            return await ask(self._stream, request, version, expected, *fields, **who)
+            return await ask(self._stream, request, version, expected, *fields, client_id=client_id)
         except EndedError:
             why = f"closed the connection instead of answering {request.api.name}"
             raise UnreachableError(self.endpoint, why) from None

@@ -56,6 +56,12 @@ async def test_a_broker_that_stalls_on_metadata_is_unreachable(broker: Broker) -
     assert raised.value.stalled
 
 
+async def test_a_broker_that_names_brokers_without_end_knows_none(broker: Broker) -> None:
+    broker.told = {number: Endpoint("kafka", 9092) for number in range(discovery.ENDLESS + 1)}
+    with pytest.raises(UnreachableError, match="names more than 10,000 brokers"):
+        await discover(broker.endpoint, 5)
+
+
 @pytest.mark.parametrize(
     ("says", "because"),
     [

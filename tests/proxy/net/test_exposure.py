@@ -52,6 +52,15 @@ async def test_what_discovery_found_is_exposed_on_every_listener_and_told_once(m
     assert told == [Learned("main", 1, *KAFKA)]
 
 
+async def test_of_brokers_without_end_only_those_are_looked_at_that_may_be(make: Make) -> None:
+    exposure = await make(most=3)
+    exposure.discovered({ROOM - 2: KAFKA})
+    endless = dict.fromkeys(range(1000, 6000), KAFKA) | {ROOM - 2: KAFKA}
+    assert ROOM - 2 in exposure.discovered(endless)
+    assert exposure._counters.over_brokers == 5_000 - 2
+    assert exposure._complaints.left_out < 10
+
+
 async def test_what_a_client_is_told_the_other_listeners_and_workers_hear_of(make: Make) -> None:
     told: list[Learned] = []
     exposure = await make(listeners=2, told=told)
