@@ -5,6 +5,7 @@
 # The broker is asked for unknown names, some at a time, and only so many for one request. A topic beyond that, or
 # unknown to the broker too, has no name.
 # The names are shared by all connections to a cluster. Beyond a limit the oldest are forgotten, and asked for again.
+# A name longer than Kafka's longest is not remembered: brokers that invent names take no memory.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from proxy.protocol.wire import NO_UUID
 
 BY_ID = 12  # the version of Metadata that takes ids; every broker that uses ids has it
 MOST = 200_000  # topics remembered
+LONGEST = 249  # characters of a topic's name
 AT_ONCE = 1_000  # topics in one question
 MOST_ASKED = 20_000  # topics that are asked about for one request
 
@@ -43,7 +45,7 @@ class TopicNames:
     def learn(self, topics: Iterable[Any]) -> None:
         """Learn from the topics of an answer: objects with `topic_id` and `name`."""
         for topic in turns(topics):
-            if topic.name is not None and topic.topic_id != NO_UUID:
+            if topic.name is not None and topic.topic_id != NO_UUID and len(topic.name) <= LONGEST:
                 if len(self._known) >= MOST:
                     del self._known[next(iter(self._known))]
                 self._known[topic.topic_id] = topic.name

@@ -38,6 +38,13 @@ def test_all_topics_are_learnt_at_once() -> None:
     assert names.get(topic_id("b")) == "b"
 
 
+@pytest.mark.parametrize(("length", "learnt"), [(249, True), (250, False), (32_000, False)])
+def test_what_is_longer_than_the_longest_name_is_none(length: int, learnt: bool) -> None:
+    names, name = TopicNames(), "n" * length
+    names.learn(metadata_of({name: topic_id("a")}, MetadataRequest(topics=None)).topics)
+    assert (names.get(topic_id("a")) == name) is learnt
+
+
 def test_many_topics_are_asked_for_in_portions_and_only_so_many_for_one_request() -> None:
     ids = [number.to_bytes(16) for number in range(1, MOST_ASKED + 5)]
     portions, _ = asked(TopicNames().ask(ids), {})
