@@ -2,8 +2,9 @@
 
 Rules:
 * The keys of a URL are fetched once an hour, and when a token names an unknown key. Two fetches are at least 10 s
-  apart. If a fetch fails, the previous keys stay.
-* A token of ours is renewed after four fifths of its lifetime. If that fails, it is retried with growing pauses.
+  apart. If a fetch fails, the previous keys stay. Keys are read in a thread, since there may be many.
+* A token of ours is renewed after four fifths of its lifetime, at least a second later. If that fails, it is retried
+  with growing pauses.
 * The trusted authorities are read at each fetch, so that a changed file counts from the next one on.
 * Requests to a token endpoint and its responses are never logged. Neither are parts of a URL that may be secret.
 """
@@ -80,7 +81,7 @@ class FetchedKeys:
                 async with _client(self._elsewhere) as client:
                     response = await client.get(self._url)
                     response.raise_for_status()
-                self.keys = keys_in(response.text)
+                self.keys = await trio.to_thread.run_sync(keys_in, response.text)
                 log.info("keys fetched", url=_place(self._url), keys=len(self.keys.keys))
             except (httpx.HTTPError, httpx.InvalidURL, UnusableError, ValueError) as error:
                 log.warning("keys not fetched", url=_place(self._url), why=_why(error))
@@ -114,7 +115,7 @@ class FetchedToken:
                 retry = min(retry * 2, LAST_RETRY)
             else:
                 retry = FIRST_RETRY
-                await trio.sleep(lifetime * RENEW_AT)
+                await trio.sleep(max(lifetime * RENEW_AT, FIRST_RETRY))
 
     async def _fetch(self) -> float | None:
         ask, endpoint = self._client, _place(self._client.endpoint)
@@ -130,7 +131,7 @@ class FetchedToken:
         except (httpx.HTTPError, httpx.InvalidURL, UnusableError) as error:
             log.warning("token not fetched", endpoint=endpoint, why=_why(error))
             return None
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
             log.warning("token not fetched", endpoint=endpoint, why="the answer has no access_token")
             return None
         if not isinstance(token, str) or not 0 < lifetime < inf:

@@ -145,7 +145,11 @@ async def test_nobody_there_is_said_to_be_nobody() -> None:
 ENDLESS = [f'{{"access_token": "first", "expires_in": {seconds}}}' for seconds in ("NaN", "1e999", '"nan"', "-1")]
 
 
-@pytest.mark.parametrize("answer", ["", "[]", "{}", '{"access_token": 7}', "no JSON", *ENDLESS])
+HUGE = f'{{"access_token": "first", "expires_in": {"9" * 400}}}'
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize("answer", ["", "[]", "{}", '{"access_token": 7}', "no JSON", *ENDLESS, HUGE, DEEP])
 async def test_no_token_is_said_without_secrets(elsewhere: Elsewhere, answer: str) -> None:
     elsewhere.says = answer
     token = FetchedToken(client(elsewhere.url))
