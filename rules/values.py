@@ -103,7 +103,7 @@ def operation(value: object) -> Operation:
     word = value if isinstance(value, str) else shown(value)
     found = spoken(Operation, word)
     if not isinstance(found, Operation):
-        raise wrong(f'unknown operation "{word}"', nearest(word, (known.word for known in Operation)))
+        raise wrong(f"unknown operation {shown(word)}", nearest(word, (known.word for known in Operation)))
     return found
 
 

@@ -23,6 +23,7 @@ DEEPEST = 20
 MOST = 1_000  # problems of one file: a file with so many is probably the wrong one
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+HALF = "half of a character stands in this, which no text may have; write it whole, or leave it out"
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 
@@ -171,6 +172,9 @@ class _Document:
         if event.value == "<<":
             self.note(place, '"<<" merges another part of the file; write that part out')
             return None
+        if not _is_whole(event.value):
+            self.note(place, HALF)
+            return None
         return unshield(event.value)
 
     def scalar(self, event: Any, place: Place) -> Any:
@@ -181,7 +185,10 @@ class _Document:
             offset = position + (1 if event.style else 0) if one_line else 0
             self.note(place._replace(column=place.column + offset), message)
             self.reading.without_value.add(place)
-        if unset:
+        if not _is_whole(text):
+            self.note(place, HALF)
+            self.reading.without_value.add(place)
+        if unset or place in self.reading.without_value:
             return None
         if "$" in event.value:
             self.reading.secrets |= secrets(event.value, self.environment)
@@ -228,6 +235,15 @@ class _Document:
         self.depth += 1
         if self.depth > DEEPEST:
             raise yaml.MarkedYAMLError(problem=f"more than {DEEPEST} levels deep", problem_mark=event.start_mark)
+
+
+def _is_whole(text: str) -> bool:
+    r"""Can this be written? `"\ud800"` is the half of a character, and so is what is no UTF-8 in a variable."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def plain(text: str) -> Any:

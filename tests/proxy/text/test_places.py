@@ -48,6 +48,14 @@ def test_a_secret_without_quotes_that_yaml_takes_for_something_else_is_not_repea
     assert reading.value == {"password": None, "next": 1}
 
 
+@pytest.mark.parametrize("text", ['a: "x\\ud800"', '"\\udfff": 1', "a: ${HALF}", "a: [{b: '${HALF}'}]"])
+def test_half_of_a_character_is_a_problem_at_its_place(text: str) -> None:
+    reading = read(text, {"HALF": "\udcff"})
+    ((_, problem),) = reading.problems
+    assert problem.startswith("half of a character stands in this")
+    assert "\ud800" not in str(reading.value)
+
+
 def test_one_value_that_stands_where_a_list_may_has_its_own_place() -> None:
     reading = read("a: {b: 1}\nc: [{b: 1}]\n", {})
     assert reading.written(("a", 0, "b")) == ("a", "b")
