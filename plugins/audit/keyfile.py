@@ -1,6 +1,7 @@
 """Key files: the journal's secrets, made where there are none. Only the owner may read them.
 
 # Several processes may make one at once. One of them wins, and all use that key.
+# Only a regular file is read: reading a pipe may wait for ever, and a device may have no end.
 """
 
 from __future__ import annotations
@@ -8,9 +9,19 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from proxy.plugin.files import open_regular
+
+LARGEST = 1 << 20  # bytes of a file that are read
+
 
 class KeyFileError(Exception):
     """A file has no usable key."""
+
+
+def content_of(file: Path) -> bytes:
+    """What is in a key file. Raises OSError."""
+    with open_regular(file) as opened:
+        return opened.read(LARGEST)
 
 
 def made_once(file: Path, content: bytes) -> bytes:
@@ -25,7 +36,7 @@ def made_once(file: Path, content: bytes) -> bytes:
     try:
         os.link(made, file)  # unlike a rename, it fails if another process was first
     except FileExistsError:
-        return file.read_bytes()
+        return content_of(file)
     finally:
         made.unlink()
     return content

@@ -13,7 +13,7 @@ import secrets
 from hashlib import sha256
 from pathlib import Path
 
-from plugins.audit.keyfile import KeyFileError, made_once
+from plugins.audit.keyfile import KeyFileError, content_of, made_once
 
 SHORTEST = 32  # bytes of a key, the length of a SHA-256 digest
 SHOWN = 32  # hexadecimal digits
@@ -40,7 +40,7 @@ class Pseudonyms:
 def pseudonyms(file: Path, *, make: bool = False) -> Pseudonyms:
     """The pseudonyms of the key in a file. `make`: the file is made if it is missing. Raises KeyFileError, OSError."""
     try:
-        key = file.read_bytes().strip()
+        key = content_of(file).strip()
     except FileNotFoundError:
         if not make:
             raise

@@ -23,13 +23,13 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
-from plugins.audit.keyfile import KeyFileError, made_once
+from plugins.audit.keyfile import KeyFileError, content_of, made_once
 
 
 def signing_key(file: Path) -> Ed25519PrivateKey:
     """The key in the file, which is made if it is missing. Raises KeyFileError, OSError."""
     try:
-        content = file.read_bytes()
+        content = content_of(file)
     except FileNotFoundError:
         content = _made(file)
     try:
@@ -51,7 +51,7 @@ def _made(file: Path) -> bytes:
 
 def public_key(file: Path) -> Ed25519PublicKey:
     """The public key in a file with a public or a private key. Raises KeyFileError, OSError."""
-    content = file.read_bytes()
+    content = content_of(file)
     try:
         key = load_pem_public_key(content) if b"PUBLIC" in content else load_pem_private_key(content, None)
     except (ValueError, TypeError, UnsupportedAlgorithm):

@@ -14,6 +14,9 @@ from proxy.text.quantities import (
     Seconds as Seconds,
     Size as Size,
 )
+from proxy.text.regular import (
+    open_regular as open_regular,
+)
 from proxy.text.watched import (
     WatchedFile as WatchedFile,
 )

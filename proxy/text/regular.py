@@ -20,5 +20,5 @@ def open_regular(name: str | os.PathLike[str]) -> BinaryIO:
         return os.fdopen(descriptor, "rb")
     os.close(descriptor)
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    raise OSError(errno.EINVAL, "no regular file")
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+    raise OSError(errno.EINVAL, "no regular file", name)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
-from plugins.audit.keyfile import made_once
+import pytest
+
+from plugins.audit.keyfile import content_of, made_once
+from plugins.audit.pseudonyms import pseudonyms
+from plugins.audit.signing import public_key, signing_key
 
 
 def test_the_first_one_wins_and_nothing_else_is_left(tmp_path: Path) -> None:
@@ -14,3 +20,15 @@ def test_the_first_one_wins_and_nothing_else_is_left(tmp_path: Path) -> None:
     assert made_once(file, b"of another process, a moment later") == b"mine"
     assert [path.name for path in tmp_path.iterdir()] == ["key"]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("read", [content_of, signing_key, public_key, pseudonyms])
+@pytest.mark.parametrize("put", [os.mkfifo, lambda file: file.symlink_to("/dev/zero"), lambda file: file.mkdir()])
+def test_what_is_no_regular_file_is_refused_at_once(
+    tmp_path: Path, put: Callable[[Path], object], read: Callable[[Path], object]
+) -> None:
+    file = tmp_path / "key"
+    put(file)
+    with pytest.raises(OSError, match=r"no regular file|Is a directory") as raised:
+        read(file)
+    assert raised.value.filename == file
