@@ -93,9 +93,10 @@ def readable(records: bytes | memoryview) -> Iterator[Batch]:
 
 def rewritten(records: bytes | memoryview, change: Callable[[Batch], bytes | None]) -> bytes:
     """These records with each batch replaced by what `change` returns; None leaves the batch as it is."""
-    pieces: list[bytes | memoryview] = []
+    changed = bytearray()  # a list of very many pieces would be joined, and freed, in one go
     end = 0
     for batch in readable(records):
-        pieces.append(change(batch) or batch.data)
+        changed += change(batch) or batch.data
         end += len(batch.data)
-    return b"".join([*pieces, memoryview(records)[end:]])
+    changed += memoryview(records)[end:]
+    return bytes(changed)
