@@ -6,11 +6,11 @@ from contextlib import suppress
 
 from proxy.protocol.api import METADATA
 from proxy.protocol.codec import decode
-from proxy.protocol.header import read_response_header, response_frame
+from proxy.protocol.header import read_request_header, read_response_header, response_frame
 from proxy.protocol.messages.metadata import MetadataResponse
 from tests.hostile.answers import metadata as answer_of
 from tests.hostile.canary import HOST, REAL
-from tests.hostile.client import Client, connect
+from tests.hostile.client import Client, connect, patiently
 from tests.hostile.ground import BLOCK, Ground
 from tests.hostile.requests import BEAT, beat, metadata
 from tests.hostile.settings import BROKERS, STARTS
@@ -135,6 +135,38 @@ def endless(ground: Ground) -> str:
         with suppress(EOFError):
             client.frame()
     return f"{100 * rounds:,} node ids"
+
+
+@cases(
+    {"100,000 brokers in each answer": (100_000, False), "one broker 100,000 times in each answer": (100_000, True)},
+    on=BROKERS,
+    descriptors=1_100,
+)
+def crowds(ground: Ground, said: tuple[int, bool]) -> str:
+    """Also to the proxy itself, which discovers: nobody waits for it to read them."""
+    count, alike = said
+
+    def play(peer: Peer) -> None:
+        ours = MetadataResponse.Broker(node_id=NODE, host=REAL, port=peer.stage.port)
+        first = 2 * BLOCK
+        others = [MetadataResponse.Broker(node_id=first + n * (not alike), host=AWAY, port=9) for n in range(count)]
+        for frame in peer.frames():
+            header, _ = read_request_header(frame)
+            if header.request_api_key == METADATA.key:
+                told = MetadataResponse(brokers=[ours, *others], topics=[], controller_id=NODE)
+                peer.send(response_frame(told, header.request_api_version, header.correlation_id))
+            else:
+                peer.send(peer.answer(frame))
+
+    listener = ground.cluster(play)
+    ground.stage.hang_up()
+    before = ground.stage.came
+    _only_ours(asked(ground, listener), AWAY)
+    for _ in patiently("it is discovered again", 20):
+        if ground.stage.came >= before + 3:  # the client's, and two to find out what the broker speaks and knows
+            break
+        goes_to(ground, listener, NODE)
+    return f"{count:,} brokers"
 
 
 @case("a broker that moves with each answer", on=BROKERS)

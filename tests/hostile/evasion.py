@@ -8,9 +8,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from typing import Any
 
-from proxy.protocol.api import APIS, FETCH, PRODUCE, SHARE_FETCH, Api
+from proxy.protocol.api import (
+    APIS,
+    CONSUMER_GROUP_HEARTBEAT,
+    FETCH,
+    PRODUCE,
+    SHARE_FETCH,
+    STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE,
+    Api,
+)
 from proxy.protocol.header import request_frame
 from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.metadata import MetadataRequest
@@ -28,13 +37,21 @@ SECRET = "secret"  # as long as "orders", which is allowed
 DENIED = (SECRET, "secrets", topic_id("secrets"), topic_id(SECRET))
 NEVER = (b"secret", topic_id("secrets"), topic_id(SECRET))
 OURS = bytes(4)
-NAMES = {
+NAMES: dict[Meaning, object] = {
     Meaning.TOPIC_NAME: "secrets",
     Meaning.TOPIC_ID: topic_id("secrets"),
     Meaning.GROUP_ID: "secret-g",
     Meaning.TRANSACTIONAL_ID: "secret-t",
     Meaning.COORDINATOR_KEY: "secret-g",
     Meaning.RESOURCE_NAME: "secrets",
+}
+ALLOWED: dict[Meaning, object] = {
+    Meaning.TOPIC_NAME: "orders",
+    Meaning.TOPIC_ID: topic_id("orders"),
+    Meaning.GROUP_ID: "open-g",
+    Meaning.TRANSACTIONAL_ID: "open-t",
+    Meaning.COORDINATOR_KEY: "open-g",
+    Meaning.RESOURCE_NAME: "orders",
 }
 
 
@@ -62,9 +79,9 @@ def _tries(ground: Ground, *frames: bytes) -> str:
     return f"{len(frames)} requests, {len(client.told)} bytes of answers"
 
 
-def _named(request: Struct, version: int) -> None:
-    """Every place for a name has what is denied in it. Each array has one element: what stands twice in some is refused
-    by brokers whoever asks, and passes to them.
+def _named(request: Struct, version: int, by_meaning: dict[Meaning, object] = NAMES) -> None:
+    """Every place for a name has these in it, by what the place is for. Each array has one element: what stands twice
+    in some is refused by brokers whoever asks, and passes to them.
     """
     for field in type(request).fields:
         if not request.has(field.name) or not field.present(version):
@@ -75,10 +92,28 @@ def _named(request: Struct, version: int) -> None:
         if isinstance(field.kind, StructType):
             for each in value if field.is_array and value else [value]:
                 if isinstance(each, Struct):
-                    _named(each, version)
-        elif field.meaning in NAMES:
-            name = NAMES[field.meaning]
+                    _named(each, version, by_meaning)
+        elif field.meaning in by_meaning:
+            name = by_meaning[field.meaning]
             setattr(request, field.name, [name] if field.is_array else name)
+
+
+def _surrounded(request: Struct, version: int) -> None:
+    """Every array whose elements have names has one that is denied, between two that are allowed."""
+    for field in type(request).fields:
+        value: Any = getattr(request, field.name) if request.has(field.name) and field.present(version) else None
+        if not value:
+            continue
+        if isinstance(field.kind, StructType) and field.is_array:
+            first, second, third = (deepcopy(value[0]) for _ in range(3))
+            for each, by_meaning in ((first, ALLOWED), (second, NAMES), (third, ALLOWED)):
+                _named(each, version, by_meaning)
+            setattr(request, field.name, [first, second, third])
+        elif isinstance(value, Struct):
+            _surrounded(value, version)
+        elif field.is_array and field.meaning in NAMES:
+            allowed = ALLOWED[field.meaning]
+            setattr(request, field.name, [allowed, NAMES[field.meaning], allowed])
 
 
 def _about_secrets(api: Api, version: int, dice: random.Random) -> bytes:
@@ -115,6 +150,45 @@ def everywhere(ground: Ground, least: bool) -> str:
             client.close()
             count += 1
         _nothing_passed(ground)
+    return f"{count} requests"
+
+
+def _everywhere_but(*denied: Meaning) -> Callable[[Struct, int], None]:
+    """What is denied stands in places of these kinds; what is allowed in all others."""
+    by_meaning = ALLOWED | {meaning: NAMES[meaning] for meaning in denied}
+    return lambda request, version: _named(request, version, by_meaning)
+
+
+MIXED: dict[str, Callable[[Struct, int], None]] = {
+    "allowed names, and ids that are denied": _everywhere_but(Meaning.TOPIC_ID),
+    "names that are denied, and allowed ids": _everywhere_but(Meaning.TOPIC_NAME),
+    "a group that is denied": _everywhere_but(Meaning.GROUP_ID, Meaning.COORDINATOR_KEY),
+    "a transactional id that is denied": _everywhere_but(Meaning.TRANSACTIONAL_ID),
+    "a resource that is denied": _everywhere_but(Meaning.RESOURCE_NAME),
+    "what is denied between what is allowed": _surrounded,
+}
+
+
+@cases({f"every API, with {what}": how for what, how in MIXED.items()}, on=RULED, log=200)
+def mixed(ground: Ground, how: Callable[[Struct, int], None]) -> str:
+    """For what a member says that it has, and for the topology that it describes (KIP-1331), brokers ask no right."""
+    dice, count = random.Random(8), 0
+    for each, version in _every(least=not ground.long):
+        if each is STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE and how is not MIXED["a group that is denied"]:
+            continue
+        request: Any = any_request(each, version, dice)
+        _named(request, version, ALLOWED)
+        how(request, version)
+        if each is PRODUCE:
+            request.transactional_id = None
+        if each is CONSUMER_GROUP_HEARTBEAT:
+            request.topic_partitions = None
+        with ground.client() as client:
+            client.send(request_frame(request, version, 1, "hostile"))
+            client.half_close()
+            client.ends()
+        count += 1
+    _nothing_passed(ground)
     return f"{count} requests"
 
 

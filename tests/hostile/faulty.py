@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.header import request_frame
+from proxy.protocol.messages.produce import ProduceRequest
+from proxy.protocol.records import write_batch
 from tests.hostile.client import patiently
 from tests.hostile.files import INSTEAD, Put, replaced
 from tests.hostile.ground import Ground
@@ -34,6 +37,20 @@ def different(ground: Ground) -> str:
         client.send(metadata([f"almost-{number}"], number, client_id=f"client-{number}"))
         client.frame()
     return f"{asked:,} requests"
+
+
+@case("very many batches, each of which a fault changes", on=FAULTY, peak=400)
+def batches(ground: Ground) -> str:
+    """They are as small as can be."""
+    count = ground.times(50_000, 700_000)
+    part = ProduceRequest.Topic.Partition(index=9, records=write_batch([]) * count)
+    topic = ProduceRequest.Topic(name="orders", partition_data=[part])
+    said = ProduceRequest(acks=1, timeout_ms=1_000, topic_data=[topic])
+    client = ground.client()
+    client.sock.settimeout(60)
+    client.send(request_frame(said, 9, 1, "hostile"))
+    client.frame()
+    return f"{count:,} batches"
 
 
 @cases({f"faults replaced by {what}": put for what, put in INSTEAD.items()}, on=FAULTY)

@@ -121,6 +121,7 @@ faults:
   - {match: {api: [Metadata, Produce, Fetch], topic: open-*}, when: {probability: 0.5}, do: {error: REQUEST_TIMED_OUT}}
   - {match: {group: open-*}, do: {error: {code: COORDINATOR_NOT_AVAILABLE, side: after_broker}}}
   - {match: {topic: orders, partition: 7}, do: {disconnect: after_broker}}
+  - {match: {api: Produce, topic: orders, partition: 9}, do: {corrupt: {side: before_broker}}}
   - {match: {api: Metadata, topic: held-*}, do: hold}
   - {match: {api: Metadata, topic: late-*}, do: {delay: {time: 1h, side: after_broker}}}
   - {match: {api: Metadata, topic: lost-*}, do: drop}

@@ -31,6 +31,7 @@ CLASSES = (
     "brokers",
     "lies",
     "files",
+    "reloads",
     "surroundings",
 )
 ATTEMPTS = 3  # at starting a ground
