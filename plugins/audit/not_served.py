@@ -18,6 +18,7 @@ from plugins.audit.party import with_tls
 from plugins.audit.queue import QueuedEvent
 from plugins.audit.schema import Party
 from plugins.audit.shared import SharedFields
+from plugins.audit.windows import SET_BACK
 from proxy.plugin import NotServed
 
 WINDOW = 10.0  # seconds
@@ -83,7 +84,11 @@ class NotServedWindows:
     def due(self, now: float) -> list[QueuedEvent]:
         """The events of windows that are over at `now`, in seconds since 1970."""
         with self._lock:
-            over = [alike for alike, counted in self._open.items() if now >= counted.begun + WINDOW]
+            over = [
+                alike
+                for alike, counted in self._open.items()
+                if not counted.begun - SET_BACK <= now < counted.begun + WINDOW
+            ]
             found = [(alike, self._open.pop(alike)) for alike in over]
         return [_event(alike, counted) for alike, counted in found if counted.count]
 

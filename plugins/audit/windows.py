@@ -25,6 +25,7 @@ from proxy.plugin import Api, Outcome
 from proxy.plugin.frames import CompiledTally
 
 MOST = 50_000  # partitions and other resources of all windows; a text of PLAIN bytes counts as one more
+SET_BACK = 1.0  # seconds; a window that begins later than now by more began before the clock was set back: it is over
 HEAVY = 20  # so many of them weigh as much as one event in the queue
 
 Described = Callable[[Counted], Resource]  # the fields of a resource that do not depend on the partition
@@ -113,7 +114,7 @@ class Windows:
                 (key, one)
                 for windows in self._open.values()
                 for key, one in windows.items()
-                if now >= one.until or now >= one.since + longest
+                if now >= one.until or not one.since - SET_BACK <= now < one.since + longest
             ]
             for key, window in found:
                 del self._open[key.connection][key]

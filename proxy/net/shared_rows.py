@@ -1,6 +1,7 @@
 """Shared rows: numbers that all workers of one proxy count together, in shared memory.
 
-# The supervisor makes a file without a name, and each worker maps it. The file is gone when the last of them ends.
+# The supervisor makes a file without a name, and each worker maps it. The file is gone when the last of them ends. It is
+# in memory, and written whole at first: a process that writes to a page for which a full disk has no room is killed.
 # A worker has exclusive access while it holds the file's lock. A process that dies holds no lock, however it died.
 # A row belongs to a key as long as any worker uses it. After that it is free. A worker is noted as a user by its
 # number. If a worker is replaced, the new one has the same number, and releases the rows that it does not use itself.
@@ -12,6 +13,8 @@ from __future__ import annotations
 
 import fcntl
 import mmap
+import os
+import sys
 import tempfile
 import threading
 from collections.abc import Iterable, Mapping, MutableSequence, Sequence
@@ -43,9 +46,14 @@ class Digest(NamedTuple):
 
 def shared_file() -> IO[bytes]:
     """A new file for the rows of all workers."""
-    file = tempfile.TemporaryFile(prefix="doorkeeper-")  # noqa: SIM115 (who asks for it closes it)
-    file.truncate(SIZE)
-    return cast(IO[bytes], file)
+    file: IO[bytes]
+    if sys.platform == "linux":
+        file = os.fdopen(os.memfd_create("doorkeeper-rows", os.MFD_CLOEXEC), "w+b")
+    else:
+        file = cast(IO[bytes], tempfile.TemporaryFile(prefix="doorkeeper-"))  # noqa: SIM115 (who asks for it closes it)
+    file.write(bytes(SIZE))
+    file.flush()
+    return file
 
 
 class FileLock(AbstractContextManager[None]):

@@ -101,6 +101,15 @@ def test_however_many_strangers_come_each_is_counted_and_few_events_are_told() -
     assert (events[-1]["why"], "client_host" in events[-1]) == (OTHERS, False)
 
 
+def test_those_before_the_clock_was_set_back_are_told_and_make_room() -> None:
+    windows = NotServedWindows()
+    for number in range(2 * MOST):
+        windows.count(ended(f"10.0.0.{number}"), START)
+    assert windows.due(START - 0.5) == []
+    assert sum(said(event)["connections"] for event in windows.due(START - 1_000_000)) == MOST
+    assert windows.count(ended("10.0.1.1"), START - 1_000_000) is not None
+
+
 def test_a_long_reason_is_cut() -> None:
     assert len(said(NotServedWindows().count(ended(why="x" * 10_000), START))["why"]) == 500
 

@@ -146,6 +146,14 @@ def test_windows_that_began_when_they_were_longer_are_over_when_the_longest_is()
     assert len(windows.due(110.0, 10.0)) == 1
 
 
+def test_a_window_is_over_where_the_clock_is_set_back() -> None:
+    windows = Windows()
+    count(windows, 1_000.0, moved(1))
+    assert windows.due(999.5) == []
+    (event,) = windows.due(100.0)
+    assert event.fields["requests"] == 1
+
+
 def test_a_request_that_is_told_late_is_within_the_times_of_its_window() -> None:
     windows = Windows()
     count(windows, 100.0, moved(1))

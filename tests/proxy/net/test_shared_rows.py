@@ -25,6 +25,10 @@ def file() -> Iterator[IO[bytes]]:
         yield file
 
 
+def test_all_of_the_file_is_there_before_anybody_counts(file: IO[bytes]) -> None:
+    assert os.fstat(file.fileno()).st_blocks * 512 >= shared_rows.SIZE
+
+
 def test_workers_share_the_rows_of_a_plugin_by_its_keys(file: IO[bytes]) -> None:
     one, other = (SharedTable(file.fileno(), worker).of("main faults") for worker in range(2))
     rows = one.use(["a", "b"], FIRST)
