@@ -68,8 +68,8 @@ class TopicsSample:
 
     @property
     def held(self) -> int:
-        """Bytes that the names take."""
-        return self._size
+        """Bytes that the names take, and what stands before them."""
+        return self._size + len(self.begins)
 
     def know(self, name: bytes) -> None:
         """Note that this name may be used."""

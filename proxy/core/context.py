@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
+from sys import getsizeof
 from typing import Any, NamedTuple, Protocol
 
 from proxy.core.decisions import Steps
@@ -58,6 +59,8 @@ class Gate(Protocol):
 _numbers = count(1)
 _set = object.__setattr__
 ELEMENT = 500  # bytes that one element takes in memory, with what handlers make of it
+SHORT = 1 << 10  # characters of a client id that need not be counted
+COPIES = 2  # of a client id that are kept: as text, and as bytes
 
 
 def held(notes: Mapping[Any, Any]) -> int:
@@ -104,7 +107,10 @@ class Connection:
 
     @property
     def held(self) -> int:
-        """Bytes that plugins keep for this connection, as far as they say so."""
+        """Bytes that plugins keep for this connection, as far as they say so, and those of a long client id."""
+        client_id = self.client_id
+        if client_id is not None and len(client_id) > SHORT:
+            return held(self.notes) + COPIES * getsizeof(client_id)
         return held(self.notes)
 
     @property

@@ -15,7 +15,7 @@ from tests.hostile.client import Client, connect, settled
 from tests.hostile.ground import Ground
 from tests.hostile.logins import handshake, token
 from tests.hostile.requests import beat, fetch, metadata, produce
-from tests.hostile.settings import OPEN, RULED, SASL, TWO
+from tests.hostile.settings import AUDITED, OPEN, RULED, SASL, TWO
 from tests.hostile.stage import NODE, Peer, Play, brief, silent
 from tests.hostile.trial import case, cases
 
@@ -206,13 +206,19 @@ def long_names(ground: Ground) -> str:
     return f"{asked:,} names"
 
 
-@case("client ids of 30,000 bytes", on=OPEN)
-def long_client_ids(ground: Ground) -> str:
-    many = [ground.client() for _ in range(ground.times(100, 300))]
-    for number, client in enumerate(many):
-        client.send(metadata([], client_id=f"{number:06}".ljust(30_000, "x")))
+# Python takes 4 bytes for each letter of a text that has such a sign.
+CLIENT_IDS = {"of 30,000 bytes": "x", "of 30,000 bytes, one of them a face": "\U0001f600"}
+
+
+@cases({f"client ids {what}": sign for what, sign in CLIENT_IDS.items()}, on=OPEN)
+@cases({f"client ids {what}": sign for what, sign in CLIENT_IDS.items()}, on=AUDITED)
+def long_client_ids(ground: Ground, sign: str) -> str:
+    many = ground.times(200, 350)
+    for number in range(many):
+        client = ground.client()
+        client.send(metadata([], client_id=f"{number:06}{sign}".ljust(30_000, "x")))
         client.frame()
-    return f"{len(many)} clients"
+    return f"{many} clients"
 
 
 def _session(topics: int, connection: int) -> bytes:

@@ -53,6 +53,16 @@ def test_a_chunk_that_nobody_wants_leaves_as_it_came_without_a_command() -> None
     assert link.receive_broker(memoryview(heartbeat_answer(2))) == [ToClient(heartbeat_answer(2))]
 
 
+@pytest.mark.parametrize(
+    ("client_id", "least"), [("app", 0), ("x" * 30_000, 30_000), ("x" * 30_000 + "\U0001f600", 120_000)]
+)
+def test_a_long_client_id_is_held_as_long_as_the_conversation(client_id: str, least: int) -> None:
+    link = Link(connection(), Filters())
+    link.connection.client_id = client_id
+    assert link.held >= least
+    assert bool(link.held) is bool(least)
+
+
 def test_an_answer_of_ours_leaves_at_once_when_nothing_is_older() -> None:
     assert Playbook(Answering()) >> FromClient(metadata(1)) << ToClient(answering(EMPTY, 1))
 
