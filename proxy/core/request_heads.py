@@ -22,6 +22,7 @@ from proxy.protocol.header import read_request_header, request_body_offset
 HEAD = REQUEST_HEAD.size
 MOST = 8  # APIs, each in one version, for which a beginning is remembered
 LONGEST = 4 << 10  # bytes of a beginning that is remembered
+SHORT = 1 << 10  # bytes of a header that need not be counted
 # How passing requests begin, behind their heads; where the beginning ends; their least length; the check of the rest of
 # the frame (`Beginning`); and their slot: the chain of the answer, and the sample.
 KnownBeginning = tuple[bytes, int, int, Callable[[memoryview], bool] | None, FilterChain, Context | None]
@@ -37,6 +38,12 @@ class RequestHeads:
         self.header = b""  # the rest of the last request's header, behind its head; `version` is that header's
         self.version = -1
         self.passing: dict[int, KnownBeginning] = {}  # by API and version
+
+    @property
+    def held(self) -> int:
+        """Bytes that a long header takes: it may have tagged fields that nobody knows."""
+        size = len(self.header)
+        return size if size > SHORT else 0
 
     def body(self, chain: FilterChain, frame: memoryview) -> int | None:
         """Where the body begins in the request of which `frame` is the beginning; None: more bytes are needed."""

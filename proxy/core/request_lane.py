@@ -46,6 +46,11 @@ class RequestLane(Lane):
         self.is_over = False  # nothing more comes
         self.unsettled = False  # the link has to settle after every call
 
+    @property
+    def held(self) -> int:
+        """Bytes that wait in this lane, and those of the header that is remembered."""
+        return super().held + self._heads.held
+
     def apply(self, limits: Limits) -> None:
         """These limits are in force, and perhaps other filters."""
         super().apply(limits)

@@ -10,6 +10,8 @@ from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
+from proxy.protocol.frame import REQUEST_HEAD, SIZE
+from proxy.protocol.header import request_frame
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.testing import ANY, BrokerCloses, ClientCloses, FromBroker, FromClient, Playbook, connection
 from tests.proxy.core.frames import answering, heartbeat, heartbeat_answer, metadata, metadata_answer, produce
@@ -61,6 +63,18 @@ def test_a_long_client_id_is_held_as_long_as_the_conversation(client_id: str, le
     link.connection.client_id = client_id
     assert link.held >= least
     assert bool(link.held) is bool(least)
+
+
+def test_a_long_header_is_held_until_another_comes() -> None:
+    link = Link(connection(), Filters([Answering()]))
+    tag = b"\1\7\x90\x4e" + bytes(10_000)  # one tagged field, number 7, of so many bytes
+    short = request_frame(MetadataRequest(topics=None), 9, 1, "app")
+    head = REQUEST_HEAD.size + len("app") + 2
+    long = SIZE.pack(len(short) - SIZE.size + len(tag) - 1) + short[SIZE.size : head] + tag + short[head + 1 :]
+    for frame, least in ((long, 10_000), (short, 0)):
+        link.receive_client(memoryview(frame))
+        assert link.held >= least
+        assert bool(link.held) is bool(least)
 
 
 def test_an_answer_of_ours_leaves_at_once_when_nothing_is_older() -> None:
