@@ -42,8 +42,9 @@ class PlainExchange:
             user, password = plain(token)
         except ClaimError as error:
             return rejected(error, "PLAIN", self._again)
-        known = self._users().get(user)
-        verifier = nobodys(user, PLAIN_HASH) if known is None else known[PLAIN_HASH]
+        users = self._users()
+        known = users.get(user)
+        verifier = nobodys(user, PLAIN_HASH, users) if known is None else known[PLAIN_HASH]
         if not fits(password, verifier, PLAIN_HASH) or known is None:
             return Rejected(BAD, WHY, user if known is not None else None)
         return Accepted(user)
@@ -74,9 +75,10 @@ class ScramExchange:
         first = scram.first(token)
         if first.is_token:
             raise ClaimError("a delegation token, which only brokers know")
-        known = self._users().get(first.user)
+        users = self._users()
+        known = users.get(first.user)
         self._user = first.user if known is not None else None
-        verifier = nobodys(first.user, self._mechanism) if known is None else known[self._mechanism]
+        verifier = nobodys(first.user, self._mechanism, users) if known is None else known[self._mechanism]
         nonce = first.nonce + base64.b64encode(secrets.token_bytes(NONCE_BYTES))
         answer = b"r=%b,s=%b,i=%d" % (nonce, base64.b64encode(verifier.salt), verifier.iterations)
         self._step = partial(self._final, first, answer, verifier)

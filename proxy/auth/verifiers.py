@@ -2,8 +2,9 @@
 
 Rules:
 * There is one verifier for each SCRAM mechanism. Each can check a PLAIN password too.
-* A user who does not exist has a verifier that no password fits. As a real one would be, it is the same each time for
-  the same name. So neither the answer nor its timing shows whether the user exists.
+* A user who does not exist has a verifier that no password fits. As a real one would be, it is the same for the same
+  name in every process, and has as many rounds of hashing as the verifier of some user. So neither the answer nor its
+  timing shows whether the user exists.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import hashlib
 import hmac
 import secrets
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 from scramp import ScramMechanism
@@ -25,7 +27,7 @@ ITERATIONS = 4096  # the minimum of RFC 7677, and Kafka's own value
 MOST_ITERATIONS = 16_384  # Kafka's maximum
 SALT_BYTES = 20
 HASHES: dict[str, Callable[[bytes], Any]] = {"SCRAM-SHA-256": hashlib.sha256, "SCRAM-SHA-512": hashlib.sha512}
-_OURS = secrets.token_bytes(32)  # makes the salt of an unknown user unpredictable
+_OURS = secrets.token_bytes(32)  # makes the salt of an unknown user unpredictable if there are no users
 
 
 class Verifier(NamedTuple):
@@ -46,9 +48,15 @@ def verifiers(password: str, iterations: int = ITERATIONS) -> dict[str, Verifier
         raise ValueError(str(error)) from None
 
 
-def nobodys(user: str, mechanism: str, iterations: int = ITERATIONS) -> Verifier:
-    """The verifier of a user who does not exist."""
-    seed = hmac.digest(_OURS, f"{mechanism} {user}".encode(errors="replace"), "sha512")
+def nobodys(user: str, mechanism: str, users: Mapping[str, Mapping[str, Verifier]]) -> Verifier:
+    """The verifier of a user who does not exist. It is made of what is secret of one who does."""
+    secret, iterations = _OURS, ITERATIONS
+    if users:
+        secret = next(iter(users.values()))[mechanism].server_key
+    seed = hmac.digest(secret, f"{mechanism} {user}".encode(errors="replace"), "sha512")
+    if users:
+        alike = int.from_bytes(hashlib.sha512(seed + b"alike").digest()) % len(users)
+        iterations = next(islice(users.values(), alike, None))[mechanism].iterations
     size = HASHES[mechanism](b"").digest_size
     return Verifier(seed[:SALT_BYTES], hashlib.sha512(seed + b"stored").digest()[:size], seed[:size], iterations)
 

@@ -3,7 +3,8 @@
 import pytest
 from scramp import ScramMechanism
 
-from proxy.auth.verifiers import MECHANISMS, fits, nobodys, verifiers
+from proxy.auth import verifiers as module
+from proxy.auth.verifiers import MECHANISMS, Verifier, fits, nobodys, verifiers
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -21,13 +22,25 @@ def test_a_verifier_is_what_rfc_5802_says(mechanism: str) -> None:
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_nobody_is_like_somebody(mechanism: str) -> None:
-    nobody, somebody = nobodys("x", mechanism), verifiers("x")[mechanism]
+@pytest.mark.parametrize("users", [{}, {"first": verifiers("x"), "second": verifiers("x")}])
+def test_nobody_is_like_somebody(mechanism: str, users: dict[str, dict[str, Verifier]]) -> None:
+    nobody, somebody = nobodys("x", mechanism, users), verifiers("x")[mechanism]
     assert [len(part) for part in nobody[:3]] == [len(part) for part in somebody[:3]]
-    assert nobody == nobodys("x", mechanism)
-    assert nobody != nobodys("y", mechanism)
+    assert nobody == nobodys("x", mechanism, users)
+    assert nobody != nobodys("y", mechanism, users)
     assert not fits("", nobody, mechanism)
-    assert len(nobodys("\ud800", mechanism).salt) == len(somebody.salt)
+    assert len(nobodys("\ud800", mechanism, users).salt) == len(somebody.salt)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_nobody_is_the_same_in_every_process_and_hashed_as_often_as_somebody(
+    mechanism: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    users = {f"user-{rounds}": verifiers("x", rounds) for rounds in (5_000, 6_000)}
+    here = [nobodys(f"nobody-{n}", mechanism, users) for n in range(50)]
+    monkeypatch.setattr(module, "_OURS", b"of another process")
+    assert [nobodys(f"nobody-{n}", mechanism, users) for n in range(50)] == here
+    assert {nobody.iterations for nobody in here} == {5_000, 6_000}
 
 
 def test_a_password_that_no_client_can_send_is_refused() -> None:
