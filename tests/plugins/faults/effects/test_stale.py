@@ -3,6 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from plugins.faults.effects import stale
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from tests.plugins.faults.talking import FaultFile, FaultTalk
 
@@ -49,6 +52,23 @@ def test_a_topic_that_was_made_since_is_unknown(tmp_path: Path) -> None:
     cluster.error = 0
     answer = talk.ask(MetadataRequest(topics=None), 9)
     assert [topic.error_code for topic in answer.topics] == [3, 0]
+
+
+def test_long_names_take_the_room_of_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stale, "MOST", 20)
+    names, leader = [f"{n}".ljust(2_500, "x") for n in range(3)], 1
+
+    def answers(request: Any, version: int) -> Any:
+        partition = MetadataResponse.Topic.Partition(
+            error_code=0, partition_index=0, leader_id=leader, replica_nodes=[], isr_nodes=[]
+        )
+        topics = [MetadataResponse.Topic(error_code=0, name=name, partitions=[partition]) for name in names]
+        return MetadataResponse(brokers=[], topics=topics)
+
+    talk = FaultTalk(FaultFile(tmp_path, "faults: [{match: {api: Metadata}, do: stale}]"), answers)
+    talk.ask(MetadataRequest(topics=None), 9)
+    leader = 2
+    assert list(told(talk.ask(MetadataRequest(topics=None), 9))[1].values()) == [[1], [2], [2]]
 
 
 def test_what_did_not_change_is_no_firing(tmp_path: Path) -> None:
