@@ -24,6 +24,7 @@ from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, FastPath, Spans, spans_
 HEAD = REQUEST_HEAD.size
 MOST = 64  # lengths of requests that are remembered on one connection, and requests of each length
 ROOM = 256 << 10  # bytes of requests that are remembered, without their offsets and the like
+PIECES = 4  # about so many times as many bytes are taken: the bytes between two offsets are an object of their own
 LONGEST = 64 << 10  # bytes of a request; its layout is found without slices
 PATIENCE = 10_000  # requests that found no room, after which the memory is emptied
 OFFSETS = (
@@ -65,6 +66,16 @@ class FetchSamples:
         self._room = ROOM
         self._turned_away = 0
 
+    @property
+    def held(self) -> int:
+        """Bytes that they take."""
+        return PIECES * (ROOM - max(self._room, 0))
+
+    def let_go(self) -> None:
+        """Forget them: requests are read once more."""
+        self._layouts.clear()
+        self._room, self._turned_away = ROOM, 0
+
     def find(self, api: int, frame: memoryview) -> FetchSample | None:
         """The sample that this frame is like."""
         layout = self._layouts.get((api, len(frame)))
@@ -73,8 +84,8 @@ class FetchSamples:
     def is_worth_keeping(self, api: int, length: int, edition: object) -> bool:
         """Whether it is not the first of its length, and there is room: finding a layout costs time."""
         if edition is not self._edition or self._turned_away == PATIENCE:
-            self._layouts.clear()
-            self._edition, self._room, self._turned_away = edition, ROOM, 0
+            self.let_go()
+            self._edition = edition
         known = (api, length) in self._layouts
         if self._room <= 0 or (not known and len(self._layouts) == MOST):
             self._turned_away += 1

@@ -268,6 +268,22 @@ def test_what_is_remembered_of_one_connection_has_its_room(rules: Making, monkey
     assert refilled, "what found no room is learnt in the end"
 
 
+def test_what_is_remembered_is_held_and_let_go_where_memory_is_short(rules: Making) -> None:
+    own = rules("acls: [{allow: User:alice, to: Read, topics: '*'}]")
+    counted, consumer = Counted(own.acl), InSession(own)
+    name = "t" * 200
+    for _ in range(4):
+        consumer.ask(name)
+    before = counted.count
+    assert consumer.kept.held > len(name)
+    assert consumer.talk.connection.held > consumer.kept.held
+    consumer.kept.let_go()
+    assert consumer.kept.held == 0
+    for _ in range(4):
+        consumer.ask(name)
+    assert counted.count == before + 2, "two of them are read once more"
+
+
 def mutated(frame: bytes, dice: random.Random) -> bytes:
     """The same with some bytes changed, its length kept."""
     made = bytearray(frame)
