@@ -17,6 +17,8 @@ from rules.noted import noted_rules
 
 ALL_IN_FULL = LevelsFile()
 MOST_TOLD = 1_000  # known topics of one client, API and version, whose requests are recorded unread
+MOST_CELLS = 10_000  # their partitions
+MOST_TALLIES = 8  # APIs and versions of one client whose requests are recorded unread; a client has one version each
 
 TallyKey = tuple[int, int]  # an API's key, and a version
 
@@ -83,7 +85,9 @@ class KnownParty:
     def told(self, api: Api, version: int, make: Callable[[], CompiledTally]) -> OpenTally | None:
         """The tally for requests that are recorded in full, with room for one more topic. None: they must be read."""
         found = self.tallies.get((api.key, version))
-        if found is None or found.told is None or len(found.told.topics) >= MOST_TOLD:
+        if found is None or found.told is None or _is_full(found.told):
+            if found is None and len(self.tallies) >= MOST_TALLIES:
+                self.tallies.clear()
             traffic = told_traffic(self.shared, api.name, version)
             found = None if traffic is None else OpenTally(make(), traffic)
             if found is not None:
@@ -98,6 +102,10 @@ class KnownParty:
             self._levels, self._levels_of = ClientLevels(file, connection, self._clock), file
             self.tallies.clear()
         return self._levels
+
+
+def _is_full(told: ToldTraffic) -> bool:
+    return len(told.topics) >= MOST_TOLD or len(told.heads) >= MOST_CELLS
 
 
 def _no_rules() -> None:

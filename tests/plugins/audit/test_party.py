@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from plugins.audit.party import KnownParty
+from plugins.audit.party import MOST_CELLS, MOST_TALLIES, KnownParty
+from proxy.plugin import FETCH, PRODUCE, FetchRequest, FetchResponse
+from proxy.plugin.frames import traffic
 from proxy.testing import FakeWorker, connection
 from rules.noted import NotedRules, note_rules
 
@@ -27,3 +29,24 @@ def test_it_says_by_which_rules_requests_are_decided_now() -> None:
     assert known.of(client).fields["rules"] == "other"
     note_rules(client, NotedRules(lambda: None, lambda *_: None))
     assert "rules" not in known.of(client).fields
+
+
+def test_what_is_known_of_a_client_to_tell_its_requests_unread_is_bounded() -> None:
+    known, client, layouts = (
+        KnownParty(4, FakeWorker().services()),
+        connection(),
+        traffic(FetchRequest, FetchResponse, 11),
+    )
+    assert layouts is not None
+    known.of(client)
+    first = known.told(FETCH, 11, layouts.tally)
+    assert first is not None
+    assert first.told is not None
+    for cell in range(MOST_CELLS):
+        assert known.told(FETCH, 11, layouts.tally) is first
+        first.told.know(cell, b"orders", b"{}")
+    assert known.told(FETCH, 11, layouts.tally) is not first
+    for api in (PRODUCE, FETCH):
+        for version in api.versions:
+            known.told(api, version, layouts.tally)
+            assert len(known.tallies) <= MOST_TALLIES
