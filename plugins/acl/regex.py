@@ -3,9 +3,9 @@
 # An expression must match the whole name, as `matches` in Java.
 # Linear time can still be long: nested counted repetitions turn a few characters into a program of thousands of steps.
 # So there are limits to the length of an expression, its memory and its time.
-# An expression is compiled and tried in a thread (`Call`), while the event loop goes on. One thread does so at a time:
-# each computing thread takes the interpreter from the loop for some milliseconds, and twenty would take it twenty times
-# as long.
+# An expression is compiled and tried in a thread for such calls alone (`Call`, `apart`), while the event loop goes on.
+# They run one at a time: each computing thread takes the interpreter from the loop for some milliseconds, and twenty
+# would take it twenty times as long. Other calls, such as reading changed rules, do not wait for them.
 """
 
 from __future__ import annotations
@@ -13,14 +13,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from functools import lru_cache
-from threading import Lock
 from typing import Any
 
 LONGEST = 1_000  # characters
 MEMORY = 256 << 10  # bytes; an alternative of 100 names takes less
 PATIENCE = 2.0  # seconds for all names
-
-_alone = Lock()
 
 
 class BadExpressionError(Exception):
@@ -45,11 +42,6 @@ def _compiled(expression: str) -> Any:
 
 def matching(expression: str, names: Iterable[str]) -> list[str]:
     """The names that the expression matches. Blocks while it computes. Raises BadExpressionError."""
-    with _alone:
-        return _matching(expression, names)
-
-
-def _matching(expression: str, names: Iterable[str]) -> list[str]:
     compiled = _compiled(expression)
     until = time.monotonic() + PATIENCE
     found = []

@@ -55,10 +55,14 @@ class Wake:
 
 @dataclass(slots=True)
 class Perform:
-    """Call `work` in a thread, then `link.performed(token, ...)` with what it returned or raised."""
+    """Call `work` in a thread, then `link.performed(token, ...)` with what it returned or raised.
+
+    `apart`: as `Call` says.
+    """
 
     token: int
     work: Callable[[], Any]
+    apart: bool = False
 
 
 @dataclass(slots=True)

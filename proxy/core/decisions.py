@@ -119,10 +119,12 @@ class Ask:
 class Call:
     """Call `work` in a thread, where it may wait for a disk, and go on with what it returns or raises.
 
-    State that it shares with handlers must change in one step.
+    State that it shares with handlers must change in one step. `apart`: it computes for long. Such calls run one after
+    the other in a thread of their own, for which nothing else waits.
     """
 
     work: Callable[[], Any]
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,9 +51,9 @@ class Outbox:
         """Have the waiter with this token go on after so many seconds."""
         self.commands.append(Wake(token, seconds))
 
-    def perform(self, token: int, work: Callable[[], Any]) -> None:
+    def perform(self, token: int, work: Callable[[], Any], apart: bool = False) -> None:
         """Have this done in a thread; then the waiter with this token goes on."""
-        self.commands.append(Perform(token, work))
+        self.commands.append(Perform(token, work, apart))
 
     def say(self, command: Command) -> None:
         """Any other command: stop or go on reading a side, wait for a signal, send nothing more."""

@@ -79,5 +79,5 @@ class WaitingTasks:
         return False
 
     def _call(self, waiter: Waiter, step: Call) -> bool:
-        self._outbox.perform(self.token(waiter), step.work)
+        self._outbox.perform(self.token(waiter), step.work, step.apart)
         return False

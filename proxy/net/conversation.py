@@ -144,7 +144,7 @@ class Conversation(SidePair):
         elif isinstance(command, Wake):
             self.shared.resuming.wake_later(self, command.token, command.seconds)
         elif isinstance(command, Perform):
-            self.shared.resuming.perform(self, command.token, command.work)
+            self.shared.resuming.perform(self, command.token, command.work, command.apart)
         elif isinstance(command, Emit):
             self.shared.emit(self, command.event)
         elif isinstance(command, PauseClient):

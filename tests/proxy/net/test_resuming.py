@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,6 +19,7 @@ from proxy.core.signal import Signal
 from proxy.net.resuming import Resuming
 from proxy.net.turns import Turns
 from proxy.testing import connection
+from tests.proxy.net.scripted import PATIENCE
 
 
 class Told(Link):
@@ -108,3 +110,31 @@ async def test_a_link_hears_of_work_in_a_thread_whatever_becomes_of_it(work: Cal
         while not waiting.done:
             await trio.sleep(0.001)
         assert waiting.done == [told]
+
+
+async def test_what_is_called_apart_is_done_in_turn_and_takes_no_thread_of_others() -> None:
+    everything, under_way, most = threading.Event(), 0, 0
+
+    def long() -> int:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        everything.wait(PATIENCE)
+        under_way -= 1
+        return 1
+
+    async with resuming() as (here, _):
+        many, over, other = [Waiting() for _ in range(100)], Waiting(), Waiting()
+        for each in (*many, over):
+            here.perform(each, 3, long, apart=True)
+        over.closing = True
+        here.perform(other, 4, lambda: 1)
+        with trio.fail_after(PATIENCE):
+            while not other.done:
+                await trio.sleep(0.001)
+            assert not any(each.done for each in many)
+            everything.set()
+            while not all(each.done for each in many):
+                await trio.sleep(0.001)
+    assert most == 1
+    assert not over.done
