@@ -1,4 +1,4 @@
-"""What holds for all tests: long runs are left out, unless `-m` speaks of them, and no test fails for being slow."""
+"""Settings of all tests: long runs are left out unless `-m` names `long`, and no test fails for being slow."""
 
 import gc
 import signal
@@ -8,7 +8,7 @@ import hypothesis
 import pytest
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
-# A machine that others use too takes long now and then: how long an example takes says nothing about the code.
+# A shared machine is slow at times, so the duration of an example says nothing about the code.
 hypothesis.settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
@@ -23,13 +23,13 @@ collect_ignore = ["plugins/package"]  # has tests of its own, for an environment
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # Whoever ends the run with SIGTERM (`timeout`, a build server) leaves no broker behind, as with Ctrl-C.
+    # A run that is ended with SIGTERM (by `timeout` or a build server) stops its brokers, as with Ctrl-C.
     signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    # What other people's clients leave behind, a thread that draws from `random` for one, meets no generated test.
-    # The secured brokers end with their folder, before those start that all others share.
+    # Tests with real clients run last: leftovers of client libraries, such as a thread that draws from `random`, would
+    # disturb generated tests. Among them the folder `secured` runs first: its brokers end before the shared ones start.
     items.sort(key=lambda item: (REAL in item.path.parents, SECURED not in item.path.parents))
     if "long" in config.option.markexpr:
         return
@@ -53,6 +53,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> _Parts:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    # Fourteen thousand tests and all that they import stay until the end: no collection looks through them again.
+    # Fourteen thousand tests and their imports live until the end: the garbage collector need not scan them again.
     gc.collect()
     gc.freeze()

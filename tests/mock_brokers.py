@@ -1,4 +1,4 @@
-"""Mock brokers: librdkafka's own cluster to test with, in the process of the test."""
+"""Mock brokers: librdkafka's mock cluster, in the process of the test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from proxy.cli.demo.stage import addresses
 
 @contextmanager
 def mock_brokers(brokers: int) -> Iterator[str]:
-    """So many brokers; gives the address of one. They live as long as the client that made them, which does no more."""
+    """Start so many brokers and give the address of one. They live as long as their client, which does nothing else."""
     cluster = Producer({"test.mock.num.brokers": brokers, "log_level": 0})
     yield next(iter(addresses(cluster).values()))
     del cluster

@@ -26,7 +26,7 @@ def blocks(language: str) -> list[tuple[str, str]]:
 
 
 def anchors(page: str) -> set[str]:
-    """What links can name in a page: its headings, as GitHub writes them."""
+    """The anchors that links can name in a page: its headings, as GitHub writes them."""
     headings = re.findall(r"^#+ (.+)$", FENCED.sub("", page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

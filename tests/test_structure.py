@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 IMPORT = re.compile(r"^\s*(?:from|import) ([\w.]+)", re.MULTILINE)
 
 PACKAGES = ("proxy", "rules", "plugins", "chaos", "deploy")
-EXAMPLES = ROOT / "chaos" / "examples"  # projects of their own, with tests of their own
+EXAMPLES = ROOT / "chaos" / "examples"  # separate projects, with their own tests
 
 # Parts that only work together -> the tests that run all of them.
 CONVERSATION = "tests/proxy/core/test_link.py"
@@ -100,13 +100,13 @@ def names_in_tests() -> frozenset[str]:
 
 @pytest.mark.parametrize("module", modules())
 def test_every_module_has_its_test(module: str) -> None:
-    """A test of its name in the mirrored folder; or tests that import it; or those of what it is a part of."""
+    """A test file of its name in the mirrored folder, or tests that import it, or the tests named in TESTED_WITH."""
     path = Path(module)
     named = f"tests/{path.parent}/test_{path.stem}.py"
     if path.parent.name == "messages":
-        named = "tests/proxy/protocol/test_messages.py"  # it walks over all of them
+        named = "tests/proxy/protocol/test_messages.py"  # it covers all messages
     if path.parent.name == "catalogue":
-        named = "tests/plugins/audit/reports/catalogue/test_recounts.py"  # so does this
+        named = "tests/plugins/audit/reports/catalogue/test_recounts.py"  # it covers all reports
     dotted = ".".join(path.with_suffix("").parts)
     found = (ROOT / TESTED_WITH.get(module, named)).exists() or dotted in names_in_tests()
     assert found, f"write {named}"
@@ -126,7 +126,7 @@ def test_every_module_says_its_idea(module: str) -> None:
 
 
 def test_no_two_classes_have_one_name() -> None:
-    """Those of messages, which repeat what they call an element, are named by the message around them."""
+    """Message modules are exempt: they repeat names of elements, and the message around a class tells it apart."""
     found: dict[str, list[str]] = {}
     for path in sources(*PACKAGES):
         parts = path.relative_to(ROOT).with_suffix("").parts
@@ -149,7 +149,7 @@ def test_what_runs_in_a_users_process_needs_python_and_pytest_alone() -> None:
         name.partition(".")[0] for path in sources("chaos") for name in IMPORT.findall(path.read_text(encoding="utf-8"))
     }
     assert imported - {"toxiproxy"} <= sys.stdlib_module_names | {"chaos", "pytest"}
-    program = "import chaos.toxiproxy, sys; assert 'toxiproxy' not in sys.modules"  # only when it is driven
+    program = "import chaos.toxiproxy, sys; assert 'toxiproxy' not in sys.modules"  # it is imported on first use
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
@@ -164,7 +164,7 @@ def test_the_package_has_no_pages_since_no_command_reads_one() -> None:
     assert not [pattern for patterns in data.values() for pattern in patterns if pattern.endswith("md")]
     naming = [module for module in modules() if '.md"' in (ROOT / module).read_text(encoding="utf-8")]
     writers = ["plugins/audit/page.py", "plugins/audit/reports/listing.py", "proxy/config/reference.py"]
-    assert naming == writers  # they write one each, in a clone
+    assert naming == writers  # each of these writes a page, in a clone
 
 
 def test_the_formatter_leaves_pages_alone() -> None:

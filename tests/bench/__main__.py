@@ -28,8 +28,8 @@ from tests.bench.sealed import SEALED_CONTENDERS, SEALED_WORKLOADS
 from tests.bench.workloads import DIRECT, WORKLOADS, Workload
 
 CODEC, PERF_TOOLS = "codec", "perf-tools"
-QUIET = 0.05  # of the machine: what other programs may take without a word
-LOUD = 0.3  # from here on even CPU times are too long: caches are cold after every turn of another program
+QUIET = 0.05  # of the machine: other programs may take this share without a notice
+LOUD = 0.3  # above this share even CPU times are too long: caches are cold whenever another program had run
 COMPARED = (
     (WORKLOADS, CONTENDERS),
     (SEALED_WORKLOADS, SEALED_CONTENDERS),
@@ -117,7 +117,7 @@ def main(
 
 
 def present(contenders: Iterable[Contender], against: Sequence[str]) -> list[Contender]:
-    """Those who are wanted and installed; of the others it is said how to install them."""
+    """The wanted contenders that are installed; prints how to install the missing ones."""
     found = []
     for contender in contenders:
         if against and contender.name not in (*against, DIRECT):
@@ -132,7 +132,7 @@ def present(contenders: Iterable[Contender], against: Sequence[str]) -> list[Con
 def measure(
     workloads: Sequence[Workload], contenders: Sequence[Contender], rounds: int, seconds: float
 ) -> tuple[list[Line], list[Verdict]]:
-    """Run the workloads on all contenders and print the tables; gives also what was held against a target."""
+    """Run the workloads on all contenders and print the tables; also gives the verdicts on targets."""
     if not contenders:
         return [], []
     with tempfile.TemporaryDirectory(prefix="doorkeeper-bench-") as folder, ExitStack() as stack:
@@ -154,7 +154,7 @@ def measure(
 
 
 def samples(line: Line) -> dict[str, object]:
-    """All that was measured of one workload, for other programs."""
+    """All samples of one workload, for other programs to read."""
     return {
         "workload": line.workload.name,
         "rounds": [{name: asdict(sample) for name, sample in each.items()} for each in line.rounds],
@@ -163,12 +163,12 @@ def samples(line: Line) -> dict[str, object]:
 
 
 def progress(text: str) -> None:
-    """What is being done, on a terminal alone."""
+    """Print the current step, on a terminal only."""
     if sys.stderr.isatty():
         click.echo(f"\r\033[K{text}", nl=False, err=True)
 
 
 if __name__ == "__main__":
-    # Whoever ends it with SIGTERM (`timeout`, for one) leaves nothing running, as with Ctrl-C.
+    # SIGTERM (from `timeout`, for example) leaves no program running, as with Ctrl-C.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     main(prog_name="python -m tests.bench")

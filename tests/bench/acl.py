@@ -1,6 +1,7 @@
-"""What ACLs cost: Doorkeeper with the plugin `acl` beside Doorkeeper without, on requests about many topics.
+"""The cost of ACLs: Doorkeeper with the plugin `acl` beside Doorkeeper without it, on requests about many topics.
 
-One of 1,000 rules allows what the clients do; each of them is about some of the topics, as in a shop with many teams.
+There are 1,000 rules, one of which allows the clients' requests. Each rule is about some of the topics, as in a company
+with many teams.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from tests.bench.contenders import Doorkeeper, Upstream
 from tests.bench.workloads import KIB, MIB, Workload, rate
 
 RULES = 1_000
-TEAMS = 100  # the brokers have as many topics, bench-0 to bench-99
+TEAMS = 100  # the brokers have this many topics, bench-0 to bench-99
 
 
 class Unchecked(Doorkeeper):
@@ -47,7 +48,7 @@ ACL_CONTENDERS = (Checked(), Unchecked())
 
 
 def checked(name: str, title: str, figure: str = "requests_per_s", **options: str | float) -> Workload:
-    """A workload whose clients send other records, or offsets, each time, as real ones do."""
+    """A workload whose clients send different records or offsets with each request, as real clients do."""
     varied = {"connections": 10, "inflight": 5, "vary": 32, **options}
     targets = (rate(0.9, Unchecked.name, figure),)
     return Workload(f"acl-{name}", f"ACL: {title}", varied, figure, targets, beside=Unchecked.name)

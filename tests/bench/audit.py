@@ -1,9 +1,9 @@
-"""What the audit journal costs: CPU time of a request, and bytes on disk.
+"""The cost of the audit journal: CPU time of a request, and bytes on disk.
 
     python -m tests.bench.audit
 
-Produce requests of one partition are played through a link, with and without the plugin; then what it put is written.
-The relay's share is what clients wait for. The writer's share is done in another thread, of the same interpreter.
+Produce requests of one partition are played through a link, with and without the plugin; then its events are written.
+Clients wait for the relay's share. The writer's share is done in another thread of the same interpreter.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from proxy.plugin import ProduceRequest, ProduceResponse, Record, write_batch
 from proxy.testing import FakeWorker, build, request_frame, response_frame
 from tests.bench.exchanges import Exchange, relayed
 
-REQUESTS = 20_000  # fewer than find room in the queue, each with its topic
+REQUESTS = 20_000  # fewer than fit into the queue, each with its topic
 ALICE = "User:alice"
 VERSION = 9
 REPEATS = 5
@@ -55,7 +55,7 @@ def journaled(exchanges: list[Exchange], folder: Path) -> tuple[float, float, fl
 
 
 def put(folder: Path) -> float:
-    """Microseconds to hand an event over."""
+    """Microseconds to hand an event over to the journal."""
     journal = Journal(folder / "journal", folder / "key", "a", 0, FakeWorker().tell)
     journal.open()
     party, fields = SharedFields({"principal": ALICE}), {"api": "Produce"}

@@ -1,4 +1,4 @@
-"""What the audit journal costs beside ACLs: at each level, beside the same proxy without a journal."""
+"""The cost of the audit journal on top of ACLs: each level, compared with the same proxy without a journal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Unaudited(Checked):
 
 
 class Audited(Checked):
-    """With rules, and a journal in which Produce and Fetch are told as `level` says."""
+    """With rules, and a journal that records Produce and Fetch at this `level`."""
 
     rules = FEW
     level = "summary"
@@ -42,7 +42,7 @@ AUDITED_CONTENDERS = (Audited(), AuditedInFull(), Unaudited())
 
 
 def audited(name: str, title: str, share: float, figure: str = "requests_per_s", **options: str | float) -> Workload:
-    """A workload whose clients send other records each time."""
+    """A workload whose clients send different records with each request."""
     targets = (rate(share, Unaudited.name, figure),)
     return Workload(
         f"audited-{name}", f"audit: {title}", {"vary": 32, **options}, figure, targets, beside=Unaudited.name

@@ -1,6 +1,6 @@
-"""The codec alone: microseconds for what the data plane asks of it.
+"""The codec alone: microseconds for each operation that the data plane needs.
 
-Each figure is the best of several runs: what the machine does besides can only make a run longer.
+Each figure is the best of several runs: other work of the machine can only make a run longer.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def topic_id(n: int) -> bytes:
 
 
 def metadata() -> MetadataResponse:
-    """What a broker of three says of 100 topics with 10 partitions."""
+    """The Metadata response of a cluster of three brokers, with 100 topics of 10 partitions each."""
     topic, partition = MetadataResponse.Topic, MetadataResponse.Topic.Partition
     nodes = list(range(NODES))
     return MetadataResponse(
@@ -59,7 +59,7 @@ def metadata() -> MetadataResponse:
 
 
 def rewrite(body: bytes) -> Callable[[], bytes]:
-    """Read the brokers, give them other addresses, and put the answer together again."""
+    """Read the brokers, give them other addresses, and reassemble the response."""
     brokers = picker(MetadataResponse, 12, "brokers")
 
     def run() -> bytes:
@@ -136,7 +136,7 @@ def microseconds(run: Callable[[], object]) -> float:
 
 
 def measure() -> tuple[str, list[Verdict]]:
-    """The table, and what was held against a target."""
+    """The table, and the verdicts on targets."""
     rows, found = [], []
     for task in tasks():
         took = microseconds(task.run)

@@ -1,9 +1,10 @@
-"""The comparison: every workload on every lane, in rounds, in an order that is shuffled anew each time.
+"""The comparison: every workload on every lane, in rounds, each in a new random order.
 
-A shared machine is quicker at one moment and slower at the next. So a share is taken within a round, of what direct
-(or whoever the workload is measured beside) got in that round, and what is reported is the median over the rounds.
-Each round has processes of its own: where a process's memory lies is luck that it keeps (a tenth more or less).
-Where other programs take a part of the processors all the same, the share that the CPU time allows is the truer one.
+The speed of a shared machine varies from moment to moment. So each share is computed within one round: a contender's
+figure divided by that of direct (or of the contender in `beside`). The report gives the median over the rounds. The
+memory layout of a process is a matter of luck, lasts as long as the process and shifts its figures by about a tenth, so
+each round starts new processes.
+Where other programs take a part of the processors all the same, the share by CPU time is the more accurate one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Line:
-    """One workload's samples, round by round, by contender; `problems` are of those who failed at it."""
+    """One workload's samples, by round and contender; `problems` are the failures, by contender."""
 
     workload: Workload
     rounds: Sequence[Mapping[str, Sample]]
@@ -35,16 +36,16 @@ class Line:
         return median(values) if values else None
 
     def share(self, contender: str, figure: str, of: str | None = None) -> float | None:
-        """The median share of what the other got."""
+        """The median of this contender's figure divided by the other's."""
         return self._beside(contender, figure, of, lambda own, other: own / other)
 
     def share_by_cpu(self, contender: str, of: str | None = None) -> float | None:
-        """The share that the CPU time allows, whatever other programs took of the processors meanwhile."""
+        """The share computed from CPU times, which leaves out the time that other programs took."""
         most = 1.0 if (of or self.workload.beside) == DIRECT else float("inf")
         return self._beside(contender, "slower_us_per_request", of, lambda own, other: min(other / own, most))
 
     def added(self, contender: str, figure: str) -> float | None:
-        """The median of what is more than the other's."""
+        """The median of the difference to the other's figure."""
         return self._beside(contender, figure, None, lambda own, other: own - other)
 
     def _beside(
@@ -58,7 +59,7 @@ class Line:
 def compare(
     lanes: Mapping[Contender, Lane], workloads: Iterable[Workload], rounds: int, seconds: float, say: Say
 ) -> list[Line]:
-    """Measure all; a contender that fails at a workload is left out of that line, and its problem kept."""
+    """Measure all; a contender that fails at a workload runs it no further, and the line keeps its problem."""
     dice = random.Random()
     lines = []
     for workload in workloads:

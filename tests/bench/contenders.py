@@ -1,7 +1,7 @@
-"""Who is measured: nothing between (`direct`), Doorkeeper, and other proxies where they are installed.
+"""The contenders: no proxy (`direct`), Doorkeeper, and other proxies where they are installed.
 
-Each contender says how it is started before given brokers, or in one line how to install what it lacks. All listen on
-`port` for bootstrap and on `port + 1 + N` for broker N.
+Each contender knows the command that starts it in front of given brokers; where it is missing, it says in one line how
+to install it. All listen on `port` for bootstrap and on `port + 1 + N` for broker N.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ Upstream = Mapping[int, Address]  # node id -> where that broker listens
 
 
 class Contender:
-    """Nothing between clients and brokers; the others are kinds of it."""
+    """The base of all contenders; by itself, no proxy between clients and brokers."""
 
     name = "direct"
-    rewrites = True  # gives clients its own addresses; where not, the brokers must advertise the contender's
-    warmup = 0.0  # seconds of load before it is at its best
-    options: Mapping[str, str | float] = {}  # of the load generator: how it is spoken with
-    reloads = False  # takes turns in one process with others that are Doorkeeper in another configuration
+    rewrites = True  # it puts its own addresses into responses; where False, the brokers advertise its addresses
+    warmup = 0.0  # seconds of load until it reaches full speed
+    options: Mapping[str, str | float] = {}  # more options of the load generator, such as `tls`
+    reloads = False  # it shares one process with other contenders that are Doorkeeper in another configuration
 
     def missing(self) -> str | None:
-        """How to install it, in one line; None: it is there."""
+        """How to install it, in one line; None: it is installed."""
         return None
 
     def command(self, folder: Path, upstream: Upstream, port: int) -> Sequence[str] | None:
@@ -59,7 +59,7 @@ class Doorkeeper(Contender):
         return [*self.python(), "-m", "proxy", "run", str(file)]
 
     def python(self) -> Sequence[str]:
-        """The interpreter that runs it, and where it finds the modules."""
+        """The command of its interpreter, with the path to its modules."""
         return [sys.executable]
 
     def listener(self, folder: Path) -> str:
@@ -68,7 +68,7 @@ class Doorkeeper(Contender):
 
 
 class Before(Doorkeeper):
-    """The same as it was: another commit of it, checked out elsewhere."""
+    """An earlier Doorkeeper: another commit, checked out elsewhere."""
 
     name = "before"
     CHECKOUT = "DOORKEEPER_BEFORE"
@@ -83,13 +83,13 @@ class Before(Doorkeeper):
 
 
 def listens(upstream: Upstream, port: int) -> dict[int, Address]:
-    """Where what comes to each port goes."""
+    """The broker address that each port forwards to."""
     first = next(iter(upstream.values()))
     return {port: first} | {port + 1 + node: address for node, address in upstream.items()}
 
 
 class Relay(Contender):
-    """The least that a proxy can do, in C: one recv and one send for what came, unread. None can do with less."""
+    """The least work of any proxy, in C: one recv and one send for the same bytes, which it does not parse."""
 
     name = "relay"
     rewrites = False
@@ -99,7 +99,7 @@ class Relay(Contender):
 
 
 class HAProxy(Contender):
-    """A TCP proxy that reads nothing, on one thread."""
+    """A TCP proxy that parses nothing, on one thread."""
 
     name = "haproxy"
     rewrites = False
@@ -128,7 +128,7 @@ class HAProxy(Contender):
 
 
 class HAProxySplice(HAProxy):
-    """The same, moving bytes inside the kernel."""
+    """HAProxy that moves bytes inside the kernel (splice)."""
 
     name = "haproxy-splice"
     option = "option splice-auto"

@@ -3,8 +3,8 @@
     python -m tests.bench.decisions
 
 The ACLs are those of a large company: 500 applications, each with topics and groups of its own by prefix and by name,
-some denies, some networks, a few rules for everybody. The questions are of all kinds, in random order; each is put
-once, to a client of its own kind, so that nothing is remembered from one to the next.
+some denies, some networks, a few rules for everybody. The questions are of all kinds, in random order. Each has a
+`Client` of its own, so that no question profits from the one before.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Asked = tuple[Client, Operation, ResourceType, str]
 
 
 def bindings(dice: random.Random) -> Iterator[Binding]:
-    """Endless ACLs, in the proportions in which people write them."""
+    """An endless series of ACLs, in the proportions in which people write them."""
     yield Binding(CLUSTER, literal("kafka-cluster"), EVERYBODY, "*", Operation.IDEMPOTENT_WRITE, Permission.ALLOW)
     while True:
         application = dice.randrange(APPLICATIONS)
@@ -52,7 +52,7 @@ def literal(name: str) -> Pattern:
 
 
 def snapshot(dice: random.Random) -> Snapshot:
-    """The ACLs, exactly as many as are promised."""
+    """The compiled ACLs, exactly 10,000."""
     endless = bindings(dice)
     some: set[Binding] = set()
     while len(some) < ACLS:
@@ -61,7 +61,7 @@ def snapshot(dice: random.Random) -> Snapshot:
 
 
 def questions(dice: random.Random) -> list[Asked]:
-    """What brokers are asked: mostly about topics, mostly one's own."""
+    """The questions: mostly about topics, and mostly about those of the client's own application."""
     asked: list[Asked] = []
     for _ in range(QUESTIONS):
         application = dice.randrange(APPLICATIONS)
@@ -73,7 +73,7 @@ def questions(dice: random.Random) -> list[Asked]:
 
 
 def measure(rules: Snapshot, asked: list[Asked]) -> float:
-    """Decisions a second of processor time, the best of several runs: what else the machine does only adds to it."""
+    """Decisions a second of CPU time, the best of several runs: other work of the machine can only slow a run down."""
     decide = rules.decide
     best = float("inf")
     for _ in range(REPEATS):

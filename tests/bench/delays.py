@@ -2,9 +2,9 @@
 
     python -m tests.bench.delays [--requests 300]
 
-A client asks a dummy broker through `doorkeeper run`, one request at a time; all three are processes of their own. Each
-line tells of one delay: by how much the time until the answer was longer than the delay and the time without any (the
-median of these). The requests of all lines take turns, so that whatever else the machine does meets all of them alike.
+A client asks a dummy broker through `doorkeeper run`, one request at a time; each of the three is a process. Each line
+is about one delay. It gives the time to a response, less the delay, less the median time to a response without a delay.
+The requests of all lines take turns, so that other work of the machine affects all of them alike.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ VERSION = 9  # of Produce
 
 
 class Delaying(Doorkeeper):
-    """With a fault for each client: its delay is in its name."""
+    """With one delay for each client; the client id names its delay."""
 
     def command(self, folder: Path, upstream: Upstream, port: int) -> list[str]:
         command = list(super().command(folder, upstream, port))
@@ -53,7 +53,7 @@ class Delaying(Doorkeeper):
 
 
 class Client:
-    """One connection of a client of this name."""
+    """One connection of a client with this client id."""
 
     def __init__(self, client_id: str, port: int) -> None:
         self._frame = request_frame(produce("orders"), VERSION, 1, client_id)
@@ -62,7 +62,7 @@ class Client:
         self.close = self._socket.close
 
     def ask(self) -> float:
-        """How many seconds until the answer is there."""
+        """Send one request and give the seconds until its response arrived."""
         began = time.perf_counter()
         self._socket.sendall(self._frame)
         size = self._socket.recv(SIZE.size, socket.MSG_WAITALL)
@@ -71,12 +71,12 @@ class Client:
 
 
 def name(delay: float, side: str) -> str:
-    """What the client is called that is delayed so."""
+    """The client id that has this delay."""
     return f"{side}-{1000 * delay:g}ms"
 
 
 def taken(requests: int) -> Mapping[str, list[float]]:
-    """How many seconds each request took, by the name of its client."""
+    """The seconds that each request took, by client id."""
     names = [WITHOUT, *(name(delay, side) for delay in DELAYS for side in SIDES)]
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         brokers = Brokers(Path(folder, "brokers.log"))
@@ -98,7 +98,7 @@ def taken(requests: int) -> Mapping[str, list[float]]:
 
 
 async def oversleeping(seconds: float, sleeps: int) -> list[float]:
-    """By how many milliseconds trio alone sleeps too long."""
+    """The milliseconds by which trio alone oversleeps."""
     wrong = []
     for _ in range(sleeps):
         began = time.perf_counter()

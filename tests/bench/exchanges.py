@@ -1,4 +1,4 @@
-"""Exchanges: requests and their answers in a link, without sockets, and the CPU time that they take."""
+"""Exchanges: requests and their responses in a link, without sockets, and the CPU time that they take."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Exchange = tuple[memoryview, memoryview]
 
 
 def relayed(exchanges: Sequence[Exchange], *plugins: Plugin, principal: str | None = None) -> float:
-    """Microseconds for a request and its answer. `principal`: who authenticated; None: nobody was asked."""
+    """Microseconds for a request and its response. `principal`: of the client; None: it did not authenticate."""
     link = Link(connection(), Filters(plugins))
     link.begin()
     if principal is not None:
@@ -28,6 +28,6 @@ def relayed(exchanges: Sequence[Exchange], *plugins: Plugin, principal: str | No
 
 
 def _go_on(link: Link, commands: list[Command] | None) -> None:
-    """The other connections had their turn."""
+    """Wake the link where it asked for that, as the worker does after a turn of its other connections."""
     for token in [command.token for command in commands or () if isinstance(command, Wake)]:
         link.wake(token)

@@ -1,7 +1,7 @@
-"""What faults cost that are done to nobody: Doorkeeper with the plugin `faults` beside Doorkeeper without.
+"""The cost of faults that never fire: Doorkeeper with the plugin `faults` beside Doorkeeper without it.
 
-The rules are about other topics, clients and listeners than those of the load: each request has to be compared with
-all of them, and none matches.
+The rules are about other topics, clients and principals than those of the load: each request has to be compared with
+all rules, and none matches.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ KINDS = ("topic: other-{}*", "client_id: other-{}", "topic: other-{}, partition:
 
 
 def faults_file(rules: int) -> str:
-    """A file of so many rules, none of which matches."""
+    """A file with this many rules, none of which matches."""
     matches = (KINDS[number % len(KINDS)].format(number) for number in range(rules))
     return "faults:\n" + "".join(f"  - {{match: {{{match}}}, do: {{delay: 1s}}}}\n" for match in matches)
 
@@ -29,7 +29,7 @@ class Unharmed(Doorkeeper):
 
 
 class Unmatched(Doorkeeper):
-    """With so many rules, none of which matches."""
+    """With this many rules, none of which matches."""
 
     reloads = True
 
@@ -50,7 +50,7 @@ FAULTS_CONTENDERS = (Unmatched(0), Unmatched(1), Unmatched(20), Unmatched(100), 
 
 
 def unmatched(name: str, title: str, **options: str | float) -> Workload:
-    """A workload whose clients send other records, or offsets, each time."""
+    """A workload whose clients send different records or offsets with each request."""
     varied = {"vary": 32, **options}
     targets = (rate(0.95, Unharmed.name),)
     return Workload(f"faults-{name}", f"Faults: {title}", varied, targets=targets, beside=Unharmed.name)

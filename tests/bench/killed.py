@@ -1,4 +1,4 @@
-"""What a worker loses that is killed: how long before it the oldest request was answered that the journal lacks.
+"""The loss of a killed worker: how long before the kill was the oldest request answered that the journal lacks?
 
 python -m tests.bench.killed [TIMES]
 """
@@ -15,11 +15,11 @@ from tests.plugins.audit.killed import kill
 
 TIMES = 30
 FLUSHES = 10
-PERIODS = 0.1  # seconds: two of those between two writes, so that every moment between them is met
+PERIODS = 0.1  # seconds: two periods between two writes, so that kills fall on every moment between them
 
 
 def main(times: int) -> None:
-    """Kill so often, at a moment of its own each time, and print what was lost."""
+    """Kill a worker this many times, each time at another moment between two writes, and print the losses."""
     lost_ms: list[float] = []
     requests = 0
     with mock_brokers(1) as bootstrap:

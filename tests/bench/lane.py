@@ -1,10 +1,11 @@
-"""A lane: one contender at work, with brokers of its own; and one sample of a workload on it.
+"""A lane: one running contender with brokers of its own; and one sample of a workload on it.
 
-All lanes of a comparison stand side by side for its whole length, so that every sample can be taken in any order;
-those that are not measured are idle.
+All lanes run for the whole comparison, so that samples can be taken in any order. Lanes that are not being measured are
+idle.
 
-Where a process's memory lies is luck that it keeps: two with the same configuration differ by a tenth and more. So
-contenders that are configurations of one program take turns in one process, on one lane.
+The memory layout of a process is a matter of luck and lasts as long as the process: two processes with the same
+configuration differ by a tenth and more. So contenders that are configurations of one program take turns in one
+process, on one lane.
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ from tests.real.ports import free_block
 from tests.real.process import Program
 
 START = 60.0  # seconds until a contender must let a request through
-# What Doorkeeper says of another configuration.
+# Doorkeeper's log lines about a reload.
 RELOADED, NOT_RELOADED = "configuration reloaded", "configuration not reloaded"
 TOPICS, PARTITIONS = 100, 10
-OURS, THEIRS = 0, 1  # processors: of clients and brokers, of contenders
+OURS, THEIRS = 0, 1  # processors: one for clients and brokers, one for contenders
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One workload, once: what the clients saw, and what it cost the contender (0 for direct: it has no process).
+    """One run of a workload: the clients' result, and the contender's cost (0 for direct: it has no process).
 
     `rig_seconds` is the CPU time of clients and brokers.
     """
@@ -70,12 +71,12 @@ class Sample:
 
     @property
     def slower_us_per_request(self) -> float:
-        """CPU time on the processor that limits: the contender's, or that of clients and brokers."""
+        """CPU time on the busier processor: the contender's, or that of clients and brokers."""
         return max(self.cpu_seconds, self.rig_seconds) / self.result.all_requests * 1e6
 
 
 class Proxy:
-    """One run of a contender before brokers that are there already; ready when a request passes."""
+    """One run of a contender in front of brokers that already listen; it is ready when a request passes."""
 
     def __init__(self, contender: Contender, folder: Path, upstream: Mapping[int, Address], port: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -87,7 +88,7 @@ class Proxy:
         self.program = Program(contender.name, command, log, env={"PYTHONPATH": str(CHECKOUT)}) if command else None
 
     def wait(self, topic: str) -> None:
-        """Until a request for `topic` comes back; RigError with its last lines where none does."""
+        """Wait until a request for `topic` is answered; RigError with the contender's last lines where none is."""
         until = time.monotonic() + START
         while True:
             try:
@@ -101,7 +102,7 @@ class Proxy:
                 time.sleep(0.1)
 
     def become(self, contender: Contender) -> None:
-        """The same process, configured as another contender says; RigError with its last lines where it is not."""
+        """Reload the process with another contender's configuration; RigError with its last lines where that fails."""
         assert self.program is not None
         before, until = self.program.output().count(RELOADED), time.monotonic() + START
         contender.command(*self._place)
@@ -116,7 +117,7 @@ class Proxy:
 
     @property
     def cpu_seconds(self) -> float:
-        """What it spent since it was started."""
+        """CPU seconds that it spent since its start."""
         return cpu_seconds(self.program.pid) if self.program else 0.0
 
     def stop(self) -> None:
@@ -125,7 +126,7 @@ class Proxy:
 
 
 class Lane:
-    """Dummy brokers and a contender before them; a context that ends both."""
+    """Dummy brokers and a contender in front of them; a context that ends both."""
 
     def __init__(self, contender: Contender, folder: Path, brokers: int = 1) -> None:
         self.contender = contender
@@ -158,19 +159,19 @@ class Lane:
         return proxy
 
     def renew(self) -> None:
-        """Another process of the contender, unless that takes long."""
+        """Start a new process of the contender, unless it needs a warm-up."""
         if self.proxy.program and not self.contender.warmup:
             self.proxy.stop()
             self.proxy = self._started()
 
     def turn_to(self, contender: Contender) -> None:
-        """Be this one from now on."""
+        """Run this contender from now on."""
         if contender is not self.contender:
             self.proxy.become(contender)
             self.contender = contender
 
     def measure(self, workload: Workload, seconds: float) -> Sample:
-        """One sample; RigError where an answer was wrong."""
+        """Take one sample; RigError where a response was wrong."""
         ours, theirs = (OURS, THEIRS) if workload.apart else (None, None)
         program = self.proxy.program
         place(self.brokers.program.pid, ours)

@@ -2,10 +2,10 @@
 
     python -m tests.bench.longest [--elements 100000] [API ...]
 
-Under `acl` every API is asked for as many elements as wanted, once in each of its arrays: all refused, every second one
-refused, none refused. The broker answers what reaches it, and what the proxy asks. Each line tells of one request and
-its answer: the CPU time of all of it, by element too, and the longest that it took between two turns of the others.
-Times are CPU times of this process: whatever else the machine does is not in them.
+Under `acl` each API gets requests with that many elements in one array, for each of its arrays: all elements refused,
+every second one refused, none refused. The broker answers the requests that reach it and the proxy's own. Each line is
+about one request and its response: the total CPU time, the CPU time an element, and the longest slice between two turns
+of other connections. Times are CPU times of this process: other work of the machine is not in them.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ Path_ = tuple[Field, ...]
 
 
 class Line(NamedTuple):
-    """What one request cost. `longest` is of one slice."""
+    """The cost of one request. `longest` is its longest slice."""
 
     title: str
     elements: int
@@ -94,7 +94,7 @@ def paths(cls: type[Struct], version: int, above: Path_ = ()) -> Iterator[Path_]
 
 
 def fill(cls: type[Struct], version: int, path: Path_, count: int, name: Callable[[int], str], number: int = 0) -> Any:
-    """A struct in which the array at the end of `path` has so many elements, and all others as few as can be."""
+    """A struct whose array at the end of `path` has this many elements; all other arrays have as few as possible."""
     struct = blank(cls)
     for field in cls.fields:
         if not field.present(version):
@@ -129,7 +129,7 @@ def _one(field: Field, version: int, path: Path_, count: int, name: Callable[[in
 
 
 def answer(request: Any, version: int) -> Response | None:
-    """What a broker says."""
+    """A broker's response."""
     api: Api = request.api
     if api is METADATA and version >= 10:
         topics = [
@@ -153,7 +153,7 @@ def answer(request: Any, version: int) -> Response | None:
 
 
 class Trial:
-    """One connection. `turn` times each thing that it does."""
+    """One connection. `turn` times each of its steps."""
 
     def __init__(self, filters: Filters, principal: str) -> None:
         self.connection = connection()
@@ -199,7 +199,7 @@ class Trial:
 
 
 def measured(title: str, filters: Filters, principal: str, request: Request, version: int, count: int) -> Line:
-    """One request and its answer."""
+    """Play one request and its response."""
     frame = bytearray(request_frame(request, version, 1, "app"))
     trial = Trial(filters, principal)
     del request
@@ -212,7 +212,7 @@ def measured(title: str, filters: Filters, principal: str, request: Request, ver
 
 
 def trials(wanted: list[str], count: int, filters: Filters) -> Iterator[Line]:
-    """All of them."""
+    """Measure every wanted API, version, array and kind of names."""
     for api in APIS.values():
         if api.inter_broker or (wanted and api.name not in wanted):
             continue
@@ -227,7 +227,7 @@ def trials(wanted: list[str], count: int, filters: Filters) -> Iterator[Line]:
 
 
 def main(arguments: list[str]) -> None:
-    """Print a line for each, and then the worst."""
+    """Print a line for each request, and then the worst."""
     count = 100_000
     if arguments[:1] == ["--elements"]:
         count, arguments = int(arguments[1]), arguments[2:]

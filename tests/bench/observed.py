@@ -1,6 +1,6 @@
-"""What ACLs and an observer cost together: `acl` with 200 rules, and a plugin that reads the topics of requests.
+"""The cost of ACLs and an observer together: `acl` with 200 rules, and a plugin that reads the topics of requests.
 
-The observer is a plugin of somebody else: a module of its own, found by its entry point.
+The observer is a third-party plugin: a separate package, found by its entry point.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class CountedTopics(Plugin):
 class Observed(Checked):
     """With rules, and an observer behind them."""
 
-    reloads = False  # it needs modules that the others do not have
+    reloads = False  # its process needs modules that other contenders do not have
     rules = FEW
     plugins = "[acl: {rules: acl.yaml}, topics]"
 
@@ -55,7 +55,7 @@ class Observed(Checked):
 
 
 class CheckedByFew(Checked):
-    """With as many rules, and nobody who observes."""
+    """With as many rules, and without an observer."""
 
     name = "acl only"
     rules = FEW
@@ -65,7 +65,7 @@ OBSERVED_CONTENDERS = (Observed(), CheckedByFew(), Unchecked())
 
 
 def observed(name: str, title: str, **options: str | float) -> Workload:
-    """A workload of many connections, whose clients send other records each time."""
+    """A workload of many connections, whose clients send different records with each request."""
     varied = {"connections": 50, "vary": 32, **options}
     targets = (rate(0.85, Unchecked.name),)
     return Workload(f"observed-{name}", f"ACL and observer: {title}", varied, targets=targets, beside=Unchecked.name)

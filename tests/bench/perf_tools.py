@@ -1,7 +1,7 @@
 """Kafka's own perf tools, against three real brokers: directly, and through each proxy that rewrites addresses.
 
-Here the brokers and the Java clients share the machine with the proxy, and are most of what is measured: the shares
-are nearer to one than with the dummy brokers. The CPU time is the proxy's own all the same.
+Here the brokers and the Java clients share the machine with the proxy and take most of the time, so shares are nearer
+to one than with the dummy brokers. The CPU time is still the proxy's own.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def measure(present: Sequence[Contender], say: Callable[[str], None]) -> str:
 def through(
     contender: Contender, folder: Path, upstream: dict[int, Address], topic: str
 ) -> Iterable[tuple[str, float, float]]:
-    """One round on one way: tool, MB/s, CPU seconds a GB of the proxy."""
+    """One round through one contender: tool, MB/s, CPU seconds a GB of the proxy."""
     proxy = Proxy(contender, folder, upstream, free_block(2 + max(upstream), HOST))
     try:
         proxy.wait(topic)
@@ -82,7 +82,7 @@ def consume(bootstrap: str, topic: str) -> float:
     figures = re.findall(r"^\d{4}-.*", said, re.MULTILINE)[-1].split(", ")
     if int(figures[4]) < RECORDS:
         raise RigError(f"the consumer got {figures[4]} of {RECORDS} records")
-    return float(figures[8])  # MB/s of the fetching alone, without the joining of the group
+    return float(figures[8])  # MB/s of fetching, without the time to join the group
 
 
 def create(bootstrap: str, topic: str) -> None:

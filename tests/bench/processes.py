@@ -1,6 +1,6 @@
-"""What a contender costs: CPU seconds and memory of its process and of every process under it, read from /proc.
+"""A contender's cost: CPU seconds and memory of its process and of all its descendants, read from /proc.
 
-A process's own time includes all its threads; time of a child that is gone is in its parent's account of children.
+A process's time includes all its threads. The time of a child that has ended is in its parent's time for children.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pathlib import Path
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
-# Fields of /proc/PID/stat, counted from the one after the name: that may hold spaces, so it is cut off first.
+# Fields of /proc/PID/stat, counted from the one after the name. The name may hold spaces, so it is cut off first.
 PARENT, UTIME, STIME, CHILDREN_UTIME, CHILDREN_STIME = 1, 11, 12, 13, 14
 
 
 def tree(pid: int) -> dict[int, list[int]]:
-    """The numbers of /proc/PID/stat for the process and for all that descend from it."""
+    """The numbers of /proc/PID/stat for the process and for all its descendants."""
     every: dict[int, list[int]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -39,21 +39,21 @@ def cpu_seconds(pid: int) -> float:
 
 
 def memory_mb(pid: int) -> float:
-    """Resident memory now; what several processes share is counted once for each."""
+    """Resident memory now; memory that several processes share is counted once for each."""
     pages = sum(int(Path(f"/proc/{process}/statm").read_text().split()[1]) for process in tree(pid))
     return pages * PAGE / 1e6
 
 
-EVERY = sorted(os.sched_getaffinity(0))  # the processors that we may use
+EVERY = sorted(os.sched_getaffinity(0))  # the processors that this process may use
 
 
 def processors(which: int | None) -> set[int]:
-    """One processor, counted round; None: all of them."""
+    """One processor, by number modulo their count; None: all of them."""
     return set(EVERY) if which is None else {EVERY[which % len(EVERY)]}
 
 
 def place(pid: int, which: int | None) -> None:
-    """From now on these processes run there, with all their threads."""
+    """Pin the process and its descendants, with all their threads, to this processor; None: to all."""
     for process in tree(pid):
         for task in Path(f"/proc/{process}/task").iterdir():
             os.sched_setaffinity(int(task.name), processors(which))
@@ -61,7 +61,7 @@ def place(pid: int, which: int | None) -> None:
 
 @contextmanager
 def started_on(which: int | None) -> Iterator[None]:
-    """What is started in here runs there."""
+    """Pin processes that are started in this block to this processor; None: to all."""
     os.sched_setaffinity(0, processors(which))
     try:
         yield
@@ -70,14 +70,14 @@ def started_on(which: int | None) -> Iterator[None]:
 
 
 class Machine:
-    """The whole machine from now on: how much of it was taken by programs that are none of ours?"""
+    """The whole machine from now on: how much of it do other programs take?"""
 
     def __init__(self) -> None:
         self._start = time.monotonic()
         self._busy, self._ours = self._spent()
 
     def taken_by_others(self) -> float:
-        """The share of all processors, also what a hypervisor gave to other machines."""
+        """Their share of all processors, with the time that a hypervisor gave to other machines (steal)."""
         busy, ours = self._spent()
         there = (time.monotonic() - self._start) * (os.cpu_count() or 1)
         return max(0.0, (busy - self._busy) - (ours - self._ours)) / there

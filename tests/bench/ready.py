@@ -1,7 +1,7 @@
-"""`python -m tests.bench.ready`: how long a test waits for the fixture `kafka_faults`, and for what it asks of it.
+"""`python -m tests.bench.ready`: how long does a test wait for the fixture `kafka_faults` and for its operations?
 
-The first start is that of the brokers and the proxy. `ready` is what each further test waits: the reset of the test
-before. Times are those of the caller, in milliseconds.
+`first start` is the start of the brokers and the proxy. `ready` is the wait of each further test: it resets the test
+before. Times are in milliseconds, as the caller sees them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TESTS = 200
 
 
 def main() -> None:
-    """Print it."""
+    """Print the times."""
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         proxy = FaultProxy(ClusterSettings("", brokers=3, workers=1), Path(folder))

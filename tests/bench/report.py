@@ -1,4 +1,4 @@
-"""The report: what each contender got of what direct got, what it cost, and which targets are met."""
+"""The report: each contender's share of direct, its cost, and which targets are met."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from tests.bench.compare import Line
 from tests.bench.workloads import DIRECT, NOT_SLOWER, RELAY, Target
 
-MEASURED = "doorkeeper"  # whose targets these are
-FLOOR = RELAY  # who does the least that a proxy can do
+MEASURED = "doorkeeper"  # the contender that has targets
+FLOOR = RELAY  # the contender that does the least work of any proxy
 UNITS = {"requests_per_s": "requests/s", "mb_per_s": "MB/s"}
 TARGETED = {"memory_mb": "MB resident after it", "cpu_s_per_gb": "CPU s/GB", "cpu_us_per_request": "CPU us a request"}
 COSTS = {"CPU us a request": "cpu_us_per_request", "CPU s a GB": "cpu_s_per_gb", "MB resident after": "memory_mb"}
@@ -17,7 +17,7 @@ COSTS = {"CPU us a request": "cpu_us_per_request", "CPU s a GB": "cpu_s_per_gb",
 
 @dataclass(frozen=True)
 class Verdict:
-    """One target, and what was reached; `floor`: by the relay, and so about the most that this machine allows."""
+    """One target and Doorkeeper's value; `floor` is the relay's value, about the best that this machine allows."""
 
     title: str
     target: Target
@@ -31,7 +31,7 @@ class Verdict:
 
 
 def verdicts(lines: Iterable[Line], busy: bool) -> Iterator[Verdict]:
-    """What Doorkeeper reached of its targets; on a `busy` machine shares are judged by CPU time."""
+    """Doorkeeper's value for each of its targets; on a `busy` machine shares are judged by CPU time."""
     for line in lines:
         for target in (*line.workload.targets, NOT_SLOWER):
             value, unit = reached(line, target, MEASURED, busy)
@@ -41,7 +41,7 @@ def verdicts(lines: Iterable[Line], busy: bool) -> Iterator[Verdict]:
 
 
 def reached(line: Line, target: Target, name: str, busy: bool) -> tuple[float | None, str]:
-    """What somebody reached of a target, and what that is; None where it was not measured."""
+    """A contender's value for a target, and its unit; None where it was not measured."""
     if target.of is None:
         return line.value(name, target.figure), TARGETED[target.figure]
     if target.figure in TARGETED:
@@ -52,7 +52,7 @@ def reached(line: Line, target: Target, name: str, busy: bool) -> tuple[float | 
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Columns as wide as they must be; the first one to the left, the others to the right."""
+    """Columns as wide as their content; the first is aligned left, the others right."""
     every = [head, *rows]
     widths = [max(len(row[column]) for row in every) for column in range(len(head))]
 
@@ -70,7 +70,7 @@ def number(value: float | None) -> str:
 
 
 def comparison(lines: Sequence[Line], names: Sequence[str]) -> Iterator[str]:
-    """The tables, one after the other, of workloads that are all measured beside the same contender."""
+    """The tables, one after the other. All workloads have the same contender as `beside`."""
     beside = lines[0].workload.beside
     others = [name for name in names if name != beside]
     paying = [name for name in names if name != DIRECT]

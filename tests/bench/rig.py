@@ -1,7 +1,7 @@
 """The rig: the compiled programs, built on first use, and how to run them.
 
-What is measured must not wait for Python, so the clients and the brokers are C. They are built into the cache folder
-under a name made from their source: an old build is never run for a new source.
+A contender must not wait for Python, so the clients and the brokers are C programs. They are built into the cache
+folder under a name made from their source, so an old build never runs for a new source.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ SOURCES = Path(__file__).parent
 FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11")
 SEALED = ("-DTLS", "-lssl", "-lcrypto")
 HOST = "127.0.0.1"
-START = 60.0  # seconds for the dummy brokers to listen; milliseconds are usual
-PATIENCE = 60.0  # seconds that a load may take beyond the time it was given
+START = 60.0  # seconds until the dummy brokers must listen; they usually take milliseconds
+PATIENCE = 60.0  # seconds that a load may take beyond its given time
 
 
 class RigError(Exception):
-    """The rig cannot be built, or a load went wrong: one line says what."""
+    """The rig cannot be built, or a load failed: one line says why."""
 
 
 @cache
 def built(program: str, more: Sequence[str] = ()) -> Path:
-    """A program (`load`, `broker`, `relay`), compiled with `more` flags; RigError says in one line why not."""
+    """A program (`load`, `broker`, `relay`), compiled with `more` flags; RigError where it cannot be built."""
     flags = (*FLAGS, *more)
     sources = [SOURCES / f"{program}.c", *sorted(SOURCES.glob("*.h"))]
     version = hashlib.sha256(b"".join(map(Path.read_bytes, sources)) + repr(flags).encode()).hexdigest()[:12]
@@ -43,7 +43,7 @@ def built(program: str, more: Sequence[str] = ()) -> Path:
     if (hint := lacking(tls=bool(more))) is not None:
         raise RigError(hint)
     binary.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=binary.parent) as own:  # others build at once
+    with tempfile.TemporaryDirectory(dir=binary.parent) as own:  # other processes may build at the same time
         fresh = Path(own, program)
         done = subprocess.run(["gcc", *FLAGS, "-o", fresh, sources[0], *more], capture_output=True, text=True)
         if done.returncode:
@@ -53,7 +53,7 @@ def built(program: str, more: Sequence[str] = ()) -> Path:
 
 
 def lacking(tls: bool) -> str | None:
-    """What must be installed to build the programs, in one line; None: nothing."""
+    """How to install what the build still needs, in one line; None: nothing."""
     if shutil.which("gcc") is None:
         return "the benchmark's programs are C: install gcc, on Debian with `apt-get install gcc libc6-dev`"
     look = ["gcc", "-E", "-include", "openssl/ssl.h", "-x", "c", "/dev/null"]
@@ -72,7 +72,7 @@ class Address:
 
 
 class Brokers:
-    """The dummy cluster: one process; `addresses` are where its brokers listen, by node id from 0."""
+    """The dummy cluster, one process; `addresses` are those of its brokers, by node id from 0."""
 
     def __init__(
         self, log: Path, brokers: int = 1, topics: int = 1, partitions: int = 3, advertised: Sequence[Address] = ()
@@ -89,7 +89,7 @@ class Brokers:
 
 @dataclass(frozen=True)
 class Result:
-    """What one load found. `all_` counts the warm-up too: it is what the contender's CPU time was spent on."""
+    """The result of one load. `all_` counts the warm-up too, because the contender's CPU time does."""
 
     api: str
     version: int
@@ -105,7 +105,7 @@ class Result:
 
 
 def load(bootstrap: Address, **options: str | float) -> Result:
-    """Run the load generator (its options: `load --help`); RigError with its one line where an answer was wrong."""
+    """Run the load generator (its options: `load --help`); RigError with its one line where a response was wrong."""
     program = built("load", SEALED) if options.get("tls") else built("load")
     command = [str(program), f"--host={bootstrap.host}", f"--port={bootstrap.port}"]
     command += [f"--{name}={value}" for name, value in options.items()]

@@ -1,7 +1,7 @@
-"""TLS to clients, plain to brokers: Doorkeeper beside HAProxy, which reads nothing, doing the same.
+"""TLS to clients and plaintext to brokers: Doorkeeper beside HAProxy, which does the same and parses nothing.
 
-TLS 1.3, a P-256 certificate, the cipher that clients prefer; HAProxy with buffers of 64 KiB. There is no "direct" here:
-the dummy brokers do not speak TLS.
+Both use TLS 1.3, a P-256 certificate and the cipher that clients prefer. HAProxy has buffers of 64 KiB. There is no
+"direct" here: the dummy brokers do not speak TLS.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def sealed(name: str, *targets: Target) -> Workload:
 
 
 def handshakes(name: str, title: str, **more: float) -> Workload:
-    """Connections one after the other, each for a single request."""
+    """A workload of short connections, each for a single request."""
     options: dict[str, str | float] = {"api": "apiversions", "connections": 8, "anew": 1, **more}
     targets = (rate(0.6, HAPROXY),)
     return Workload(f"tls-{name}", f"TLS: {title}", options, targets=targets, beside=HAPROXY, unit="handshakes/s")

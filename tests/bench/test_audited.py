@@ -1,4 +1,4 @@
-"""The journal is written where it is measured, beside the rules. Nothing here is about time."""
+"""The contender that is measured with a journal writes one, beside the rules. Nothing here is about time."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The observer is there where it is measured, beside the rules. Nothing here is about time."""
+"""The observer is loaded in the contender that is measured with it, beside the rules. Nothing here is about time."""
 
 from pathlib import Path
 

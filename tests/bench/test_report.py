@@ -1,4 +1,4 @@
-"""What the report says of a target."""
+"""The report's verdicts on targets."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_who_was_not_measured_is_no_target() -> None:
 
 
 def sample(rate: float, cpu: float) -> Sample:
-    """So many requests in a second, at so many microseconds each."""
+    """A sample with this many requests a second, at this many microseconds of CPU time each."""
     count = int(rate)
     result = Result("produce", 11, count, 1.0, rate, 1.0, 100.0, 200.0, 300.0, count, 100 * count)
     return Sample(result, cpu * rate / 1e6, 0.0, 1.0)

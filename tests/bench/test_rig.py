@@ -1,4 +1,4 @@
-"""The rig works: the programs build, and what they say to each other is Kafka. Nothing here is about time.
+"""The rig works: the programs build, and they speak the Kafka protocol. Nothing here is about time.
 
 This is the one part of the suite that needs a C compiler: where gcc is missing, the tests fail with the line that
 says how to install it.
@@ -38,7 +38,7 @@ def lane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lane]:
 
 
 def few(lane: Lane, **options: str | float) -> int:
-    """How many answers a bounded load gets."""
+    """The number of responses that a bounded load gets."""
     return load(lane.proxy.bootstrap, warmup=0, requests=60, **options).requests
 
 
@@ -83,7 +83,7 @@ def test_a_process_knows_what_it_cost() -> None:
 
 @dataclass
 class Tape:
-    """Both directions of every connection that passed, as they were on the wire."""
+    """The bytes of every connection in both directions, as they were on the wire."""
 
     connections: list[tuple[bytearray, bytearray]] = field(default_factory=list)
 
@@ -115,7 +115,7 @@ def frames(stream: bytearray) -> Iterator[bytes]:
 
 
 def read(asked: bytes, answered: bytes) -> tuple[Message, Message]:
-    """Both messages, which must be those that Doorkeeper would write itself."""
+    """Decode both messages; Doorkeeper must encode them to the same bytes."""
     header, at = read_request_header(asked)
     api, version = APIS[header.request_api_key], header.request_api_version
     request = decode_request(api.key, version, asked[at:])

@@ -1,4 +1,4 @@
-"""Clients with TLS: sealed frames come back whole, and sessions are taken up again. Nothing here is about time.
+"""Clients with TLS: frames over TLS come back whole, and sessions are resumed. Nothing here is about time.
 
 This part of the suite needs OpenSSL's headers beside a C compiler.
 """

@@ -1,9 +1,9 @@
-"""What faults cost that are done to nobody, without sockets: CPU time of a request and its answer in a link.
+"""The cost of faults that never fire, without sockets: CPU time of a request and its response in a link.
 
     python -m tests.bench.unmatched
 
-The shares of a whole proxy are measured by `python -m tests.bench --only faults-produce-50` and the like. Here nothing
-else is measured than what a plugin adds, also on a machine that does much besides.
+`python -m tests.bench --only faults-produce-50` and the like measure the shares of a whole proxy. This module measures
+only what a plugin adds, and does so on a busy machine too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RULES = (None, 0, 1, 20, 100)  # None: no plugin
 
 
 def exchanges(requests: Iterable[Any], version: int) -> list[Exchange]:
-    """Requests and their answers."""
+    """Each request with its response, as frames."""
     played = []
     for number, request in enumerate(requests):
         answer = refuse(request.api, version, request, ErrorCode.NONE)
@@ -44,14 +44,14 @@ def exchanges(requests: Iterable[Any], version: int) -> list[Exchange]:
 
 
 def session() -> Iterator[FetchRequest]:
-    """A fetch session: what opens it, and what goes on with it."""
+    """The requests of a fetch session: the first opens it, the others continue it."""
     yield fetch("orders", session_epoch=0)
     for epoch in range(1, REQUESTS):
         yield fetch(session_id=SESSION, session_epoch=epoch)
 
 
 def plugins(rules: int | None, folder: Path, *, beside_acl: bool) -> list[Plugin]:
-    """The plugin with so many rules, behind ACLs or not."""
+    """The plugin with this many rules, behind ACLs or not."""
     found: list[Plugin] = []
     if beside_acl:
         acl = folder / "acl.yaml"

@@ -1,7 +1,7 @@
-"""What is measured, and what is to be reached.
+"""The workloads, and their targets.
 
-A workload is one run of the load generator; its figure is what contenders are compared by. Sizes are those of the
-record's value: a frame has about 130 bytes more.
+A workload is one run of the load generator; contenders are compared by its figure. Sizes are those of the record's
+value: a frame has about 130 bytes more.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-DIRECT = "direct"  # the contender that is nothing between
-RELAY, HAPROXY, BEFORE = "relay", "haproxy", "before"  # those that targets are shares of
+DIRECT = "direct"  # the contender without a proxy
+RELAY, HAPROXY, BEFORE = "relay", "haproxy", "before"  # contenders that targets refer to
 KIB, MIB = 1 << 10, 1 << 20
 
 
 @dataclass(frozen=True)
 class Target:
-    """What Doorkeeper is to reach with one figure: at least or at most so much; of what the contender `of` has, if any.
+    """A limit for one of Doorkeeper's figures: at least or at most `limit`, or `limit` times the figure of `of`.
 
-    A share of direct says what a wake-up costs on this machine; shares of another proxy do not depend on it.
+    A share of direct depends on the cost of a wake-up on this machine; a share of another proxy does not.
     """
 
     figure: str
@@ -34,12 +34,12 @@ class Target:
 
 
 def rate(limit: float, of: str, figure: str = "requests_per_s") -> Target:
-    """At least so much of the other's rate."""
+    """At least this share of the other's rate."""
     return Target(figure, limit, at_least=True, of=of)
 
 
 def cost(limit: float, of: str | None = None, figure: str = "cpu_us_per_request") -> Target:
-    """At most so much CPU time, or so many times the other's."""
+    """At most this CPU time, or this many times the other's."""
     return Target(figure, limit, of=of)
 
 
@@ -47,10 +47,10 @@ def cost(limit: float, of: str | None = None, figure: str = "cpu_us_per_request"
 class Workload:
     """One line of the report.
 
-    `apart`: clients and brokers have one processor together, the contender has another. So direct has no more of the
-    machine than the others have beside theirs, and a share says how far a contender's processor keeps up with clients
-    and brokers. Where single requests wait for each other, what counts is how long it takes to wake the next process,
-    and all are left where the system puts them. `beside`: the contender whose share is given.
+    `apart`: clients and brokers share one processor, the contender has another. So in a run with direct, clients and
+    brokers have the same processor as with a proxy, and a share says how far a contender's processor keeps up with
+    theirs. Where single requests wait for each other, the time to wake the next process decides, and the system is free
+    to place all processes. `beside`: the contender that shares refer to.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Workload:
     unit: str = ""
 
 
-NOT_SLOWER = cost(1 / 0.97, BEFORE)  # on every line, where the old commit is measured, too
+NOT_SLOWER = cost(1 / 0.97, BEFORE)  # a target of every workload, where the old commit is measured too
 
 WORKLOADS = (
     Workload("1x100", "1 connection, 100 B", {"connections": 1}, apart=False),
