@@ -1,4 +1,4 @@
-"""What an honest broker answers, whatever it is asked: the same for the canary's broker and for scripted ones."""
+"""The responses of an honest broker to every request; the canary's broker and the scripted brokers use them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proxy.protocol.messages.metadata import MetadataResponse
 from proxy.protocol.refuse import refuse
 from proxy.protocol.schema import Response, blank
 
-Told = Mapping[int, tuple[str, int]]  # the brokers of which it tells: host and port by node id
+Told = Mapping[int, tuple[str, int]]  # the brokers in its responses: host and port by node id
 TOPICS = ("canary", "orders", "secrets")
 HEAD = struct.Struct(">hhi")
 FINE = ErrorCode(0)
@@ -33,7 +33,7 @@ def answer(frame: bytes, told: Told, node_id: int = 1) -> bytes | None:
 
 
 def empty_answer(frame: bytes) -> bytes:
-    """An answer with nothing in it, to whatever was asked."""
+    """A blank response to any request."""
     key, version, number = HEAD.unpack_from(frame)
     return response_frame(blank(APIS[key].response), version, number)
 
@@ -69,7 +69,7 @@ def metadata(told: Told, topics: list[MetadataResponse.Topic] | None = None) -> 
 
 
 def topic(name: str, leader: int, partitions: int = 1) -> MetadataResponse.Topic:
-    """A topic, all of whose partitions one broker leads; its id follows from its name."""
+    """A topic with one broker as leader of all partitions; its id is computed from its name."""
     partition = MetadataResponse.Topic.Partition
     all_ = [
         partition(error_code=0, partition_index=n, leader_id=leader, replica_nodes=[leader], isr_nodes=[leader])

@@ -1,4 +1,4 @@
-"""Bearer tokens: those that a broker and the proxy might read in two ways, and those that nobody issued."""
+"""Bearer tokens that a broker and the proxy might read in different ways, and forged ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.plugins.sasl import bearer, jwt
 
 
 def unsigned(claims: str) -> bytes:
-    """A token whose claims are these characters."""
+    """An unsigned token with this text as its claims."""
     parts = [base64.urlsafe_b64encode(part.encode()).rstrip(b"=") for part in ('{"alg":"none"}', claims)]
     return b".".join(parts) + b"."
 
@@ -42,7 +42,7 @@ BEARERS = {
 
 @cases({f"a bearer token with {what}: a broker judges": said for what, said in BEARERS.items()}, on=SASL)
 def bearers(ground: Ground, said: bytes) -> str:
-    """The broker takes any token. Whom it takes the client for is not clear: so it is not admin."""
+    """The broker accepts any token. Its principal is ambiguous, so the proxy must not treat the client as admin."""
     ground.stage.play = judging
     client = ground.stranger("passed")
     agree(client, "OAUTHBEARER")

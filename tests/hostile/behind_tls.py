@@ -1,4 +1,4 @@
-"""Behind a handshake of TLS: renegotiations, goodbyes, records and keys as no honest client has them."""
+"""After a TLS handshake: renegotiations, closes, records and key updates that no honest client sends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_OPENSSL = "not tried: there is no openssl on this machine"
 
 @case("a renegotiation", on=TLS)
 def renegotiation(ground: Ground) -> str:
-    """TLS 1.2 lets clients ask for one; the proxy does not go into it."""
+    """TLS 1.2 lets a client ask for a renegotiation; the proxy refuses it."""
     done = _openssl(ground, "-tls1_2", b"R\n" * 20)
     if done is None:
         return NO_OPENSSL
@@ -69,13 +69,13 @@ def empty_records(ground: Ground) -> str:
 
 @case("the keys changed again and again", on=TLS)
 def new_keys(ground: Ground) -> str:
-    """TLS 1.3 lets clients change keys at will."""
+    """TLS 1.3 lets a client update keys at any time."""
     times = ground.times(100, 5_000)
     return NO_OPENSSL if _openssl(ground, "-tls1_3", b"K\n" * times) is None else f"{times} times"
 
 
 def _openssl(ground: Ground, version: str, typed: bytes) -> subprocess.CompletedProcess[bytes] | None:
-    """What no Python can ask for; None where the machine has no such command."""
+    """Run `openssl s_client`, for requests that Python's ssl cannot make; None where it is not installed."""
     if shutil.which("openssl") is None:
         return None
     command = ["openssl", "s_client", version, "-connect", f"{HOST}:{ground.port()}"]

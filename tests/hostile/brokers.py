@@ -1,4 +1,4 @@
-"""Hostile brokers, and what they tell of brokers: names, numbers and addresses that lead astray."""
+"""Hostile brokers: their responses name brokers with misleading host names, node ids and addresses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AWAY = "kafka-9.internal"
 
 
 def tells(*told: tuple[int, str, int]) -> Play:
-    """Honest, but for the brokers that it tells of, beside itself."""
+    """A broker that is honest, except that it adds these brokers to its responses."""
 
     def play(peer: Peer) -> None:
         peer.stage.told = {NODE: (REAL, peer.stage.port)} | {node: (host, port) for node, host, port in told}
@@ -34,7 +34,7 @@ def tells(*told: tuple[int, str, int]) -> Play:
 
 
 def asked(ground: Ground, listener: str) -> dict[int, tuple[str, int]]:
-    """What a client is told of the brokers; nothing where its connection is closed instead."""
+    """The brokers in a client's Metadata response; none where its connection is closed instead."""
     client = ground.client(listener)
     client.send(metadata(["orders"]))
     try:
@@ -46,7 +46,7 @@ def asked(ground: Ground, listener: str) -> dict[int, tuple[str, int]]:
 
 
 def goes_to(ground: Ground, listener: str, node: int) -> str:
-    """A client goes where it was told that a broker is: it must be closed, or answered, in time."""
+    """A client connects to the address of a broker: the connection must be closed, or the request answered, in time."""
     try:
         client = Client(connect(ground.port(listener, node)))
     except OSError:
@@ -86,7 +86,7 @@ HOSTS = {
 
 @cases({f"a host name {name}": host for name, host in HOSTS.items()}, on=BROKERS)
 def hosts(ground: Ground, host: str) -> str:
-    """The broker is not reached, and nothing else happens."""
+    """No client reaches the broker, and there is no other effect."""
     listener = ground.cluster(tells((OTHER, host, 9)))
     told = asked(ground, listener)
     _only_ours(told, host)
@@ -100,7 +100,7 @@ NODES = {"-1": -1, "-2": -2, "-2^31": -(2**31), "70,000": 70_000, "2^31-1": 2**3
 
 @cases({f"node id {name}": node for name, node in NODES.items()}, on=BROKERS)
 def nodes(ground: Ground, node: int) -> str:
-    """A broker that can have no port is told of nowhere as where it really is."""
+    """A broker that can have no port of the proxy: no client sees its real address."""
     listener = ground.cluster(tells((node, AWAY, 9)))
     told = asked(ground, listener)
     _only_ours(told, AWAY)
@@ -117,7 +117,7 @@ def ports(ground: Ground, port: int) -> str:
 
 @case("new node ids with each answer, without end", on=BROKERS, descriptors=1_100, log=100)
 def endless(ground: Ground) -> str:
-    """They get ports, up to a limit; memory and log do not follow."""
+    """The node ids get ports up to a limit; memory and log do not grow with them."""
 
     def play(peer: Peer) -> None:
         for frame in peer.frames():
@@ -190,7 +190,7 @@ ALIASES = ("127.0.0.1", "localhost", "127.1", "0.0.0.0", "127.0.0.2", "::ffff:12
 
 @cases({f"a broker at the proxy's own port, as {alias}": alias for alias in ALIASES}, on=BROKERS)
 def circle(ground: Ground, alias: str) -> str:
-    """A client of such a broker is closed, and the proxy does not dial itself for ever."""
+    """The proxy closes a client of such a broker, and does not connect to itself without end."""
     listener = ground.unused[0][0]
     ground.cluster(tells((OTHER, alias, ground.port(listener, OTHER))))
     told = asked(ground, listener)
@@ -199,7 +199,7 @@ def circle(ground: Ground, alias: str) -> str:
 
 @case("two brokers, each at the other's port of the proxy", on=BROKERS)
 def ring(ground: Ground) -> str:
-    """One proxy, two clusters; it would be the same with two proxies."""
+    """Two clusters of one proxy; two proxies would behave the same."""
     one, two = ground.unused[0][0], ground.unused[1][0]
     ground.cluster(tells((OTHER, HOST, ground.port(two, OTHER))))
     asked(ground, one)
@@ -230,7 +230,7 @@ def strange_leader(ground: Ground) -> str:
 
 @case("brokers that lie from the first word on", on=STARTS)
 def starts(ground: Ground) -> str:
-    """Each in a cluster of its own; the cluster that is honest is served."""
+    """Each lying broker has a cluster of its own; clients of the honest cluster are served."""
     with ground.client(node=1) as client:
         client.ask(BEAT, 4)
     return f"{len(ground.unused)} clusters"

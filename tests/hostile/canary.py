@@ -3,12 +3,12 @@
     python -m tests.hostile.canary '{"told": {"2": ["127.0.0.9", 15002]}}'
 
 Rules:
-* It speaks in lines of JSON: first the port of its broker; then one answer for each line that it is given.
-* Latency counts from the moment at which a request was due, not from when it could be sent. While the proxy stands
-  still, every request that should have been asked meanwhile is late; it is counted, and not asked afterwards.
-* Two clients fly: one keeps its connection, one comes anew each time. A connection that is cut, refused or silent for
-  `PATIENCE` is a fault, told with what happened.
-* A third one goes straight to the broker, as often as the first. How late it is tells what the machine is to blame for.
+* It writes lines of JSON: first the port of its broker, then one line for each line on its standard input.
+* The latency of a request counts from its due time, not from the time when it could be sent. While the proxy stands
+  still, every request that falls due counts as late; the canary does not send it afterwards.
+* Two clients go through the proxy: `stay` keeps its connection, `anew` connects for each request. A connection that is
+  cut, refused or silent for `PATIENCE` is a fault, and the canary reports its error.
+* A third client, `straight`, connects directly to the broker, as often as `stay`. Its latency is the machine's share.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from tests.hostile.answers import Told, answer
 from tests.proxy.core.frames import produce
 from tests.proxy.net.scripted import read_frame
 
-REAL = "127.0.0.9"  # where brokers really are: no client may ever read it
-HOST = "127.0.0.1"  # where the proxy is
+REAL = "127.0.0.9"  # the real address of all brokers: no client may ever see it
+HOST = "127.0.0.1"  # the address of the proxy
 NODE = 1
-EVERY = 0.005  # seconds between two requests on the connection that stays
-ANEW = 0.05  # seconds between two that come anew
-PATIENCE = 5.0  # seconds without an answer: starved
+EVERY = 0.005  # seconds between two requests of `stay`
+ANEW = 0.05  # seconds between two connections of `anew`
+PATIENCE = 5.0  # seconds without a response: the client is starved
 
 TOPIC = "canary"
 
@@ -56,16 +56,16 @@ def produced(number: int) -> bytes:
 
 @dataclass
 class Flight:
-    """What one of the two clients saw since the last look."""
+    """The results of one client since the last look."""
 
     every: float
-    late: list[float] = field(default_factory=list)  # seconds, one for each answer
+    late: list[float] = field(default_factory=list)  # latencies in seconds, one for each pair of requests
     faults: list[str] = field(default_factory=list)
     answered: trio.Event = field(default_factory=trio.Event)
-    due: float = 0.0  # when the next request is
+    due: float = 0.0  # when the next request is due
 
     def saw(self, due: float) -> None:
-        """What was due is answered; so is, as late as it would have been, whatever should have been asked meanwhile."""
+        """Count the request that was due, and each request that fell due since, with the latency it would have had."""
         now = trio.current_time()
         while due < now:
             self.late.append(now - due)
@@ -78,12 +78,12 @@ class Flight:
         p99 = late[math.ceil(len(late) * 0.99) - 1] if late else math.inf
         told = {"pairs": len(late), "p99": p99, "worst": late[-1] if late else math.inf, "faults": self.faults[:5]}
         self.late, self.faults = [], []
-        self.due = max(self.due, trio.current_time() - self.every)  # what was late is told, and counts no more
+        self.due = max(self.due, trio.current_time() - self.every)  # reported latencies count only once
         return told
 
 
 class Canary:
-    """Broker and clients, told what to do on standard input."""
+    """Broker and clients, controlled by standard input."""
 
     def __init__(self, told: Told) -> None:
         self._told = dict(told)
@@ -120,7 +120,7 @@ class Canary:
             await trio.aclose_forcefully(stream)
 
     async def _read(self, pairs: int) -> None:
-        """Wait until there is something to tell of both, or until one is overdue."""
+        """Wait for enough responses to both clients, at most twice `PATIENCE`, and report."""
         with trio.move_on_after(2 * PATIENCE):
             for flight, enough in ((self._stay, pairs), (self._anew, 1)):
                 while len(flight.late) < enough:
@@ -171,7 +171,7 @@ class Canary:
 
 
 async def ask(stream: Any, request: bytes) -> None:
-    """A request and its answer. Raises EOFError where the connection was closed instead."""
+    """Send a request and read its response. Raises EOFError where the connection was closed instead."""
     await stream.send_all(request)
     said = await read_frame(stream)
     if not said:
@@ -191,7 +191,7 @@ async def lines() -> Any:
 
 
 def say(**facts: object) -> None:
-    """One line of JSON."""
+    """Write one line of JSON."""
     print(json.dumps(facts), flush=True)
 
 

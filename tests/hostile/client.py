@@ -1,4 +1,4 @@
-"""A hostile client: a plain socket that says what it likes, and remembers every byte that it was told."""
+"""A hostile client: a plain socket that can send anything, and keeps every byte that it receives."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from proxy.protocol.header import read_response_header, request_frame
 from proxy.protocol.schema import Request
 from tests.hostile.canary import HOST, REAL
 
-PATIENCE = 10.0  # seconds after which whatever was waited for does not come any more
-KEPT = 32 << 20  # bytes of what it was told that are remembered
+PATIENCE = 10.0  # seconds to wait for anything before giving up
+KEPT = 32 << 20  # bytes received that are kept, at most
 CLOSED = (ConnectionResetError, BrokenPipeError, ConnectionAbortedError, ssl.SSLError)
 
 
 class NotHeldError(AssertionError):
-    """An attack did not hold: what was seen instead."""
+    """The proxy did not withstand an attack; the text says what was seen."""
 
 
 class Client:
@@ -34,7 +34,7 @@ class Client:
         self._rest = bytearray()
 
     def send(self, data: bytes | memoryview) -> bool:
-        """Whether all of it could be sent: False where the connection was closed meanwhile."""
+        """Send all of it; False where the connection was closed meanwhile."""
         try:
             self.sock.sendall(data)
         except CLOSED:
@@ -42,7 +42,7 @@ class Client:
         return True
 
     def push(self, data: bytes, within: float = 1.0) -> int:
-        """Send as much as is taken within so many seconds, and say how much that was."""
+        """Send as much as the proxy takes within this many seconds, and give the number of bytes."""
         view, sent, end = memoryview(data), 0, time.monotonic() + within
         try:
             while sent < len(view) and (left := end - time.monotonic()) > 0:
@@ -55,7 +55,7 @@ class Client:
         return sent
 
     def receive(self) -> bytes:
-        """What comes next; nothing at the end of the connection. Raises TimeoutError."""
+        """The next bytes; empty at the end of the connection. Raises TimeoutError."""
         try:
             data = self.sock.recv(1 << 18)
         except CLOSED:
@@ -66,7 +66,7 @@ class Client:
         return data
 
     def silent(self, seconds: float) -> bool:
-        """Did nothing come for so long, and the connection live?"""
+        """True where the connection stays open for this many seconds and nothing arrives."""
         self.sock.settimeout(seconds)
         try:
             self.receive()
@@ -77,7 +77,7 @@ class Client:
         return False
 
     def frame(self) -> bytes:
-        """The next answer, without its size. Raises EOFError where the connection was closed instead."""
+        """The next response frame, without its size. Raises EOFError where the connection was closed instead."""
         while len(self._rest) < SIZE.size or len(self._rest) < SIZE.size + SIZE.unpack_from(self._rest)[0]:
             if not self.receive():
                 raise EOFError("closed instead of an answer")
@@ -87,12 +87,12 @@ class Client:
         return frame
 
     def ask(self, request: Request, version: int, number: int = 1) -> Any:
-        """The answer to a request. Raises EOFError where the connection was closed instead."""
+        """Send a request and give its response. Raises EOFError where the connection was closed instead."""
         self.send(request_frame(request, version, number, "hostile"))
         return self.answer(request, version, number)
 
     def ask_quietly(self, data: bytes) -> bytes:
-        """The next answer, of whatever kind; empty where the connection was closed instead."""
+        """Send these bytes and give the next response frame; empty where the connection was closed instead."""
         self.send(data)
         try:
             return self.frame()
@@ -100,7 +100,7 @@ class Client:
             return b""
 
     def answer(self, request: Request, version: int, number: int = 1) -> Any:
-        """The answer to a request that was sent."""
+        """The response to a request that was sent before."""
         frame = self.frame()
         header, at = read_response_header(request.api, version, frame)
         if header.correlation_id != number:
@@ -108,7 +108,7 @@ class Client:
         return decode(request.api.response, version, frame[at:])
 
     def ends(self, within: float = PATIENCE) -> Client:
-        """Wait until the proxy closed it."""
+        """Wait until the proxy closes the connection."""
         end = time.monotonic() + within
         try:
             while self.receive():
@@ -119,12 +119,12 @@ class Client:
         return self
 
     def half_close(self) -> None:
-        """Say that nothing more will come."""
-        with suppress(OSError):  # it is closed already
+        """Close the sending side."""
+        with suppress(OSError):  # the connection is closed already
             self.sock.shutdown(socket.SHUT_WR)
 
     def reset(self) -> None:
-        """Close it with a reset instead of a goodbye."""
+        """Close the connection with a reset (RST) instead of a FIN."""
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         self.sock.close()
 
@@ -139,12 +139,12 @@ class Client:
 
     @property
     def leaked(self) -> bool:
-        """Was it told where a broker really is?"""
+        """Did it receive the real address of a broker?"""
         return REAL.encode() in self.told
 
 
 def patiently(what: str, within: float = PATIENCE) -> Iterator[None]:
-    """Rounds of looking, until the caller has seen what it looks for. Raises NotHeldError when that takes too long."""
+    """Rounds of a polling loop, which the caller leaves with `break`. Raises NotHeldError when that takes too long."""
     end = time.monotonic() + within
     while time.monotonic() < end:
         yield
@@ -153,7 +153,7 @@ def patiently(what: str, within: float = PATIENCE) -> Iterator[None]:
 
 
 def connect(port: int, receive: int = 0, source: str = "") -> socket.socket:
-    """A connection to the proxy, with a receive buffer of so many bytes, from that address."""
+    """A connection to the proxy from the address `source`, with a receive buffer of `receive` bytes."""
     sock = socket.socket()
     if receive:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)
@@ -170,7 +170,7 @@ def connect(port: int, receive: int = 0, source: str = "") -> socket.socket:
 
 
 def settled(look: Callable[[], int], rounds: int = 20) -> int:
-    """What it comes to, once it does not change any more."""
+    """The value, once it does not change for this many rounds."""
     last, same = look(), 0
     for _ in patiently("it settles"):
         now = look()

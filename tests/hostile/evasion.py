@@ -1,7 +1,7 @@
-"""Evasion: requests about what is denied, said in ways that the rules might not see.
+"""Evasion: requests about denied resources, written in ways that the rules might miss.
 
-Nobody here may do anything with topics, groups or transactions whose names begin with `secret`. So no such name, and no
-id of such a topic, may reach the broker; and no answer may tell that the topic is there.
+The rules deny clients everything on topics, groups and transactions whose names begin with `secret`. So no such name,
+and no id of such a topic, may reach the broker; and no response may reveal that the topic exists.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ ALLOWED: dict[Meaning, object] = {
 
 
 def _nothing_passed(ground: Ground) -> None:
-    """The proxy itself asks the broker which topic has an id; its questions have number 0."""
+    """No denied name or id reached the broker, except in the proxy's own requests for topic ids (correlation id 0)."""
     for frame in ground.stage.asked:
         for name in NEVER:
             if name in frame and frame[4:8] != OURS and not _forgets_it(frame):
@@ -64,13 +64,13 @@ def _nothing_passed(ground: Ground) -> None:
 
 
 def _forgets_it(frame: bytes) -> bool:
-    """Does it tell a session to forget what is denied, and ask for none of it?"""
+    """Does the request drop a denied topic from a fetch session, and fetch no denied topic?"""
     forgets = int.from_bytes(frame[:2], "big") in (FETCH.key, SHARE_FETCH.key)
     return forgets and not names(frame).intersection(DENIED)
 
 
 def _tries(ground: Ground, *frames: bytes) -> str:
-    """All of them on one connection."""
+    """Send all frames on one connection."""
     client = ground.client()
     client.send(b"".join(frames))
     client.half_close()
@@ -80,8 +80,8 @@ def _tries(ground: Ground, *frames: bytes) -> str:
 
 
 def _named(request: Struct, version: int, by_meaning: dict[Meaning, object] = NAMES) -> None:
-    """Every place for a name has these in it, by what the place is for. Each array has one element: what stands twice
-    in some is refused by brokers whoever asks, and passes to them.
+    """Put these names into every field that takes a name, by the field's meaning. Each array has one element: brokers
+    refuse duplicates in some arrays for every client, so the proxy passes these on.
     """
     for field in type(request).fields:
         if not request.has(field.name) or not field.present(version):
@@ -119,7 +119,7 @@ def _surrounded(request: Struct, version: int) -> None:
 def _about_secrets(api: Api, version: int, dice: random.Random) -> bytes:
     request: Any = any_request(api, version, dice)
     _named(request, version)
-    if api is PRODUCE:  # brokers ask about transactions only where there are records of one
+    if api is PRODUCE:  # brokers authorize a transactional id only where there are transactional records
         request.transactional_id = None
     return request_frame(request, version, 1, "hostile")
 
@@ -139,7 +139,7 @@ def _every(least: bool) -> Iterator[tuple[Api, int]]:
     log=200,
 )
 def everywhere(ground: Ground, least: bool) -> str:
-    """Every API, with what is denied in every place for a name; some values are odd, too."""
+    """Every API, with a denied name in every field that takes one; some other values are odd, too."""
     dice, count = random.Random(7), 0
     for each, version in _every(least):
         for _ in range(ground.times(1, 10)):
@@ -256,7 +256,7 @@ WARM: dict[str, Callable[[list[str]], bytes]] = {
 
 @cases({f"{what}, again and again, then with another name": of for what, of in WARM.items()}, on=RULED)
 def warmed(ground: Ground, of: Callable[[list[str]], bytes]) -> str:
-    """What passed a hundred times is known by its looks; one name less, more or other is not."""
+    """After a hundred equal requests the fast path knows their bytes; it must not accept one with a changed name."""
     usual = of(["orders", "open-1", "orders"])
     frames = [usual] * 100
     for asked in (["orders", SECRET, "orders"], [SECRET, "open-1", "orders"], ["orders", "open-1", SECRET], [SECRET]):
@@ -290,7 +290,7 @@ SHOWN = {f"Metadata v{version} for all topics": metadata_all for version, metada
 
 @cases(SHOWN, on=RULED)
 def shown(ground: Ground, frame: bytes) -> str:
-    """Nobody is told of a topic that may not be described."""
+    """No client sees a topic that it may not describe."""
     client = ground.client()
     told = client.ask_quietly(frame)
     assert b"orders" in told, "what is allowed is not told"
@@ -301,7 +301,7 @@ def shown(ground: Ground, frame: bytes) -> str:
 
 @case("a request within the bytes that are left over of another", on=RULED)
 def left_over(ground: Ground) -> str:
-    """Bytes behind a message in its frame are no request."""
+    """Extra bytes after a message in its frame are not read as a request."""
     frame = resized(metadata(["orders"]) + metadata([SECRET], 9))
     ground.stage.play = brief
     client = ground.client()
@@ -316,7 +316,7 @@ def left_over(ground: Ground) -> str:
 
 
 def _number(frame: bytes) -> int:
-    """The correlation id, which stands first."""
+    """The correlation id, the first field of a response."""
     return int.from_bytes(frame[:4], "big")
 
 
@@ -325,7 +325,7 @@ INTERNAL = [api for api in APIS.values() if api.inter_broker]
 
 @case("what only brokers and controllers say to each other", on=RULED)
 def internal(ground: Ground) -> str:
-    """No client has business with it."""
+    """No client may use these APIs."""
     dice = random.Random(9)
     for each in INTERNAL:
         for version in each.versions:

@@ -1,4 +1,4 @@
-"""Faults: those that keep what strangers send, and files of faults that are replaced by what is none."""
+"""Faults: those that buffer a hostile client's requests, and fault files that are replaced by invalid ones."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ KEEPING = {"holds": "held", "makes late": "late", "drops the answers of": "lost"
 
 @cases({f"requests without end that a fault {what}": of for what, of in KEEPING.items()}, on=FAULTY, peak=100)
 def kept(ground: Ground, of: str) -> str:
-    """A connection is not read further than its requests in flight, and what is kept goes with it."""
+    """The proxy reads no connection beyond its limit of requests in flight, and frees its buffers when it ends."""
     frame = metadata([f"{of}-{'x' * 200}"])
     many = [ground.client() for _ in range(ground.times(10, 50))]
     taken = sum(client.push(frame * 10_000, 0.3) for client in many)
     for client in many:
-        client.reset()  # who only says that nothing more will come is still owed the answers
+        client.reset()  # a client that closes only its sending side would still get the responses
     return f"{taken >> 10} KiB were taken"
 
 
 @case("a different topic, group and client in each request", on=FAULTY)
 def different(ground: Ground) -> str:
-    """What is noted of requests that were nearly meant is bounded."""
+    """The notes about requests that nearly matched a fault are bounded."""
     asked, client = ground.times(2_000, 50_000), ground.client()
     for number in range(asked):
         client.send(metadata([f"almost-{number}"], number, client_id=f"client-{number}"))
@@ -55,7 +55,7 @@ def batches(ground: Ground) -> str:
 
 @cases({f"faults replaced by {what}": put for what, put in INSTEAD.items()}, on=FAULTY)
 def files(ground: Ground, put: Put) -> str:
-    """Those that were in force stay in force."""
+    """The faults that were in force stay in force."""
     file = ground.folder / FAULTS
     good = file.read_text()
 

@@ -1,6 +1,6 @@
-"""Hostile files: rules, users and certificates that are replaced by what is none, and disks that are full.
+"""Hostile files: rules, users and certificates that are replaced by invalid files, and full disks.
 
-Whatever a file is replaced by: what was in force stays in force, and a good file is taken again afterwards.
+Whatever replaces a file, the old content stays in force, and the proxy loads a good file afterwards.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from tests.hostile.sealed import sealed, trusting
 from tests.hostile.settings import RULED, SASL, TLS
 from tests.hostile.trial import case, cases
 
-Put = Callable[[Path], object]  # in the place of a file
+Put = Callable[[Path], object]  # puts something in the place of a file
 
 
 def _laughs() -> str:
-    """Each line ten times the one before (a billion in the end)."""
+    """A YAML bomb: each line repeats the one before ten times (a billion in the end)."""
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
     return "\n".join(lines)
@@ -53,7 +53,7 @@ LOOKED_AT = 0.7  # seconds
 
 
 def replaced(ground: Ground, name: str, put: Put, holds: Callable[[], object], anew: Callable[[], bool]) -> None:
-    """`holds` while it is replaced and afterwards; then what is good is taken: `anew` comes true."""
+    """Replace the file by `put`, then restore it: `holds` must succeed all the time, and at last `anew` comes true."""
     file = ground.folder / name
     good, before = file.with_suffix(".good"), ground.watch.log_size()
     shutil.copy2(file, good)
@@ -61,7 +61,7 @@ def replaced(ground: Ground, name: str, put: Put, holds: Callable[[], object], a
     try:
         put(file)
         holds()
-        with suppress(NotHeldError):  # of some it is told; of all it is seen within that time
+        with suppress(NotHeldError):  # the log tells of some; the proxy has seen each one by then
             for _ in patiently("it is told", LOOKED_AT):
                 if ground.watch.log_size() > before:
                     break
@@ -155,7 +155,7 @@ def mismatched(ground: Ground) -> str:
 
 @case("rules rewritten all the time", on=RULED)
 def rewritten(ground: Ground) -> str:
-    """By whoever cannot decide: clients are served meanwhile."""
+    """Clients are served while an operator rewrites the rules."""
     file, good = ground.folder / "acl.yaml", (ground.folder / "acl.yaml").read_text()
     times = ground.times(100, 5_000)
     for number in range(times):
@@ -170,7 +170,7 @@ def rewritten(ground: Ground) -> str:
 
 @case("a disk that is full when rules are to be changed", on=SASL, log=200)
 def full(ground: Ground) -> str:
-    """As `kafka-acls` changes them: the answer is an error, and the file is whole."""
+    """A client changes rules as `kafka-acls` does: the response is an error, and the file is unchanged."""
     file = ground.folder / "acl.yaml"
     before = file.read_bytes()
     creation = CreateAclsRequest.Creation(

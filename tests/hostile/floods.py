@@ -1,4 +1,4 @@
-"""Floods: more connections, requests, handshakes and mistakes than anybody needs."""
+"""Floods: more connections, requests, handshakes and mistakes than any honest client makes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST = int(str(LIMITS["connections"]))
 
 @cases({"connections to a broker": 2, "connections to the bootstrap port": None}, on=OPEN, crowded=True)
 def connections(ground: Ground, node: int | None) -> str:
-    """Over the limit they are closed; when some leave, others may come."""
+    """Connections over the limit are closed; when some clients leave, others may connect."""
     clients = [ground.client(node=node) for _ in range(MOST + 100)]
     for client in clients:
         client.send(beat())
@@ -67,7 +67,7 @@ def _come_and_go(ground: Ground, said: bytes, reset: bool, listener: str = "clie
     crowded=True,
 )
 def storms(ground: Ground, how: tuple[bytes, bool]) -> str:
-    """One after the other, as fast as it goes: who left counts until its broker was dialled."""
+    """As fast as possible, one after the other: a client that left still counts until the dial to its broker ends."""
     return _come_and_go(ground, *how)
 
 
@@ -85,7 +85,7 @@ def storm_of_two(ground: Ground) -> str:
     on=OPEN,
 )
 def mistakes(ground: Ground, said: bytes) -> str:
-    """Each is closed, and the log does not grow with them."""
+    """Each connection is closed, and the log does not grow with them."""
     times = ground.times(500, 5_000)
     for _ in range(times):
         with Client(connect(ground.port())) as client:
@@ -116,7 +116,7 @@ def broker_that_closes(ground: Ground) -> str:
 
 @case("a pipeline that is never answered", on=OPEN)
 def pipeline(ground: Ground) -> str:
-    """Nobody is read with more than `in_flight` unanswered requests."""
+    """The proxy stops reading a client that has `in_flight` unanswered requests."""
     ground.stage.play = silent
     clients = [ground.client() for _ in range(5)]
     for client in clients:
@@ -132,10 +132,10 @@ def pipeline(ground: Ground) -> str:
     peak=60,
 )
 def answered_pipeline(ground: Ground, of: object) -> str:
-    """Answers come, and nobody reads them before all is asked."""
+    """One thread sends all requests while another reads the responses."""
     assert callable(of)
     asked = ground.times(5_000, 50_000)
-    said = b"".join(map(of, range(asked)))  # before it comes: who says nothing for a second is closed
+    said = b"".join(map(of, range(asked)))  # before it connects: a client that sends nothing for a second is closed
     client = ground.client()
     with ThreadPoolExecutor(1) as pool:
         sending = pool.submit(client.send, said)
@@ -155,7 +155,7 @@ def answered_pipeline(ground: Ground, of: object) -> str:
     peak=60,
 )
 def denied(ground: Ground, of: object) -> str:
-    """Each about another topic: the log does not grow with the names that clients think of."""
+    """Each request is about another topic: the log does not grow with the number of names."""
     assert callable(of)
     asked = ground.times(3_000, 50_000)
     said = b"".join(map(of, range(asked)))
@@ -170,7 +170,7 @@ def denied(ground: Ground, of: object) -> str:
 
 @case("each API in a pipeline of its own, and nobody reads the answers", on=RULED, peak=120)
 def pipelines(ground: Ground) -> str:
-    """All of them are valid, with odd values; the broker answers with next to nothing, or the proxy refuses."""
+    """All requests are valid, with odd values. The broker gives blank responses, or the proxy refuses."""
     ground.stage.play, dice, taken = brief, Random(11), 0
     for api in CLIENT_APIS:
         requests = [any_request(api, api.newest, dice) for _ in range(20)]
@@ -183,7 +183,7 @@ def pipelines(ground: Ground) -> str:
 
 @case("connections that ask for versions and never for anything else", on=RULED, peak=60)
 def versions(ground: Ground) -> str:
-    """Each has its answers, and is then as idle as others; what is kept of it is little."""
+    """Each client gets its responses and then stays idle; the proxy keeps little memory for it."""
     ask = request_frame(ApiVersionsRequest(client_software_name="x" * 200, client_software_version="1"), 3, 1, "h")
     many = [ground.client() for _ in range(ground.times(100, 300))]
     for client in many:
@@ -196,7 +196,7 @@ def versions(ground: Ground) -> str:
 
 @case("large requests of many, beside a small one that is answered at once", on=RULED, peak=200)
 def line(ground: Ground) -> str:
-    """The large ones wait for each other, and all are answered in the end; nobody else waits for them."""
+    """Large requests wait for each other, and all are answered in the end; small requests do not wait for them."""
     ground.stage.play = brief
     frame = metadata([f"open-{number:06}" for number in range(ground.times(5_000, 15_000))])
     many = [ground.client() for _ in range(20)]
@@ -233,7 +233,7 @@ def _logs_in(ground: Ground, word: str) -> bool:
 
 @cases({"wrong passwords": "wrong", "right passwords": PASSWORDS["alice"]}, on=SASL)
 def logins(ground: Ground, word: str) -> str:
-    """Many at once. Whoever fails waits longer and longer, and nobody else does."""
+    """Many clients at once. Failed logins are delayed more and more, and no other login is."""
     many = ground.times(40, 200)
     with ThreadPoolExecutor(many) as pool:
         came = sum(pool.map(lambda _: _logs_in(ground, word), range(many)))
@@ -243,7 +243,7 @@ def logins(ground: Ground, word: str) -> str:
 
 @case("handshakes that never end", on=TLS, crowded=True)
 def handshakes(ground: Ground) -> str:
-    """Those over `handshakes` are closed at once, the others by their time limit."""
+    """Connections over the limit `handshakes` are closed at once, the others by the time limit of a handshake."""
     clients = [ground.client() for _ in range(150)]
     for client in clients:
         client.send(b"\x16\x03\x01\x02\0\x01")

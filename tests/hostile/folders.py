@@ -1,4 +1,4 @@
-"""Journal folders: what lies in one, and how it goes away and comes back while the proxy writes."""
+"""Journal folders: reading one, and moving or replacing one while the proxy writes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.hostile.client import patiently
 
 
 def told(folder: Path, *words: bytes) -> list[bytes]:
-    """The lines of events that have all of these words, wherever segments lie below the folder."""
+    """The lines of events with all of these words, from all segments below the folder."""
     files = (file for file in folder.rglob("*.jsonl.zst") if file.is_file() and not file.is_symlink())
     lines = (line for file in files for _, some in frames(file.read_bytes()) for line in some)
     return [line for line in lines if all(word in line for word in words)]
@@ -25,7 +25,7 @@ def size(journal: Path) -> int:
 
 @contextmanager
 def away(folder: Path) -> Iterator[None]:
-    """It is moved, and comes back."""
+    """Move the folder away for this block."""
     moved = folder.with_name("elsewhere")
     folder.rename(moved)
     try:
@@ -36,7 +36,7 @@ def away(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def replaced(folder: Path) -> Iterator[None]:
-    """A file has its name meanwhile."""
+    """Put a file in its place for this block."""
     with away(folder):
         _put(folder, lambda: folder.write_text("no folder"))
         yield
@@ -44,7 +44,7 @@ def replaced(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def linked(folder: Path) -> Iterator[None]:
-    """A link to another folder has its name meanwhile."""
+    """Put a link to another folder in its place for this block."""
     other = mkdtemp(prefix="linked-", dir=folder.parent)
     with away(folder):
         _put(folder, lambda: folder.symlink_to(other))
@@ -53,7 +53,7 @@ def linked(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def looped(folder: Path) -> Iterator[None]:
-    """A link to itself has its name meanwhile."""
+    """Put a link to itself in its place for this block."""
     with away(folder):
         _put(folder, lambda: folder.symlink_to(folder.name))
         yield
@@ -61,20 +61,20 @@ def looped(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def emptied(folder: Path) -> Iterator[None]:
-    """What is in it is moved, and does not come back."""
+    """Move its content away, for good."""
     for day in folder.glob("date=*"):
         day.rename(Path(_beside(folder), day.name))
     yield
 
 
 def _put(folder: Path, put: Callable[[], object]) -> None:
-    """Give that name to something else. A folder that the proxy has made anew stays beside it, and counts."""
+    """Give this name to something else. A folder that the proxy made anew is moved beside it, and `told` reads it."""
     for _ in patiently("the folder is replaced", 30):
         if folder.is_symlink() or folder.is_file():
             folder.unlink()
         elif folder.exists():
             folder.rename(_beside(folder))
-        with suppress(OSError):  # it was made anew in between
+        with suppress(OSError):  # the proxy made the folder anew in between
             put()
             return
 

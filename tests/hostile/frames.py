@@ -1,4 +1,4 @@
-"""Frames that no Kafka client sends: other protocols, impossible sizes, APIs and versions that nobody knows."""
+"""Frames that no Kafka client sends: other protocols, impossible sizes, unknown APIs and versions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FIRST = {
 
 @cases(FIRST, on=OPEN)
 def begins_with(ground: Ground, data: bytes) -> str:
-    """Many say it at once; each connection is closed."""
+    """Many clients send it at once; each connection is closed."""
     many = [ground.client() for _ in range(ground.times(10, 200))]
     for client in many:
         client.send(data)

@@ -1,8 +1,8 @@
-"""The ground on which attacks are tried: a real `doorkeeper run`, the canary with its broker, and a scripted broker.
+"""The ground of an attack: a real `doorkeeper run`, the canary with its broker, and a scripted broker.
 
 Rules:
-* Brokers are at 127.0.0.9, the proxy at 127.0.0.1: whoever is told of the first was told too much.
-* One ground serves many cases, those of one setting; a setting that is `alone` has a new one for each.
+* Brokers are at 127.0.0.9, the proxy is at 127.0.0.1: no client may see the first address.
+* One ground serves all cases of one setting; a setting that is `alone` has a new ground for each case.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tests.real.ports import accepts, free_block, free_port
 ROOT = Path(__file__).parents[2]
 START = 60.0  # seconds
 BLOCK = 8  # ports of one listener
-WARM, CALM = 20, 60  # pairs of the canary: before anything is measured, and for what it sees without attacks
+WARM, CALM = 20, 60  # pairs of requests of the canary: to warm up, and to measure it without attacks
 LIMITS: dict[str, Any] = {
     "first_frame": "1s",
     "frame_time": "1s",
@@ -49,19 +49,19 @@ LIMITS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Setting:
-    """How a proxy is set up: what `more` adds to the least configuration, and how the canary comes in."""
+    """A configuration: `more` adds to the smallest one, and `way` says how the canary connects and logs in."""
 
     name: str
     more: Callable[[Ground], dict[str, Any]] = lambda ground: {}
     way: Callable[[Ground], dict[str, Any]] = lambda ground: {}
     workers: int = 1
     alone: bool = False
-    waits: bool = False  # some of its clusters never answer: the proxy never says that all is open
-    log: Callable[[Path], int] | None = None  # where its lines go instead of a file: a descriptor
+    waits: bool = False  # some of its clusters never answer, so the proxy never logs `listening`
+    log: Callable[[Path], int] | None = None  # opens a descriptor for the log, instead of a file
 
 
 class Ground:
-    """A context: everything runs inside it."""
+    """A context that runs the proxy, the canary and the brokers."""
 
     def __init__(self, setting: Setting, *, long: bool = False) -> None:
         self.setting = setting
@@ -71,8 +71,8 @@ class Ground:
         self.ports = {"clients": free_block(BLOCK, HOST)}
         self.admin = free_port(HOST)
         self.stage = Stage()
-        self.unused: list[tuple[str, Stage]] = []  # clusters of one scripted broker: the listener, and the broker
-        self.kept: dict[str, Any] = {}  # what a setting made that its cases need
+        self.unused: list[tuple[str, Stage]] = []  # unused clusters: listener, and its one scripted broker
+        self.kept: dict[str, Any] = {}  # objects of the setting that its cases need
         self.clients: list[Client] = []
         self._numbers = 0
         self.calm: dict[str, Any] = {}
@@ -132,7 +132,7 @@ class Ground:
                 break
 
     def close(self) -> None:
-        """End all of it."""
+        """End all processes and brokers, and remove the folder."""
         for name in ("proxy", "_canary"):
             process: subprocess.Popen[bytes] | None = getattr(self, name, None)
             if process is not None:
@@ -163,48 +163,48 @@ class Ground:
         return client
 
     def stranger(self, listener: str) -> Client:
-        """A connection from an address that never failed to authenticate: refusals come at once."""
+        """A connection from a new address: it never failed to authenticate, so refusals are not delayed."""
         number = self.number()
         return self.client(listener, source=f"127.1.{number >> 8}.{number & 255}")
 
     def number(self) -> int:
-        """Another one each time."""
+        """A new number with each call."""
         self._numbers += 1
         return self._numbers
 
     def cluster(self, play: Play) -> str:
-        """The listener of a cluster that no case used yet; its broker, which is `stage` from now on, does that."""
+        """The listener of an unused cluster. Its broker is `stage` from now on, and plays this."""
         listener, self.stage = self.unused.pop(0)
         self.stage.play = play
         return listener
 
     def times(self, short: int, long: int) -> int:
-        """How often, or how large: in the short form, and in the long one."""
+        """A number of rounds or a size: `short` in the short form, `long` in the long form."""
         return long if self.long else short
 
     def canary(self, pairs: int) -> dict[str, Any]:
-        """What the canary saw since the last time, once it saw so much."""
+        """The canary's results since the last call, once it has this many pairs."""
         return self._order(pairs=pairs)
 
     def leave(self) -> list[Client]:
-        """Close all that clients of the case left open; gives them."""
+        """Close all clients of the case, and give them."""
         clients, self.clients = self.clients, []
         for client in clients:
             client.close()
         return clients
 
     def met(self, limit: str) -> int:
-        """How often this limit was met, as the metrics say."""
+        """How often this limit was reached, according to the metrics."""
         told = httpx.get(f"http://{HOST}:{self.admin}/metrics", timeout=PATIENCE, trust_env=False).text
         about = (line for line in told.splitlines() if "doorkeeper_limits_total" in line and f'limit="{limit}"' in line)
         return sum(int(float(line.rpartition(" ")[2])) for line in about)
 
     def lines(self, event: str, start: int = 0) -> list[dict[str, Any]]:
-        """The lines of the log about this."""
+        """The lines of the log about this event."""
         return [line for line in self.watch.lines(start) if event in line["event"]]
 
     def tail(self) -> str:
-        """The last that the log says."""
+        """The end of the log."""
         log = self.watch.log
         return log.read_bytes()[-600:].decode(errors="replace") if log.is_file() else "no log"
 
@@ -225,7 +225,7 @@ class Ground:
 
 
 def end(process: subprocess.Popen[bytes], by: signal.Signals) -> int:
-    """Its exit code, after it was told to end, or made to."""
+    """Send a signal, and kill the process where it does not end within 10 s; gives its exit code."""
     with suppress(ProcessLookupError):
         process.send_signal(by)
     try:
@@ -237,7 +237,7 @@ def end(process: subprocess.Popen[bytes], by: signal.Signals) -> int:
 
 
 def merged(one: dict[str, Any], two: dict[str, Any]) -> dict[str, Any]:
-    """Two configurations in one; where both say something, the second counts."""
+    """Two configurations merged; where both have a value, the second counts."""
     both = dict(one)
     for key, value in two.items():
         both[key] = merged(both[key], value) if isinstance(value, dict) and isinstance(both.get(key), dict) else value

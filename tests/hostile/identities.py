@@ -1,6 +1,6 @@
-"""SASL: clients that try to be somebody else. `admin` may do everything; nobody here knows that, or may be admin.
+"""SASL: clients that try to be another user. `admin` may do everything, and no attack may be served as admin.
 
-Each is tried on a listener where the proxy is the authority, and on one where SASL passes to a broker that judges.
+Each attack is tried on a listener where the proxy verifies credentials, and on one where SASL passes to a broker.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ FLIGHTS = {
 
 @cases({f"{name}: {who}": (BOTH[who], flight) for name, flight in FLIGHTS.items() for who in BOTH}, on=SASL)
 def flights(ground: Ground, said: tuple[str, list[bytes]]) -> str:
-    """All at once, and one after the other: in no way is it served as admin."""
+    """Send the parts all at once, and one after the other: in neither way is the client served as admin."""
     listener, flight = said
     ground.stage.play = judging
     at_once, in_turn = ground.stranger(listener), ground.stranger(listener)
@@ -85,7 +85,7 @@ def _in_turn(client: Client, flight: list[bytes]) -> None:
 
 
 def not_served(ground: Ground, listener: str) -> str:
-    """What is admin's alone came to no broker."""
+    """No request that only admin may send reached a broker."""
     assert b"secrets" not in ground.stage.heard, "it was served as admin"
     told = f"{len(ground.stage.heard)} bytes came to the broker"
     return told if listener == "passed" else f"{told}, none of them about secrets"
@@ -105,7 +105,7 @@ FIRST = {
 
 @cases({f"SCRAM with {what}: {who}": (BOTH[who], first) for what, first in FIRST.items() for who in BOTH}, on=SASL)
 def scrams(ground: Ground, said: tuple[str, str]) -> str:
-    """alice, who proves herself, in words that may mean somebody else."""
+    """alice authenticates with a valid proof, but her first message might name another user."""
     listener, first = said
     ground.stage.play = judging
     client = ground.stranger(listener)
@@ -145,7 +145,7 @@ def wrong_proof(ground: Ground, listener: str) -> str:
 
 @cases({f"alice asks for what is admin's: {who}": listener for who, listener in BOTH.items()}, on=SASL)
 def alice(ground: Ground, listener: str) -> str:
-    """The same requests, of somebody who is served: what is hers passes."""
+    """A client that is authenticated as alice: the requests that she may send pass, and admin's do not."""
     ground.stage.play = judging
     for mechanism in ("PLAIN", "SCRAM"):
         client = ground.stranger(listener)

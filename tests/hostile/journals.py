@@ -1,6 +1,6 @@
-"""The audit journal: what a client can make it write, and folders that go away while it is written.
+"""The audit journal: how much a client can make it write, and folders that go away while it is written.
 
-Whatever becomes of the journal's folder: clients are served (the policy is `best_effort`).
+Whatever happens to the journal's folder, clients are served (the policy is `best_effort`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LONG: dict[str, Callable[[int], bytes]] = {
 
 @cases(LONG, on=AUDITED)
 def long_texts(ground: Ground, of: Callable[[int], bytes]) -> str:
-    """An event takes no more room than the request did that it tells of."""
+    """Events take no more space than the requests that they record."""
     ground.stage.play = brief
     journal = ground.folder / JOURNAL
     before, asked, sent = size(journal), ground.times(300, 3_000), 0
@@ -43,7 +43,7 @@ def long_texts(ground: Ground, of: Callable[[int], bytes]) -> str:
 
 @case("connections that come and go", on=AUDITED)
 def storm(ground: Ground) -> str:
-    """Each is two events."""
+    """Each connection is two events, of less than 1,000 bytes together."""
     (events_before, bytes_before), many = _of_connections(ground), ground.times(500, 5_000)
     for _ in range(many):
         Client(connect(ground.port())).reset()
@@ -57,7 +57,7 @@ def storm(ground: Ground) -> str:
 
 
 def _of_connections(ground: Ground) -> tuple[int, int]:
-    """How many events are about connections, and their bytes."""
+    """The number of events about connections, and their bytes."""
     lines = told(ground.folder / JOURNAL, b'"kind":"connection_')
     return len(lines), sum(map(len, lines))
 

@@ -17,7 +17,7 @@ METADATA, FETCH = 3, 1
 
 
 def old(body: bytes, client_id: bytes = APP, key: int = METADATA, version: int = 1) -> bytes:
-    """A frame with plain lengths; Metadata v1 unless said otherwise."""
+    """A frame with plain lengths; by default of Metadata v1."""
     rest = struct.pack(">hhi", key, version, 1) + client_id + body
     return struct.pack(">i", len(rest)) + rest
 
@@ -58,13 +58,13 @@ LIES = {
 @cases(LIES, on=AUDITED)
 @cases(LIES, on=FAULTY)
 def lies(ground: Ground, frame: bytes) -> str:
-    """Where the rules must know what is said, nothing passes that cannot be read, or that is denied."""
+    """Where the rules must read a request, no unreadable or denied request passes."""
     return _lied(ground, frame, denied=True)
 
 
 @cases({name: LIES[name] for name in list(LIES)[::5]}, on=OPEN)
 def passed_lies(ground: Ground, frame: bytes) -> str:
-    """Where nobody asks, what is inside a frame is the broker's business."""
+    """Without rules the proxy does not read the frame, and the broker judges its content."""
     return _lied(ground, frame, denied=False)
 
 

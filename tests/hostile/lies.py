@@ -1,4 +1,4 @@
-"""Lying answers: of the wrong length, to the wrong question, too early, twice, never, or in pieces."""
+"""Lying responses: of the wrong length, to another request, too early, twice, never, or in pieces."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.hostile.stage import Peer, silent
 from tests.hostile.trial import cases
 
 NUMBER = 7
-Lie = Callable[[bytes], bytes]  # from the honest answer to what is said
+Lie = Callable[[bytes], bytes]  # from the honest response to the bytes that are sent
 
 
 def _numbered(number: int) -> Lie:
@@ -62,7 +62,7 @@ ASKED = {
     {f"an answer {how}, to {what}": (WRONG[how], frame) for how in WRONG for what, frame in ASKED.items()}, on=BROKERS
 )
 def wrong(ground: Ground, said: tuple[Lie, bytes]) -> str:
-    """The client is answered or closed; and closed where it could be no answer to its question."""
+    """The client gets a response or is closed; it is closed where the response cannot be to its request."""
     lie, frame = said
 
     def play(peer: Peer) -> None:
@@ -103,7 +103,7 @@ BEHAVIOUR: dict[str, Callable[[Peer], object]] = {
 
 @cases({f"a broker that {what}": play for what, play in BEHAVIOUR.items()}, on=BROKERS)
 def behaves(ground: Ground, play: Callable[[Peer], object]) -> str:
-    """Whatever it does, its own clients alone suffer from it."""
+    """Whatever the broker does, it harms only its own clients."""
     client = ground.client(ground.cluster(play))
     client.send(metadata(["orders"], NUMBER) + beat(NUMBER + 1))
     client.half_close()
@@ -133,7 +133,7 @@ VERSIONS = {
 
 @cases({f"versions {what}": told for what, told in VERSIONS.items()}, on=BROKERS)
 def versions(ground: Ground, told: ApiVersionsResponse) -> str:
-    """What a broker says that it speaks."""
+    """A broker's ApiVersions response is a lie."""
 
     def play(peer: Peer) -> None:
         for _ in peer.frames():
@@ -149,7 +149,7 @@ def versions(ground: Ground, told: ApiVersionsResponse) -> str:
 
 @cases({f"a coordinator at {host[:20]!r}": host for host in ("", "a" * 300, "\0", "é")}, on=BROKERS)
 def coordinators(ground: Ground, host: str) -> str:
-    """Addresses stand in other answers, too."""
+    """FindCoordinator responses contain addresses, too."""
 
     def play(peer: Peer) -> None:
         for _ in peer.frames():
@@ -165,7 +165,7 @@ def coordinators(ground: Ground, host: str) -> str:
 
 
 def _pointing(partitions: int) -> dict[str, bytes]:
-    """Answers whose last tagged field says where brokers are (KIP-951)."""
+    """Responses whose last tagged field holds the addresses of brokers (KIP-951)."""
     made = ProduceResponse.NodeEndpoint(node_id=3, host=REAL, port=9_092)
     produced = ProduceResponse.Topic.Partition(index=0, error_code=6, base_offset=-1)
     of_produce = ProduceResponse(
@@ -186,7 +186,7 @@ POINTED = {"Produce": produce(["orders"], NUMBER, version=10), "Fetch": by_id(["
 
 @cases({f"addresses behind {size} of {what}": (size, what) for size in (1, 10_000) for what in POINTED}, on=BROKERS)
 def endpoints(ground: Ground, which: tuple[int, str]) -> str:
-    """Also where an answer is too large to be held, no address of a broker passes."""
+    """No address of a broker passes, even where a response is too large to be buffered."""
     size, what = which
     answer = _pointing(size)[what]
     client = ground.client(ground.cluster(lambda peer: [peer.send(answer) for _ in peer.frames()]))

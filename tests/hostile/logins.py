@@ -1,4 +1,4 @@
-"""Logging in, and not quite logging in: SASL as hostile clients speak it, and a broker that judges them."""
+"""Logins: SASL as hostile clients speak it, and a broker that verifies their credentials."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ KNOWN = {user: verifiers(password, ITERATIONS) for user, password in PASSWORDS.i
 
 
 def handshake(mechanism: str = "PLAIN", version: int = 1, number: int = 1) -> bytes:
-    """The client names a mechanism."""
+    """A SaslHandshake request for this mechanism."""
     return request_frame(SaslHandshakeRequest(mechanism=mechanism), version, number, "hostile")
 
 
 def token(data: bytes, version: int = 2, number: int = 2) -> bytes:
-    """The client shows a token."""
+    """A SaslAuthenticate request with this token."""
     return request_frame(SaslAuthenticateRequest(auth_bytes=data), version, number, "hostile")
 
 
@@ -40,13 +40,13 @@ def raw(data: bytes) -> bytes:
 
 
 def agree(client: Client, mechanism: str = "PLAIN") -> None:
-    """Name a mechanism, which is accepted."""
+    """Ask for a mechanism, which the proxy must accept."""
     answer = client.ask(SaslHandshakeRequest(mechanism=mechanism), 1)
     assert answer.error_code == 0, answer
 
 
 def show(client: Client, data: bytes) -> Any:
-    """Show a token; its answer, or None where the connection was closed instead."""
+    """Send a token; its response, or None where the connection was closed instead."""
     try:
         return client.ask(SaslAuthenticateRequest(auth_bytes=data), 2, 2)
     except EOFError:
@@ -54,14 +54,14 @@ def show(client: Client, data: bytes) -> Any:
 
 
 def plain(client: Client, user: str, password: str) -> bool:
-    """Whether that is good enough."""
+    """Log in by PLAIN; True where that succeeds."""
     agree(client)
     answer = show(client, f"\0{user}\0{password}".encode())
     return answer is not None and answer.error_code == 0
 
 
 def scram(client: Client, first: str, password: str = PASSWORDS["alice"], binding: str = "", final: str = "{}") -> bool:
-    """SCRAM-SHA-256 with a first message of our own, and a final one that is `final` around what it should be."""
+    """Log in by SCRAM-SHA-256 with this first message; `final` wraps the correct final message."""
     agree(client, "SCRAM-SHA-256")
     header, bare = first[: first.index(",", first.index(",") + 1) + 1], first.split(",", 2)[2]
     answer = show(client, first.encode())
@@ -79,14 +79,14 @@ def scram(client: Client, first: str, password: str = PASSWORDS["alice"], bindin
 
 
 class Anybody:
-    """Takes any bearer token: who it stands for is known to nobody."""
+    """Accepts any bearer token, and does not read its subject."""
 
     def step(self, token: bytes) -> Accepted:
         return Accepted("anybody", b"")
 
 
 def judging(peer: Peer) -> None:
-    """A broker that knows `PASSWORDS`, and answers requests of anybody that it let in."""
+    """A broker that verifies `PASSWORDS`; it answers requests of any client."""
     exchange: Any = None
     bare = False
     for frame in peer.frames():

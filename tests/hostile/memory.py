@@ -1,4 +1,4 @@
-"""Memory: frames that do not end, answers that nobody takes, and everything that the proxy might remember."""
+"""Memory: frames that do not end, responses that no client reads, and everything that the proxy might keep."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.hostile.trial import case, cases
 
 MIB = 1 << 20
 PIPES = 24  # descriptors: pipes are kept for the next large frames
-SLOWEST = 30.0  # seconds for large answers: they are read one after the other
+SLOWEST = 30.0  # seconds for large responses: the proxy handles them one after the other
 PEAK = 220  # MiB, for all connections together
 
 
 def _half(frame: bytes, size: int) -> bytes:
-    """The first half of a frame of this size, that begins like this one."""
+    """The first half of a frame of this size, with the beginning of `frame`."""
     return (SIZE.pack(size) + frame[SIZE.size :]).ljust(size // 2, b"x")
 
 
@@ -37,7 +37,7 @@ BEGUN = {"that rules ask to see": WANTED, "of Produce": PASSING}
 
 @cases({f"20 half frames {name}": frame for name, frame in BEGUN.items()}, on=RULED, peak=PEAK)
 def half_frames(ground: Ground, frame: bytes) -> str:
-    """Each is half of 100 MiB (30 in the short form), and stays that."""
+    """Each client sends half of a frame of 100 MiB (30 in the short form), and never the rest."""
     size = ground.times(30, 100) * MIB
     many = [ground.client() for _ in range(20 if not ground.long else 16)]
     taken = sum(client.push(_half(frame, size), 0.3) for client in many)
@@ -58,7 +58,7 @@ def passing_halves(ground: Ground) -> str:
     peak=80,
 )
 def one_by_one(ground: Ground, frame: bytes) -> str:
-    """What one took is there for the next."""
+    """The memory of one half frame is free for the next."""
     taken, size = 0, ground.times(20, 40) * MIB
     for _ in range(40):
         client = Client(connect(ground.port()))
@@ -69,7 +69,7 @@ def one_by_one(ground: Ground, frame: bytes) -> str:
 
 @case("40 whole frames of 5 MiB, one after the other", on=RULED, peak=PEAK)
 def whole_frames(ground: Ground) -> str:
-    """One topic with a name that no frame of the oldest brokers had room for, then bytes that mean nothing."""
+    """A Metadata request for one topic, filled up to 5 MiB with meaningless bytes."""
     frame = SIZE.pack(5 * MIB) + WANTED[SIZE.size :].ljust(5 * MIB, b"x")
     ground.stage.play = brief
     client = ground.client()
@@ -81,7 +81,7 @@ def whole_frames(ground: Ground) -> str:
 
 @case("requests under way that are refused in part: 600 short names in each", on=RULED, peak=2 * PEAK)
 def under_way(ground: Ground) -> str:
-    """What is refused is kept until the broker answers the rest, and it never does. Each is too small to be large."""
+    """The proxy keeps refusals until the broker answers the rest of a request; it never does. No frame is `LARGE`."""
     names = ["orders", *("".join(letters) for letters in islice(product(ascii_lowercase, repeat=3), 600))]
     topics = [ListOffsetsRequest.Topic(name=name, partitions=[]) for name in names]
     topics[0].partitions = [ListOffsetsRequest.Topic.Partition(partition_index=0, timestamp=-1)]
@@ -110,7 +110,7 @@ def _large(topics: int, partitions: int, told: Told) -> Play:
     peak=PEAK,
 )
 def answers(ground: Ground, read: bool) -> str:
-    """Metadata with many topics and many partitions: each answer must be held to be filtered."""
+    """Metadata with many topics and many partitions: the proxy must buffer each response to filter it."""
     ground.stage.play = _large(ground.times(300, 1_000), 100, ground.stage.told)
     many = [ground.client() if read else ground.client(receive=4096) for _ in range(8)]
     for client in many:
@@ -126,7 +126,7 @@ def answers(ground: Ground, read: bool) -> str:
 
 @case("answers that never end", on=RULED, peak=PEAK)
 def half_answers(ground: Ground) -> str:
-    """A broker says half of what it announced, to twenty clients."""
+    """A broker sends half of each announced frame, to twenty clients."""
 
     def play(peer: Peer) -> None:
         for frame in peer.frames():
@@ -164,7 +164,7 @@ def large_token(ground: Ground) -> str:
 
 @case("requests behind a token, before it is judged", on=SASL, peak=60)
 def behind_tokens(ground: Ground) -> str:
-    """They wait, but not all of them in memory."""
+    """The requests wait for authentication, but most of their bytes are not in the proxy's memory."""
     many = [ground.client() for _ in range(20)]
     said = handshake() + token(b"\0alice\0wrong") + produce(["orders"], size=10 * MIB)
     taken = sum(client.push(said, 0.2) for client in many)
@@ -174,7 +174,7 @@ def behind_tokens(ground: Ground) -> str:
 
 @case("100,000 topics, each known by a name and an id", on=RULED)
 def names_and_ids(ground: Ground) -> str:
-    """The proxy remembers names by id; not without end."""
+    """The proxy caches topic names by id, up to a limit."""
     asked = ground.times(20, 100)
     client = ground.client()
     for number in range(asked):
@@ -197,7 +197,7 @@ def decisions(ground: Ground) -> str:
 
 @case("denied names of 30,000 bytes", on=RULED)
 def long_names(ground: Ground) -> str:
-    """What is remembered of complaints is bounded in bytes, too."""
+    """The names of refused resources that the proxy keeps for its log are bounded in bytes, too."""
     asked = ground.times(2_000, 10_000)
     client = ground.client()
     for number in range(asked):
@@ -227,7 +227,7 @@ def _session(topics: int, connection: int) -> bytes:
 
 @case("fetch sessions with 2,000 topics on each of 100 connections", on=RULED, peak=PEAK)
 def sessions(ground: Ground) -> str:
-    """What is remembered of sessions goes with their connections."""
+    """The proxy frees the state of fetch sessions with their connections."""
     ground.stage.play = brief
     many = ground.times(20, 100)
     for number in range(many):

@@ -26,7 +26,7 @@ def _valid(dice: random.Random) -> bytes:
 
 
 def _told(ground: Ground, frames: list[bytes], listener: str = "clients") -> str:
-    """Each on a connection of its own, which must come to an end."""
+    """Send each frame on its own connection, which must end."""
     answered = 0
     for frame in frames:
         with Client(connect(ground.port(listener))) as client:
@@ -69,7 +69,7 @@ def odd(ground: Ground) -> str:
     on=RULED,
 )
 def denied(ground: Ground, frame: bytes) -> str:
-    """However a request about what is denied is mutated: no broker reads the name in it."""
+    """A mutated request about a denied topic may reach the broker only where it no longer names that topic."""
     dice = random.Random(SEED + 3)
     seen = _told(ground, [resized(mutated(frame, dice)) for _ in _many(ground)])
     for asked in ground.stage.asked:
@@ -79,7 +79,7 @@ def denied(ground: Ground, frame: bytes) -> str:
 
 @case("tokens and handshakes of SASL", on=SASL)
 def logins(ground: Ground) -> str:
-    """Whatever is said before authentication: no broker hears of it."""
+    """No request passes before authentication, however tokens are mutated."""
     dice = random.Random(SEED + 4)
     both = [handshake() + token(b"\0nobody\0wrong"), handshake("SCRAM-SHA-256") + token(b"n,,n=alice,r=abc")]
     answered = 0
@@ -96,7 +96,7 @@ def logins(ground: Ground) -> str:
 @case("answers of a broker, their size as it is", on=OPEN)
 @case("answers of a broker, their size as it is", on=RULED)
 def answers(ground: Ground) -> str:
-    """An answer that cannot be read does not reach the client, nor does it hurt others."""
+    """A response that cannot be decoded does not reach the client, and other clients are not affected."""
     dice = random.Random(SEED + 5)
 
     def lies(peer: Peer) -> None:
@@ -113,7 +113,7 @@ def answers(ground: Ground) -> str:
             client.ends()
             ended += 1
     ground.stage.play = honest
-    for _ in patiently("the broker is found where it really is"):  # a mutated answer may have said otherwise
+    for _ in patiently("the broker is found where it really is"):  # a mutated response may have moved it
         with Client(connect(ground.port())) as client:
             if client.ask_quietly(beat()):
                 break

@@ -1,4 +1,4 @@
-"""The admin API beside clients: orders that are dear to read, that never end, or that are not given by who may."""
+"""The admin API while clients are served: bodies that are expensive to parse or endless, and unauthorized requests."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tests.hostile.settings import FAULTY, GUARDED
 from tests.hostile.trial import case, cases
 
 MIB = 1 << 20
-MOST = 1_000  # faults of run time
+MOST = 1_000  # faults added at run time, at most
 WAITING = 50  # clients
-PATIENCE = 30.0  # seconds for one answer
+PATIENCE = 30.0  # seconds for one response
 SLOW = {"match": {"api": "Metadata", "topic": "none-such"}, "do": "hold"}
 
 
@@ -28,7 +28,7 @@ def _admin(ground: Ground, token: str = "") -> httpx.Client:
 
 
 def _filled(size: int, one: str) -> bytes:
-    """An array of as many of these as there is room for."""
+    """A JSON array of as many of these as fit into this size."""
     return ("[" + ",".join([one] * ((size - 2) // (len(one) + 1))) + "]").encode()
 
 
@@ -50,7 +50,7 @@ BODIES: dict[str, Callable[[], bytes]] = {
 
 @cases({f"faults are added: {what}": of for what, of in BODIES.items()}, on=FAULTY, peak=300, log=128)
 def bodies(ground: Ground, of: Callable[[], bytes]) -> str:
-    """All are refused, with an answer of a size that somebody can read, and none is in force afterwards."""
+    """All bodies are refused, with a response of a reasonable size, and no fault of theirs is in force afterwards."""
     body, told = of(), set()
     with _admin(ground) as admin:
         before = len(admin.get("/faults").json()["faults"])
@@ -66,7 +66,7 @@ def bodies(ground: Ground, of: Callable[[], bytes]) -> str:
 
 @case("faults are added without end", on=FAULTY, peak=100, log=256)
 def endless(ground: Ground) -> str:
-    """One more than there may be is refused; with `reset` all are gone."""
+    """A fault over the limit is refused; `reset` removes all."""
     with _admin(ground) as admin:
         try:
             whole = [{**SLOW, "name": f"fault-{n}"} for n in range(MOST)]
@@ -80,7 +80,7 @@ def endless(ground: Ground) -> str:
 
 @case("faults come and go beside clients", on=FAULTY, peak=100, log=256)
 def changing(ground: Ground) -> str:
-    """Requests are served meanwhile, and nothing of the faults that went is kept."""
+    """Requests are served meanwhile, and removed faults leave nothing in memory."""
     many, frame = ground.times(30, 300), metadata(["open-1"])
     with _admin(ground) as admin, ground.client() as client:
         for number in range(many):
@@ -108,7 +108,7 @@ def crumbs(ground: Ground) -> str:
 
 @case("many wait for the ledger", on=FAULTY, descriptors=WAITING + 10)
 def waiting(ground: Ground) -> str:
-    """They wait for entries that never come, and go. Hypercorn sees that seconds after their time to wait is over."""
+    """Clients wait for entries that never come, and leave. Hypercorn notices that seconds after their wait is over."""
     many = [Client(connect(ground.admin)) for _ in range(WAITING)]
     ground.clients += many
     for client in many:
@@ -163,7 +163,7 @@ WRONG: dict[str, Callable[[str], dict[str, str]]] = {
 
 @cases({f"a token: {what}": of for what, of in WRONG.items()}, on=GUARDED)
 def tokens(ground: Ground, of: Callable[[str], dict[str, str]]) -> str:
-    """Nobody without the token adds, takes away or sees anything; the log does not grow with those who try."""
+    """Without the token no client adds, removes or sees anything; the log does not grow with the attempts."""
     token = ground.kept["token"]
     headers = [(name.encode(), value.encode("latin-1")) for name, value in of(token).items()]
     with _admin(ground, token) as admin:

@@ -40,7 +40,7 @@ def _later(seconds: float) -> str:
 
 
 def total(rows: Sequence[Row]) -> str:
-    """How many held, and how many kept the canary's goal."""
+    """How many cases held, and how many met the goal for the canary's latency."""
     held = sum(not row.wrong for row in rows)
     met = sum(row.later <= LATER or row.case.halted for row in rows)
     took = sum(row.seconds for row in rows)

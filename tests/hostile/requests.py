@@ -1,4 +1,4 @@
-"""Requests as hostile clients need them: valid ones of each API, with arrays as long as wanted, and frames of them."""
+"""Requests of hostile clients: valid ones of each API, with arrays of any length, as frames."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def by_id(names: list[str], number: int = 1, version: int = 16, session: int = 0
 
 
 def swollen(api: Api, version: int, count: int) -> bytes:
-    """A request of this API whose every outermost array has so many elements, all of them alike."""
+    """A request of this API in which each outermost array has this many equal elements."""
     dice = random.Random(api.key)
     request: Any = make(api.request, version, dice)
     for field in api.request.fields:
@@ -72,15 +72,15 @@ def swollen(api: Api, version: int, count: int) -> bytes:
 
 
 def any_request(api: Api, version: int, dice: random.Random) -> Request:
-    """A request of this API with a value for everything."""
+    """A request of this API with a value in every field."""
     request: Request = make(api.request, version, dice)
     return request
 
 
 def names(frame: bytes) -> set[object]:
-    """The topics that a broker reads in this request: bytes behind a message, and unknown tags, name none.
+    """The topics that a broker reads in this request: not those in extra bytes after it or in unknown tags.
 
-    Nor does what a session is told to forget: brokers ask nobody whether that is allowed.
+    Topics that a fetch session drops are left out too: brokers do not authorize these.
     """
     header, at = read_request_header(frame)
     api, version = APIS[header.request_api_key], header.request_api_version
@@ -93,5 +93,5 @@ def names(frame: bytes) -> set[object]:
 
 
 def resized(frame: bytes) -> bytes:
-    """A frame whose size is what it is, after its bytes were changed."""
+    """The frame with its size corrected, after its bytes were changed."""
     return SIZE.pack(len(frame) - SIZE.size) + frame[SIZE.size :]

@@ -1,7 +1,7 @@
-"""The audit journal where it is required: no answer leaves whose event is not on disk, whatever becomes of the folder.
+"""The audit journal with policy `required`: no response leaves before its event is on disk, whatever its folder is.
 
-While it cannot be written, clients are cut and new ones refused: that is what its owner asked for. Afterwards they are
-served as before. In its folder lies, from the start, what is no file of a journal.
+While the journal cannot be written, clients are cut and new ones refused, as the policy demands. Afterwards they are
+served as before. From the start, its folder contains things that are not files of a journal.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Trouble = Callable[[Ground], AbstractContextManager[None]]
 
 
 def _asks(ground: Ground, client_id: str, times: int) -> int:
-    """How many requests are answered, on a new connection each time that one ends."""
+    """The number of requests that are answered; a new connection follows each one that ends."""
     answered = 0
     for _ in range(times):
         with suppress(OSError, EOFError), Client(connect(ground.port())) as client:
@@ -37,7 +37,7 @@ def _asks(ground: Ground, client_id: str, times: int) -> int:
 
 @contextmanager
 def _full(ground: Ground) -> Iterator[None]:
-    """No file of the process may grow."""
+    """The disk is full: no file of the process may grow."""
     before = resource.prlimit(ground.proxy.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(ground.proxy.pid, resource.RLIMIT_FSIZE, (1, before[1]))
     try:
@@ -74,7 +74,7 @@ def troubled(ground: Ground, trouble: Trouble) -> str:
 
 @case("links, pipes and folders lie there as if they were segments", on=REQUIRED)
 def strange(ground: Ground) -> str:
-    """They were there when the proxy started, and sealed what others had left."""
+    """The proxy sealed the one regular file when it started, and left the other entries alone."""
     ground.stage.play = brief
     answered = _asks(ground, "beside-strange", 5)
     assert answered, "nobody is served"
@@ -85,7 +85,7 @@ def strange(ground: Ground) -> str:
 
 @case("connections that end before a link exists", on=REQUIRED, log=128)
 def unserved(ground: Ground) -> str:
-    """Their broker is gone. Each is an event, and a flood of them few; clients of other brokers do not notice."""
+    """The broker is down. A flood of connections becomes few events, and clients of other brokers are served."""
     journal = ground.folder / JOURNAL
     before, many = size(journal), ground.times(300, 3_000)
     ground.stage.die()

@@ -1,4 +1,4 @@
-"""TLS: handshakes that are garbage, that stall, that lie about names and certificates; and what comes after them."""
+"""TLS: handshakes that are garbage, that stall, or that have wrong names or certificates."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FIRST = {
 
 @cases({f"{name} on a TLS port": said for name, said in FIRST.items()}, on=TLS)
 def begins_with(ground: Ground, said: bytes) -> str:
-    """No handshake comes about; each connection is closed."""
+    """No handshake succeeds; each connection is closed."""
     many = [ground.client() for _ in range(ground.times(10, 80))]
     for client in many:
         client.send(said)
@@ -49,7 +49,7 @@ STALLED = {"nothing": b"", "half a record's head": RECORD, "half a hello": HELLO
 
 @cases({f"{name}, then silence, on a TLS port": said for name, said in STALLED.items()}, on=TLS)
 def stalls(ground: Ground, said: bytes) -> str:
-    """A handshake has a second."""
+    """A handshake may take one second."""
     before = ground.met("handshake")
     many = [ground.client() for _ in range(ground.times(20, 80))]
     for client in many:
@@ -62,7 +62,7 @@ def stalls(ground: Ground, said: bytes) -> str:
 
 
 def trusting(ground: Ground, own: str = "") -> ssl.SSLContext:
-    """As a client trusts, showing a certificate of its own."""
+    """The TLS context of a client that trusts the proxy's CA, with a certificate of its own if `own` names one."""
     context = ssl.create_default_context(cafile=str(ground.folder / "ca.pem"))
     if own:
         context.load_cert_chain(ground.folder / f"{own}.pem", ground.folder / f"{own}.key")
@@ -72,7 +72,7 @@ def trusting(ground: Ground, own: str = "") -> ssl.SSLContext:
 def sealed(
     ground: Ground, context: ssl.SSLContext, name: str = HOST, listener: str = "clients", node: int = 2
 ) -> Client:
-    """A connection with TLS. Raises OSError where there is none."""
+    """A TLS connection. Raises OSError where the handshake fails."""
     client = Client(context.wrap_socket(connect(ground.port(listener, node)), server_hostname=name))
     ground.clients.append(client)
     return client
@@ -96,7 +96,7 @@ def old(ground: Ground, version: ssl.TLSVersion) -> str:
 
 
 def with_warning(do: Callable[[], None]) -> None:
-    """Python warns of old versions, which is what we are after."""
+    """Silence Python's warnings about old versions, which these cases use on purpose."""
     import warnings
 
     with warnings.catch_warnings():
@@ -137,7 +137,7 @@ NAMES = {
 
 @cases({f"a name (SNI) {what}": name for what, name in NAMES.items()}, on=TLS)
 def names(ground: Ground, name: str) -> str:
-    """Where brokers are told apart by name: nobody is sent to a broker by a name that is none's."""
+    """Where SNI selects the broker, an unknown name leads to no broker."""
     context = trusting(ground)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
@@ -154,7 +154,7 @@ RAW = {"is not ASCII": b"k\xc3\xa9fka", "has a NUL": b"kafka\0.example", "is emp
 
 @cases({f"a name (SNI) that {what}": name for what, name in RAW.items()}, on=TLS)
 def raw_names(ground: Ground, name: bytes) -> str:
-    """A hello by hand, with a name that no library would send."""
+    """A handmade ClientHello, with a name that no library would send."""
     entry = b"\0" + len(name).to_bytes(2, "big") + name
     listed = len(entry).to_bytes(2, "big") + entry
     extension = b"\0\0" + len(listed).to_bytes(2, "big") + listed
@@ -186,7 +186,7 @@ SHOWN: dict[str, Callable[[Ground], str]] = {
 
 @cases({f"a client's certificate: {what}": show for what, show in SHOWN.items()}, on=TLS)
 def certificates(ground: Ground, own: Callable[[Ground], str]) -> str:
-    """Where clients must show a certificate."""
+    """Clients without a valid certificate are refused where one is required."""
     context = trusting(ground, own(ground))
     return _refused(lambda: sealed(ground, context, listener="mutual"))
 
@@ -205,7 +205,7 @@ ODD = {"admin,CN=alice": "a comma", "User:admin": "a principal's form", "a" * 64
 
 @cases({f"a certificate whose name has {what}": name for name, what in ODD.items()}, on=TLS)
 def odd_names(ground: Ground, name: str) -> str:
-    """It comes in as nobody but itself: not as the super user `User:admin`."""
+    """The client is authenticated under its own name, and not as the super user `User:admin`."""
     authority: Authority = ground.kept["authority"]
     certificate, key = authority.issue(name) if "/" not in name and len(name) < 60 else authority.issue("long")
     context = trusting(ground)

@@ -1,4 +1,4 @@
-"""The settings in which attacks are tried: what is in front of the brokers, and how the canary comes in."""
+"""The settings of attacks: the proxy's configuration, and how the canary connects."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _rules(ground: Ground, managed: bool = True) -> dict[str, Any]:
 
 
 def _clusters(ground: Ground, many: int = CLUSTERS) -> dict[str, Any]:
-    """A cluster of one scripted broker for each case, so that none sees what another has done to it."""
+    """One cluster with one scripted broker for each case, so that no case sees the effects of another."""
     clusters: dict[str, Any] = {}
     listeners: dict[str, Any] = {}
     for n in range(many):
@@ -53,7 +53,7 @@ STARTING: dict[str, Play] = {
 
 
 def _starts(ground: Ground) -> dict[str, Any]:
-    """Clusters whose only broker lies when the proxy starts."""
+    """Clusters whose only broker is hostile from the proxy's start on."""
     both = _clusters(ground, len(STARTING))
     for (_, stage), play in zip(ground.unused, STARTING.values(), strict=True):
         stage.play = play
@@ -100,7 +100,7 @@ VICTIM = "a file of somebody else"
 
 
 def _required(ground: Ground) -> dict[str, Any]:
-    """With a journal in whose folder lies what is none of it."""
+    """A required journal whose folder contains links, a pipe, a folder and a broken file."""
     hour = ground.folder / JOURNAL / "date=2026-03-01" / "hour=08"
     hour.mkdir(parents=True)
     (ground.folder / VICTIM).write_text(VICTIM)
@@ -114,7 +114,7 @@ def _required(ground: Ground) -> dict[str, Any]:
     return {"plugins": [*_rules(ground)["plugins"], {"audit": required}]}
 
 
-# What they are about is what attacks ask for; the canary's topic is none of it.
+# These faults match the attacks' requests, and never the canary's topic.
 SOME_FAULTS = """\
 seed: 7
 faults:

@@ -1,4 +1,4 @@
-"""Slow clients: they say little, or late, or do not listen."""
+"""Slow clients: they send little, or late, or do not read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HALVES = {
 
 
 def _all_end(ground: Ground, clients: list[Client], limit: str, before: int) -> str:
-    """All are closed, by this limit and by nothing else: its metric says so."""
+    """All connections are closed, and by this limit alone, as its metric shows."""
     for client in clients:
         client.ends()
     by_limit = ground.met(limit) - before
@@ -32,7 +32,7 @@ def _all_end(ground: Ground, clients: list[Client], limit: str, before: int) -> 
 
 @cases({f"{name}, then silence": data for name, data in HALVES.items()}, on=OPEN)
 def first(ground: Ground, data: bytes) -> str:
-    """A connection has a second for its first request."""
+    """A connection has one second for its first request."""
     before = ground.met("first_frame")
     clients = [ground.client() for _ in range(ground.times(20, 200))]
     for client in clients:
@@ -42,7 +42,7 @@ def first(ground: Ground, data: bytes) -> str:
 
 @cases({f"{name}, then silence, after a good request": HALVES[name] for name in list(HALVES)[1:]}, on=OPEN)
 def later(ground: Ground, data: bytes) -> str:
-    """A frame that began must come to an end, also behind others."""
+    """A frame must end in time once it has begun, even after complete frames."""
     before = ground.met("frame_time")
     clients = []
     for _ in range(ground.times(20, 200)):
@@ -63,7 +63,7 @@ def drop_by_drop(ground: Ground) -> str:
 
 @case("large frames, a byte at a time", on=RULED)
 def trickles(ground: Ground) -> str:
-    """What begins a wanted frame of 90 MiB takes no memory for what did not come."""
+    """The beginning of a frame of 90 MiB that the rules must read takes no memory for bytes that did not arrive."""
     clients = [ground.client() for _ in range(30)]
     for client in clients:
         client.ask(BEAT, 4)
@@ -87,7 +87,7 @@ def patient(ground: Ground) -> str:
 @case("answers that nobody reads", on=OPEN, peak=40)
 @case("answers that nobody reads", on=TWO, peak=40)
 def answers_not_read(ground: Ground) -> str:
-    """The proxy stops reading brokers for clients that do not take their answers."""
+    """The proxy stops reading from brokers for clients that do not read their responses."""
     ground.stage.play = _echoes
     many = 10
     clients = [ground.client(receive=4096) for _ in range(many)]
@@ -115,7 +115,7 @@ def sips(ground: Ground) -> str:
 
 @case("answers of the proxy itself that nobody reads", on=RULED, peak=60)
 def refusals_not_read(ground: Ground) -> str:
-    """Refusals come without a broker: nothing but the proxy's own limits stops them."""
+    """The proxy makes refusals without a broker, so only its own limits stop them."""
     clients = [ground.client(receive=4096) for _ in range(5)]
     refused = b"".join(produce([f"secret-{number:04}" * 20], number) for number in range(2_000))
     taken = sum(client.push(refused, ground.times(1, 5)) for client in clients)

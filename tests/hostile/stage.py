@@ -1,9 +1,9 @@
-"""The scripted broker, node 2 of the cluster: it answers honestly unless a case gives it something else to do.
+"""The scripted broker, node 2 of the cluster: it answers honestly unless a case gives it another play.
 
 Rules:
-* A case sets `play`: what is done with each connection of the proxy, in a thread of its own, until it returns.
-* `heard` is every byte that ever came since the case began: what may not pass to brokers is searched in it.
-* Between two cases all its connections are closed, and it is honest again.
+* A case sets `play`. It handles each connection of the proxy, in a thread of its own, until it returns.
+* `heard` is every byte received since the case began. Cases search it for data that may not reach a broker.
+* Between two cases all connections are closed, and the broker is honest again.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class Peer:
         return bytes(data)
 
     def answer(self, frame: bytes) -> bytes:
-        """What an honest broker says to this; empty where it says nothing."""
+        """An honest broker's response to this request; empty where there is none."""
         return answer(frame, self.stage.told, self.stage.node_id) or b""
 
     def send(self, data: bytes) -> int:
-        """Send it all, and say how much that was."""
+        """Send it all, and give its length."""
         view = memoryview(data)
         while view:
             count = self.sock.send(view)
@@ -74,13 +74,13 @@ Play = Callable[[Peer], object]
 
 
 def honest(peer: Peer) -> None:
-    """As a broker is."""
+    """Answers each request as a real broker does."""
     for frame in peer.frames():
         peer.send(peer.answer(frame))
 
 
 def brief(peer: Peer) -> None:
-    """Answers with next to nothing, without reading what is asked: for requests that are dear to read."""
+    """Gives blank responses without decoding requests, for requests that are expensive to decode."""
     for frame in peer.frames():
         peer.send(empty_answer(frame))
 
@@ -92,7 +92,7 @@ def silent(peer: Peer) -> None:
 
 
 class Stage:
-    """Listens at once. `told` are the brokers of which it tells, itself unless set."""
+    """A broker that listens at once. `told` are the brokers in its responses: only itself unless a case sets more."""
 
     def __init__(self, node_id: int = NODE, port: int = 0) -> None:
         self.node_id = node_id
@@ -103,7 +103,7 @@ class Stage:
         self.reset()
 
     def reset(self) -> None:
-        """As if nothing had happened yet."""
+        """Begin anew: listen, honest, and with nothing heard."""
         self.hang_up()
         if self._listening is None:
             self._listening = listening = socket.create_server((REAL, self.port), backlog=512)
@@ -116,7 +116,7 @@ class Stage:
         self.came = 0  # connections
         self.sent = 0  # bytes
         self.over = threading.Event()
-        self.may_speak = threading.Event()  # for plays that wait for something
+        self.may_speak = threading.Event()  # a case sets it for a play that waits
 
     def hang_up(self) -> None:
         """Close all connections."""
@@ -126,7 +126,7 @@ class Stage:
                 sock.shutdown(socket.SHUT_RDWR)
 
     def die(self) -> None:
-        """Nobody listens any more, until `reset`."""
+        """Stop listening until `reset`, and close all connections."""
         listening, self._listening = self._listening, None
         if listening is not None:
             with suppress(OSError):

@@ -1,5 +1,5 @@
-"""Hostile surroundings: no descriptors, a log that goes nowhere, processes that are stopped or killed, a port that is
-taken, and an admin side that slow people use."""
+"""Hostile surroundings: no descriptors, a log that cannot be written, processes that are stopped or killed, a port
+that is taken, and slow or broken clients of the admin API."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.real.ports import free_block, free_port
 
 
 def _served(ground: Ground, what: str) -> None:
-    """A client is answered, sooner or later."""
+    """Wait until a client gets a response."""
     for _ in patiently(what):
         with suppress(OSError, EOFError), Client(connect(ground.port())) as client:
             client.sock.settimeout(0.5)
@@ -34,7 +34,7 @@ def _served(ground: Ground, what: str) -> None:
 
 
 def _angry(ground: Ground, times: int) -> None:
-    """Every connection is a line in the log, if lines come through at all."""
+    """Make this many connections, each of which is a line in the log."""
     for _ in range(times):
         with suppress(OSError), Client(connect(ground.port())) as client:
             client.send(b"GET / HTTP/1.1\r\n\r\n")
@@ -43,7 +43,7 @@ def _angry(ground: Ground, times: int) -> None:
 
 @contextmanager
 def _few_files(pid: int, more: int) -> Iterator[None]:
-    """The process may open so many files more, and no others."""
+    """The process may open only this many more files."""
     soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     used = len(list(Path(f"/proc/{pid}/fd").iterdir()))
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (used + more, hard))
@@ -55,7 +55,7 @@ def _few_files(pid: int, more: int) -> Iterator[None]:
 
 @cases({f"{more} descriptors left": more for more in (0, 1, 5, 40)}, on=OPEN, crowded=True)
 def few_files(ground: Ground, more: int) -> str:
-    """Clients wait or are refused; whoever is there is served; and when there are some again, all is well."""
+    """Clients wait or are refused, and connected ones are served. Once descriptors are free again, all are served."""
     clients = []
     with _few_files(ground.proxy.pid, more):
         for _ in range(ground.times(50, 100)):
@@ -71,7 +71,7 @@ def few_files(ground: Ground, more: int) -> str:
 
 @case("no descriptors, and a port for a new broker", on=OPEN, crowded=True)
 def no_files_for_brokers(ground: Ground) -> str:
-    """What could not be opened then can be later."""
+    """A port that could not be opened for lack of descriptors is opened later."""
     ground.stage.told = {**ground.stage.told, 4: ("127.0.0.9", 9)}
     client = ground.client()
     client.ask(BEAT, 4)
@@ -96,7 +96,7 @@ def _stuck(path: Path) -> int:
     return writing
 
 
-_unread: list[int] = []  # ends of pipes that stay open, and that nobody reads
+_unread: list[int] = []  # reading ends of pipes: they stay open and are never read
 CLOSED = Setting("a log into a closed pipe", log=_closed, alone=True)
 STUCK = Setting("a log that nobody reads", log=_stuck, alone=True)
 STUCK_TWO = Setting("a log of two workers that nobody reads", log=_stuck, workers=2, alone=True)
@@ -107,9 +107,9 @@ STUCK_TWO = Setting("a log of two workers that nobody reads", log=_stuck, worker
 @case("very many lines to say", on=STUCK)
 @case("very many lines to say", on=STUCK_TWO)
 def no_log(ground: Ground) -> str:
-    """Lines are lost; nothing else is, and how many is counted."""
+    """Log lines are lost and counted; nothing else is lost."""
     _angry(ground, ground.times(150, 2_000))
-    for number in range(100):  # names of topics and clients that are long
+    for number in range(100):  # with long names of topics and clients
         with suppress(OSError), Client(connect(ground.port())) as client:
             client.send(metadata([f"{number}" * 9_000], client_id="x" * 9_000) + b"\xff" * 20)
             client.ends()
@@ -124,7 +124,7 @@ def _served_by_canary(ground: Ground) -> None:
 
 @case("an end while nobody reads the log", on=Setting("a log that nobody reads, ending", log=_stuck, alone=True))
 def ends_unread(ground: Ground) -> str:
-    """A second proxy, told to end: it does."""
+    """A second proxy gets SIGTERM, and ends."""
     file, port = ground.folder / "other.yaml", free_block(BLOCK, HOST)
     text = ground.file.read_text().replace(f":{ground.ports['clients']}", f":{port}")
     file.write_text(text.replace(f":{ground.admin}", f":{free_port(HOST)}"))
@@ -156,7 +156,7 @@ def ends_unread(ground: Ground) -> str:
 
 @case("stopped, and going on (SIGSTOP, SIGCONT)", on=OPEN, halted=True)
 def stopped(ground: Ground) -> str:
-    """As when a machine sleeps: all connections are there afterwards."""
+    """As when a machine sleeps: all connections still work afterwards."""
     client = ground.client()
     client.ask(BEAT, 4)
     ground.proxy.send_signal(signal.SIGSTOP)
@@ -174,7 +174,7 @@ KILLED = Setting("two workers, one of them killed", workers=2, alone=True)
 
 @case("a worker is killed", on=KILLED, crowded=True, cut=True, kept=60)
 def killed(ground: Ground) -> str:
-    """Another takes its place, and its clients may come again."""
+    """Another worker takes its place, and its clients can reconnect."""
     workers = ground.watch.pids()[1:]
     for _ in range(ground.times(1, 3)):
         os.kill(ground.watch.pids()[1], signal.SIGKILL)
@@ -190,7 +190,7 @@ def killed(ground: Ground) -> str:
 
 @case("a worker is stopped for good", on=KILLED, crowded=True, cut=True, halted=True, kept=60)
 def stalled(ground: Ground) -> str:
-    """A worker that hangs: those of the other are served."""
+    """One worker hangs: clients of the other are served."""
     worker = ground.watch.pids()[1]
     os.kill(worker, signal.SIGSTOP)
     try:
@@ -203,7 +203,7 @@ def stalled(ground: Ground) -> str:
 
 @case("the port of another program", on=OPEN)
 def taken(ground: Ground) -> str:
-    """A second proxy on the same ports does not start, and says who has them."""
+    """A second proxy on the same ports does not start, and names the process that has them."""
     command = [sys.executable, "-m", "proxy", "run", str(ground.file), "--log", "json"]
     done = subprocess.run(command, capture_output=True, cwd=ROOT, timeout=20)
     assert done.returncode == 1, done.stderr
@@ -213,7 +213,7 @@ def taken(ground: Ground) -> str:
 
 @case("a port of a broker that is taken", on=OPEN)
 def broker_port_taken(ground: Ground) -> str:
-    """A broker appears whose port somebody else has: no client is told where it really is."""
+    """A new broker needs a port that another program has: no client sees the broker's real address."""
     with socket.create_server((HOST, ground.port(node=5))):
         ground.stage.told = {**ground.stage.told, 5: ("127.0.0.9", 9)}
         client = ground.client()
@@ -236,7 +236,7 @@ ADMIN = {
 
 @cases({f"the admin side is told: {what}": said for what, said in ADMIN.items()}, on=OPEN)
 def admin(ground: Ground, said: bytes) -> str:
-    """Fifty times at once; it answers others, and clients of Kafka do not notice."""
+    """Up to fifty connections at once: the admin API answers others, and Kafka clients are served."""
     many = []
     for _ in range(ground.times(20, 50)):
         client = Client(connect(ground.admin))

@@ -1,4 +1,4 @@
-"""Every attack holds. What it took, and how late the canary was, is in the report at the end of the run."""
+"""The proxy withstands every attack. The report at the end of the run shows its cost and the canary's latency."""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
-"""A trial: one attack against one ground, and what must hold whatever the attack was.
+"""A trial: one attack against one ground, and what must hold for every attack.
 
 Rules:
-* The process lives, and says nothing of a bug; every line of its log is one line of JSON.
-* The canary is served: no connection of it is cut or starved. How late it was is told, never judged here: how much
-  later than without the attack, less how much later its fellow was that goes straight to the broker.
-* Within `BACK` seconds memory and descriptors are back to what they were; log and peak stay under the case's bounds.
-* No client was told where a broker really is.
-* What the attack itself must come to, the case's own function says: by NotHeldError, or any AssertionError.
+* The process lives and logs no bug; every line of its log is one line of JSON.
+* The canary is served: none of its connections is cut or starved. Its added latency is reported, but never judged
+  here: the growth of its p99 against a time without attacks, less that of its client that bypasses the proxy.
+* Within `BACK` seconds memory and descriptors are back to their values before; log and peak stay under the case's
+  bounds.
+* No client received the real address of a broker.
+* The case's function checks the outcome of the attack: it raises NotHeldError or another AssertionError.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from tests.hostile.ground import Ground, Setting
 from tests.hostile.watch import MIB, Reading
 
 BACK = 5.0  # seconds
-PAIRS = 10  # that the canary must see with each attack, or behind it
-# What was sent, when the proxy needed to read it; and that a journal which is required cannot be written.
+PAIRS = 10  # pairs of requests of the canary, during each attack or after it
+# Errors that are not bugs: a client's or broker's bytes cannot be decoded; a required journal cannot be written.
 BLAMED = ("ProtocolError", "JournalError")
 LATER = 0.1  # seconds by which the canary's p99 may grow; a goal
-KEPT = 20  # MiB that may stay; the report says where more does
+KEPT = 20  # MiB of memory that may stay; the report marks cases where more does
 BUGS = ("a bug of the proxy", "handler failed")
 
 T = TypeVar("T")
@@ -34,24 +35,24 @@ CASES: list[Case] = []
 
 @dataclass(frozen=True)
 class Case:
-    """One attack. `run` gives what was seen; the bounds are in MiB and KiB."""
+    """One attack. `run` gives a text for the report; the others are its bounds."""
 
     group: str
     name: str
     on: Setting
     run: Callable[[Ground], str]
     kept: int = KEPT  # MiB that may stay
-    peak: int = 200  # MiB above what it was before
+    peak: int = 200  # MiB above the memory before
     log: int = 64  # KiB
-    descriptors: int = 8  # that may stay: the canary comes and goes
-    crowded: bool = False  # new clients are refused meanwhile, by a limit
-    halted: bool = False  # the process itself stands still: that the canary is late then is no fault of it
-    cut: bool = False  # those that are there may be cut once, and come again
+    descriptors: int = 8  # descriptors that may stay: the canary connects and leaves
+    crowded: bool = False  # a limit refuses new clients meanwhile
+    halted: bool = False  # the process stands still meanwhile, so the canary's latency does not count
+    cut: bool = False  # connected clients may be cut once, and reconnect
 
 
 @dataclass(frozen=True)
 class Row:
-    """What came of a case. `wrong` is empty where it held; `later`: by how many seconds the canary's p99 grew."""
+    """The result of a case. `wrong` is empty where it held; `later` is the growth of the canary's p99, in seconds."""
 
     case: Case
     seen: str
@@ -91,7 +92,7 @@ def cases(
 
 
 def attempt(ground: Ground, case: Case) -> Row:
-    """Try it."""
+    """Run one case, and check all that must hold."""
     if ground.long:
         ground.calm = ground.canary(PAIRS)
     ground.stage.reset()
@@ -101,7 +102,7 @@ def attempt(ground: Ground, case: Case) -> Row:
     seen, wrong = "", []
     try:
         seen = case.run(ground)
-    except Exception as error:  # whatever it is: the other cases are tried too
+    except Exception as error:  # any error fails this case, and the other cases still run
         wrong.append(f"{type(error).__name__}: {error}" if not isinstance(error, AssertionError) else str(error))
     seconds = time.monotonic() - began
     if any(client.leaked for client in ground.leave()):
@@ -134,7 +135,7 @@ def attempt(ground: Ground, case: Case) -> Row:
 
 
 def _later(flown: dict[str, Any], calm: dict[str, Any], name: str) -> float:
-    """By how many seconds the p99 of this canary grew more than that of its fellow that does not meet the proxy."""
+    """The growth of this client's p99 in seconds, less the growth of the client that bypasses the proxy."""
     if not flown:
         return math.inf
     grown, straight = (float(flown[each]["p99"] - calm[each]["p99"]) for each in (name, "straight"))
@@ -158,7 +159,7 @@ def _canary(flown: dict[str, Any], case: Case) -> Iterator[str]:
 
 
 def _back(ground: Ground, before: Reading, case: Case) -> Reading:
-    """The first look at which all is as before, or the last."""
+    """The first reading with memory and descriptors back in bounds, or the last reading."""
     end = time.monotonic() + BACK
     while True:
         now = ground.watch.look()
@@ -185,7 +186,7 @@ def _process(ground: Ground, before: Reading, after: Reading, case: Case) -> Ite
 
 
 def _log(ground: Ground, start: int) -> tuple[int, list[str]]:
-    """How many lines were written, and those that speak of a bug."""
+    """The number of log lines, and the first that reports a bug."""
     if not ground.watch.log.is_file():
         return 0, []
     count, bugs = 0, []

@@ -1,4 +1,4 @@
-"""All trials: every case of every class, each on its ground; one ground at a time."""
+"""All trials: every case of every class, with one ground at a time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ for name in CLASSES:
 
 
 def chosen(words: str = "") -> list[Case]:
-    """The cases with these words, those of one setting together."""
+    """The cases whose names have all of these words, sorted by setting."""
     settings = list(dict.fromkeys(case.on for case in CASES))
     found = [
         case for case in CASES if all(word in f"{case.group} {case.name} {case.on.name}" for word in words.split())
@@ -49,7 +49,7 @@ def chosen(words: str = "") -> list[Case]:
 
 
 class Grounds:
-    """The ground of the moment: kept while cases are of its setting, and made anew where a process ended."""
+    """The current ground: kept while cases have its setting, and replaced where its process ended."""
 
     def __init__(self, *, long: bool = False) -> None:
         self._long = long
@@ -65,7 +65,7 @@ class Grounds:
         return now
 
     def _start(self, setting: Setting) -> Ground:
-        """A port that was free may be taken before it is used: then others are looked for."""
+        """Start a ground. A free port may be taken before it is used, so a failed start is tried again."""
         for _ in range(ATTEMPTS - 1):
             with suppress(NotHeldError):
                 return self._stack.enter_context(Ground(setting, long=self._long))
@@ -79,7 +79,7 @@ class Grounds:
 
 
 def trials(some: Iterable[Case], *, long: bool = False) -> Iterator[Row]:
-    """Try them, one after the other."""
+    """Run these cases, one after the other."""
     with Grounds(long=long) as grounds:
         for case in some:
             yield attempt(grounds.of(case), case)

@@ -1,4 +1,4 @@
-"""Watching a process from outside: memory, descriptors, log, and whether it is there at all. Linux's /proc."""
+"""Watching a process from outside, by Linux's /proc: its memory, descriptors, children and log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MIB = 1 << 20
 
 @dataclass(frozen=True)
 class Reading:
-    """One look; bytes, summed over a process and its children."""
+    """One reading, summed over a process and its children; sizes are in bytes."""
 
     memory: int
     peak: int  # since `forget_peak`
@@ -38,17 +38,17 @@ class Watch:
         return [self._pid, *children]
 
     def look(self) -> Reading:
-        """What it takes now."""
+        """Read the current values."""
         memory = peak = descriptors = 0
         for pid in self.pids():
-            with suppress(OSError):  # it ends meanwhile
+            with suppress(OSError):  # the process ended meanwhile
                 memory += _status(pid, "VmRSS")
                 peak += _status(pid, "VmHWM")
                 descriptors += len(list(Path(f"/proc/{pid}/fd").iterdir()))
         return Reading(memory, peak, descriptors, self.log_size())
 
     def forget_peak(self) -> None:
-        """The peak begins anew."""
+        """Reset the peak to the current memory."""
         for pid in self.pids():
             with suppress(OSError):
                 Path(f"/proc/{pid}/clear_refs").write_text("5")
@@ -57,7 +57,7 @@ class Watch:
         return self.log.stat().st_size if self.log.is_file() else 0
 
     def lines(self, start: int = 0) -> Iterator[dict[str, Any]]:
-        """Its lines from this byte of the log on. Raises ValueError for one that is no JSON."""
+        """The lines of the log from this byte on. Raises ValueError for a line that is not JSON."""
         with self.log.open("rb") as file:
             file.seek(start)
             for line in file:

@@ -1,4 +1,4 @@
-"""Work: small or cheap requests that are dear to read, to judge or to answer."""
+"""Work: small or cheap requests that are expensive to decode, to authorize or to answer."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.hostile.settings import AUDITED, FAULTY, OPEN, RULED, SASL, TWO
 from tests.hostile.stage import brief
 from tests.hostile.trial import case, cases
 
-PEAK = 400  # MiB: names that were read take many times their bytes
-LARGEST = 60.0  # seconds for an answer to 50,000 elements
-MANY = 30_000, 300_000  # names: in the short form, and in the long one
+PEAK = 400  # MiB: decoded names take many times their bytes
+LARGEST = 60.0  # seconds for a response to 50,000 elements
+MANY = 30_000, 300_000  # names: in the short form, and in the long form
 
 
 def _answered(client: Client) -> int:
-    """The bytes of the answer; 0 where the connection was closed instead."""
+    """The size of the response; 0 where the connection was closed instead."""
     client.sock.settimeout(20)
     try:
         return len(client.frame())
@@ -34,7 +34,7 @@ def _answered(client: Client) -> int:
 
 
 def _asks(ground: Ground, frame: bytes, clients: int = 1) -> str:
-    """What came back."""
+    """Send a frame from so many clients, and describe the responses."""
     ground.stage.play = brief
     many = [ground.client() for _ in range(clients)]
     with ThreadPoolExecutor(clients) as pool:
@@ -68,7 +68,7 @@ NAMING: dict[str, Callable[[int], bytes]] = {
 @cases({f"very many {what}": of for what, of in NAMING.items()}, on=AUDITED, peak=PEAK)
 @cases({f"very many {what}": of for what, of in NAMING.items()}, on=FAULTY, peak=PEAK)
 def names(ground: Ground, of: Callable[[int], bytes]) -> str:
-    """One client, one request: of 300,000 names in the long form."""
+    """One client sends one request, with up to 300,000 names in the long form."""
     return _asks(ground, of(ground.times(*MANY)))
 
 
@@ -113,7 +113,7 @@ GROUPS["all others"] = tuple(each for each in CLIENT_APIS if each not in NAMED)
 @cases({f"huge arrays in APIs of {name}": apis for name, apis in GROUPS.items()}, on=AUDITED, peak=PEAK)
 @cases({f"huge arrays in APIs of {name}": apis for name, apis in GROUPS.items()}, on=FAULTY, peak=PEAK)
 def arrays(ground: Ground, apis: tuple[Api, ...]) -> str:
-    """In their oldest and their newest versions, one after the other."""
+    """Each API in its oldest and its newest version, one after the other."""
     count, came = ground.times(1_000, 50_000), 0
     ground.stage.play = brief
     for each in apis:
@@ -143,7 +143,7 @@ REGEXES = {
 
 @cases({f"a regular expression: {name}": text for name, text in REGEXES.items()}, on=RULED, peak=PEAK)
 def regexes(ground: Ground, text: str) -> str:
-    """Those of clients are matched against topics, in linear time."""
+    """The proxy matches clients' regular expressions against topics, in linear time."""
     request = ConsumerGroupHeartbeatRequest(
         group_id="open-g", member_id="m", member_epoch=0, subscribed_topic_regex=text
     )
