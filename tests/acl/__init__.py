@@ -1,1 +1,1 @@
-"""Whether Doorkeeper answers as Kafka's own authorizer. A package, so that its brokers end with its last test."""
+"""Doorkeeper must answer as Kafka's own authorizer does. A package, so that its brokers end with its last test."""

@@ -1,4 +1,4 @@
-"""What is said to Java's admin client, in few words."""
+"""Java's admin client, with short methods for the calls that tests make."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.real.java_clients import JavaClients
 
 
 class Admin:
-    """The client of one person on one side, and what is said to it."""
+    """The admin client of one user on one side."""
 
     def __init__(self, java: JavaClients, admin: Any, names: Names, topic_id: Callable[[str], bytes]) -> None:
         self.java, self.admin, self.names, self._topic_id = java, admin, names, topic_id

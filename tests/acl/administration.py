@@ -1,9 +1,9 @@
-"""What Java's newest admin client can ask: each of its calls, and of what.
+"""The calls of Java's newest admin client, and the resources that each is made for.
 
-# A call is made with the client, and with a name on the wire; it gives one future, or many.
-# What changes something stands after what asks about it, and what deletes it at the end.
-# Not here: what stands in scenarios alone, as delegation tokens and ACLs do, for what they are about is not one
-# scenario's; and abortTransaction, which says what only brokers may say through a proxy (WriteTxnMarkers).
+# A call takes the client and a name on the wire; it gives one future or a list of futures.
+# Calls that change something come after those that describe it, and calls that delete something come last.
+# Calls about delegation tokens and ACLs are in the scenarios alone, since these do not belong to one scenario.
+# abortTransaction is left out: it sends WriteTxnMarkers, which only brokers may send through a proxy.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from tests.acl.admin import Admin
 from tests.acl.language import Given
 
 MINE, SEEN, HIDDEN = "mine", "seen", "hidden"
-PEOPLE = ("alice", "carol")  # who has rights on some resources, and who has them on the cluster
-LONG = 1 << 40  # py4j makes a Long of what is no Integer
+PEOPLE = ("alice", "carol")  # alice has rights on some resources, carol on the cluster
+LONG = 1 << 40  # py4j makes a Long of a number that does not fit an Integer
 GIVEN = Given.model_validate(
     {
         "topics": (MINE, SEEN, HIDDEN),
@@ -32,7 +32,7 @@ GIVEN = Given.model_validate(
 
 
 class Call(NamedTuple):
-    """A call of the client. `told`: it tells nothing that is another on each side, or another scenario's."""
+    """A call of the client. `told`: its result can be compared; it has no values of one side or of other scenarios."""
 
     name: str
     make: Callable[[Admin, str], Any]
@@ -165,7 +165,7 @@ LAST_OF_TOPICS = [
 
 
 def everything() -> Iterator[tuple[str, Call, str]]:
-    """Who, what, and of what, in the order in which it is done."""
+    """User, call and resource name of each call, in order."""
     for who in PEOPLE:
         for calls in (TOPICS, GROUPS, TRANSACTIONS):
             yield from ((who, call, name) for call in calls for name in (MINE, SEEN, HIDDEN))

@@ -1,8 +1,8 @@
-"""Answers as a scenario tells them: without what differs between two clusters for good reasons.
+"""Responses in the form that scenarios compare: without values that may differ between two clusters.
 
-# Names are the scenario's, ids of topics are their names, errors are words. Addresses, times, ids that brokers make and
-# what one cluster throttles are left out, or stand as `<word>`. The order of elements is no part of an answer.
-# Of listings only what belongs to the scenario is told.
+# Names are the scenario's, topic ids become names, error codes become words. Addresses, times, generated ids and
+# throttle times are left out or replaced by `<word>`. The order of elements does not count.
+# Of listings, only the elements that belong to the scenario remain.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.acl.requests import NAMED
 
 NOT_REQUESTED = -(2**31)
 LEFT_OUT = {Meaning.THROTTLE_TIME, Meaning.HOST, Meaning.PORT, Meaning.CLIENT_HOST, Meaning.CLUSTER_ID}
-# Fields, by their names: measured, counted or made by one cluster.
+# Fields whose values one cluster measured, counted or generated.
 LEFT_OUT_NAMES = {
     "usable_bytes",
     "total_bytes",
@@ -34,7 +34,7 @@ LEFT_OUT_NAMES = {
     "controller_epoch",
     "endpoint_information_epoch",
 }
-# And by their APIs: what one cluster counted, and keys that the proxy does not advertise (`test_coverage` has them).
+# Such fields of one API, and API keys that the proxy does not advertise (`test_coverage` checks them).
 LEFT_OUT_OF = {
     API_VERSIONS: {"apiKeys", "finalizedFeaturesEpoch"},
     DESCRIBE_QUORUM: {"highWatermark"},
@@ -50,13 +50,13 @@ MADE = {
 }
 TIMES = re.compile(r"timestamp|time_ms$")
 MADE_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-DUMP = re.compile(r"\bRequest\(.*", re.DOTALL)  # brokers repeat requests in messages about what controllers refused
+DUMP = re.compile(r"\bRequest\(.*", re.DOTALL)  # error messages of a controller hold a dump of the request
 DUMPED = "<dump>"
-ANSWER = "answer"  # whose error stands at the top
+ANSWER = "answer"  # the name for the error of the whole response
 
 
 class Ids(Protocol):
-    """Topics by name and by id, on the wire."""
+    """Topics of one cluster by name and by id, with their names on the wire."""
 
     def name(self, topic_id: bytes) -> str | None: ...
 
@@ -64,15 +64,15 @@ class Ids(Protocol):
 
 
 class Telling:
-    """How one scenario tells answers of one cluster."""
+    """Converts responses of one cluster for one scenario."""
 
     def __init__(self, names: Names, ids: Ids) -> None:
         self.names, self.ids = names, ids
         self.left_out: set[str] = set()
-        self.named: frozenset[str] = frozenset()  # names of Kafka's own that are asked about
+        self.named: frozenset[str] = frozenset()  # Kafka's internal names in the request
 
     def tell(self, answer: Response, version: int) -> Any:
-        """The whole answer."""
+        """The whole response."""
         self.left_out = LEFT_OUT_OF.get(answer.api, set())
         return self._struct(answer, version)
 
@@ -90,7 +90,7 @@ class Telling:
         return told
 
     def _learn(self, struct: Struct, version: int) -> None:
-        """A topic's name beside its id: before all brokers know a new topic, its answer does."""
+        """Learn a topic's name and id from one struct: a response has these before all brokers know a new topic."""
         said = {field.meaning: getattr(struct, field.name) for field in struct.fields if field.present(version)}
         name, topic_id = said.get(Meaning.TOPIC_NAME), said.get(Meaning.TOPIC_ID, NO_UUID)
         if isinstance(name, str) and name and topic_id != NO_UUID and isinstance(topic_id, bytes):
@@ -103,7 +103,7 @@ class Telling:
         return sorted((self._one(field, each, version) for each in own), key=json.dumps)
 
     def _belongs(self, field: Field, value: Any, version: int) -> bool:
-        """Is this an element about something of the scenario, or about nothing that has a name?"""
+        """Is this element about a resource of the scenario, or without a name?"""
         if not isinstance(value, Struct):
             return field.meaning not in NAMED or self.names.is_own(value)
         for inner in value.fields:
@@ -155,7 +155,7 @@ class Telling:
         return "<unknown>" if name is None else self.names.plain(name)
 
     def errors(self, answer: Response, version: int) -> dict[str, str]:
-        """Every error of an answer by the name of what has it; one for all partitions of a topic, if it is the same."""
+        """Every error of a response, by resource name; one for all partitions of a topic if their errors are equal."""
         found = [(name, partition, error) for name, partition, error in self._errors(answer, version, "", None)]
         by_name: dict[str, dict[Any, str]] = {}
         for name, partition, error in found:

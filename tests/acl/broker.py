@@ -1,4 +1,4 @@
-"""The side with Kafka's own authorizer: rules are ACLs that are made and deleted as an administrator does it."""
+"""The side with Kafka's own authorizer: rules are ACLs, created and deleted as an administrator does it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Broker(Side):
         self.load({number: acls})
 
     def load(self, rules: Mapping[int, Sequence[AclRule]]) -> None:
-        """Put the rules of scenarios in force, instead of those that they had."""
+        """Replace the rules of these scenarios, and wait until they are in force."""
         new = {
             number: frozenset(binding for acl in acls for binding in bindings(acl)) for number, acls in rules.items()
         }

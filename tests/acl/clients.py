@@ -1,8 +1,8 @@
-"""Real clients at work: produce, consume and administer, in words common to all libraries.
+"""Real clients that produce, consume and administer, with one interface for all libraries.
 
-# A client is one user's on one side, with the names of one scenario; all of its work is done by one thread.
-# What a library raises leaves as it is: `told` says what it is called in Kafka, and in the library's own words.
-# A consumer polls on after a refusal, as applications may: what may be read comes all the same.
+# A client belongs to one user on one side, with the names of one scenario; one thread does all of its work.
+# A library's errors propagate unchanged: `told` gives Kafka's name of the error and the library's words.
+# A consumer polls on after a refusal, as applications may: allowed records still arrive.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from tests.acl.nodes import HOST
 from tests.real.records import patiently
 from tests.real.secured.clients import As
 
-PATIENCE = 20.0  # seconds for what a client does
+PATIENCE = 20.0  # seconds for one job of a client
 POLL = 200  # milliseconds
 COMMITTED = 1  # the offset that is committed
 Poll = Callable[[], Sequence[bytes]]
 
 NAMES = ("java-4.4.0", "java-2.3.1", "java-0.11.0.3", "librdkafka", "kafka-python", "aiokafka")
-# What each of them has to itself. Topics that no rule names are not to be seen.
+# Each client has its own copy of these. Topics that no rule names are invisible.
 GIVEN = Given.model_validate(
     {
         "topics": ("orders", "refunds", "archive", "announced", "eu-orders", "eu-closed", "secrets"),
@@ -55,23 +55,23 @@ class Told(NamedTuple):
 
     @classmethod
     def of(cls, name: str, words: str) -> Told:
-        """The words without places and times, and without the insides of a broker."""
+        """A refusal whose words have no addresses, no times and no internals of a broker."""
         words = re.sub(r"Request Request\(.*\) needs \w+ permission\.", "Cluster authorization failed.", words)
         return cls(name, re.sub(r"after \d+ ?ms", "after <time>", without_places(words)))
 
 
 def without_places(text: str) -> str:
-    """The text without where brokers listen, which is another place on each side.
+    """The text without addresses of brokers, which differ between the sides.
 
-    librdkafka says which of its connections it means: the first that is there, by chance.
+    librdkafka also names the connection; which one is up first is a matter of chance.
     """
     return re.sub(rf"{HOST}:\d+(/(bootstrap|\d+))?", "<place>", text)
 
 
 class Sent(NamedTuple):
-    """A record; in a transaction of its own where there is an id for one.
+    """A record to produce; in its own transaction where `transaction` has an id.
 
-    `group`: it commits an offset in the same transaction, of the topic that the record is sent to.
+    `group`: the same transaction commits an offset of the record's topic for this group.
     """
 
     topic: str
@@ -82,7 +82,7 @@ class Sent(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What a consumer was given: values, and refusals beside them."""
+    """The result of a consumer: values, and refusals beside them."""
 
     values: list[str]
     refusals: list[Told]
@@ -91,17 +91,17 @@ class Read(NamedTuple):
 class Client(ABC):
     """A client of one library."""
 
-    errors: type[Exception]  # what the library raises
+    errors: type[Exception]  # the base of the library's errors
 
     def __init__(self, who: As, names: Names) -> None:
         self.who, self.names = who, names
 
     def own(self, names: Sequence[str]) -> list[str]:
-        """Those that are the scenario's, as it calls them."""
+        """The names that belong to the scenario, without its prefix."""
         return sorted(self.names.plain(name) for name in names if self.names.is_own(name))
 
     def consume(self, group: str, topics: Sequence[str], count: int, refused: bool, **more: Any) -> Read:
-        """So many values at the least, and a refusal where one is expected; any other one ends it.
+        """Consume at least `count` values, and a refusal if `refused`; otherwise the first refusal ends it.
 
         `assigned`: it takes the first partition of each topic, and joins no group. `matching`: the topic is a
         regular expression.
@@ -118,60 +118,60 @@ class Client(ABC):
                         told[self.told(error)] = None
                     if (told and not refused) or (len(values) >= count and bool(told) == refused):
                         break
-        except self.errors as error:  # it did not even begin
+        except self.errors as error:  # the consumer could not be created or subscribed
             told[self.told(error)] = None
         return Read(sorted(value.decode() for value in values), list(told))
 
     @abstractmethod
     def told(self, error: Any) -> Told:
-        """What an error of the library says."""
+        """An error of the library as a refusal."""
 
     @abstractmethod
     def produce(self, sent: Sent) -> None:
-        """One record, acknowledged."""
+        """Produce one record, and wait for its acknowledgement."""
 
     @abstractmethod
     def consuming(
         self, group: str, topics: list[str], assigned: bool = False, matching: bool = False, **more: Any
     ) -> AbstractContextManager[Poll]:
-        """A consumer that begins with the first records; what is `assigned` is not committed."""
+        """A consumer that begins with the first records; with `assigned` it commits no offsets."""
 
     @abstractmethod
     def topics(self) -> list[str]:
-        """All topics that it is told of."""
+        """All topics that the client sees."""
 
     @abstractmethod
     def groups(self) -> list[str]:
-        """All groups that it is told of."""
+        """All groups that the client sees."""
 
     @abstractmethod
     def create(self, topic: str) -> None:
-        """A topic."""
+        """Create a topic."""
 
     @abstractmethod
     def delete(self, topic: str) -> None:
-        """A topic."""
+        """Delete a topic."""
 
     @abstractmethod
     def describe(self, group: str) -> None:
-        """A group."""
+        """Describe a group."""
 
     def alter(self, name: str, setting: str, value: str) -> None:
-        """One setting of a topic; of a group where it is one of those."""
+        """Alter one setting of a topic, or of a group where the setting is a group's."""
         raise NotImplementedError
 
     def configs(self, topic: str) -> None:
-        """The configuration of a topic."""
+        """Describe the configuration of a topic."""
         raise NotImplementedError
 
     def rules(self) -> None:
-        """All ACLs."""
+        """Describe all ACLs."""
         raise NotImplementedError
 
     def allow(self, topic: str) -> None:
-        """An ACL about a topic."""
+        """Create an ACL about a topic."""
         raise NotImplementedError
 
     def disallow(self, topic: str) -> None:
-        """The ACLs about a topic are no longer wanted."""
+        """Delete the ACLs about a topic."""
         raise NotImplementedError

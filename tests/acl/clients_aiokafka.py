@@ -1,4 +1,4 @@
-"""aiokafka at work: each job is one run of a loop."""
+"""aiokafka as a client: each job is one run of an event loop."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Aiokafka(Client):
                 loop.run(consumer.stop())
 
     async def _consumer(self, topics: Sequence[str], assigned: bool, matching: bool, more: Mapping[str, Any]) -> Any:
-        """Made where a loop runs."""
+        """Make a consumer; aiokafka needs a running event loop for it."""
         named = () if assigned or matching else topics
         consumer = aiokafka.AIOKafkaConsumer(*named, **self.settings, **more)
         if matching:

@@ -1,4 +1,4 @@
-"""Java's clients at work: Kafka's own, of one release."""
+"""Kafka's Java clients of one release."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.real.way import Way
 
 
 class JavaClient(Client):
-    """Kafka's own, of one release."""
+    """Kafka's Java client of one release."""
 
     errors = Py4JJavaError
 
@@ -50,7 +50,7 @@ class JavaClient(Client):
                     offsets = {self._partition(record.topic()): consumer.OffsetAndMetadata(COMMITTED)}
                     producer.sendOffsetsToTransaction(offsets, self._metadata(self.names.wire(sent.group)))
             except self.errors:
-                producer.abortTransaction()  # the old ones close for half a minute without it
+                producer.abortTransaction()  # old releases take half a minute to close without it
                 raise
             producer.commitTransaction()
 
@@ -58,7 +58,7 @@ class JavaClient(Client):
         return self.java.jvm.org.apache.kafka.common.TopicPartition(topic, 0)
 
     def _metadata(self, group: str) -> Any:
-        """What says to a transaction which group: its name in the old ones."""
+        """The consumer group of a transaction; old releases take only its name."""
         return group if self.java.release < "2.5" else self.java.clients.consumer.ConsumerGroupMetadata(group)
 
     @contextmanager
@@ -76,7 +76,7 @@ class JavaClient(Client):
             yield lambda: [bytes(record.value()) for record in self.java.poll(consumer, POLL)]
 
     def _expression(self, text: str, resolved_by_the_broker: bool) -> list[Any]:
-        """What is said of an expression; the oldest want somebody beside it who hears of what is assigned."""
+        """The arguments to subscribe by expression; the oldest release needs a rebalance listener too."""
         if resolved_by_the_broker:
             return [self.java.clients.consumer.SubscriptionPattern(text)]
         compiled = self.java.jvm.java.util.regex.Pattern.compile(text)

@@ -1,4 +1,4 @@
-"""confluent-kafka, which is librdkafka, and kafka-python at work."""
+"""The Python clients confluent-kafka, which is librdkafka, and kafka-python."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Librdkafka(Client):
             raise KafkaException(failed[0])
 
     def _metadata(self, group: str) -> Any:
-        """What says to a transaction which group."""
+        """The consumer group of a transaction."""
         consumer = Consumer(self.settings | {"group.id": group})
         try:
             return consumer.consumer_group_metadata()

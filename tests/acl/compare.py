@@ -1,4 +1,4 @@
-"""Told answers: a value by its path, and whether two sides tell the same."""
+"""Comparing converted responses: a value by its path, and whether two sides are alike."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _at(told: Any, parts: list[str], path: str) -> Any:
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Do two sides tell the same? A message that holds a dump of the request need not be repeated."""
+    """Are two sides alike? An error message with a dump of the request matches any text."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):

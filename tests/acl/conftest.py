@@ -1,4 +1,4 @@
-"""What the scenarios are played on."""
+"""The clusters and proxies that scenarios are played on."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tests.acl.sides import Sides
 
 
 class Worlds:
-    """Clusters and Doorkeeper for the scenarios of each kind; those that nobody asks for are never started.
+    """Clusters and Doorkeeper for the scenarios of each kind, started on first use.
 
-    The broker without an authorizer is the same for all.
+    All kinds share the broker without an authorizer.
     """
 
     def __init__(self, folder: Path, scenarios: Sequence[Scenario], stack: ExitStack) -> None:
@@ -31,18 +31,18 @@ class Worlds:
     def _sides(self, unmatched: str) -> Sides:
         some = [each for each in self._scenarios if each.unmatched == unmatched]
         sides = Sides(self._folder / unmatched, some, self._behind)
-        self._ready()  # the other node starts meanwhile
+        self._ready()  # the node with the authorizer starts meanwhile
         return self._stack.enter_context(sides)
 
 
 @pytest.fixture(scope="package")
 def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worlds]:
-    """Started once for this folder, with what all scenarios are given."""
+    """The worlds of this folder, shared by all its tests, with the topics and rules of all scenarios."""
     with ExitStack() as stack:
         yield Worlds(tmp_path_factory.mktemp("acl"), everybody(), stack)
 
 
 @pytest.fixture(scope="package")
 def sides(worlds: Worlds) -> Sides:
-    """Where nothing is allowed that no rule allows."""
+    """The sides that deny everything that no rule allows."""
     return worlds.sides("deny")

@@ -1,4 +1,4 @@
-"""What clients write into bytes and texts that brokers pass on: subscriptions, assignments, ids, who they are."""
+"""Bytes and texts that clients make and brokers pass on: subscriptions, assignments and ids."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def _text(value: str) -> bytes:
 
 
 def subscription(topic: str) -> bytes:
-    """ConsumerProtocolSubscription v0: what a consumer wants to read."""
+    """ConsumerProtocolSubscription v0: the topics that a consumer subscribes to."""
     return bytes(2) + (1).to_bytes(4, "big") + _text(topic) + b"\xff\xff\xff\xff"
 
 
 def assignment(topic: str) -> bytes:
-    """ConsumerProtocolAssignment v0: what a consumer is to read, the first partition of a topic."""
+    """ConsumerProtocolAssignment v0: the first partition of a topic."""
     one = (1).to_bytes(4, "big")
     return bytes(2) + one + _text(topic) + one + bytes(4) + b"\xff\xff\xff\xff"

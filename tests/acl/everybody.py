@@ -1,6 +1,6 @@
-"""All who are there at once: those of the scenarios, and the clients, each with what is its own.
+"""All scenarios at once: those of the files, and one for each real client, with its own topics and rules.
 
-# No client meets what another left.
+# No client sees the effects of another.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CLIENTS: Mapping[str, tuple[Given, tuple[str, ...]]] = {
 
 @cache
 def everybody() -> tuple[Scenario, ...]:
-    """The scenarios of the files, and for each client one without steps: what it is given is made."""
+    """The scenarios of the files, and one without steps for each client, which only prepares its topics and rules."""
     scenarios = load()
     for number, (name, (given, people)) in enumerate(CLIENTS.items(), len(scenarios) + 1):
         scenarios.append(Scenario(number, "clients", "deny", name, given, steps=(), people=people))
@@ -30,5 +30,5 @@ def everybody() -> tuple[Scenario, ...]:
 
 
 def own(name: str) -> Scenario:
-    """That of one client."""
+    """The scenario of one client."""
     return next(each for each in everybody() if each.theme == "clients" and each.name == name)

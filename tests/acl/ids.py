@@ -1,4 +1,4 @@
-"""Topics of one cluster by their names and by their ids, on the wire."""
+"""Topics of one cluster by their names on the wire and by their ids."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.acl.wire import Wire
 
 
 class Ids:
-    """Topics of one cluster by name and by id; what has no topic gets an id of its own that no cluster knows."""
+    """Topics of one cluster by name and by id; a name without a topic gets an id that no cluster knows."""
 
     def __init__(self, trusted: Wire) -> None:
         self._trusted = trusted
@@ -19,7 +19,7 @@ class Ids:
         self._names: dict[bytes, str] = {}
 
     def of(self, name: str) -> bytes:
-        """The id of a topic as it is now."""
+        """The current id of a topic."""
         if name not in self._ids:
             (topic,) = self._ask(MetadataRequest.Topic(name=name, topic_id=NO_UUID))
             if topic.error_code:

@@ -1,4 +1,4 @@
-"""The language of the scenarios: given rules and topics, when somebody asks something, then this is the answer.
+"""The language of the scenarios: given rules and topics, when a user sends a request, then this is the response.
 
     scenarios:
       - name: a producer without Write is refused topic by topic
@@ -9,13 +9,13 @@
         when: {as: alice, api: Produce, versions: all, request: {topicData: [orders, secrets]}}
         then: {orders: NONE, secrets: TOPIC_AUTHORIZATION_FAILED}
 
-# Names are a scenario's own: its `orders` and its `alice` are nobody else's. Only `admin`, a super user, is
-# everybody's, and `nobody` has not said who they are.
-# A story of several requests stands under `steps`, each with its own `then`; without one, no error may come.
-# `then` is the error of everything that has one: one word for all, or one for each name; `closed` and `nothing` where
-# no answer comes. `shows` are values by their paths.
-# What differs by version stands under `v0-4` and `v5+`.
-# Everything wrong with a file is told at once, each with its place and a way out.
+# Names belong to one scenario: no other has its `orders` or its `alice`. All scenarios share `admin`, a super user,
+# and `nobody`, a client that does not authenticate.
+# A scenario of several requests has `steps`, each with its own `then`; without a `then` there must be no error.
+# `then` gives every error of the response: one word for all, or one for each name; `closed` or `nothing` where there
+# is no response. `shows` gives values by their paths.
+# Expectations that differ by version are under `v0-4` and `v5+`.
+# All mistakes in a file are reported at once, each with its place and a way out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from rules.model import AclRule
 
 SPAN = re.compile(r"v?(\d+)(?:(\+)|-(\d+))?")
 FOR_VERSIONS = re.compile(r"v\d+(\+|-\d+)?")
-CLOSED, NOTHING = "closed", "nothing"  # instead of an answer: the connection is closed; none comes, by agreement
+CLOSED, NOTHING = "closed", "nothing"  # instead of a response: the connection is closed; the API has none (acks=0)
 NEWEST = 99
 
 
@@ -46,7 +46,7 @@ def span(text: str) -> range:
 
 
 def in_version(said: Any, version: int) -> Any:
-    """What of `then` or `shows` is said of this version."""
+    """The part of `then` or `shows` for this version."""
     if not isinstance(said, dict):
         return said
     spans = {key: value for key, value in said.items() if FOR_VERSIONS.fullmatch(key)}
@@ -78,7 +78,7 @@ def _versions(value: object) -> range | None:
 
 
 def _topics(value: object) -> dict[str, int]:
-    """Topics with one partition, or with as many as stand beside their names."""
+    """Topics with one partition each, or with the number beside each name."""
     named = value if isinstance(value, dict) else dict.fromkeys(value, 1) if isinstance(value, tuple) else None
     if named is None or not all(isinstance(count, int) and count > 0 for count in named.values()):
         raise wrong(f"{shown(value)} is no list of topics", 'write e.g. "[orders]" or "{orders: 3}"')

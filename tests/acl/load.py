@@ -1,4 +1,4 @@
-"""From files to scenarios: read, validate, and say everything that is wrong with any of them at once."""
+"""Load scenario files: read and validate them, and report all mistakes in all files at once."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Scenario:
     """One scenario, and its number among all."""
 
     number: int
-    theme: str  # the file that it stands in
+    theme: str  # the name of its file
     unmatched: str
     name: str
     given: Given
     steps: tuple[Step, ...]
-    people: tuple[str, ...] = ()  # who comes, beside those who ask in its steps
+    people: tuple[str, ...] = ()  # users beside those in its steps
 
 
 def load(folder: Path = FOLDER) -> list[Scenario]:
@@ -54,7 +54,7 @@ def _only(told: Told) -> Step:
 
 
 def examined(text: str, name: str) -> Scenarios:
-    """What a text says. Raises BadFileError."""
+    """Parse and check the text of a file. Raises BadFileError."""
     found = FORM.examine(text, name, {})
     raw = found.reading.value
     listed = raw.get("scenarios") if isinstance(raw, dict) else None

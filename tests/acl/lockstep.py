@@ -1,6 +1,6 @@
-"""Playing a sequence on both sides at once: what each of its requests comes to, and where the sides differ.
+"""Playing a sequence on both sides in lockstep: the result of each request, and where the sides differ.
 
-# What a client can tell by design (rules/README.md) is no difference; a session of which it can is not used any more.
+# A difference that a client may see by design (rules/README.md) does not count, but its session is not used again.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ SHARE_VERSION = 1
 FORMERLY = ", formerly"
 UNTIMELY = (ErrorCode.INVALID_FETCH_SESSION_EPOCH, ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
 INVENTED = 999_999_999
-Errors = dict[str, tuple[int, bool]]  # by partition: the error (of acknowledging too), and whether there are records
+Errors = dict[str, tuple[int, bool]]  # by partition: error, and whether it has records (shares: an acknowledge error)
 
 
 class Told(NamedTuple):
-    """What an answer says: the error of all of it, whether there is a session, and what it says of partitions."""
+    """The result of a request: the error of the response, whether it has a session, and each partition's result."""
 
     error: int
     session: bool
@@ -42,14 +42,14 @@ class Told(NamedTuple):
 
 @dataclass
 class Opened:
-    """A session as its client sees it."""
+    """A fetch session as its client sees it."""
 
     id: int
     who: int
     epoch: int = 1  # of the next request
     usable: bool = True
-    rules: int = 0  # in force at its last request
-    repeated: bool = False  # then offsets may have passed unread
+    rules: int = 0  # how often rules had changed at its last request
+    repeated: bool = False  # it had repeated fetches, whose offsets the proxy may not have read
 
 
 @dataclass
@@ -90,7 +90,7 @@ class Play:
         return cls(topic=self.names.wire(part.topic), partitions=partitions)
 
     def fetch(self, step: Fetch, session: Opened | None) -> Told:
-        """Ask once."""
+        """Send one Fetch request."""
         asked = FetchRequest.Topic.Partition
         epoch = epoch_of(step.epoch, 1 if session is None else session.epoch)
         request = FetchRequest(
@@ -125,7 +125,7 @@ class Play:
         return Told(answer.error_code, bool(answer.session_id), parts)
 
     def share(self, step: ShareFetch) -> Told:
-        """Ask for shared records, or acknowledge some. Of what is served only that it is: others hold records too."""
+        """Send a ShareFetch or ShareAcknowledge. Only refusals are compared: served records depend on other members."""
         cls: Any = ShareAcknowledgeRequest if step.alone else ShareFetchRequest
         epoch = epoch_of(step.epoch, self.shares.get(step.who, 1))
         partition = cls.Topic.Partition
@@ -192,12 +192,12 @@ def _deleted(name: str) -> DeleteTopicsRequest.Topic:
 
 
 def epoch_of(word: str, following: int) -> int:
-    """The number that a client means by this word."""
+    """The epoch for this word."""
     return {FULL: 0, LAST: -1, NEXT: following, "again": following - 1, "ahead": following + 1, "below": -5}[word]
 
 
 def differences(sides: Sequence[Side], number: int, steps: Sequence[Step]) -> Iterator[str]:
-    """Play these steps. Gives where the sides differ, and ends there."""
+    """Play these steps. Gives the first difference between the sides, and ends there."""
     names = Names(number)
     broker, proxy = plays = [Play(side, names) for side in sides]
     rules = 0
@@ -237,7 +237,7 @@ def allowed(step: Allow) -> list[AclRule]:
 
 
 def fetched(step: Fetch, broker: Play, proxy: Play, rules: int) -> str | None:
-    """One fetch on both sides. Gives how they differ."""
+    """Play one fetch on both sides. Gives their difference."""
     used = [_session(step, play) for play in (broker, proxy)]
     if any(session is not None and not session.usable for session in used):
         return None
@@ -263,7 +263,7 @@ def _session(step: Fetch, play: Play) -> Opened | None:
 
 
 def _forgiven(one: Told, other: Told) -> Told:
-    """Of a topic that is no more Doorkeeper knows the name, and may refuse it by that."""
+    """Doorkeeper remembers the name of a deleted topic, so it may refuse the old id by this name."""
     parts = {
         name: said
         if not (FORMERLY in name and said[0] == ErrorCode.TOPIC_AUTHORIZATION_FAILED)
@@ -274,11 +274,11 @@ def _forgiven(one: Told, other: Told) -> Told:
 
 
 def _may_differ(step: Fetch, one: Told, other: Told, session: Opened | None, rules: int) -> bool:
-    """Is it what a client can tell by design?"""
+    """Is this a difference that a client may see by design?"""
     if other.error == ErrorCode.FETCH_SESSION_ID_NOT_FOUND and session is not None:
         return session.who != step.who or (session.repeated and session.rules != rules)
     if one.error == ErrorCode.FETCH_SESSION_ID_NOT_FOUND and other.error in UNTIMELY:
-        return True  # somebody else ended it
-    # Where nothing may be read there is no session, and what is asked for and forgotten at once is served for once.
+        return True  # another client ended the session
+    # Doorkeeper opens no session without a readable topic, and serves once a topic that is both fetched and forgotten.
     nothing = any(all(error for error, _ in told.parts.values()) for told in (one, other))
     return not one.error and not other.error and one.session and not other.session and nothing

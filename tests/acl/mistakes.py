@@ -1,4 +1,4 @@
-"""Mistakes in scenario files that no option can know by itself, each with the path of what to change."""
+"""Mistakes in scenario files that concern more than one option, each with the path of the value to change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.acl.names import OWN
 
 
 def mistakes(path: Path, told: Told, *, closes: bool) -> Iterator[Finding]:
-    """Everything wrong with one scenario; rules that `close` what was open to all would change others."""
+    """All mistakes in one scenario. `closes`: a resource is open to all until a rule names it, in any scenario."""
     yield from _findings(path, told)
     yield from _reaching(path, told, closes)
 
@@ -38,7 +38,7 @@ def _findings(path: Path, told: Told) -> Iterator[Finding]:
 
 
 def _reaching(path: Path, told: Told, closes: bool) -> Iterator[Finding]:
-    """Rules that would change what other scenarios come to."""
+    """Rules that would change the results of other scenarios."""
     yield from _far((*path, "given", "acls"), told.given.acls, closes)
     for index, step in enumerate(told.steps):
         yield from _far((*path, "steps", index, "acls"), step.acls or (), closes)
@@ -52,7 +52,7 @@ def _far(path: Path, acls: tuple[AclRule, ...], closes: bool) -> Iterator[Findin
             fact = "without this rule everybody may, in every scenario"
             yield Finding((*path, index), f"{fact}; name topics, groups or transactional ids of this scenario")
         elif EVERYBODY in acl.principals and (writes or wide):
-            fact = "this holds for everybody, in every scenario"  # any topic to write is enough for InitProducerId
+            fact = "this holds for everybody, in every scenario"  # Write on any topic is enough for InitProducerId
             yield Finding((*path, index), f"{fact}; say who, or let everybody only read topics of this scenario")
 
 
@@ -65,7 +65,7 @@ def _asked(path: Path, when: When) -> Iterator[Finding]:
 
 
 def _unknown(path: Path, struct: type[Struct], said: Any, where: str) -> Iterator[Finding]:
-    """Fields that no version of a request has."""
+    """Unknown fields: no version of the request has them."""
     if not isinstance(said, dict):
         return
     fields = {field.json: field for field in struct.fields}
@@ -81,7 +81,7 @@ def _unknown(path: Path, struct: type[Struct], said: Any, where: str) -> Iterato
 
 
 def _expected(path: Path, then: Any) -> Iterator[Finding]:
-    """Words that are no errors."""
+    """Unknown names of errors."""
     if then is None or (isinstance(then, str) and then in (CLOSED, NOTHING)):
         return
     for inner, word in _words((*path, "then"), then):

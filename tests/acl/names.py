@@ -1,7 +1,7 @@
-"""Names of one scenario, and what they are on the wire: all scenarios are in force at once, and none sees another.
+"""Names of one scenario, and their form on the wire: all scenarios are in force at once, and none sees another.
 
-# A name gets the scenario's beginning: `orders` of scenario 17 is `s17-orders`, and so do prefixes. A `*` stays.
-# `admin` and names of Kafka's own (`__consumer_offsets`) are the same for all.
+# Names and prefixes get the scenario's prefix: `orders` of scenario 17 is `s17-orders`. A `*` stays.
+# `admin` and Kafka's internal names (`__consumer_offsets`) are the same for all.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from rules.values import Pattern
 from rules.vocabulary import EVERYBODY, WILDCARD, PatternType, ResourceType
 
 SUPER_USER = "admin"
-NOBODY = "nobody"  # who has not said who they are
-MOST_VERSIONS = 20  # no API has had more
+NOBODY = "nobody"  # a client that does not authenticate
+MOST_VERSIONS = 20  # no API has more
 OWN = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
 
 
@@ -26,18 +26,18 @@ class Names:
         self.beginning = f"s{number}-"
 
     def wire(self, name: str) -> str:
-        """What a name of the scenario is on the wire."""
+        """A name of the scenario in its form on the wire."""
         if not name or name in (SUPER_USER, WILDCARD) or name.startswith("__"):
             return name
         return self.beginning + name
 
     def principal(self, principal: str) -> str:
-        """The same for `User:alice`."""
+        """A principal, such as `User:alice`, in its form on the wire."""
         kind, colon, name = principal.partition(":")
         return principal if principal == EVERYBODY else f"{kind}{colon}{self.wire(name)}"
 
     def plain(self, text: str) -> str:
-        """A text from the wire as the scenario would say it."""
+        """A text from the wire, with the scenario's names."""
         return text.replace(self.beginning, "")
 
     def is_own(self, name: str) -> bool:
@@ -45,7 +45,7 @@ class Names:
         return name.startswith(self.beginning)
 
     def rules(self, acls: Iterable[AclRule]) -> list[AclRule]:
-        """The rules, about the names on the wire."""
+        """The rules, with the names on the wire."""
         return [acl.model_copy(update=dict(self._changed(acl))) for acl in acls]
 
     def _changed(self, acl: AclRule) -> Iterable[tuple[str, tuple[object, ...]]]:
@@ -68,10 +68,10 @@ class Names:
 
 
 def versioned(text: str, version: int) -> str:
-    """A name that is another in each version: `orders-$version`."""
+    """Fill the version into a name that differs by version: `orders-$version`."""
     return re.sub(r"\$version\b", str(version), text)
 
 
 def in_versions(text: str) -> list[str]:
-    """The names that such a text stands for."""
+    """All names that such a text stands for."""
     return list(dict.fromkeys(versioned(text, version) for version in range(MOST_VERSIONS)))

@@ -1,6 +1,6 @@
-"""The two clusters, of one node each: one that has Kafka's own authorizer, and one without any.
+"""The two clusters of one node each: one with Kafka's own authorizer, and one without an authorizer.
 
-Clients come by SASL PLAIN, and everybody has the same password; who comes by the trusted port may do everything.
+Clients authenticate by SASL PLAIN, all with the same password; clients of the trusted port may do everything.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ UNMATCHED = {"deny": "", "allow": "allow.everyone.if.no.acl.found=true\n"}
 
 
 class Node:
-    """A broker and controller; a context that ends it."""
+    """One broker that is its own controller; a context that ends it."""
 
     def __init__(self, folder: Path, users: Iterable[str], more: str = "") -> None:
         folder.mkdir(parents=True)
@@ -87,7 +87,7 @@ class Node:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.program.kill()  # nothing of its data is wanted again
+        self.program.kill()  # its data is not needed again
         shutil.rmtree(self.folder / "data", ignore_errors=True)
 
     def _run(self, main: str, *arguments: str) -> Program:

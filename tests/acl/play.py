@@ -1,4 +1,4 @@
-"""Playing a scenario on one side: what each of its requests comes to, and whether that is what its file says."""
+"""Playing a scenario on one side: the outcome of each request, and whether it is the one in the file."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.acl.requests import Asking
 from tests.acl.side import Side
 from tests.acl.wire import Wire
 
-# A client asks again on these: a coordinator that is about to be ready, a transaction that is about to end.
+# Errors that clients retry: a coordinator is not ready yet, or a transaction is about to end.
 AGAIN = {"COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR", "CONCURRENT_TRANSACTIONS"}
 PATIENCE = 60.0
 
 
 class Outcome(NamedTuple):
-    """What one request in one version came to: the errors by name and the whole answer, or how it ended without one."""
+    """The outcome of one request in one version: errors by name and the converted response, or how it ended without."""
 
     step: int
     api: Api
@@ -40,7 +40,7 @@ class Outcome(NamedTuple):
 
 
 def versions(step: Step, spoken: Mapping[int, range]) -> list[int]:
-    """The versions in which a request is asked: those of its step that clients may send; of what they may not, all."""
+    """The versions of a step that clients may send; all versions of an API that clients may not send."""
     served = spoken.get(step.api.key, step.api.versions)
     if step.versions is None:
         return [served[-1]]
@@ -59,7 +59,7 @@ class Player:
         self._wires: dict[tuple[str, str], Wire] = {}
 
     def play(self) -> list[Outcome]:
-        """All of it, from what is given to the last answer."""
+        """Prepare what is given, then play all steps."""
         try:
             self._prepare()
             return list(self._play())
@@ -128,7 +128,7 @@ class Player:
         return Outcome(index, step.api, version, None, errors, told)
 
     def _settled(self, wire: Wire, request: Request, version: int) -> tuple[Any, dict[str, str]]:
-        """The answer, as soon as it is none of those after which clients ask again."""
+        """Send the request until its response has no error that clients retry."""
         end = time.monotonic() + PATIENCE
         while True:
             answer = wire.ask(request, version)
@@ -150,7 +150,7 @@ class Player:
 
 
 def plain(struct: Any) -> Any:
-    """A message as plain values under Kafka's names, untold."""
+    """A message as plain values under Kafka's names, not converted."""
     if isinstance(struct, list):
         return [plain(each) for each in struct]
     if not isinstance(struct, Struct):
@@ -159,7 +159,7 @@ def plain(struct: Any) -> Any:
 
 
 def mismatch(step: Step, outcome: Outcome) -> str | None:
-    """How an outcome differs from what the file says of it."""
+    """The difference between an outcome and the file's expectation; None where they agree."""
     then = in_version(step.then, outcome.version)
     if isinstance(then, str) and then in (CLOSED, NOTHING):
         return None if outcome.end == then else f"not {then}, but {outcome.end or outcome.errors}"

@@ -1,4 +1,4 @@
-"""What scenarios are given: their topics are made, all at once, and the coordinators woken."""
+"""Preparing the scenarios: create all topics at once, and start the coordinators."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.acl.names import Names, in_versions
 from tests.acl.nodes import Node
 from tests.acl.wire import Wire
 
-PATIENCE = 30.0  # seconds until what was changed is in force
+PATIENCE = 30.0  # seconds until a change is in force
 
 
 def prepare(node: Node, scenarios: Iterable[Scenario]) -> None:
-    """Make all topics, and wake the coordinators."""
+    """Create all topics, and wait for them and for the coordinators."""
     trusted = Wire(node.trusted)
     named = topics(scenarios)
     Topic = CreateTopicsRequest.Topic  # noqa: N806
@@ -44,7 +44,7 @@ def prepare(node: Node, scenarios: Iterable[Scenario]) -> None:
 
 
 def topics(scenarios: Iterable[Scenario]) -> dict[str, int]:
-    """All topics that scenarios are given, on the wire, and their numbers of partitions."""
+    """All topics of the scenarios, by name on the wire, with their numbers of partitions."""
     found: dict[str, int] = {}
     for each in scenarios:
         names = Names(each.number)
@@ -54,7 +54,7 @@ def topics(scenarios: Iterable[Scenario]) -> dict[str, int]:
 
 
 def errors(answer: Response) -> Iterator[int]:
-    """Every error code of an answer, of whatever is in it."""
+    """Every error code in a response, at any depth."""
 
     def within(struct: Struct) -> Iterator[int]:
         for field in struct.fields:
@@ -76,7 +76,7 @@ def checked(answer: Response) -> Response:
 
 
 def until(holds: Callable[[], bool], what: str) -> None:
-    """Ask until it holds."""
+    """Call `holds` until it is true."""
     end = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < end, f"{what}: not there after {PATIENCE:.0f} s"

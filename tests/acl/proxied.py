@@ -1,4 +1,4 @@
-"""The side with Doorkeeper and its plugin `acl`, in front of a broker that allows everything: rules are a file."""
+"""The side with Doorkeeper and its plugin `acl`, in front of a broker that allows everything; rules are in a file."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Proxied(Side):
 
 
 def users(scenarios: Iterable[Scenario]) -> list[str]:
-    """Everybody who asks anything, on the wire."""
+    """All users of the scenarios, by name on the wire."""
     named = {
         Names(each.number).wire(name)
         for each in scenarios
@@ -103,5 +103,5 @@ def users(scenarios: Iterable[Scenario]) -> list[str]:
 
 
 def identified(scenarios: Iterable[Scenario]) -> list[str]:
-    """For whom the proxy speaks to the broker in their own name: tokens belong to who asks for them."""
+    """Users that the proxy maps to their own identity at the broker: a delegation token belongs to its requester."""
     return users(each for each in scenarios if each.theme == "tokens")

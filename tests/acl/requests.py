@@ -1,10 +1,10 @@
-"""From what a scenario says to the request that is sent, in one version.
+"""From a scenario's text to the request that is sent, in one version.
 
-# What is left out has a value that makes sense, also where a zero would be an error of another kind. A name where a
-# struct belongs is the struct of that name: `topicData: [orders]`.
-# What is said for other versions does not count; a topic's name becomes its id where the version wants that.
-# `$word` stands for something kept from an earlier answer, `$version` for the version that is asked; `$name(orders)`
-# for a name as it is on the wire, and other functions for bytes that clients make.
+# Fields that a scenario leaves out get sensible values: a zero might cause another error. A name in place of a struct
+# is a struct of that name: `topicData: [orders]`.
+# Fields of other versions are left out; a topic's name becomes its id where the version wants that.
+# `$word` is a value kept from an earlier response, and `$version` is the version of the request. `$name(orders)` is a
+# name in its form on the wire; other functions give bytes that clients make.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ PLACEHOLDER = re.compile(r"\$(\w+)(?:\(([^)]*)\))?")
 
 
 class Ids(Protocol):
-    """Topics by name and by id, on the wire."""
+    """The id of a topic, by its name on the wire."""
 
     def of(self, name: str) -> bytes: ...
 
 
 class Asking:
-    """What a scenario's requests are made with: its names, ids of topics, and what was kept of answers."""
+    """Makes the requests of a scenario from its names, topic ids, and values kept from responses."""
 
     def __init__(self, names: Names, ids: Ids, kept: dict[str, Any]) -> None:
         self.names, self.ids, self.kept = names, ids, kept
@@ -79,7 +79,7 @@ class Asking:
         return struct
 
     def _id(self, cls: type[Struct], version: int, said: Mapping[str, Any]) -> bytes:
-        """The id of the topic that is named, where this version has no place for its name."""
+        """The id of the named topic, in a version that has no field for its name."""
         named = [field for field in cls.fields if field.meaning is Meaning.TOPIC_NAME]
         if any(field.present(version) for field in named) or not any(field.json in said for field in named):
             return NO_UUID
@@ -98,7 +98,7 @@ class Asking:
         return None if field.may_be_null(version) and field.required else field.default()
 
     def _one_partition(self, api: Api, field: Field, version: int) -> Any:
-        """Of a topic the first partition is meant; other arrays are empty."""
+        """The default of an array: the first partition in an array of partitions, else nothing."""
         if field.may_be_null(version):
             return None
         if field.name == "assignments":
@@ -149,7 +149,7 @@ class Asking:
         return self.names.wire(value) if field.meaning in MANGLED else value
 
     def _records(self, value: Any, version: int) -> bytes:
-        """One batch: `hello`, `[a, b]`, or more about it."""
+        """One record batch: `hello`, `[a, b]`, or a mapping with more options."""
         more = value if isinstance(value, dict) else {"values": value}
         values = more.get("values", ("x",))
         texts = (values,) if isinstance(values, str) else values
@@ -157,7 +157,7 @@ class Asking:
         return write_batch([Record(None, text.encode()) for text in texts], **options)
 
     def filled(self, value: Any, version: int) -> Any:
-        """A text with its placeholders filled; one that is nothing else becomes what it stands for."""
+        """A text with its placeholders filled; a text that is one placeholder becomes its value, of any type."""
         if not isinstance(value, str):
             return value
         whole = PLACEHOLDER.fullmatch(value)
@@ -173,7 +173,7 @@ class Asking:
 
 
 def naming(cls: type[Struct]) -> Field:
-    """The field by which a struct is named."""
+    """The field that names a struct."""
     for meaning in (*NAMED, Meaning.TOPIC_ID, Meaning.MEMBER_ID, Meaning.PARTITION):
         for field in cls.fields:
             if field.meaning is meaning and not field.is_array:

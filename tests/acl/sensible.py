@@ -1,4 +1,4 @@
-"""Values for what a scenario leaves out of a request, and words for the numbers of others."""
+"""Values for fields that a scenario leaves out of a request, and words for enum values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from rules.vocabulary import Operation, PatternType, Permission, ResourceType
 
-# Values that a broker takes, where a zero would be an error of another kind.
+# Values that a broker accepts, in fields where a zero would cause another error.
 SENSIBLE: dict[str, Any] = {
     "acks": -1,
     "client_software_name": "test",
@@ -52,7 +52,7 @@ SENSIBLE: dict[str, Any] = {
     "transaction_timeout_ms": 10_000,
 }
 CONFIG_RESOURCES = {"TOPIC": 2, "BROKER": 4, "BROKER_LOGGER": 8, "CLIENT_METRICS": 16, "GROUP": 32}
-WITH_OWN_NAMES = (2, 3, 5, 16, 32)  # resource types whose names are a scenario's own, of ACLs and of configs
+WITH_OWN_NAMES = (2, 3, 5, 16, 32)  # resource types, of ACLs and of configs, whose names belong to a scenario
 ANY = {"ANY": 1, "MATCH": 2}
 WORDS: dict[str, Mapping[str, int]] = {
     "config_operation": {"SET": 0, "DELETE": 1, "APPEND": 2, "SUBTRACT": 3},

@@ -1,7 +1,7 @@
-"""Random sequences of what clients with fetch and share sessions say, while rules and topics change.
+"""Random sequences of requests by clients with fetch and share sessions, while rules and topics change.
 
-# Both sides are asked the same in step. An epoch is meant as a client means it: the next one, one too early, the last.
-# A session is meant by when it was opened, since each side calls it otherwise.
+# Both sides get the same requests in lockstep. An epoch is a word: the next one, one too early, the last.
+# A session is identified by the order of opening, since its id differs between the sides.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tests.acl.language import Given
 
-PEOPLE = ("alice", "alice", "bob")  # whose each connection is
+PEOPLE = ("alice", "alice", "bob")  # the user of each connection
 TOPICS = ("a", "b", "c", "missing")
 GIVEN = Given.model_validate(
     {
@@ -28,7 +28,7 @@ FETCH_VERSIONS = (4, 7, 11, 12, 13, 16, 17)
 
 
 class Part(NamedTuple):
-    """Partitions of a topic. `old`: by the id that it had before it was made anew."""
+    """Partitions of a topic. `old`: by the topic id before it was recreated."""
 
     topic: str
     partitions: tuple[int, ...]
@@ -36,7 +36,7 @@ class Part(NamedTuple):
 
 
 class Fetch(NamedTuple):
-    """A fetch, so many times. `session`: the so-manieth that was opened; None: none; one that never was: invented."""
+    """A fetch, sent `times` times. `session` is the index of an opened one; None: none; too high: an invented id."""
 
     who: int
     version: int
@@ -49,7 +49,7 @@ class Fetch(NamedTuple):
 
 
 class ShareFetch(NamedTuple):
-    """A share fetch; what it acknowledges nobody holds. With `alone` it is a ShareAcknowledge."""
+    """A share fetch; it acknowledges records that no member holds. With `alone` it is a ShareAcknowledge."""
 
     who: int
     epoch: str
@@ -67,7 +67,7 @@ class Allow(NamedTuple):
 
 
 class MakeAnew(NamedTuple):
-    """The topic gets another id, and has no records any more."""
+    """The topic is recreated: it has another id and no records."""
 
     topic: str
 
@@ -76,7 +76,7 @@ Step = Fetch | ShareFetch | Allow | MakeAnew
 
 
 def sequence(seed: int, length: int = 14) -> list[Step]:
-    """The same for the same seed."""
+    """The sequence of this seed."""
     return list(_steps(random.Random(seed), length))
 
 
@@ -126,7 +126,7 @@ def _share_fetch(dice: random.Random) -> ShareFetch:
 
 
 def _known_once(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """What is unknown, or asked for twice, is an unknown error of the whole share fetch."""
+    """Leave out unknown and repeated partitions: these make the whole share fetch fail with an unknown error."""
     known = {part.topic: part for part in parts if part.topic != "missing" and not part.old}
     return tuple(part._replace(partitions=tuple(dict.fromkeys(part.partitions))) for part in known.values())
 

@@ -1,6 +1,6 @@
-"""One of the two that are compared: where clients connect, and who looks after it.
+"""One of the two compared sides: its port for clients, and its administration.
 
-# What was changed is in force when the cluster says so, and never because time passed.
+# A change is in force when the cluster shows it, and never because time passed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from tests.acl.nodes import Node
 from tests.acl.prepare import until
 from tests.acl.wire import Wire
 
-FENCE = "fence"  # whose rights and topics say that all that came before is in force
+FENCE = "fence"  # a user whose rights show that all earlier changes are in force
 
 
 class Side:
-    """One of the two: where clients connect, and who looks after it."""
+    """One of the two compared sides: its port for clients, and its administration."""
 
     def __init__(self, name: str, node: Node, port: int) -> None:
         self.name, self.node, self.port = name, node, port
@@ -40,7 +40,7 @@ class Side:
         raise NotImplementedError
 
     def _wait(self, probe: Wire, fence: str) -> None:
-        """Until the one who may see the fence is told that it is missing, and no longer that it is forbidden."""
+        """Wait until the fence's user sees that its new topic is missing, and no longer that it is forbidden."""
         topic = MetadataRequest.Topic(name=fence, topic_id=NO_UUID)
         request = MetadataRequest(topics=[topic], allow_auto_topic_creation=False)
 

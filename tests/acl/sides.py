@@ -1,6 +1,6 @@
-"""The two sides that are compared: a broker with the rules in its own authorizer, and one without behind Doorkeeper.
+"""The two compared sides: a broker with the rules in its own authorizer, and one without them behind Doorkeeper.
 
-# The rules of all scenarios are in force at once, and their topics are there, before the first is played.
+# The rules and topics of all scenarios exist before the first scenario is played.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OLDEST_PRODUCE = 3  # brokers advertise 0 and close on it (KAFKA-18659)
 
 
 class Sides:
-    """Both, with all that some scenarios are given; a context that ends them. Doorkeeper is in front of `behind`."""
+    """Both sides, prepared for these scenarios; a context that ends them. Doorkeeper is in front of `behind`."""
 
     def __init__(self, folder: Path, scenarios: Sequence[Scenario], behind: Node) -> None:
         self._folder, self._scenarios, self._behind = folder, scenarios, behind
@@ -49,7 +49,7 @@ class Sides:
         yield from (self.broker, self.proxied)
 
     def spoken(self) -> dict[int, range]:
-        """What clients may send through the proxy."""
+        """The versions of each API that clients may send through the proxy."""
         spoken = self.proxied.admin.spoken()
         spoken[PRODUCE.key] = range(OLDEST_PRODUCE, spoken[PRODUCE.key].stop)
         return spoken

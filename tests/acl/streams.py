@@ -1,6 +1,6 @@
-"""Applications of Kafka Streams, and what they come to: they count the records of each key.
+"""Kafka Streams applications that count the records of each key, and their results.
 
-# They have topics of their own for that, which they make; in a streams group (KIP-1071) the broker makes them.
+# An application creates its internal topics; in a streams group (KIP-1071) the broker creates them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ COUNTED = [1, 2, 3]
 
 
 class Job(NamedTuple):
-    """An application, and what it comes to: what it counted, or the state that it ends in."""
+    """An application and its result: its counts, or the state that it ends in."""
 
     name: str
     app: str

@@ -1,6 +1,6 @@
-"""Java's newest admin client is told the same behind Doorkeeper as at a broker with Kafka's own authorizer.
+"""Java's newest admin client gets the same results behind Doorkeeper as at a broker with Kafka's own authorizer.
 
-Each of its calls is made by one who has rights on some resources, and by one who has all of them on the cluster.
+Each call is made by a user with rights on some resources, and by a user with all rights on the cluster.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from tests.real.secured.clients import As
 pytestmark = pytest.mark.real
 
 EVERYTHING = list(everything())
-Asked = tuple[str, str, str]  # who, what, of what
-Came = tuple[str, object]  # Kafka's name of the error, and the client's words; or what was told
+Asked = tuple[str, str, str]  # user, call, resource name
+Came = tuple[str, object]  # Kafka's name of the error and the client's words, or NONE and the result
 
 
 class AtWork:
-    """Everybody on one side."""
+    """The admin clients of all users on one side."""
 
     def __init__(self, side: Side, names: Names, stack: ExitStack) -> None:
         self._names = names
@@ -46,7 +46,7 @@ class AtWork:
             java_admin = stack.enter_context(client.java.admin(client.way, **client.settings))
             admin = Admin(client.java, java_admin, names, side.ids.of)
             self._clients[who] = client, admin
-        # They do not change meanwhile: what is deleted is not made again.
+        # Topic ids do not change meanwhile: no deleted topic is created again.
         self._topics = {admin.uuid(names.wire(name)).toString(): name for name in (MINE, SEEN, HIDDEN)}
 
     def do(self) -> dict[Asked, Came]:
@@ -69,18 +69,18 @@ class AtWork:
     def _plain(self, text: str) -> str:
         for topic_id, name in self._topics.items():
             text = text.replace(topic_id, f"<{name}>")
-        text = re.sub(r"finalizedFeaturesEpoch:\S+", "", text)  # it grows with all that the cluster is told
+        text = re.sub(r"finalizedFeaturesEpoch:\S+", "", text)  # it grows with every change of the cluster
         return without_places(self._names.plain(text))
 
 
 @pytest.fixture(scope="module")
 def told(sides: Sides) -> Iterator[list[dict[Asked, Came]]]:
-    """What everybody was told, on both sides."""
+    """The results of all calls, on both sides."""
     with ExitStack() as stack:
         stack.callback(drivers.close)
         scenario = own("administrators")
         for side in sides:
-            Player(scenario, side, {}).play()  # it has no steps: what is given is made
+            Player(scenario, side, {}).play()  # the scenario has no steps: this only prepares what is given
         at_work = [AtWork(side, Names(scenario.number), stack) for side in sides]
         with ThreadPoolExecutor() as threads:
             yield list(threads.map(AtWork.do, at_work))

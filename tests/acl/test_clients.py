@@ -1,6 +1,6 @@
-"""Real clients meet behind Doorkeeper what they meet at a broker with Kafka's own authorizer: the same work, twice.
+"""Real clients get the same results behind Doorkeeper as at a broker with Kafka's own authorizer: each job runs twice.
 
-Each client has a thread on each side, and all work at once. What a job comes to is in the table, in Kafka's words; the
+Each client has a thread on each side, and all work at once. The table has the result of each job in Kafka's words; the
 library's own words must be the same on both sides.
 """
 
@@ -28,7 +28,7 @@ from tests.acl.sides import Sides
 from tests.real.secured import clients as drivers
 from tests.real.secured.clients import As
 
-# kafka-python and aiokafka leave sockets of connections that broke to the garbage collector.
+# kafka-python and aiokafka leave sockets of broken connections to the garbage collector.
 pytestmark = [pytest.mark.real, pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")]
 
 TOPIC = "TOPIC_AUTHORIZATION_FAILED"
@@ -44,10 +44,11 @@ KINDS: dict[str, Callable[[As, Names], Client]] = {
     KAFKA_PYTHON: KafkaPython,
     AIOKAFKA: Aiokafka,
 }
-# Not everybody can do, or tells, everything:
-# * kafka-python waits for a topic that it may not see, and says nothing; of altered configurations it has words alone;
-# * aiokafka reads no more after a refusal, and knows no ACLs; librdkafka tells of none where it may not ask;
-# * the oldest cannot ask for groups, and of configurations and ACLs knows only versions that brokers have no more.
+# Not every client supports or reports everything:
+# * kafka-python waits silently for a topic that it may not see; for altered configurations it has no error code;
+# * aiokafka stops reading after a refusal, and has no ACLs; librdkafka lists no ACLs where it may not ask, without an
+#   error;
+# * the oldest Java client has no calls about groups, and brokers have dropped its versions for configurations and ACLs.
 TELLING = (NEWEST, OLD, OLDEST, LIBRDKAFKA, AIOKAFKA)
 GOING_ON = (NEWEST, OLD, LIBRDKAFKA)
 ASKING = (NEWEST, OLD, KAFKA_PYTHON)
@@ -55,14 +56,14 @@ RULING = (NEWEST, OLD, LIBRDKAFKA, KAFKA_PYTHON)
 ALTERING = (NEWEST, OLD, LIBRDKAFKA, AIOKAFKA)
 GROUPING = (NEWEST, OLD, LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA)
 CONFIGURING = (NEWEST, OLD, LIBRDKAFKA)
-NEWER = (NEWEST, LIBRDKAFKA)  # they know the group protocol of KIP-848
+NEWER = (NEWEST, LIBRDKAFKA)  # clients with the group protocol of KIP-848
 
 
 class Job(NamedTuple):
-    """Something that clients do, and what it comes to: nothing, names, values, Kafka's names of errors.
+    """One job of clients and its result: nothing, names, values, or Kafka's names of errors.
 
-    `worded`: the library's words are the same as well. They are not where it is chance which of several answers
-    refuses first, and where a broker tells of its insides.
+    `worded`: the library's words are equal on both sides too. They are not where chance decides which of several
+    responses refuses first, or where a broker's message has internals.
     """
 
     name: str
@@ -85,7 +86,7 @@ def consumes(
     worded: bool = True,
     **more: Any,
 ) -> Job:
-    """It reads until all that is to come is there."""
+    """A consumer that reads until it has all expected values and refusals."""
     refused = comes[-1] in (TOPIC, GROUP)
     count = len(comes) - refused
     read = partial(Client.consume, group=group, topics=topics.split(), count=count, refused=refused, **more)
@@ -180,7 +181,7 @@ JOBS = [
 
 
 class AtWork:
-    """One client on one side: all that it does, in turn, in a thread of its own."""
+    """One client on one side: all its jobs, one after the other, in its own thread."""
 
     def __init__(self, name: str, side: Side, names: Names) -> None:
         who = As(f"{HOST}:{side.port}", "PLAIN", names.wire("alice"), PASSWORD)
@@ -204,13 +205,13 @@ class AtWork:
 def at_work(sides: Sides) -> Iterator[dict[str, list[AtWork]]]:
     """Every client, on both sides."""
     with ExitStack() as stack:
-        stack.callback(gc.collect)  # what was left open is collected where that is allowed
+        stack.callback(gc.collect)  # sockets left open are collected here, where their warnings are ignored
         stack.callback(drivers.close)
         working: dict[str, list[AtWork]] = {name: [] for name in NAMES}
         for name in NAMES:
             scenario = own(name)
             for side in sides:
-                Player(scenario, side, {}).play()  # it has no steps: what is given is made
+                Player(scenario, side, {}).play()  # the scenario has no steps: this only prepares what is given
                 working[name].append(AtWork(name, side, Names(scenario.number)))
                 stack.callback(working[name][-1].close)
         yield working

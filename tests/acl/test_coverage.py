@@ -1,4 +1,4 @@
-"""The scenarios leave nothing out: every API and version that clients may send is asked in one of them."""
+"""The scenarios leave nothing out: they send every API and version that clients may send."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEAST_SCENARIOS, LEAST_APIS = 300, 60
 
 
 def asked(scenarios: list[Scenario], spoken: dict[int, range]) -> set[tuple[str, int]]:
-    """Every API and version that some scenario asks."""
+    """Every API and version that some scenario sends."""
     return {(step.api.name, version) for each in scenarios for step in each.steps for version in versions(step, spoken)}
 
 

@@ -1,4 +1,4 @@
-"""Mistakes in scenario files: each is told with its place and a way out, and all of a file at once."""
+"""Mistakes in scenario files: each is reported with its place and a way out, and all of a file at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does not fit is told: a scenario that nothing could fail would show nothing."""
+"""Differences from a scenario's expectations are found: a scenario that cannot fail would show nothing."""
 
 from __future__ import annotations
 

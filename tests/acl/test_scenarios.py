@@ -1,4 +1,4 @@
-"""Doorkeeper before a cluster without an authorizer answers as a cluster with Kafka's own: each scenario, twice."""
+"""Doorkeeper in front of a cluster without an authorizer answers as a cluster with Kafka's own, in each scenario."""
 
 from __future__ import annotations
 

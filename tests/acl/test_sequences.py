@@ -1,4 +1,4 @@
-"""Whatever clients with sessions say, in whatever order, while rules change: both sides answer alike."""
+"""Both sides answer random requests of clients with sessions alike, while rules change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.acl.sides import Sides
 
 pytestmark = pytest.mark.real
 
-MOST_TRIES = 40  # at a shorter sequence
+MOST_TRIES = 40  # attempts to find a shorter sequence
 
 
 @pytest.mark.parametrize("seeds", [range(10), pytest.param(range(1_000, 1_050), marks=pytest.mark.long)], ids=len)
@@ -36,8 +36,8 @@ def first(sides: Sides, number: int, steps: Sequence[Step]) -> str | None:
 
 
 def shrunk(sides: Sides, number: int, steps: Sequence[Step], found: str) -> tuple[Sequence[Step], str]:
-    """The sequence without what does not matter for the difference."""
-    at = 1  # the rules stay
+    """The sequence without the steps that the difference does not need."""
+    at = 1  # the first step, the rules, stays
     for _ in range(MOST_TRIES):
         if at == len(steps):
             break

@@ -1,4 +1,4 @@
-"""Kafka Streams meets behind Doorkeeper what it meets at a broker with Kafka's own authorizer."""
+"""Kafka Streams gets the same results behind Doorkeeper as at a broker with Kafka's own authorizer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ IN_MEMORY = "org.apache.kafka.streams.state.BuiltInDslStoreSuppliers$InMemoryDsl
 
 
 class AtWork:
-    """All applications on one side, side by side, each with a topic for what it counts."""
+    """All applications on one side, running at once, each with a topic for its counts."""
 
     def __init__(self, side: Side, names: Names, folder: Path) -> None:
         self._names, self._folder = names, folder
@@ -70,7 +70,7 @@ class AtWork:
             "default.key.serde": SERDE,
             "default.value.serde": SERDE,
             "dsl.store.suppliers.class": IN_MEMORY,
-            "statestore.cache.max.bytes": 0,  # every count is told
+            "statestore.cache.max.bytes": 0,  # every count is written
             "replication.factor": 1,
         }
         return self._java.settings(self._client.way, self._client.settings | common | job.settings)

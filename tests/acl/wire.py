@@ -1,4 +1,4 @@
-"""One connection to a cluster: one question at a time, as one principal."""
+"""One connection to a cluster: one request at a time, as one principal."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from proxy.protocol.schema import Request, Response
 from tests.acl.nodes import HOST, PASSWORD
 
-PATIENCE = 20.0  # seconds for an answer
+PATIENCE = 20.0  # seconds for a response
 
 
 class Wire:
-    """A connection from an address; with a user, it says who it is."""
+    """A connection from an address; with a user, it authenticates."""
 
     def __init__(self, port: int, user: str | None = None, source: str = HOST) -> None:
         self._socket = socket.create_connection((HOST, port), timeout=PATIENCE, source_address=(source, 0))
@@ -45,11 +45,11 @@ class Wire:
         self.close()
 
     def send(self, request: Request, version: int) -> None:
-        """Send it, and wait for nothing."""
+        """Send a request without waiting for its response."""
         self._socket.sendall(request_frame(request, version, 1, "test"))
 
     def ask(self, request: Request, version: int) -> Response:
-        """The answer. Raises EOFError where the connection was closed instead."""
+        """Send a request and give its response. Raises EOFError where the connection was closed instead."""
         self.send(request, version)
         (size,) = SIZE.unpack(self._read(SIZE.size))
         frame = self._read(size)
@@ -58,7 +58,7 @@ class Wire:
         return cast(Response, answer)
 
     def is_silent(self) -> bool:
-        """Did nothing come for what was sent, although the connection lives? The next answer is the next request's."""
+        """Did the last request get no response on a live connection? A second request must get the next response."""
         try:
             self.ask(ApiVersionsRequest(client_software_name="test", client_software_version="1"), 3)
         except EOFError:
@@ -66,7 +66,7 @@ class Wire:
         return True
 
     def spoken(self) -> dict[int, range]:
-        """The versions that are advertised here, of all APIs."""
+        """The advertised versions of all APIs."""
         request = ApiVersionsRequest(client_software_name="test", client_software_version="1")
         answer = cast(ApiVersionsResponse, self.ask(request, min(4, API_VERSIONS.newest)))
         return {

@@ -1,4 +1,4 @@
-"""A broker that wants to know who asks, and hands out delegation tokens."""
+"""A broker that requires authentication and issues delegation tokens."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ Known = Mapping[str, Mapping[str, Verifier]]
 
 
 class Trusting:
-    """Takes anybody's word."""
+    """Accepts any token without verifying it."""
 
     def step(self, token: bytes) -> Accepted:
         return Accepted("anybody", b"")
 
 
 class SecretBroker:
-    """Knows some users, and takes any bearer token."""
+    """Knows some users, and accepts any bearer token."""
 
     def __init__(self, users: Known, hmac: bytes) -> None:
         self._users, self._hmac = users, hmac
         self.port = 0
-        self.knew: list[str] = []  # who was let in
+        self.knew: list[str] = []  # users that logged in
 
     async def serve(self, task_status: trio.TaskStatus[list[trio.SocketListener]] = trio.TASK_STATUS_IGNORED) -> None:
         listeners = await trio.open_tcp_listeners(0, host=LOOPBACK)

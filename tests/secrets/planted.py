@@ -1,4 +1,4 @@
-"""Secrets that can be known again, in whatever form they come out."""
+"""Planted secrets that can be found again, in whatever encoding they are written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 
 def encoded(value: bytes) -> Iterator[bytes]:
-    """A value as it is, and in all forms in which programs write bytes, also as a part of something larger."""
+    """A value as it is and in all encodings that programs use for bytes, also as a part of a longer text."""
     yield value
     yield repr(value)[2:-1].encode()
     yield value.hex().encode()
@@ -21,14 +21,14 @@ def encoded(value: bytes) -> Iterator[bytes]:
     yield quote(value).encode()
     yield json.dumps(value.decode("latin-1"))[1:-1].encode()
     yield str(list(value))[1:-1].encode()
-    for before in range(3):  # where it begins within three bytes decides how base64 writes it
+    for before in range(3):  # its base64 form depends on its offset within a group of three bytes
         first, last = -(-before * 8 // 6), (before + len(value)) * 8 // 6
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             yield encode(bytes(before) + value)[first:last]
 
 
 class Planted:
-    """All secrets of a test, by what they are."""
+    """All secrets of a test, by description."""
 
     def __init__(self) -> None:
         self._dice = random.Random(11)
@@ -46,10 +46,10 @@ class Planted:
         return self.values[name]
 
     def add(self, name: str, value: bytes) -> None:
-        """One that somebody else made."""
+        """Add a secret made elsewhere."""
         assert len(value) >= 12, "shorter ones would be found by chance"
         self.values[name] = value
 
     def found(self, written: bytes) -> set[str]:
-        """Which of them stand in what was written."""
+        """The secrets that occur in this output."""
         return {name for name, value in self.values.items() if any(form in written for form in encoded(value))}

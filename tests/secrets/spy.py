@@ -1,4 +1,4 @@
-"""A plugin that raises with whatever secret it comes across, as a careless one would; installed like any other."""
+"""A plugin that raises errors with secrets in them, as a careless one would; it is installed like any other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENTRY_POINT = "[doorkeeper.plugins]\nspy = tests.secrets.spy:Spy\n"
 
 
 class Spy(Plugin):
-    """Raises."""
+    """Raises errors with secrets in its handlers."""
 
     def __init__(self, options: Any, services: Any) -> None:
         super().__init__(options, services)
@@ -44,7 +44,7 @@ class Spy(Plugin):
 
     @on_request(RenewDelegationTokenRequest)
     def renewed(self, ctx: Context, request: RenewDelegationTokenRequest) -> Decision:
-        """Raises what shows all its arguments in its repr."""
+        """Raises an error whose repr shows all its arguments."""
         raise UnicodeDecodeError("utf-8", bytes(request.hmac), 0, 1, "spied")
 
     @on_request(AlterUserScramCredentialsRequest)
@@ -57,17 +57,17 @@ class Spy(Plugin):
 
     @on_request(IncrementalAlterConfigsRequest)
     def configured(self, ctx: Context, request: IncrementalAlterConfigsRequest) -> Decision:
-        """Raises what is no secret by the schema."""
+        """Raises with a value that the schema does not mark as secret."""
         raise KeyError(request.resources[0].configs[0].value)
 
     @on_response(CreateDelegationTokenResponse)
     def created(self, ctx: Context, response: CreateDelegationTokenResponse) -> Decision:
-        """Raises with what the broker said."""
+        """Raises with a value of the broker's response."""
         raise ValueError(bytes(response.hmac).hex())
 
     @on_request(MetadataRequest)
     def looked(self, ctx: Context, request: MetadataRequest) -> Decision:
-        """Raises with a secret in a variable, once there was one."""
+        """Raises with a secret in a local variable, once it has seen one."""
         seen = self._seen
         if seen:
             raise RuntimeError("there is nothing to see")

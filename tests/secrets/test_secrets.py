@@ -1,7 +1,7 @@
-"""Nothing secret is written: secrets are planted wherever the proxy meets any, and whatever it writes is searched.
+"""Nothing secret is written: secrets are planted wherever the proxy handles any, and all its output is searched.
 
-What is written is: the log at its most talkative, what the admin side answers, what commands print, the command lines
-of its processes, and every file that was not there before.
+The output is: the log at its most verbose level, responses of the admin API, the output of commands, the command lines
+of its processes, and every new file.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ LISTENERS = ("judged", "stored", "tokens", "passed", "falling")
 
 
 class Stage:
-    """A folder with everything that a proxy needs, and secrets in all of it."""
+    """A folder with everything that a proxy needs, with secrets planted in it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -133,7 +133,7 @@ class Stage:
         (package / "entry_points.txt").write_text(ENTRY_POINT)
 
     def configure(self, endpoint: int, workers: int = 1, user: str = "doorkeeper") -> Path:
-        """Write the configuration; its token endpoint is at this port, and one cluster is asked as this user."""
+        """Write the configuration: with a token endpoint at this port, and this user for the proxy at one cluster."""
         first = free_block(20 * len(LISTENERS), LOOPBACK)
         self.ports = [first + 20 * n for n in range(len(LISTENERS))]
         self.admin = free_port(LOOPBACK)
@@ -165,7 +165,7 @@ class Stage:
         return {"PYTHONPATH": f"{ROOT}:{self.folder}", "PYTHONFAULTHANDLER": "1", **self.environment}
 
     def said(self, *arguments: str, stdin: bytes = b"", **more: str) -> bytes:
-        """All that a command prints."""
+        """All output of a command."""
         whole = {**os.environ, **self.surroundings, **more}
         done = subprocess.run(self.command(*arguments), input=stdin, capture_output=True, env=whole, timeout=LONG)
         assert b"Traceback" not in done.stderr
@@ -203,7 +203,7 @@ def configured(value: str) -> bytes:
 
 
 async def converse(stage: Stage, listener: str, flight: Sequence[bytes]) -> None:
-    """Say this, and after each part wait for an answer or the end."""
+    """Send these parts, and after each wait for a response or the end of the connection."""
     with trio.move_on_after(PATIENCE), suppress(trio.BrokenResourceError, ssl.SSLError):
         stream = await trio.open_tcp_stream(LOOPBACK, stage.at(listener))
         async with stream:
@@ -218,7 +218,7 @@ async def converse(stage: Stage, listener: str, flight: Sequence[bytes]) -> None
 
 
 async def scram(stage: Stage, listener: str, mechanism: str, password: str, at_all: bool) -> None:
-    """Authenticate; `at_all`: this must succeed."""
+    """Authenticate by SCRAM; with `at_all` this must succeed."""
     async with await trio.open_tcp_stream(LOOPBACK, stage.at(listener)) as stream:
         sealed = trio.SSLStream(stream, stage.trusting, server_hostname=LOOPBACK, https_compatible=True)
         client = Client(sealed if listener == "judged" else stream)  # type: ignore[arg-type]
@@ -233,7 +233,7 @@ async def scram(stage: Stage, listener: str, mechanism: str, password: str, at_a
 
 
 def flights(stage: Stage) -> list[tuple[str, list[bytes]]]:
-    """Valid and broken ones, each with secrets, and the listener that it goes to."""
+    """Valid and broken conversations that contain secrets, each with its listener."""
     plant, now = stage.planted, time.time()
     wrong, unknown, typed = (plant.text(f"a {kind} password") for kind in ("wrong", "nobody's", "wrongly placed"))
     good, expired = stage.issuer.token(now), stage.issuer.token(now - 9000)
@@ -278,7 +278,7 @@ def flights(stage: Stage) -> list[tuple[str, list[bytes]]]:
 
 
 def processes(program: Program) -> bytes:
-    """The command lines of a program and of those that it started."""
+    """The command lines of a program and of its child processes."""
     children = Path(f"/proc/{program.pid}/task/{program.pid}/children").read_text().split()
     return b"\n".join(Path(f"/proc/{pid}/cmdline").read_bytes() for pid in (program.pid, *children))
 
@@ -298,7 +298,7 @@ def test_a_secret_is_known_again_in_any_form(form: Callable[[Any], Any], around:
 
 @pytest.fixture
 def endpoint() -> Iterator[Elsewhere]:
-    """Where tokens of the proxy come from."""
+    """The token endpoint of the proxy."""
     server = Elsewhere((LOOPBACK, 0), Handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -367,7 +367,7 @@ async def test_nothing_secret_is_written_while_it_serves(
 
 
 async def admin_answers(asking: httpx.AsyncClient, stage: Stage) -> AsyncIterator[bytes]:
-    """What the admin side says to those who have its token, and to those who have another."""
+    """Responses of the admin API to a client with its token, and to one with a wrong token."""
     for token, status in ((stage.admin_token, 200), (stage.planted.text("a wrong token of the admin side"), 401)):
         headers = {"authorization": f"Bearer {token}"}
         for path in ("faults", "ledger", "connections"):
@@ -377,7 +377,7 @@ async def admin_answers(asking: httpx.AsyncClient, stage: Stage) -> AsyncIterato
 
 
 def spoil(stage: Stage) -> None:
-    """Break the files that are read again."""
+    """Break the files that the proxy reloads."""
     users, key = stage.folder / "users.yaml", stage.folder / "server.key"
     spoilt = stage.planted.text("a password in the credentials file")
     users.write_text(users.read_text().replace("    SCRAM-SHA-256: {", f"    SCRAM-SHA-256: {spoilt} {{", 1))
@@ -447,7 +447,7 @@ def test_nothing_secret_is_said_of_a_broken_configuration(broken: str) -> None:
 
 def test_nothing_secret_is_printed_by_commands(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
-    stage.broker.port = free_port(LOOPBACK)  # nobody is there
+    stage.broker.port = free_port(LOOPBACK)  # no broker listens
     file = stage.configure(free_port(LOOPBACK))
     frames = b"".join(part for _, flight in flights(stage) for part in flight)
     (tmp_path / "frames.bin").write_bytes(frames)
