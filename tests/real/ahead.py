@@ -1,7 +1,7 @@
-"""`python -m tests.real.ahead`: fetch the jars that tests ask for, before they do, and have Kafka's loaded once.
+"""`python -m tests.real.ahead`: fetch the jars of the tests in advance, and make the archive of Kafka's classes.
 
-What cannot be fetched is said by the test that asks for it, which tries once more. Whoever asks for a set that is being
-fetched waits for it (`jars.py`).
+A failed fetch is not reported here: the test that needs the jars tries again, and reports it. A test that needs a set
+which is being fetched waits for it (`jars.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FOR_LONG_TESTS = {"hdfs-3.5.0"}
 
 
 def main() -> None:
-    # Ended early it leaves neither Ivy nor half a set behind, as with Ctrl-C, also where that is ignored.
+    # SIGTERM ends it as Ctrl-C does, even where Ctrl-C is ignored: no Ivy process and no partial set stays behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt):
         for name in SETS:

@@ -1,8 +1,8 @@
-"""Kafka's classes as a JVM has them once it has loaded and verified them, kept for those that start later.
+"""An archive of Kafka's loaded and verified classes, with which JVMs start faster (Java's class data sharing).
 
-A broker loads nine thousand, which is half of what it takes to start. So one is started and ended before all others,
-and leaves an archive (Java's class data sharing) beside the jars. A JVM that the archive does not fit does without, in
-silence: another Java, other jars.
+A broker loads nine thousand classes, which takes half of its start. So one broker is started and ended before all
+others, and leaves an archive beside the jars. A JVM that the archive does not fit (another Java, other jars) silently
+starts without it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from tests.real.process import Program, ProgramError
 
 HOST = "127.0.0.1"
 CLUSTER_ID = "RG9vcmtlZXBlclJlYWwxMA"
-ENDED = 128 + signal.SIGTERM  # by Java's own handler, once all is written
-SECONDS = 120.0  # for each step on a busy machine; 5 are usual
-UP = "-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info"  # has a broker say that it is
+ENDED = 128 + signal.SIGTERM  # the exit code of Java's own SIGTERM handler, which writes the archive first
+SECONDS = 120.0  # for each step on a busy machine; 5 is usual
+UP = "-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info"  # lets a broker log that it has started
 JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", UP)
 SETTINGS = """\
 node.id=1
@@ -42,7 +42,7 @@ log.cleaner.dedupe.buffer.size=4194304
 
 @cache
 def loaded(name: str) -> tuple[str, ...]:
-    """What `java` takes, besides the class path of the set `name`, to find its classes loaded."""
+    """The options of `java` for the archive of the set `name`; none where there is no archive."""
     folder = jars(name)
     version = subprocess.run([java(), "-version"], capture_output=True, check=False).stderr
     kept = folder.with_name(f"{name}-{hashlib.sha256(version).hexdigest()[:12]}.jsa")
@@ -50,12 +50,12 @@ def loaded(name: str) -> tuple[str, ...]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not kept.exists():
             _keep(name, kept)
-    # Where it does not fit, Java would say so among what the program says.
+    # Without the last option Java would print a warning into the program's output where the archive does not fit.
     return (f"-XX:SharedArchiveFile={kept}", "-Xshare:auto", "-Xlog:disable") if kept.exists() else ()
 
 
 def _keep(name: str, kept: Path) -> None:
-    """Start a broker and end it in good order. Where that fails there is no archive."""
+    """Start a broker and shut it down cleanly, to write the archive. Where that fails there is no archive."""
     with tempfile.TemporaryDirectory(prefix=".archive-", dir=kept.parent) as made:
         folder, port = Path(made), free_block(2, HOST)
         settings, archive = folder / "server.properties", folder / kept.name

@@ -1,7 +1,7 @@
 """Three real Kafka brokers: each a broker and a controller, in one quorum, on loopback.
 
-Every broker lives on an address of its own (127.0.0.11, .12, .13), which no proxy ever advertises: where a client
-is told one of these, a broker's address leaked.
+Every broker has its own address (127.0.0.11, .12, .13), which no proxy advertises: a client that receives one of
+these has seen a leak.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.real.way import Way
 
 JARS = "kafka-4.3.1"
 BROKERS = (1, 2, 3)
-START = 120.0  # seconds that a broker may take on a busy machine; 10 are usual
+START = 120.0  # seconds until a broker must have started on a busy machine; 10 is usual
 # One compiler tier and the serial collector: a broker is up in half the time and needs half the memory.
 JVM = ("-Xms128m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true")
 # Warnings, and the one line that says that a broker is up.
@@ -71,7 +71,7 @@ background.threads=2
 
 
 class Broker:
-    """One broker: its place, its settings, and its present run. `flags` are more of its JVM's, `users` SCRAM's."""
+    """One broker: its address, settings and current process. `flags` are JVM options, `users` SCRAM credentials."""
 
     flags: tuple[str, ...] = ()
     users: tuple[str, ...] = ()
@@ -95,11 +95,11 @@ class Broker:
 
     @property
     def listeners(self) -> dict[str, str]:
-        """Where it listens, by the names of its listeners."""
+        """The addresses of its listeners, by name."""
         return {"PLAINTEXT": self.address, "CONTROLLER": f"{self.host}:{self.controller_port}"}
 
     def settings(self, voters: str) -> str:
-        """What is in its server.properties; of a setting that stands there twice, the last counts."""
+        """The text of its server.properties; where a setting occurs twice, the last one counts."""
         listeners = ",".join(f"{name}://{address}" for name, address in self.listeners.items())
         own = {
             "node.id": self.node_id,
@@ -132,11 +132,11 @@ class Broker:
         self.program.stop()
 
     def kill(self) -> None:
-        """Take it away in the middle of whatever it does."""
+        """Kill it at any moment (SIGKILL)."""
         self.program.kill()
 
     def restart(self) -> None:
-        """Bring it back with the disk it left."""
+        """Start it again with its old disk."""
         self.program.kill()
         self.start()
         self.ready()
@@ -157,7 +157,7 @@ class Broker:
 
 
 class Cluster:
-    """The brokers together; a context that stops them, whatever happened inside."""
+    """All brokers; a context that always stops them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -173,7 +173,7 @@ class Cluster:
 
     @property
     def endpoints(self) -> dict[tuple[str, int], int]:
-        """Every address that a broker listens on, and whose it is."""
+        """Every address of a broker, with its node id."""
         places = {}
         for node_id, broker in self.brokers.items():
             places[broker.host, broker.port] = places[broker.host, broker.controller_port] = node_id
@@ -181,12 +181,12 @@ class Cluster:
 
     @property
     def programs(self) -> list[Program]:
-        """Every broker's present run."""
+        """Every broker's current process."""
         return [broker.program for broker in self.brokers.values()]
 
     @property
     def way(self) -> Way:
-        """How clients reach the brokers with nothing between."""
+        """The direct way from clients to the brokers."""
         return Way("direct", self.bootstrap, {f"{host}:{port}": node for (host, port), node in self.endpoints.items()})
 
     def __enter__(self) -> Cluster:
@@ -207,7 +207,7 @@ class Cluster:
         self.stop()
 
     def heal(self) -> None:
-        """Bring back every broker that a test took away."""
+        """Restart every broker that a test killed."""
         for broker in self.brokers.values():
             if not broker.running:
                 broker.restart()
@@ -216,5 +216,5 @@ class Cluster:
         """End every broker and drop its data; the logs stay."""
         for broker in self.brokers.values():
             if broker.running:
-                broker.kill()  # nothing of theirs is wanted again, and an orderly end takes many seconds
+                broker.kill()  # their data is not needed again, and a clean shutdown takes many seconds
             shutil.rmtree(broker.folder / "data", ignore_errors=True)

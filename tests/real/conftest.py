@@ -1,4 +1,4 @@
-"""What the real tests share: one cluster and one Doorkeeper for the whole run, and the two ways through them."""
+"""Shared by all real tests: one cluster and one Doorkeeper for the whole run, and the two ways to the brokers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.real.faulted import faulty
 from tests.real.process import Program
 from tests.real.way import Way
 
-# What runs beside a test.
+# The programs that run beside a test.
 PROGRAMS = pytest.StashKey[Callable[[], list[Program]]]()
 
 
 @pytest.fixture(autouse=True, scope="module")
 def swept() -> Iterator[None]:
-    """What clients left open is collected while the tests run that allow for it, not in somebody else's."""
+    """Collect sockets that clients left open at the end of this module, whose tests ignore the warnings."""
     yield
     gc.collect()
 
@@ -29,7 +29,7 @@ def swept() -> Iterator[None]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("real"):
-            # kafka-python and aiokafka leave sockets of connections that broke to the garbage collector.
+            # kafka-python and aiokafka leave sockets of broken connections to the garbage collector.
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"))
 
 
@@ -62,7 +62,7 @@ def faulted(
 
 @pytest.fixture(params=["direct", "proxy"])
 def way(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[Way]:
-    """How this run of the scenario reaches the brokers; afterwards no client may have been told a broker's address."""
+    """The way of this run to the brokers; afterwards no client may have received a broker's own address."""
     if request.param == "direct":
         yield cluster.way
         return
@@ -75,7 +75,7 @@ def way(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[Way]:
 
 @pytest.fixture
 def same(request: pytest.FixtureRequest, outcomes: dict[str, object]) -> Callable[[object], None]:
-    """Call it with what a scenario came to: it must be what it came to the other way."""
+    """Call it with a scenario's outcome: it must equal the outcome of the other way."""
     scenario = request.node.nodeid.partition("[")[0]
     variant = request.node.name.replace("direct", "").replace("proxy", "")
 
@@ -95,7 +95,7 @@ def outcomes() -> dict[str, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
-    """Where a test fails, show what the brokers and Doorkeeper said last."""
+    """Where a test fails, show the last log lines of the brokers and of Doorkeeper."""
     report = yield
     if report.failed:
         for program in item.config.stash.get(PROGRAMS, list)():

@@ -39,7 +39,7 @@ class Doorkeeper:
     """One run of `doorkeeper run`, with the recording relay in front of it."""
 
     def __init__(self, folder: Path, cluster: Cluster, more: str = "", via: Mapping[str, str] | None = None) -> None:
-        """`more` is added to its configuration; `via`: where it dials brokers, by their own addresses."""
+        """`more` is added to its configuration; `via` maps brokers' own addresses to those that it dials."""
         self.folder = folder
         self.cluster = cluster
         ids = cluster.brokers
@@ -62,7 +62,7 @@ class Doorkeeper:
 
     @property
     def way(self) -> Way:
-        """How clients reach the brokers through it."""
+        """The way from clients to the brokers through it."""
         nodes = {f"{ADVERTISED}:{self.port + 1 + node_id}": node_id for node_id in self.cluster.brokers}
         return Way("proxy", f"{ADVERTISED}:{self.port}", nodes)
 

@@ -1,4 +1,4 @@
-"""What tests of faults do through Doorkeeper: they write and read, and note what they did in a history."""
+"""Clients for tests of faults: they write and read through Doorkeeper, and record that in a history."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def faulty(folder: Path, cluster: Cluster, faults: Sequence[str]) -> Iterator[Do
 
 
 def write(way: Way, topic: str, count: int, notes: ClientHistory | None = None, **more: Any) -> list[str | None]:
-    """So many records, each in a batch of its own. Gives what the producer was told of each: None, or the error."""
+    """Write `count` records, each in its own batch. Gives the producer's result for each: None, or the error."""
     producer = Producer(settings(way, **{"linger_ms": 0, "retry_backoff_ms": 50, **more}))
     told: list[str | None] = []
     for number in range(count):
@@ -50,7 +50,7 @@ def write(way: Way, topic: str, count: int, notes: ClientHistory | None = None, 
 
 
 def messages(way: Way, topic: str, **more: Any) -> list[Message]:
-    """All that a consumer gets of the partition, up to its end; with its first error, if there was one."""
+    """All messages that a consumer gets from the partition, up to its end or to the first error, which is included."""
     consumer = Consumer(settings(way, **{**READING, "group_id": topic, **more}))
     consumer.assign([TopicPartition(topic, 0, 0)])
     found: list[Message] = []
@@ -66,14 +66,14 @@ def messages(way: Way, topic: str, **more: Any) -> list[Message]:
 
 
 def read(way: Way, topic: str, notes: ClientHistory, **more: Any) -> None:
-    """All that is in the partition, noted."""
+    """Read the whole partition, and note each record."""
     for message in messages(way, topic, **more):
         assert not message.error()
         notes.read(topic, 0, message.offset() or 0, (message.value() or b"").decode())
 
 
 def begun(producer: Producer, topic: str, number: int, notes: ClientHistory) -> NotedTransaction:
-    """A transaction with one record in it, noted."""
+    """Begin a transaction with one record in it, and note both."""
     producer.begin_transaction()
     transaction = notes.begin()
     sent = transaction.send(topic, f"{number}")

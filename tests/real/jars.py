@@ -1,8 +1,8 @@
-"""Jars of Kafka and of a remote file system, from Maven Central, by the Ivy that PySpark's wheel carries.
+"""Jars of Kafka and of a remote file system, from Maven Central, by the Ivy in PySpark's wheel.
 
-A set of jars is one folder, complete or absent: it is fetched beside its place and renamed into it, so an
-interrupted fetch leaves nothing behind that looks whole. One run fetches, the others wait for it: Ivy's own
-cache does not stand two at a time.
+A set of jars is one folder, complete or absent: it is fetched beside its place and then renamed, so an interrupted
+fetch never looks complete. One run fetches and the others wait for it, because Ivy's cache is not safe for two
+processes at a time.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ SETS = {
     "kafka-4.3.1": (
         "org.apache.kafka:kafka_2.13:4.3.1",
         "org.apache.kafka:kafka-tools:4.3.1",
-        "org.slf4j:slf4j-simple:1.7.36",  # without a logger a broker is silent, and one cannot know when it is up
+        "org.slf4j:slf4j-simple:1.7.36",  # without a logger a broker prints nothing, not even that it has started
     ),
     "clients-4.4.0": ("org.apache.kafka:kafka-clients:4.4.0",),
     "clients-2.3.1": ("org.apache.kafka:kafka-clients:2.3.1",),
-    # The oldest are from a time when Java had what jaxb-api has.
+    # The oldest clients expect the classes of jaxb-api in Java itself, as Java once had them.
     "clients-1.0.2": ("org.apache.kafka:kafka-clients:1.0.2", "javax.xml.bind:jaxb-api:2.3.1"),
     "clients-0.11.0.3": ("org.apache.kafka:kafka-clients:0.11.0.3", "javax.xml.bind:jaxb-api:2.3.1"),
-    "clients-4.3.1": ("org.apache.kafka:kafka-streams:4.3.1",),  # and the clients that it stands on
+    "clients-4.3.1": ("org.apache.kafka:kafka-streams:4.3.1",),  # and the clients that it depends on
     KAFKA_SOURCE: (PACKAGE,),
     "clients-3.9.1": ("org.apache.kafka:kafka-clients:3.9.1",),
     "hdfs-3.5.0": (
-        "org.apache.hadoop:hadoop-client-minicluster:3.5.0",  # a file system of several machines, and what it needs
+        "org.apache.hadoop:hadoop-client-minicluster:3.5.0",  # a distributed file system (HDFS) with its dependencies
         "org.slf4j:slf4j-simple:1.7.36",
     ),
 }
-# Debian's bundle of the machine's certificates: a machine whose TLS is intercepted has its own authority only there.
+# Debian's bundle of the machine's CA certificates: only it has the CA of a machine whose TLS is intercepted.
 TRUSTSTORE = Path("/etc/ssl/certs/java/cacerts")
-PATIENCE = 600  # seconds for one coordinate; 40 are usual
+PATIENCE = 600  # seconds for one coordinate; 40 is usual
 
 
 class NoJarsError(RuntimeError):
-    """A set of jars is neither cached nor to be had."""
+    """A set of jars is not cached, and cannot be fetched."""
 
 
 def cache_folder() -> Path:
-    """Where downloads stay between runs: DOORKEEPER_CACHE, else `.cache` in the checkout."""
+    """The folder that keeps downloads between runs: DOORKEEPER_CACHE, else `.cache` in the checkout."""
     return Path(os.environ.get("DOORKEEPER_CACHE") or CHECKOUT / ".cache")
 
 
@@ -75,7 +75,7 @@ def kafka_source() -> tuple[Path, ...]:
 
 
 def classpath(name: str) -> str:
-    """What `java -cp` takes for the set `name`."""
+    """The class path of the set `name`, for `java -cp`."""
     return f"{jars(name)}/*"
 
 
@@ -89,7 +89,7 @@ def fetch(coordinates: Iterable[str], folder: Path) -> None:
 
 
 def retrieve(coordinate: str, into: Path) -> None:
-    """Fetch one artifact and all that it needs."""
+    """Fetch one artifact and its dependencies."""
     command = [java()]
     if TRUSTSTORE.is_file():
         command.append(f"-Djavax.net.ssl.trustStore={TRUSTSTORE}")
@@ -104,13 +104,13 @@ def retrieve(coordinate: str, into: Path) -> None:
 
 
 def reason(output: str) -> str:
-    """The line of Ivy's page-long output that says what went wrong."""
+    """The line of Ivy's long output that has the error."""
     telling = [line.strip(" \t:") for line in output.splitlines() if "not found" in line or "xception" in line]
     return telling[0] if telling else "Ivy gave no reason; is this machine online?"
 
 
 def pyspark_jar(pattern: str) -> Path:
-    """A jar that PySpark's wheel carries."""
+    """A jar in PySpark's wheel."""
     found = importlib.util.find_spec("pyspark")
     for place in found.submodule_search_locations or () if found else ():
         for jar in Path(place, "jars").glob(pattern):

@@ -1,4 +1,4 @@
-"""Java for Kafka: the machine's own where it is new enough, else the one that comes as a Python package."""
+"""Java for Kafka: the machine's own where it is new enough, else the one from a Python package."""
 
 from __future__ import annotations
 

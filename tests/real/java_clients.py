@@ -22,7 +22,7 @@ BYTES = "org.apache.kafka.common.serialization.ByteArray"
 
 
 def each(iterable: Any) -> Iterator[Any]:
-    """The things in a Java Iterable, of which Python itself knows only lists, sets and maps."""
+    """Iterate over a Java Iterable; py4j itself converts only lists, sets and maps."""
     return iter(iterable.iterator())
 
 
@@ -30,7 +30,7 @@ class JavaClients:
     """The clients of one Kafka release, in a JVM of their own."""
 
     def __init__(self, release: str, *more: Path) -> None:
-        """`more`: jars that such a client needs for what it is asked to do."""
+        """`more`: further jars for the class path."""
         self.release = release
         port = launch_gateway(
             classpath=":".join((classpath(f"clients-{release}"), *map(str, more))),
@@ -73,7 +73,7 @@ class JavaClients:
     def consumer(
         self, way: Way, group: str, topic: str | None = None, share: bool = False, **more: Any
     ) -> Iterator[Any]:
-        """One that has subscribed to a topic; without one it is up to who asks."""
+        """A consumer that has subscribed to `topic`; without a topic the caller subscribes."""
         more = {
             "key_deserializer": BYTES + "Deserializer",
             "value_deserializer": BYTES + "Deserializer",
@@ -100,12 +100,12 @@ class JavaClients:
             admin.close()
 
     def resource(self, kind: str, name: str) -> Any:
-        """What has a configuration: a `TOPIC`, a `GROUP`, a `BROKER`."""
+        """A ConfigResource: a `TOPIC`, a `GROUP` or a `BROKER`."""
         resource = self.jvm.org.apache.kafka.common.config.ConfigResource
         return resource(getattr(resource.Type, kind), name)
 
     def setting(self, resource: Any, name: str, value: str) -> dict[Any, list[Any]]:
-        """What to alter incrementally: one setting of a resource is this."""
+        """The argument of incrementalAlterConfigs that gives one setting of a resource this value."""
         change = self.clients.admin.AlterConfigOp
         return {resource: [change(self.clients.admin.ConfigEntry(name, value), change.OpType.SET)]}
 
@@ -121,7 +121,7 @@ class JavaClients:
         return list(each(consumer.poll(time)))
 
     def take(self, consumer: Any, count: int) -> list[Any]:
-        """At least so many records."""
+        """Poll for at least `count` records."""
         records: list[Any] = []
         for _ in patiently(f"{count} records"):
             records += self.poll(consumer)

@@ -1,7 +1,7 @@
-"""Load: clients that send numbered records and read them back, all the while something happens to the brokers.
+"""Load: clients that send numbered records and read them back while brokers fail and recover.
 
-What a client was told is acknowledged must be there in the end, once; what it was not told may be there or not.
-Records have keys: without, a producer may stay with one partition for long.
+An acknowledged record must be there in the end, once; a record without an acknowledgement may be there or not.
+Records have keys: without keys a producer may stay with one partition for long.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ from tests.real.records import PATIENCE, patiently
 from tests.real.topics import settings
 from tests.real.way import Way
 
-BATCH = 20  # records sent together, and waited for
-RECOVERY = 90.0  # seconds in which a client must be at work again; 5 to 15 are usual
-# For idempotent producers. A broker of 4.3 takes the second request to a new partition that was not yet there for the
-# first, and never takes the first again: out of order, until delivery.timeout.ms (KAFKA-15591).
+BATCH = 20  # records sent together; the client then waits for all acknowledgements
+RECOVERY = 90.0  # seconds until a client must have recovered; 5 to 15 is usual
+# For idempotent producers: to a new partition, a 4.3 broker may reject the first request because the partition is not
+# ready yet, and accept the second. It then rejects each retry of the first as out of order, until
+# delivery.timeout.ms (KAFKA-15591).
 ONE_BY_ONE = {"max_in_flight_requests_per_connection": 1}
 
 
 class Client(ABC):
-    """A producer and a consumer of one library. Sending and receiving happen in a thread each."""
+    """A producer and a consumer of one library. Each has its own thread."""
 
     def __init__(self, way: Way, topic: str) -> None:
         self.way = way
@@ -45,11 +46,11 @@ class Client(ABC):
 
     @abstractmethod
     def send(self, values: Iterable[bytes]) -> list[bytes]:
-        """Send all, and give those that were acknowledged."""
+        """Send all values, and give the acknowledged ones."""
 
     @abstractmethod
     def receive(self) -> list[bytes]:
-        """What came within half a second."""
+        """The values that arrive within half a second."""
 
     @abstractmethod
     def close_sender(self) -> None: ...
@@ -85,7 +86,7 @@ class Confluent(Client):
     def receive(self) -> list[bytes]:
         try:
             messages = self.consumer.consume(500, 0.5)
-        except KafkaException:  # an error of the moment: the next call goes on
+        except KafkaException:  # a temporary error: the next call goes on
             return []
         return [bytes(message.value() or b"") for message in messages if not message.error()]
 
@@ -94,10 +95,10 @@ class Confluent(Client):
 
 
 class KafkaPython(Client):
-    """Its consumer is replaced where it fell silent, as whoever looks after an application would.
+    """kafka-python, whose consumer is replaced when it hangs, as an operator would restart it.
 
-    kafka-python 3.0.12 sometimes stops after a rebalance on a busy machine: it sends no heartbeat any more, though
-    each of its requests was answered.
+    kafka-python 3.0.12 sometimes hangs after a rebalance on a busy machine: it sends no more heartbeats, although
+    each of its requests got a response.
     """
 
     SILENCE = 15.0  # seconds
@@ -144,7 +145,7 @@ class KafkaPython(Client):
 
 
 class Aiokafka(Client):
-    """Two event loops, one in each thread."""
+    """aiokafka, with one event loop for each of the two threads."""
 
     def __init__(self, way: Way, topic: str) -> None:
         super().__init__(way, topic)
@@ -252,7 +253,7 @@ class Load:
             thread.join(RECOVERY)
 
     def goes_on(self, batches: int = 5) -> None:
-        """Wait until it was acknowledged so many batches more."""
+        """Wait until this many more batches are acknowledged."""
         before = len(self.acknowledged)
         wanted = before + batches * BATCH
         with self._news:
@@ -263,7 +264,7 @@ class Load:
         assert done, f"{self._threads[0].name}: {told} of {wanted - before} records acknowledged in {RECOVERY:.0f} s"
 
     def settles(self) -> None:
-        """Stop sending; what was acknowledged must all be read, and none of it twice in the log."""
+        """Stop sending, and wait until all acknowledged records are read."""
         self._enough.set()
         self._threads[0].join(RECOVERY)
         with self._news:
@@ -303,7 +304,7 @@ class Load:
 
 
 def everything(way: Way, topic: str, least: int) -> Counter[bytes]:
-    """All that a topic holds, read anew; it must be so many records at least."""
+    """Count the values of a topic with a new consumer, which waits for at least this many records."""
     reading = {"auto_offset_reset": "earliest", "enable_partition_eof": True, "enable_auto_commit": False}
     consumer = Consumer(settings(way, group_id=f"{topic}-auditor", **reading))
     consumer.subscribe([topic])

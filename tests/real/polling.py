@@ -1,7 +1,7 @@
-"""Consumers that poll without a pause, and note when each record came.
+"""Consumers that poll without a pause, and note when each record arrives.
 
-`Polling` speaks Fetch itself, in a version of choice: with sessions or without, by names or by ids. So it knows the
-moment at which bytes arrived, and lets the broker park its requests. `Librdkafka` is a consumer as applications have.
+`Polling` sends Fetch itself, in a chosen version: with sessions or without, by names or by ids. So it knows when bytes
+arrive, and its requests wait at the broker as long polls. `Librdkafka` is a consumer as applications use it.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.records.batch import RecordBatch, batches
 from proxy.protocol.schema import Request, Response
 
-WAIT = 400  # milliseconds for which a broker parks a request that finds nothing
-LEAST = 600  # bytes that are worth an answer before
-PAUSE = 0.05  # seconds after an answer that has nothing but errors
-SESSIONS, IDS = 7, 13  # the versions from which on Fetch has them
+WAIT = 400  # milliseconds that a broker keeps a request without enough records (fetch.max.wait.ms)
+LEAST = 600  # bytes for which a broker answers earlier (fetch.min.bytes)
+PAUSE = 0.05  # seconds to wait after a response without records
+SESSIONS, IDS = 7, 13  # the first versions of Fetch that have these
 R = TypeVar("R", bound=Response)
 
 
 class Arrival(NamedTuple):
-    """Records of one topic up to an offset, and when they were there (time.monotonic())."""
+    """Records of one topic from offset `first` to `last`, and the time of their arrival (time.monotonic())."""
 
     topic: str
     first: int
@@ -38,7 +38,7 @@ class Arrival(NamedTuple):
 
 
 class Consumer:
-    """Polls from the beginning of each topic until told to stop. `read` has the next offset of each."""
+    """Polls each topic from its beginning until `stop`. `read` has the next offset of each topic."""
 
     def __init__(self, topics: Sequence[str]) -> None:
         self.topics = tuple(topics)
@@ -63,13 +63,13 @@ class Consumer:
         raise NotImplementedError
 
     def arrived(self, topic: str, first: int, last: int) -> None:
-        """Note it. Whatever is skipped or comes twice is an error."""
+        """Note records that arrived. A gap or a duplicate is an error."""
         self.arrivals.append(Arrival(topic, first, last, time.monotonic()))
         assert first == self.read[topic], f"{self}: {topic} went on at {first} after {self.read[topic]}"
         self.read[topic] = last + 1
 
     def stop(self) -> None:
-        """Poll no more. Raises what went wrong."""
+        """Stop polling. Raises the error that ended the polling, if any."""
         self._over.set()
         self._thread.join()
         if self.failed is not None:
@@ -77,7 +77,7 @@ class Consumer:
 
 
 class Polling(Consumer):
-    """Fetch in one version, on one connection."""
+    """A consumer that sends Fetch in one version, on one connection."""
 
     def __init__(self, host: str, port: int, version: int, topics: Sequence[str]) -> None:
         super().__init__(topics)
@@ -91,7 +91,7 @@ class Polling(Consumer):
         return f"Fetch v{self._version}"
 
     def poll_until(self, over: threading.Event) -> None:
-        """Fetch again and again; with a session, of the partitions only what changed."""
+        """Fetch in a loop; in a session, a request has only the partitions that changed."""
         with socket.create_connection(self._address, timeout=30) as connection:
             if self._version >= IDS:
                 self._learn(self._ask(connection, MetadataRequest(topics=None), 12, MetadataResponse))
@@ -128,9 +128,9 @@ class Polling(Consumer):
         return FetchRequest.Topic(topic=name, partitions=[partition])
 
     def _take(self, answer: FetchResponse) -> list[str]:
-        """The topics of which records came."""
+        """Note the records of a response, and give their topics."""
         if answer.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND:
-            # As every client: begin a new one (KIP-227).
+            # As every client does: begin a new session (KIP-227).
             self._session, self._epoch = 0, 0
             return list(self.topics)
         assert answer.error_code == 0, f"{self}: {ErrorCode(answer.error_code).name}"
@@ -170,7 +170,7 @@ class Librdkafka(Consumer):
         return "librdkafka"
 
     def poll_until(self, over: threading.Event) -> None:
-        """Poll, through refusals."""
+        """Poll in a loop, and go on after refusals."""
         from confluent_kafka import Consumer as Client
         from confluent_kafka import KafkaError, TopicPartition
 

@@ -1,16 +1,17 @@
-"""Ports that nobody uses, and that nobody else is given.
+"""Free ports, each of which is given to one process only.
 
-They are looked for below the range from which the kernel takes ports for outgoing connections: a port from that
-range may be gone again by the time a broker binds it. Nor is one given again soon: it may be about to be bound.
+They are below the range from which the kernel takes ports for outgoing connections: a port from that range may be
+taken again before a broker binds it. A port is not given again soon, because it may not be bound yet.
 
-A port is often given long before it is bound, and workers share theirs with whoever asks (SO_REUSEPORT): two runs on
-one machine would not notice that they have the same. So each port that is given is locked in a file of all runs
-(`fcntl`), as long as its process lives. Processes of one run (`-n`) look in parts of their own: a broker of the one may
-be down for a moment while the other looks. The fixture `kafka_faults` looks elsewhere (`chaos/fixture/ports.py`).
+A port is often given long before it is bound, and workers share their ports with any process (SO_REUSEPORT): two runs
+on one machine would not notice that they have the same port. So each given port is locked in a file that all runs
+share (`fcntl`), as long as its process lives. The processes of one run (`-n`) have separate parts of the range: a broker
+of one process may be down for a moment while another looks for ports. The fixture `kafka_faults` uses other ports
+(`chaos/fixture/ports.py`).
 
-A port is free only if nobody has it at any address: a proxy that binds 0.0.0.0 would meet a broker at 127.0.0.11.
+A port is free only if no process has it at any address: a proxy that binds 0.0.0.0 would meet a broker at 127.0.0.11.
 
-No port has a digit as its first byte: behind 127.0.0.1 in an answer it would look like the address of a broker.
+No port has a digit as its first byte: after 127.0.0.1 in a response it would look like the address of a broker.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ PROCESS = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 SHARE = len(ALL) // PROCESSES
 RANGE = ALL[PROCESS * SHARE : (PROCESS + 1) * SHARE]
 ANY = "0.0.0.0"
-KEPT = 800  # ports that a process has at a time; several processes at once must find 16 in a row
+KEPT = 800  # ports that one process may hold; several processes at once must still find 16 in a row
 
-_given: deque[int] = deque()  # the ports that were given last
+_given: deque[int] = deque()  # the most recently given ports
 
 
 def free_port(*hosts: str) -> int:
-    """A port that is free on every one of the hosts."""
+    """A port that is free on all these hosts."""
     return free_block(1, *hosts)
 
 
@@ -70,7 +71,7 @@ def accepts(addresses: Iterable[tuple[str, int]]) -> bool:
 
 
 def _lock(first: int, length: int) -> bool:
-    """Have these ports for this process alone; false where another has one of them."""
+    """Lock these ports for this process; False where another process has one of them."""
     try:
         fcntl.lockf(_locks(), fcntl.LOCK_EX | fcntl.LOCK_NB, length, first)
     except OSError:
@@ -80,6 +81,6 @@ def _lock(first: int, length: int) -> bool:
 
 @cache
 def _locks() -> int:
-    """The file whose byte at the number of a port is locked by the process that has it. It stays open."""
+    """The open file of locks: the process that has port N locks byte N."""
     path = Path(tempfile.gettempdir(), f"doorkeeper-tests-{os.getuid()}.ports")
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

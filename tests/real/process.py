@@ -1,6 +1,6 @@
-"""A program under test: its output is a log on disk whose lines can be waited for, and its end is certain.
+"""A program under test: tests can wait for lines of its output, which is logged to disk, and it always ends.
 
-A program gets a session of its own, so that Ctrl-C reaches the test run alone, which then stops what it started.
+A program gets its own session, so that Ctrl-C reaches only the test run, which then stops its programs.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-GRACE = 20.0  # seconds between asking a program to end and killing it
-TAIL = 40  # lines that are shown when something went wrong
+GRACE = 20.0  # seconds between SIGTERM and SIGKILL
+TAIL = 40  # lines that an error shows
 
 
 class ProgramError(AssertionError):
-    """A program ended, or stayed silent, when it should have said something."""
+    """A program ended or ran on without printing an expected line, or did not end in time."""
 
 
 class Program:
@@ -69,7 +69,7 @@ class Program:
             self._news.notify_all()
 
     def expect(self, *texts: str, within: float) -> str:
-        """The first line of this run that holds all `texts`, said already or within so many seconds."""
+        """The first line of this run with all `texts`: printed already, or within this many seconds."""
         until = time.monotonic() + within
         with self._news:
             while True:
@@ -83,15 +83,15 @@ class Program:
                 self._news.wait(left)
 
     def tail(self) -> str:
-        """The last lines it said."""
+        """Its last lines."""
         return "".join(list(self._lines)[-TAIL:])
 
     def output(self) -> str:
-        """All that it said."""
+        """Its output so far."""
         return "".join(self._lines)
 
     def stop(self) -> int:
-        """Ask it to end, insist if it does not, and give its exit code."""
+        """End it by SIGTERM, kill it if it does not end in time, and give its exit code."""
         if self.running:
             self._process.send_signal(signal.SIGTERM)
             with suppress(subprocess.TimeoutExpired):
@@ -100,7 +100,7 @@ class Program:
         return self._process.returncode
 
     def kill(self) -> None:
-        """End it at once, as a power cut would."""
+        """Kill it at once, as a power failure would."""
         if self.running:
             self._process.kill()
         self._process.wait()
@@ -108,7 +108,7 @@ class Program:
         atexit.unregister(self.kill)
 
     def wait(self, within: float) -> int:
-        """Its exit code, once it ended by itself."""
+        """Wait until it ends by itself, and give its exit code."""
         try:
             self._process.wait(within)
         except subprocess.TimeoutExpired:

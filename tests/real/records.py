@@ -9,8 +9,8 @@ from random import Random
 from typing import NamedTuple
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
-PATIENCE = 60.0  # seconds that anything in a scenario may take
-JOINING = 10_000  # milliseconds: a poll that ends while the group is joined makes kafka-python join anew or fall silent
+PATIENCE = 60.0  # seconds that any step of a scenario may take
+JOINING = 10_000  # milliseconds: a poll that ends while the group is being joined makes kafka-python rejoin or hang
 
 
 class Record(NamedTuple):
@@ -20,7 +20,7 @@ class Record(NamedTuple):
 
 
 def some_records(count: int) -> list[Record]:
-    """Records as applications have them, and the odd ones."""
+    """Ordinary and unusual records."""
     dice = Random(7)
     odd = [Record(None, b""), Record(b"", b""), Record(b"tombstone", None), Record(None, b"\x00" * 5000)]
     return odd + [
@@ -34,19 +34,19 @@ def some_records(count: int) -> list[Record]:
 
 
 def large_record(size: int) -> Record:
-    """One record of so many bytes that do not compress."""
+    """One record with this many incompressible bytes."""
     return Record(b"large", Random(11).randbytes(size))
 
 
 def digest(value: bytes | None) -> str | None:
-    """What stands for a long value in a comparison."""
+    """A short text that represents a long value in comparisons."""
     return None if value is None else f"{len(value)}:{hashlib.sha256(value).hexdigest()[:16]}"
 
 
 def patiently(what: str, patience: float = PATIENCE) -> Iterator[None]:
-    """Rounds, for as long as it is worth waiting; AssertionError where `what` did not come about in time.
+    """Rounds of a polling loop, which the caller leaves with `break`; AssertionError where `what` takes too long.
 
-    What is done in each round must itself wait a little (poll a consumer, ask a broker).
+    Each round must itself wait a little, by polling a consumer or asking a broker.
     """
     end = time.monotonic() + patience
     while time.monotonic() < end:

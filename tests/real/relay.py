@@ -1,8 +1,8 @@
-"""A relay that stands where clients connect, and reads every byte that they are sent.
+"""A relay between clients and the proxy that searches every byte sent to clients.
 
-It looks for a broker's own address in both forms: as text ("127.0.0.11", "127.0.0.1:23456"), and as the wire has it, a
-host followed by its port in four bytes. A pattern may lie across two reads, so the end of each read is looked at
-again with the next one.
+It searches for a broker's own address in both forms: as text ("127.0.0.11", "127.0.0.1:23456"), and as on the wire, a
+host followed by its port in four bytes. A match may cross two reads, so the end of each read is searched again with
+the next one.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ CONTEXT = 48  # bytes shown on either side of a leak
 
 
 def wire_address(host: str, port: int) -> bytes:
-    """How a response ends a host and begins its port."""
+    """A host and its port as in a response."""
     return host.encode() + port.to_bytes(4, "big")
 
 
 def forbidden(brokers: Iterable[tuple[str, int]], advertised: str) -> re.Pattern[bytes]:
-    """Everything that must not be told: a broker's host in any form, and its port beside any host."""
+    """A pattern of all that clients must not receive: a broker's own host, and its port after the advertised host."""
     words = []
     for host, port in brokers:
         words += [re.escape(host.encode()) + rb"(?![0-9])", re.escape(wire_address(advertised, port))]
@@ -32,14 +32,14 @@ def forbidden(brokers: Iterable[tuple[str, int]], advertised: str) -> re.Pattern
 
 @dataclass
 class Reader:
-    """Finds the pattern in one connection's bytes, however they are cut."""
+    """Finds the pattern in one connection's bytes, however they are split into reads."""
 
     pattern: re.Pattern[bytes]
     overlap: int = 128
     _rest: bytes = b""
 
     def read(self, data: bytes) -> Iterable[bytes]:
-        """What was found in the new bytes, each with what stands around it."""
+        """The matches in the new bytes, each with its context."""
         looked_at = self._rest + data
         for found in self.pattern.finditer(looked_at):
             if found.end() > len(self._rest):
@@ -48,7 +48,7 @@ class Reader:
 
 
 class Relay(ThreadedRelay):
-    """Looks for the pattern in all that clients are sent."""
+    """Searches for the pattern in all bytes sent to clients."""
 
     def __init__(self, host: str, target: str, ports: Mapping[int, int], pattern: re.Pattern[bytes]) -> None:
         super().__init__(host, target, ports)
@@ -67,4 +67,4 @@ class Relay(ThreadedRelay):
 
 
 def _unread(data: bytes) -> None:
-    """What clients send is not looked at."""
+    """Bytes from clients are not searched."""

@@ -1,6 +1,6 @@
-"""Real clients before a real broker that has no rules; Doorkeeper has them.
+"""Real clients and a real broker without rules; Doorkeeper in between has the rules.
 
-There are topics `orders`, `orders-eu` and `secrets`. Alice may use what begins with `orders`, and Bob nothing.
+There are topics `orders`, `orders-eu` and `secrets`. Alice may use topics that begin with `orders`, and Bob nothing.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Guarded:
         self.program = Program("doorkeeper", command, log, env={"PYTHONPATH": str(CHECKOUT)})
 
     def begin(self) -> None:
-        """Serve, and have the topics."""
+        """Wait until it serves, and create the topics."""
         self.program.expect("listening", str(self.port), within=START)
         admin = AdminClient(self.settings("admin"))
         for made in admin.create_topics([NewTopic(name, 2, 1) for name in TOPICS]).values():
@@ -70,7 +70,7 @@ class Guarded:
         (self.folder / "acl.yaml").write_text(rules)
 
     def become(self, rules: str) -> None:
-        """These rules are in force."""
+        """Put these rules in force."""
         before = self.program.output().count('"rules reloaded"')
         self.write(rules)
         for _ in patiently("the rules are read again"):
@@ -88,7 +88,7 @@ class Guarded:
         } | {name.replace("_", "."): value for name, value in more.items()}
 
     def produce(self, user: str, topic: str, *values: bytes, **more: Any) -> list[int | None]:
-        """What became of each."""
+        """Produce these values, and give the error code of each."""
         outcomes: list[int | None] = []
         producer = Producer(self.settings(user, **more))
         for value in values:
@@ -111,7 +111,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
 
 @pytest.fixture
 def consumer(guarded: Guarded, request: pytest.FixtureRequest) -> Iterator[Consumer]:
-    """Alice's; a test says by which protocol."""
+    """Alice's consumer, with the group protocol of the test."""
     protocol = getattr(request, "param", "classic")
     settings = guarded.settings("alice", group_id=f"alice-{request.node.name}", auto_offset_reset="earliest")
     consumer = Consumer(settings | {"group.protocol": protocol, "topic.metadata.refresh.interval.ms": 500})
@@ -120,7 +120,7 @@ def consumer(guarded: Guarded, request: pytest.FixtureRequest) -> Iterator[Consu
 
 
 def taken(consumer: Consumer, count: int) -> tuple[list[bytes], set[int]]:
-    """So many values at the least, and the errors that came with them."""
+    """At least `count` values, and the errors that arrived with them."""
     values: list[bytes] = []
     errors: set[int] = set()
     for _ in patiently(f"{count} records"):

@@ -1,6 +1,6 @@
-"""`kafka-acls`, against a broker that keeps its ACLs, and against Doorkeeper that keeps them in a file: the same.
+"""`kafka-acls` has the same results with a broker that keeps ACLs and with Doorkeeper, which keeps them in a file.
 
-Doorkeeper stands before that same broker, as two workers, and asks it nothing about ACLs.
+Doorkeeper is in front of that same broker, with two workers, and sends it no requests about ACLs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ listeners: {{clients: {{cluster: main, bind: "{host}:{port}"}}}}
 workers: 2
 plugins: [acl: {{rules: acl.yaml, managed: true}}]
 """
-# What a person might type, one after the other: each finds the ACLs as the ones before left them.
+# Commands that a person might type, one after the other: each finds the ACLs that the ones before left.
 COMMANDS = (
     "--add --allow-principal User:alice --producer --topic orders",
     "--add --allow-principal User:alice --producer --topic orders",
@@ -90,7 +90,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def managed(broker: DenyingBroker, folder: Path) -> Iterator[Way]:
-    """Through Doorkeeper."""
+    """The way through Doorkeeper."""
     port = free_block(2 + NODE, HOST)
     (folder / "acl.yaml").write_text(RULES)
     file = folder / "gateway.yaml"
@@ -115,8 +115,8 @@ A_SET = re.compile(r"\[[A-Z_]+(, [A-Z_]+)*\]")
 
 
 def acls(text: str) -> tuple[Counter[str], dict[str, Counter[str]]]:
-    """What was printed: the ACLs of each resource that stand there now, and every other line. Java's sets and maps have
-    another order in each process."""
+    """The printed lines: every other line, and the current ACLs of each resource. Counted, because Java's sets and maps
+    have another order in each process."""
     others: Counter[str] = Counter()
     current: dict[str, Counter[str]] = {}
     of: Counter[str] | None = None
@@ -124,7 +124,7 @@ def acls(text: str) -> tuple[Counter[str], dict[str, Counter[str]]]:
         if HEAD.match(line):
             of = current.setdefault(line, Counter())
         elif line.startswith("(principal=") and of is not None:
-            of[line] = 1  # with several filters an ACL may be found twice
+            of[line] = 1  # with several filters an ACL may be listed twice
         else:
             of = None
             others[line] += 1
@@ -136,7 +136,7 @@ def ask(way: Way, command: str) -> Outcome:
 
 
 def described(way: Way) -> list[tuple[object, ...]]:
-    """All ACLs that there are, asked without a tool: a JVM takes a second."""
+    """All current ACLs, by a request instead of the tool: a JVM takes a second."""
     with Client(int(way.bootstrap.partition(":")[2])) as client:
         answer = client.ask(describe(), 3)
     assert isinstance(answer, DescribeAclsResponse)
@@ -155,7 +155,7 @@ def test_every_command_says_and_does_the_same(direct: Way, managed: Way, folder:
             assert ours.exit_code == theirs.exit_code, f"{command}\n{theirs.text}\n{ours.text}"
             (their_lines, their_acls), (our_lines, our_acls) = acls(theirs.text), acls(ours.text)
             assert our_lines == their_lines, command
-            # After a change the broker may list what was before.
+            # After a change the broker may still list the old ACLs.
             assert our_acls == their_acls or not command.startswith("--list"), command
             told += len(our_acls)
             for _ in patiently(f"the broker knows what it was told: {command}"):

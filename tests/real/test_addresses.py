@@ -1,4 +1,4 @@
-"""No client is ever told a broker's own address. The relay reads every byte of every other scenario too."""
+"""No client ever receives a broker's own address. The relay searches every byte of all other scenarios too."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ BROKERS = [("127.0.0.11", 20011)]
     "told",
     [
         wire_address("127.0.0.11", 20011),
-        wire_address("127.0.0.11", 9092),  # the host alone gives it away
-        wire_address(ADVERTISED, 20011),  # and so does the port
+        wire_address("127.0.0.11", 9092),  # the host alone is a leak
+        wire_address(ADVERTISED, 20011),  # and so is the port
         b"PLAINTEXT://127.0.0.11:20011",
         b"advertised.listeners=127.0.0.1:20011",
     ],

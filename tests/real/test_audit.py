@@ -1,4 +1,4 @@
-"""A journal beside a ledger of what clients of a real cluster did: each request once, with the right outcome.
+"""A journal compared with a ledger of the requests of real clients: each request once, with the right outcome.
 
 `DOORKEEPER_LEDGER=100000` makes it a long run.
 """
@@ -35,7 +35,7 @@ def test_each_request_is_told_once_with_its_outcome(cluster: Cluster, tmp_path: 
 
 
 def test_faults_at_random_are_told_right_too(cluster: Cluster, tmp_path: Path) -> None:
-    """What the proxy never read, since it ended the connection before, is in the ledger alone, and has no answer."""
+    """A request that the proxy never read, since it closed the connection before, is only in the ledger, unanswered."""
     (tmp_path / "faults.yaml").write_text(FAULTS)
     with audited(tmp_path, brokers(cluster), more="  - faults: {rules: faults.yaml}\n") as there:
         work(there, REQUESTS)

@@ -1,4 +1,4 @@
-"""The audit topic on a real cluster: what the journal has, in order; and what is said where it cannot be written."""
+"""The audit topic on a real cluster: it has the journal's events in order; failures to write it are reported."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from tests.real.jars import CHECKOUT, kafka_source
 pytestmark = pytest.mark.real
 
 SECONDS = 60.0
-REPORTED = ("access", "completeness")  # all of them are compared in `test_topic_store.py`, without the command
+REPORTED = ("access", "completeness")  # `test_topic_store.py` compares all reports, without the command
 PLUGIN = "plugins: [audit: {{journal: journal, topic: {{name: {topic}}}}}]\n"
 
 
 def create(bootstrap: str, topic: str, **config: str) -> None:
-    admin = AdminClient({"bootstrap.servers": bootstrap})  # which is not let go before it has its answer
+    admin = AdminClient({"bootstrap.servers": bootstrap})  # kept in a variable until the response has arrived
     admin.create_topics([NewTopic(topic, 3, 3, config=config)])[topic].result()
 
 
@@ -55,7 +55,7 @@ def journal(folder: Path) -> list[dict[str, Any]]:
 
 
 def read(bootstrap: str, topic: str, enough: Callable[[list[Message]], bool]) -> list[Message]:
-    """What is on a topic, as soon as it is enough."""
+    """The messages of a topic, as soon as `enough` is true of them."""
     settings = {"bootstrap.servers": bootstrap, "group.id": f"of-{topic}", "auto.offset.reset": "earliest"}
     found: list[Message] = []
     deadline = time.monotonic() + SECONDS
@@ -70,7 +70,7 @@ def read(bootstrap: str, topic: str, enough: Callable[[list[Message]], bool]) ->
 
 
 def once(found: list[Message]) -> list[dict[str, Any]]:
-    """Their events: one that was sent again, since its answer did not come before the proxy ended, has the same id."""
+    """The events, each once: one that was resent, for lack of a response before the proxy's end, has the same id."""
     events = [json.loads(message.value()) for message in found]
     return list({event["id"]: event for event in events}.values())
 
@@ -93,7 +93,7 @@ def test_the_topic_has_what_the_journal_has_in_order(cluster: Cluster, tmp_path:
     assert found[0].headers() == [("content-type", b"application/cloudevents+json")]
     requests = [event for event in events if event["type"] == "doorkeeper.audit.request"]
     assert sum(event["data"]["api"] == "Produce" for event in requests) == 300
-    assert "audit-all" not in json.dumps(requests)  # what the proxy writes itself is no client's
+    assert "audit-all" not in json.dumps(requests)  # the proxy's own writes have no client
 
 
 def test_a_client_that_reads_the_topic_is_audited_as_any(cluster: Cluster, tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_an_event_that_is_too_long_for_the_topic_is_missing_there_and_the_journa
     create(cluster.bootstrap, "audit-small", **{"max.message.bytes": "2500"})
     with sending(cluster, tmp_path, "audit-small") as there:
         admin = AdminClient({"bootstrap.servers": there.way.bootstrap})
-        names = [sha256(b"%d" % number).hexdigest() for number in range(200)]  # which nothing compresses
+        names = [sha256(b"%d" % number).hexdigest() for number in range(200)]  # incompressible
         admin.create_topics([NewTopic(name, 1, 1) for name in names], validate_only=True)[names[0]].result()
         line = there.program.expect("audit event too long for the topic", within=SECONDS)
     assert "MESSAGE_TOO_LARGE; raise its max.message.bytes" in line

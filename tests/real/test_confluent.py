@@ -29,7 +29,7 @@ MB = 1024 * 1024
 
 
 def produce(way: Way, topic: str, records: Iterable[Record], **more: Any) -> list[tuple[int | None, int | None]]:
-    """Send all, and give the partition and offset that each was acknowledged with."""
+    """Send all, and give the acknowledged partition and offset of each."""
     places: list[tuple[int | None, int | None]] = []
     failures: list[KafkaError] = []
 
@@ -58,7 +58,7 @@ def consuming(way: Way, group: str, topics: list[str], **more: Any) -> Iterator[
 
 
 def take(consumer: Consumer, count: int) -> list[Message]:
-    """So many messages, and no error among them."""
+    """Consume this many messages, with no error among them."""
     messages: list[Message] = []
     for _ in patiently(f"{count} messages"):
         messages += consumer.consume(count - len(messages), 1.0)
@@ -187,7 +187,7 @@ def shares(*consumers: Consumer) -> list[int]:
 
 
 def settle(*consumers: Consumer, sizes: list[int]) -> None:
-    """Let the members poll until the partitions are shared as wanted."""
+    """Let the members poll until the partitions are assigned as wanted."""
     for _ in patiently(f"partitions shared as {sizes}"):
         for consumer in consumers:
             consumer.poll(0.1)

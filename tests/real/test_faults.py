@@ -1,4 +1,4 @@
-"""Faults on the way to real brokers, and what real clients make of them, as the history of the test shows it."""
+"""Faults on the way to real brokers, and the reactions of real clients, as the history of the test shows them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ CLIENTS: list[Callable[..., None]] = [librdkafka, kafka_python, aiokafka]
 
 
 def read(way: Way, topic: str, notes: ClientHistory) -> None:
-    """All that is in the partition."""
+    """Read the whole partition, and note each record."""
     consumer = Consumer(settings(way, group_id=topic, enable_partition_eof=True, isolation_level="read_committed"))
     consumer.assign([TopicPartition(topic, 0, 0)])
     try:
@@ -90,7 +90,7 @@ def read(way: Way, topic: str, notes: ClientHistory) -> None:
 
 @pytest.fixture(scope="module")
 def way(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Way]:
-    """Through Doorkeeper with a fault at the third and the sixth request for each topic."""
+    """The way through Doorkeeper, with a fault at the third and the sixth request for each topic."""
     folder = tmp_path_factory.mktemp("faults")
     rules = [
         f"- {{match: {{api: Produce, topic: {kind}-{client.__name__}*}}, when: {{nth: [3, 6]}}, do: {effect}}}\n"
@@ -107,7 +107,7 @@ def way(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 def played(way: Way, kind: str, client: Callable[..., None], *, idempotent: bool) -> History:
-    """What came of it."""
+    """Write and read a topic with this client, and give the history."""
     topic = create(way, f"{kind}-{client.__name__}", 1)
     history = History()
     client(way, topic, history.client("producer"), idempotent=idempotent)
@@ -138,7 +138,7 @@ def test_an_error_after_the_append_is_tried_again(way: Way, client: Callable[...
 
 
 def transact(way: Way, kind: str, topic: str, notes: ClientHistory) -> None:
-    """Three transactions, one after the other; where a producer is told that it was fenced, another takes its place."""
+    """Three transactions, one after the other; a producer that is fenced is replaced."""
     producer = None
     for number in range(3):
         if producer is None:
@@ -157,7 +157,7 @@ def transact(way: Way, kind: str, topic: str, notes: ClientHistory) -> None:
 
 @pytest.mark.parametrize(("kind", "read_of_it"), [("lost", ["0", "1", "2"]), ("fenced", ["0", "2"])])
 def test_a_transaction_is_there_as_a_whole_or_not_at_all(way: Way, kind: str, read_of_it: list[str]) -> None:
-    """The answer to its commit is lost, and the client asks again; or it is told that it was fenced: it is aborted."""
+    """`lost`: the commit's response is lost, and the client retries. `fenced`: it gets PRODUCER_FENCED, and aborts."""
     topic = create(way, f"transactions-{kind}", 1)
     history = History()
     transact(way, kind, topic, history.client("producer"))

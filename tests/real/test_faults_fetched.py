@@ -1,4 +1,4 @@
-"""Faults on what is fetched from real brokers: what real clients make of it, and what a history shows of it."""
+"""Faults on records fetched from real brokers: the reactions of real clients, and the anomalies in a history."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ FAULTS = [
 
 @pytest.fixture(scope="module")
 def way(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Way]:
-    """Through Doorkeeper with a fault for each kind of topic."""
+    """The way through Doorkeeper, with a fault for each kind of topic."""
     with faulty(tmp_path_factory.mktemp("faults"), cluster, FAULTS) as doorkeeper:
         yield doorkeeper.way
 
 
 def kafka_python(way: Way, topic: str, notes: ClientHistory) -> None:
-    """All that is in the partition, noted by another client."""
+    """Read the whole partition with kafka-python, and note each record."""
     partition = PythonPartition(topic, 0)
     with closing(KafkaConsumer(bootstrap_servers=way.bootstrap, enable_auto_commit=False)) as consumer:
         consumer.assign([partition])
@@ -73,7 +73,7 @@ READERS: list[Callable[[Way, str, ClientHistory], None]] = [read, kafka_python]
 def test_a_batch_that_is_dropped_or_repeated_shows_in_the_history(
     way: Way, kind: str, found: AnomalyKind | None, reader: Callable[[Way, str, ClientHistory], None]
 ) -> None:
-    """What comes piece by piece clients cope with; what is missing, or comes twice, they do not notice."""
+    """Clients cope with partial responses; they do not notice missing or repeated batches."""
     topic = create(way, f"{kind}-{reader.__name__}", 1)
     history = History()
     write(way, topic, MESSAGES, history.client("producer"))
@@ -82,7 +82,7 @@ def test_a_batch_that_is_dropped_or_repeated_shows_in_the_history(
 
 
 def transact(way: Way, topic: str, notes: ClientHistory) -> None:
-    """Three transactions, of which the second is aborted."""
+    """Write three transactions, and abort the second."""
     producer = Producer(settings(way, transactional_id=topic))
     producer.init_transactions(PATIENCE)
     for number in range(3):

@@ -1,4 +1,4 @@
-"""Faults that only Java clients meet, or meet otherwise: members of the newer protocols, and what is fetched."""
+"""Faults that affect only Java clients, or affect them differently: newer group protocols, and fetched records."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def test_a_member_of_a_consumer_group_comes_back_and_reads_on(way: Way, java: Ja
             try:
                 consumer.commitSync()
                 break
-            except Py4JJavaError:  # it is expelled at this moment: it joins again, and reads again
+            except Py4JJavaError:  # the member was expelled at this moment: it rejoins, and reads again
                 java.poll(consumer)
-        for _ in range(6):  # heartbeats, some of which are told that the member is none
+        for _ in range(6):  # time for heartbeats, some of which get an error that the member is unknown
             java.poll(consumer)
         write(way, topic, 2)
         assert [record.value() for record in java.take(consumer, 2)] == [b"0", b"1"]
@@ -75,7 +75,7 @@ def test_a_member_of_a_share_group_comes_back_and_reads_all(way: Way, java: Java
 
 @pytest.mark.parametrize("kind", ["repeated", "replica"])
 def test_a_consumer_reads_each_record_once(way: Way, java: JavaClients, kind: str) -> None:
-    """It leaves out what it has read already, and a replica that nobody knows it does not ask for long."""
+    """It skips records that it has read already, and soon stops asking an unknown replica."""
     topic = create(way, f"{kind}-java", 1)
     write(way, topic, MESSAGES)
     with java.consumer(way, f"{kind}-java", topic) as consumer:

@@ -1,4 +1,4 @@
-"""Faults on members of groups, producers of transactions and connections, and how real clients come out of them."""
+"""Faults on group members, transactional producers and connections, and how real clients recover."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from tests.real.way import Way
 
 pytestmark = pytest.mark.real
 
-JOINED = 40.0  # seconds in which a member has joined, so often as it is to
-SESSION = 6_000  # milliseconds after which the coordinator throws out a member that it does not hear; it allows no less
-BEAT = 200  # milliseconds from a heartbeat to the next
-STARVED = 2 * SESSION // BEAT  # heartbeats that the coordinator does not see
+JOINED = 40.0  # seconds until a member must have joined as often as wanted
+SESSION = 6_000  # the session timeout in milliseconds, the least that the coordinator allows
+BEAT = 200  # milliseconds between two heartbeats
+STARVED = 2 * SESSION // BEAT  # heartbeats that the coordinator does not receive
 FAULTS = [
     *(
         f"{{match: {{group: {kind}-{member}, api: {apis}}}, when: {when}, do: {kind}}}"
@@ -58,7 +58,7 @@ def way(faulted: Doorkeeper) -> Way:
 
 
 def librdkafka(way: Way, group: str, topic: str, joins: int, protocol: str = "classic") -> int:
-    """Consume until the member has joined so often. Gives how often it had."""
+    """Consume until the member has joined this many times. Gives how often it did."""
     joined = 0
 
     def assigned(consumer: Consumer, partitions: object) -> None:
@@ -81,7 +81,7 @@ def librdkafka(way: Way, group: str, topic: str, joins: int, protocol: str = "cl
 
 
 def aiokafka(way: Way, group: str, topic: str, joins: int) -> int:
-    """The same with another client."""
+    """The same with aiokafka."""
 
     class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -133,7 +133,7 @@ def test_a_member_finds_an_unstable_coordinator_in_the_end(way: Way, member: Cal
 
 
 def transact(way: Way, topic: str, notes: ClientHistory) -> list[str]:
-    """Transactions, one after the other, until one fails. Gives how it failed."""
+    """Up to three transactions, until one fails. Gives the names of its errors."""
     producer = Producer(settings(way, transactional_id=topic))
     producer.init_transactions(PATIENCE)
     for number in range(3):
@@ -166,7 +166,7 @@ def test_a_write_that_was_lost_was_acknowledged(way: Way) -> None:
 
 @pytest.mark.parametrize("kind", ["hole", "half", "hint", "old-hint"])
 def test_a_producer_asks_again_and_nothing_is_lost_or_doubled(faulted: Doorkeeper, kind: str) -> None:
-    """A connection on which nothing is answered any more, half an end, and hints at leaders that are none."""
+    """After a black-holed connection, a half-closed one, and wrong leader hints."""
     topic = create(faulted.way, f"{kind}-producer", 1)
     history = History()
     told = write(faulted.way, topic, 3, history.client("producer"), enable_idempotence=True, socket_timeout_ms=2000)

@@ -1,4 +1,4 @@
-"""Members of streams groups (KIP-1071) come back when they are told that they are none: Kafka Streams itself."""
+"""Kafka Streams members of streams groups (KIP-1071) rejoin after errors that the member is unknown or fenced."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def copying(java: JavaClients, way: Way, group: str, source: str, sink: str, fol
         application.close()
 
 
-WRITTEN = (b"0", b"0", b"1")  # to the source, in two parts
+WRITTEN = (b"0", b"0", b"1")  # the values in the source, written in two parts
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -70,5 +70,5 @@ def test_a_member_that_is_told_it_is_none_joins_again_and_goes_on(
         write(way, source, 2)
         for _ in patiently("what was written since is copied, too"):
             copied = iter([message.value() for message in messages(way, sink)])
-            if all(value in copied for value in WRITTEN):  # in this order; what was not committed yet is copied again
+            if all(value in copied for value in WRITTEN):  # in this order; uncommitted records are copied again
                 break

@@ -1,4 +1,4 @@
-"""The fixture kafka_faults in front of a real cluster: the example project, and what only real brokers do."""
+"""The fixture kafka_faults in front of a real cluster: the example project, and behaviour of real brokers only."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_an_idempotent_producer_writes_once_though_an_ack_is_lost(kafka_faults):
 
 
 def without(cluster: Cluster, topic: str) -> None:
-    """See that no broker has this topic any more."""
+    """Check that no broker has this topic any more."""
     admins = [AdminClient({"bootstrap.servers": broker.address}) for broker in cluster.brokers.values()]
     if topic in admins[0].list_topics(timeout=PATIENCE).topics:
         admins[0].delete_topics([topic])[topic].result()
@@ -47,7 +47,7 @@ def stranger(tmp_path_factory: pytest.TempPathFactory) -> Stranger:
 
 
 def test_the_example_passes_on_real_brokers(cluster: Cluster, stranger: Stranger, tmp_path: Path) -> None:
-    without(cluster, "orders")  # which other tests have, and these tests count
+    without(cluster, "orders")  # other tests use this topic, and the example counts its records
     project = shutil.copytree(ROOT / "chaos" / "examples" / "orders", tmp_path / "orders")
     (project / "tests" / "test_once.py").write_text(ONCE)
     result = stranger.tests(project, **{ENVIRONMENT: cluster.bootstrap})

@@ -28,7 +28,7 @@ def java(request: pytest.FixtureRequest) -> Iterator[JavaClients]:
 
 @pytest.fixture
 def newest(java: JavaClients) -> JavaClients:
-    """Only the newest clients can do it."""
+    """The newest clients, for features that old ones lack."""
     if java.release != NEWEST:
         pytest.skip(f"the clients of {java.release} have no such thing")
     return java
@@ -98,7 +98,7 @@ def test_members_come_and_go_and_share_the_partitions(
     if java.release == OLD and protocol != "classic":
         pytest.skip("the old clients know the classic protocol alone")
     more: dict[str, Any] = {"group_protocol": protocol} if java.release != OLD else {}
-    if protocol == "classic":  # in the other one the broker decides
+    if protocol == "classic":  # in the new group protocol the broker decides
         more["heartbeat_interval_ms"] = 300
     name = f"java-{java.release}-{protocol}"
     topic = create(way, name, partitions=6)
@@ -112,7 +112,7 @@ def test_members_come_and_go_and_share_the_partitions(
 
 
 def settle(java: JavaClients, *consumers: Any, sizes: list[int]) -> list[int]:
-    """Let the members poll until the partitions are shared as wanted."""
+    """Let the members poll until the partitions are assigned as wanted."""
     for _ in patiently(f"partitions shared as {sizes}"):
         for consumer in consumers:
             java.poll(consumer, 100)

@@ -137,13 +137,13 @@ def test_members_come_and_go_and_share_the_partitions(way: Way, same: Callable[[
 
 
 class FromTheStart(ConsumerRebalanceListener):
-    """Reads what is assigned from its start, so that there are records after each rebalance, and they end a poll."""
+    """Seeks new partitions to their start, so that there are records after each rebalance, which end a poll."""
 
     def __init__(self, consumer: KafkaConsumer) -> None:
         self.consumer = consumer
 
     def on_partitions_revoked(self, revoked: set[TopicPartition]) -> None:
-        """Nothing was kept."""
+        """There is no state to drop."""
 
     def on_partitions_assigned(self, assigned: set[TopicPartition]) -> None:
         for place in assigned:
@@ -158,7 +158,7 @@ def member(way: Way, topic: str) -> Iterator[KafkaConsumer]:
 
 
 def settle(*members: KafkaConsumer, sizes: list[int]) -> list[int]:
-    """Let the members poll, each in a thread as members do, until the partitions are shared as wanted."""
+    """Let the members poll, each in its own thread, until the partitions are assigned as wanted."""
 
     def poll(member: KafkaConsumer) -> int:
         for _ in patiently(f"a member with one of {sizes} partitions"):

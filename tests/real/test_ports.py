@@ -1,4 +1,4 @@
-"""Ports of tests: two runs on one machine are never given the same."""
+"""Ports of tests: two runs on one machine never get the same port."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to brokers while clients are at work: they recover, and nothing acknowledged is lost."""
+"""Brokers fail while clients are at work: the clients recover, and no acknowledged record is lost."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def whole_cluster(cluster: Cluster) -> Iterator[Cluster]:
 
 @contextmanager
 def under_load(way: Way, java: JavaClients, word: str) -> Iterator[list[Load]]:
-    """Every library at work, each on a topic of its own; in the end its records are all there, and there once."""
+    """Run every library, each on its own topic; in the end all its records are there, once."""
     kinds: dict[str, type[Client]] = {"rd": Confluent, "kp": KafkaPython, "aio": Aiokafka}
     topics = {name: create(way, f"{word}-{name}", min_insync_replicas="2") for name in (*kinds, "java")}
     clients = [kind(way, topics[name]) for name, kind in kinds.items()]

@@ -1,9 +1,9 @@
-"""Rights that are taken away while consumers poll: within a second nothing of it arrives, and nothing else is lost.
+"""Rights are revoked while consumers poll: after a second no refused record arrives, and no other record is lost.
 
-What is allowed changes at random, several times a second, in every way in which a file of rules can say so. At the end
-all is allowed, and every consumer must have every record of every topic, in order.
+Rights change at random, several times a second, in every form that a rules file allows. At the end everything is
+allowed, and every consumer must have every record of every topic, in order.
 
-    DOORKEEPER_REVOCATIONS=1000    how many are tried; 60 without it
+    DOORKEEPER_REVOCATIONS=1000    the number of revocations; 60 by default
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from tests.real.records import patiently
 pytestmark = pytest.mark.real
 REVOCATIONS = int(os.environ.get("DOORKEEPER_REVOCATIONS", "60"))
 TOPICS = [f"stream-{number}" for number in range(12)]
-VERSIONS = (4, 11, 12, 13, 17)  # of Fetch: without sessions; with, by names, flexible; by ids
-SOON = 1.0  # seconds within which a change is in force
+VERSIONS = (4, 11, 12, 13, 17)  # of Fetch: no sessions; sessions by names; the same in flexible form; by ids
+SOON = 1.0  # seconds until a change must be in force
 TURN = 0.3  # seconds between two changes
 NODE = 1
 START = 60.0
@@ -43,11 +43,11 @@ listeners: {{clients: {{cluster: main, bind: "{host}:{port}"}}}}
 workers: 2
 plugins: [acl: {{rules: acl.yaml}}]
 """
-SEEN = 'acls:\n  - {allow: User:*, to: Describe, topics: "*", groups: "*"}\n'  # refused or not, a topic is there
+SEEN = 'acls:\n  - {allow: User:*, to: Describe, topics: "*", groups: "*"}\n'  # a topic is visible, refused or not
 
 
 class Rights:
-    """The file of rules, and since when each topic is refused."""
+    """The rules file, and the times when each topic was refused."""
 
     def __init__(self, file: Path, dice: random.Random) -> None:
         self.file = file
@@ -57,10 +57,10 @@ class Rights:
         self.revocations = 0
 
     def become(self, refused: set[str]) -> None:
-        """Refuse these topics, and no others."""
+        """Refuse exactly these topics."""
         fresh = self.file.with_suffix(".new")
         fresh.write_text(SEEN + self._said(refused))
-        granted = time.monotonic()  # from here on it may be read
+        granted = time.monotonic()  # from this time on a record may arrive
         fresh.rename(self.file)
         revoked = time.monotonic()
         for topic in self.refused.keys() - refused:
@@ -70,7 +70,7 @@ class Rights:
             self.revocations += 1
 
     def _said(self, refused: set[str]) -> str:
-        """One of the ways to say so."""
+        """Rules that refuse these topics, in a random form."""
         allowed = ", ".join(topic for topic in TOPICS if topic not in refused)
         everything = '  - {allow: User:*, to: Read, topics: "*"}\n'
         denied = f"  - {{deny: User:ANONYMOUS, to: Read, topics: [{', '.join(sorted(refused))}]}}\n"
@@ -86,13 +86,13 @@ class Rights:
                 return prefixes + denied.replace("User:ANONYMOUS", "User:*")
 
     def turn(self) -> None:
-        """Some topics are refused, others allowed again."""
+        """Refuse some more topics, and allow others again."""
         refused = {topic for topic in TOPICS if self.dice.random() < (0.85 if topic in self.refused else 0.08)}
         if refused != self.refused.keys():
             self.become(refused)
 
     def after(self, arrival: Arrival) -> float:
-        """Seconds since the topic was refused; 0 where it was not when that arrived."""
+        """Seconds from the topic's refusal to this arrival; 0 where the topic was not refused then."""
         return max(
             (arrival.at - since for since, until in self.periods[arrival.topic] if since < arrival.at < until),
             default=0,
@@ -107,7 +107,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DenyingBroker]:
 
 @contextmanager
 def doorkeeper(folder: Path, broker: int) -> Iterator[int]:
-    """Doorkeeper before that port: its own."""
+    """Run Doorkeeper in front of this broker port, and give its own port."""
     port = free_block(2 + NODE, HOST)
     file = folder / "gateway.yaml"
     file.write_text(CONFIGURATION.format(host=HOST, broker=broker, port=port))
@@ -122,7 +122,7 @@ def doorkeeper(folder: Path, broker: int) -> Iterator[int]:
 
 @contextmanager
 def writing(broker: str) -> Iterator[dict[str, int]]:
-    """Records are written to every topic all the time. Afterwards it is known how many there are of each."""
+    """Write records to every topic for this block. Afterwards the mapping has the number of records of each topic."""
     admin = AdminClient({"bootstrap.servers": broker})
     for made in admin.create_topics([NewTopic(topic, 1, 1) for topic in TOPICS], operation_timeout=30).values():
         made.result()
@@ -182,5 +182,5 @@ def test_nothing_of_a_refused_topic_arrives_after_a_second_and_nothing_else_is_l
     print(f"\n{rights.revocations} revocations; the last record came {last[-1][0]:.2f} s after one, to {last[-1][1]}")
     assert not [late for late in last if late[0] > SOON]
     assert all(consumer.refused for consumer in consumers)
-    # The test would see it: while topics were refused for longer than that, the others went on.
+    # The test could have failed: topics were refused for longer than SOON while consumers went on.
     assert sum(until - since > SOON + TURN for some in rights.periods.values() for since, until in some) > 10

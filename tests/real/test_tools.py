@@ -15,7 +15,7 @@ from tests.real.way import Way
 
 pytestmark = pytest.mark.real
 
-# Between brokers and controllers alone: Doorkeeper neither offers these nor lets them through.
+# APIs between brokers and controllers only: Doorkeeper neither advertises them nor lets them pass.
 BETWEEN_BROKERS = {
     "AllocateProducerIds",
     "AlterPartition",
@@ -43,12 +43,12 @@ BETWEEN_BROKERS = {
 
 
 def words(outcome: Outcome) -> list[str]:
-    """The lines in no order: tools print from hash maps."""
+    """The sorted lines: tools print from hash maps."""
     return sorted(outcome.lines)
 
 
 def without_chance(text: str) -> str:
-    """Text without topic ids, which are random, and the metadata's epoch, which grows."""
+    """The text without topic ids, which are random, and without the metadata epoch, which grows."""
     return re.sub(r"(TopicId|Epoch): \S+", r"\1: <any>", text)
 
 
@@ -83,7 +83,7 @@ def test_configurations_are_changed_and_described(way: Way, same: Callable[[obje
             break
     broker = works(way, "ConfigCommand", "--describe", "--all", "--entity-type", "brokers", "--entity-name", 2)
     wrong = tool(way, "ConfigCommand", "--alter", *entity, "--add-config", "retention.ms=soon")
-    # Doorkeeper takes the default, which names no host, for an address too.
+    # Doorkeeper also maps the default value, which has no host, as an address.
     settings = [re.sub(r"DEFAULT_CONFIG:listeners=[^,}]+", "", line) for line in words(broker)]
     same((topics, settings, wrong.exit_code))
 

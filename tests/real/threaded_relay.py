@@ -1,6 +1,6 @@
-"""A relay in a thread of its own, between clients and a proxy. Each connection has readers of what passes.
+"""A relay between clients and a proxy, in its own thread. Each connection has readers for its bytes.
 
-Where the proxy cannot be reached the client's connection is closed. A reset on one side is the end of both.
+Where the proxy cannot be reached, the client's connection is closed. A reset on one side ends both sides.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Read = Callable[[bytes], None]
 
 
 class ThreadedRelay:
-    """Listens on `host`, and sends on to `target`: `ports` says from which port to which."""
+    """Listens on `host` and forwards to `target`; `ports` maps its ports to those of the target."""
 
     def __init__(self, host: str, target: str, ports: Mapping[int, int]) -> None:
         self._host, self._target, self._ports = host, target, ports
@@ -27,9 +27,9 @@ class ThreadedRelay:
         self._failure: BaseException | None = None
 
     def readers(self, port: int) -> tuple[Read, Read]:
-        """What reads the bytes of a connection that has this port at the proxy: from the client, and to it.
+        """The readers of a connection, by its source port at the proxy: of bytes from the client, and of bytes to it.
 
-        They read nothing (`b""`) where the client reset it: what was under way to it then is not read.
+        A reader gets `b""` where the client reset the connection: bytes in flight to the client were then not read.
         """
         raise NotImplementedError
 
@@ -65,7 +65,7 @@ class ThreadedRelay:
         try:
             proxy = await trio.open_tcp_stream(self._target, port)
         except OSError:
-            return  # the client sees a closed connection, as it would with nobody there
+            return  # the client sees a closed connection, as without a listener
         asked, answered = self.readers(proxy.socket.getsockname()[1])
         async with proxy, trio.open_nursery() as nursery:
             nursery.start_soon(_pump, client, proxy, asked, client)

@@ -1,4 +1,4 @@
-"""Kafka's own command line tools, each a Java program of its own, as people run them."""
+"""Kafka's own command line tools, each run as a separate Java program."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ PLACES = {
     "ConsoleShareConsumer": TOOLS + "consumer.",
     "ReassignPartitionsCommand": TOOLS + "reassign.",
 }
-# A tool lives for a second: nothing is worth optimising.
+# A tool runs for a second, so optimising compilation is not worth it.
 JVM = ("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"
 PATIENCE = 120.0
 
 
 class Outcome(NamedTuple):
-    """What a tool came to; `text` is what it printed, without what differs between the ways."""
+    """The result of a tool; `text` is its output, without parts that differ between the ways."""
 
     exit_code: int
     text: str
@@ -41,7 +41,7 @@ def tool(way: Way, name: str, *arguments: object, given: str = "") -> Outcome:
     """Run a tool against the cluster, with `given` on its standard input."""
     main = PLACES.get(name, TOOLS) + name
     asked = [str(argument) for argument in arguments]
-    # Where a tool has commands of its own, its parser wants the address before them, but one tool after.
+    # Tools with subcommands expect the address before the subcommand, but one tool expects it after.
     place = 1 if name == "ClusterTool" else 0
     asked[place:place] = ["--bootstrap-server", way.bootstrap]
     command = [java(), *JVM, *loaded(JARS), QUIET, "-cp", classpath(JARS), main, *asked]

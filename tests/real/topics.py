@@ -1,4 +1,4 @@
-"""Topics for scenarios, made with librdkafka whatever client the scenario is about."""
+"""Topics for scenarios, always created with librdkafka."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tests.real.way import Way
 
 
 def settings(way: Way, **more: Any) -> dict[str, Any]:
-    """librdkafka's settings; its own words have dots, keywords cannot."""
+    """librdkafka's settings from keywords, with dots for underscores."""
     return {"bootstrap.servers": way.bootstrap, "log_level": 0, **{key.replace("_", "."): more[key] for key in more}}
 
 
 def create(way: Way, topic: str, partitions: int = 3, **config: str) -> str:
-    """A topic of this way alone; gives its name."""
+    """Create a topic for this way alone; gives its name."""
     name = way.unique(topic)
     config = {key.replace("_", "."): value for key, value in config.items()}
     admin = AdminClient(settings(way))

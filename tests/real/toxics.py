@@ -1,4 +1,4 @@
-"""toxiproxy for tests: a real one, where this machine has it or can build it."""
+"""A real toxiproxy for tests, where this machine has it or can build it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.real.jars import cache_folder
 
 @contextmanager
 def running_toxiproxy() -> Iterator[ToxiproxyServer]:
-    """One run of it. Where there is none the test is skipped, and says what is missing."""
+    """Run toxiproxy. Where there is none, skip the test with the reason."""
     try:
         program = find_toxiproxy(cache_folder())
     except ToxiproxyError as error:

@@ -1,1 +1,1 @@
-"""What real clients see of the incidents that are shipped (`chaos/scenarios`)."""
+"""How real clients see the shipped incidents (`chaos/scenarios`)."""

@@ -21,7 +21,7 @@ def _within(runner: asyncio.Runner, doing: Coroutine[Any, Any, Any], millisecond
 
 
 class _Sender:
-    throttles = 0  # it tells nobody
+    throttles = 0  # aiokafka does not report throttling
 
     def __init__(self, runner: asyncio.Runner, producer: AIOKafkaProducer, topic: str) -> None:
         self._runner, self._producer, self._topic = runner, producer, topic

@@ -17,7 +17,7 @@ SOON = {"reconnect_backoff_ms": 50, "reconnect_backoff_max_ms": 200, "retry_back
 
 
 class _Sender:
-    throttles = 0  # it tells nobody
+    throttles = 0  # the Java client does not report throttling
 
     def __init__(self, java: JavaClients, producer: Any, topic: str) -> None:
         self._java, self._producer, self._topic = java, producer, topic

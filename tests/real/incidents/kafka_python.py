@@ -13,12 +13,12 @@ from proxy.protocol.errors import ErrorCode
 from tests.real.incidents.sides import DELIVERY, HEARTBEAT, REQUEST, SESSION, Reader, Sender
 from tests.real.way import Way
 
-TRANSACTION = 10_000  # milliseconds that it may take
+TRANSACTION = 10_000  # milliseconds that a transaction may take
 SOON = {"reconnect_backoff_ms": 50, "reconnect_backoff_max_ms": 200, "retry_backoff_ms": 50}
 
 
 class _Sender:
-    throttles = 0  # it tells nobody
+    throttles = 0  # kafka-python does not report throttling
 
     def __init__(self, producer: KafkaProducer, topic: str) -> None:
         self._producer, self._topic = producer, topic
@@ -31,7 +31,7 @@ class _Transactor(_Sender):
     def send(self, value: bytes, partition: int) -> None:
         self._producer.begin_transaction()
         super().send(value, partition)
-        # As commit_transaction of kafka-python 3.0.12 does, which waits for ever where its answer never comes.
+        # This is commit_transaction of kafka-python 3.0.12 with a timeout: that waits forever where no response comes.
         committing = self._producer._transaction_manager.begin_commit()
         self._producer._sender.wakeup()
         if not committing.wait(TRANSACTION):

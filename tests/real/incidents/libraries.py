@@ -21,7 +21,7 @@ for name in ("kafka", "aiokafka", "asyncio"):
 
 @contextmanager
 def all_clients(direct: Way, ways: Mapping[str, Way]) -> Iterator[Activities]:
-    """All clients do all that they do, each on its way."""
+    """Run all activities of all clients, each client on its own way."""
     java = JavaClients(RELEASE)
     try:
         with steady([Java(java), Librdkafka(), KafkaPython(), Aiokafka()], direct, ways) as activities:

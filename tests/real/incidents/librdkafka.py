@@ -15,8 +15,8 @@ from tests.real.topics import settings
 from tests.real.way import Way
 
 SILENT = logging.getLogger("incidents.librdkafka")
-SILENT.setLevel(logging.CRITICAL + 1)  # a fatal error is what the test is about
-MANY = 1_000  # more than come in the time of a poll
+SILENT.setLevel(logging.CRITICAL + 1)  # the tests provoke fatal errors, which need no log lines
+MANY = 1_000  # more than arrive during one poll
 SOON = {"reconnect_backoff_ms": 50, "reconnect_backoff_max_ms": 200, "socket_timeout_ms": REQUEST}
 
 
@@ -28,7 +28,7 @@ class _Sender:
         self._topic, self.producer = topic, Producer(told)
 
     def _told(self, event: ThrottleEvent) -> None:
-        self.throttles += event.throttle_time > 0  # librdkafka tells the end of it too
+        self.throttles += event.throttle_time > 0  # librdkafka also calls this when throttling ends
 
     def send(self, value: bytes, partition: int) -> None:
         told: list[KafkaError | None] = []
@@ -63,7 +63,7 @@ class _Reader:
         self.rebalances += 1
 
     def poll(self) -> int:
-        # All that is there: who commits each record by itself lags behind, and lives on what was fetched before.
+        # All available records: a reader that commits each record alone lags behind, and then reads old fetches.
         messages = self.consumer.consume(MANY, 0.2)
         for message in messages:
             error = message.error()

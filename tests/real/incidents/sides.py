@@ -1,7 +1,7 @@
-"""Sides: what a client library does in these tests, the same for each, so that what they see can be compared.
+"""Sides: one interface for all client libraries in these tests, so that their errors can be compared.
 
-# Each call tries once, with little patience, and raises what the library raises: nothing is hidden by trying again.
-# `seen` names an error as Kafka does where the library knows its code, else as the library does.
+# Each call tries once, with a short timeout, and raises the library's own error: no retry hides anything.
+# `seen` gives Kafka's name of an error where the library knows its code, else the library's name.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from tests.real.way import Way
 
 PARTITIONS = 3
 REQUEST = 1_500  # milliseconds that a request may take
-DELIVERY = 2_000  # and a record, with all that is done for it
-SESSION = 6_000  # a member that is not heard of for so long is gone; brokers allow no less
+DELIVERY = 2_000  # milliseconds to deliver a record, with all its requests
+SESSION = 6_000  # the session timeout of a member in milliseconds; brokers allow no less
 HEARTBEAT = 300
 
 
 class Sender(Protocol):
-    """Sends records without transactions, with acks=all. `throttles`: how often it was told that it is throttled."""
+    """Sends records without transactions, with acks=all. `throttles`: how often the library reported throttling."""
 
     throttles: int
 
     def send(self, value: bytes, partition: int) -> None:
-        """Return when it is acknowledged."""
+        """Send a record, and return when it is acknowledged."""
 
 
 class Reader(Protocol):
-    """A member of a group, the only one. `rebalances`: how often it was told that its partitions are taken away."""
+    """The only member of a group. `rebalances`: how often its partitions were revoked."""
 
     rebalances: int
 
     def poll(self) -> int:
-        """How many records came within a short time."""
+        """Poll for a short time, and give the number of records."""
 
     def commit(self) -> None:
-        """Commit what was polled."""
+        """Commit the polled records."""
 
 
 class Library(Protocol):
@@ -47,7 +47,7 @@ class Library(Protocol):
     def sender(self, way: Way, topic: str) -> AbstractContextManager[Sender]: ...
     def reader(self, way: Way, topic: str, group: str) -> AbstractContextManager[Reader]: ...
     def transactor(self, way: Way, topic: str, transactional_id: str) -> AbstractContextManager[Sender]:
-        """One that sends each record in a transaction of its own."""
+        """A sender that sends each record in its own transaction."""
 
     def seen(self, error: Exception) -> str:
         """The name of an error."""

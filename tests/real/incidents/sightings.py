@@ -1,7 +1,7 @@
 """Sightings: what each client must see of each incident, at least.
 
-# One of the names in a set is enough: which of them comes depends on what the client was doing at that moment.
-# An incident is about one thing that clients do: "sends" records, "reads" as a member of a group, "transacts".
+# One name of a set is enough: which one a client sees depends on its state at that moment.
+# An incident is about one activity of clients: it "sends" records, "reads" as a member of a group, or "transacts".
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from chaos.client import AdminLedgerEntry
 JAVA, LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA = "java", "librdkafka", "kafka-python", "aiokafka"
 CLIENTS = (JAVA, LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA)
 
-THROTTLE = 2.0  # seconds, of the incident "throttling"
+THROTTLE = 2.0  # seconds that the incident "throttling" asks for
 
 
 class Sighting(NamedTuple):
-    """What clients see while they do this."""
+    """The names that each client may see during this activity."""
 
     activity: str
     seen: dict[str, set[str]]
 
 
 def by_all(activity: str, *names: str, **others: set[str]) -> Sighting:
-    """All see one of these, but for those that are named."""
+    """All clients see one of these names, except for the clients in `others`."""
     named = {name.replace("_", "-"): seen for name, seen in others.items()}
     return Sighting(activity, {client: named.get(client, set(names)) for client in CLIENTS})
 
@@ -57,7 +57,7 @@ SIGHTINGS = {
     "heartbeat-starvation": by_all("reads", "rebalanced"),
     "isr-shrink": by_all("sends", "NOT_ENOUGH_REPLICAS"),
     "isr-shrink-after-append": by_all("sends", "NOT_ENOUGH_REPLICAS_AFTER_APPEND"),
-    # Only Java gives up what it cannot send by the error that it saw last; the others wait for a leader.
+    # Only Java fails a record with the last error that it saw; the others wait for a leader.
     "leader-election": by_all(
         "sends",
         java={"NOT_LEADER_OR_FOLLOWER", "REQUEST_TIMED_OUT"},
@@ -65,7 +65,7 @@ SIGHTINGS = {
         kafka_python={"NOT_LEADER_OR_FOLLOWER", "KafkaTimeoutError"},
         aiokafka={"LEADER_NOT_AVAILABLE", "NOT_LEADER_OR_FOLLOWER", "late"},
     ),
-    # librdkafka tries again even where it is told not to: nothing was written.
+    # librdkafka retries even with retries turned off, since nothing was written.
     "leader-flap": by_all("sends", "NOT_LEADER_OR_FOLLOWER", librdkafka={"late", "_MSG_TIMED_OUT"}),
     "lost-acknowledgement": BROKEN,
     "network-cut": BROKEN,
@@ -77,7 +77,7 @@ SIGHTINGS = {
         aiokafka={"TimeoutError"},
     ),
     "offsets-expired": by_all("reads", "late"),
-    # Connections end for a second only, and aiokafka tries again for longer.
+    # Connections end for a second only, and aiokafka retries for longer.
     "old-broker": Sighting("sends", BROKEN.seen | {AIOKAFKA: NO_CONNECTION | {"late"}}),
     "poison-batch": by_all(
         "reads",
@@ -93,7 +93,7 @@ SIGHTINGS = {
     "smaller-limit": by_all("sends", "MESSAGE_TOO_LARGE"),
     "split-view": by_all("sends", "NOT_LEADER_OR_FOLLOWER", "late"),
     "stale-metadata": by_all("sends", "NOT_LEADER_OR_FOLLOWER", librdkafka={"late", "_MSG_TIMED_OUT"}),
-    # Java and kafka-python send nothing for as long as they are told; the others go on. librdkafka tells its user.
+    # Java and kafka-python send nothing for the throttle time; the others go on. librdkafka reports it to the user.
     "throttling": by_all("sends", "late", librdkafka={"throttled"}, aiokafka={"unheeded"}),
     "unknown-topic": by_all("sends", "UNKNOWN_TOPIC_OR_PARTITION", librdkafka={"_MSG_TIMED_OUT", "_UNKNOWN_PARTITION"}),
     "unstable-coordinator": by_all(
@@ -113,13 +113,13 @@ SIGHTINGS = {
         "transacts", "INVALID_PRODUCER_EPOCH", librdkafka={"_FENCED"}, aiokafka={"ProducerFenced"}
     ),
 }
-# Those that come to all clients. Each of the others comes to one of them, in turn; with `-m long` to all.
+# Incidents that all clients meet. Each other incident is met by one client, in turn; with `-m long` by all.
 FOR_ALL = ("isr-shrink", "zombie-producer", "offset-commit-lost", "authorization-flap", "network-cut")
 FOR_ONE = dict(zip(sorted(SIGHTINGS.keys() - FOR_ALL), cycle(CLIENTS)))
 
 
 def is_unheeded(ledger: Iterable[AdminLedgerEntry]) -> bool:
-    """Did a client send again on a connection before the time was over for which it was told to send nothing?"""
+    """Did a client send another request on a connection during its throttle time?"""
     throttled: dict[str | None, list[float]] = {}
     for entry in ledger:
         if entry.effect == "throttle" and entry.api == "Produce":

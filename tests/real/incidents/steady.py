@@ -1,9 +1,9 @@
-"""Steady: clients that do the same again and again, and note what they see, while incidents come and go.
+"""Steady: clients that repeat one activity and note what they see, while incidents come and go.
 
-# What a client noted: "ok", the name of an error, "late" (it took more than LATE), "rebalanced", "throttled".
-# A reader that does not go on by itself is replaced, as an application would be that is restarted: "made anew". One
-# that its library does not give back (kafka-python's poll goes round for ever after a broken batch) is interrupted.
-# Records for readers are produced past Doorkeeper, so that nothing but their own way is disturbed.
+# Notes of a client: "ok", the name of an error, "late" (it took more than LATE), "rebalanced", "throttled".
+# A reader that does not recover is replaced, as a restarted application would be: "made anew". A reader whose library
+# call does not return is interrupted (kafka-python's poll loops forever after a broken batch).
+# Records for readers are produced directly to the brokers, so that faults affect only the readers' own connections.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from tests.real.way import Way
 
 LATE = 1.0  # seconds
 STUCK = 12.0  # seconds without a record; more than SESSION
-PAUSE = 0.1  # seconds between two things that a client does
+PAUSE = 0.1  # seconds between two operations of a client
 
 
 class StuckError(Exception):
-    """Raised in the thread of an activity that does not come back."""
+    """Raised in the thread of an activity whose library call does not return."""
 
 
 class Activity(threading.Thread):
-    """One thing that one client does again and again."""
+    """One activity that one client repeats."""
 
     def __init__(self, kind: str, library: Library, way: Way, topic: str) -> None:
         super().__init__(name=f"{library.name} {kind}", daemon=True)
@@ -44,19 +44,19 @@ class Activity(threading.Thread):
 
     @property
     def moment(self) -> int:
-        """How much it has noted."""
+        """The number of its notes so far."""
         return len(self._notes)
 
     def since(self, moment: int) -> set[str]:
-        """What it noted since."""
+        """Its notes since this moment."""
         return set(self._notes[moment:])
 
     def goes_well(self, moment: int) -> bool:
-        """Whether it went well twice in a row since then, and still does."""
+        """Whether its last two notes since this moment are "ok"."""
         return self._notes[moment:][-2:] == ["ok", "ok"]
 
     def interrupt(self) -> None:
-        """Have it give up what it does, if it has not gone well for a long time."""
+        """Interrupt its library call, if it has not succeeded for a long time."""
         if self.ident is not None and time.monotonic() - self._went > 2 * STUCK:
             self._went = time.monotonic()
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.ident), ctypes.py_object(StuckError))
@@ -90,7 +90,7 @@ class Activity(threading.Thread):
                     sender.send(b"%d" % number, number % PARTITIONS)
                 except Exception as error:
                     if self.kind == "transacts":
-                        raise  # it ends, and another takes its place
+                        raise  # this producer ends, and a new one takes its place
                     self._notes.append(library.seen(error))
                 else:
                     if sender.throttles > told:
@@ -129,20 +129,20 @@ class Activity(threading.Thread):
 
 
 class Activities:
-    """All that all clients do."""
+    """All activities of some clients."""
 
     def __init__(self, all_of_them: Sequence[Activity]) -> None:
         self._all = all_of_them
 
     def of(self, client: str) -> Activities:
-        """All that one of them does."""
+        """The activities of one client."""
         return Activities([activity for activity in self._all if activity.library.name == client])
 
     def moments(self) -> dict[Activity, int]:
         return {activity: activity.moment for activity in self._all}
 
     def see(self, kind: str, wanted: Mapping[str, set[str]], moments: Mapping[Activity, int]) -> None:
-        """Wait until each client that does this has seen one of these since then."""
+        """Wait until each activity of this kind has noted one of its wanted names since its moment."""
         for activity in self._all:
             if activity.kind == kind:
                 for _ in patiently(f"{activity.name} sees {wanted[activity.library.name]}"):
@@ -151,7 +151,7 @@ class Activities:
                     time.sleep(PAUSE)
 
     def settle(self) -> None:
-        """Wait until each of them goes well."""
+        """Wait until each activity goes well."""
         moments = self.moments()
         for activity in self._all:
             for _ in patiently(f"{activity.name} goes on"):
@@ -162,12 +162,12 @@ class Activities:
                 time.sleep(PAUSE)
 
 
-_numbers = count()  # tests of one run share a cluster: each has topics of its own
+_numbers = count()  # tests of one run share a cluster, so each has its own topics
 
 
 @contextmanager
 def steady(libraries: Sequence[Library], direct: Way, ways: Mapping[str, Way]) -> Iterator[Activities]:
-    """Have all clients do all that they do, each on its way; wait until it goes well."""
+    """Run all activities of all clients, each client on its own way, once all go well."""
     ends = threading.Event()
     activities = []
     number = next(_numbers)

@@ -1,7 +1,7 @@
-"""Chaos: toxiproxy, killed brokers and faults at once, under an idempotent producer and a consumer of all it wrote.
+"""Chaos: toxiproxy, killed brokers and faults at once, under an idempotent producer and a consumer of its records.
 
-The checker of histories must find nothing: what was acknowledged is there, once and in order. A short run is always
-made; `-m long` makes one of a million records, and prints how long it took.
+The checker of histories must find no anomaly: acknowledged records are there once, and in order. The short run is
+always made; `-m long` runs a million records, and prints the time.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ pytestmark = pytest.mark.real
 PARTITIONS = 6
 TOPIC = "chaos"
 BATCH = 200  # records in a request at most, so that there are many requests
-WAITING = 20_000  # records that the producer holds at most: none waits for longer than a delivery may take
-DELIVERY = 300.0  # seconds that the producer may take for a record
-BACK = 250  # milliseconds until it connects again, at most: by default it soon waits ten seconds each time
-MOMENT = 2.0  # seconds that one trouble lasts
+WAITING = 20_000  # records in the producer's queue at most, so that none waits longer than a delivery may take
+DELIVERY = 300.0  # seconds that the producer may take to deliver a record
+BACK = 250  # milliseconds until it reconnects, at most: the default backoff soon grows to ten seconds
+MOMENT = 2.0  # seconds that each trouble lasts
 FAULTS = """\
 seed: 7
 faults:
@@ -50,14 +50,14 @@ faults:
 
 
 class Trouble:
-    """What goes wrong below the faults, one thing after the other."""
+    """Troubles of the network and of brokers, beside the faults, one after the other."""
 
     def __init__(self, cluster: Cluster, toxiproxy: ToxiproxyServer) -> None:
         self._cluster, self._toxiproxy = cluster, toxiproxy
         self._wait = threading.Event().wait
 
     def kinds(self) -> list[Callable[[], None]]:
-        """Each of them, once."""
+        """All troubles, each once."""
         toxics = [
             ("latency", {"latency": 50, "jitter": 50}),
             ("reset_peer", {"timeout": 0}),
@@ -82,7 +82,7 @@ class Trouble:
 def produce(
     producer: Producer, topic: str, values: range, notes: ClientHistory, failed: list[tuple[int, KafkaError]]
 ) -> None:
-    """Give these to the producer, and take what it was told meanwhile. `failed` takes what it gave up."""
+    """Produce these values and note acknowledgements. `failed` collects the records that the producer gave up."""
     for value in values:
         sent = notes.send(topic, value)
 
@@ -102,7 +102,7 @@ def produce(
 
 
 def consume(way: Way, topic: str, notes: ClientHistory) -> int:
-    """Read all that is there. Gives how many records."""
+    """Read all partitions to their ends. Gives the number of records."""
     consumer = Consumer(settings(way, group_id=topic, enable_partition_eof=True, isolation_level="read_committed"))
     consumer.assign([TopicPartition(topic, partition, 0) for partition in range(PARTITIONS)])
     left, read = set(range(PARTITIONS)), 0
@@ -142,8 +142,9 @@ def test_an_idempotent_producer_loses_and_doubles_nothing(
             settings(
                 doorkeeper.way,
                 enable_idempotence=True,
-                # With more than one it doubles records: at OUT_OF_ORDER_SEQUENCE_NUMBER it begins another epoch, also
-                # for partitions whose requests are under way. https://github.com/confluentinc/librdkafka/issues/4953
+                # With more than one, librdkafka duplicates records: at OUT_OF_ORDER_SEQUENCE_NUMBER it begins another
+                # epoch, also for partitions with requests in flight.
+                # https://github.com/confluentinc/librdkafka/issues/4953
                 max_in_flight_requests_per_connection=1,
                 batch_num_messages=BATCH,
                 queue_buffering_max_messages=WAITING,

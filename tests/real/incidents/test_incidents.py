@@ -1,11 +1,11 @@
-"""Each incident that is shipped does what it says to four real clients on three real brokers, and ends.
+"""Each shipped incident has its described effect on four real clients on three real brokers, and ends.
 
-Each client has a Doorkeeper of its own, and does all that it does while the incidents come, one after the other. A few
-of these always come to all clients, the others to one of them each; with `-m long` all come to all.
+Each client has its own Doorkeeper, and runs all its activities while incidents come, one after the other. All clients
+always meet a few of them, and one client each of the others; with `-m long` all clients meet all incidents.
 
-# An incident lasts for seconds. A client that did nothing meanwhile, on a machine that had no time for it, saw nothing:
-# then it comes again, for a minute at most.
-# What the scenario itself expects comes with each client too: so `doorkeeper faults run` says that all is as expected.
+# An incident lasts for seconds. A client that got no CPU time meanwhile, on a busy machine, saw nothing: then the
+# incident is repeated, for a minute at most.
+# The scenario's own expectations must be met by each client too, so that `doorkeeper faults run` reports success.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from tests.real.records import patiently
 
 pytestmark = [
     pytest.mark.real,
-    # kafka-python's producers complain where they are let go with records that were never sent.
+    # kafka-python's producers warn when they are deleted with records that were never sent.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-SETTING = {"heartbeat-starvation": {"starved": "8s"}}  # longer than the sessions of these clients
+SETTING = {"heartbeat-starvation": {"starved": "8s"}}  # longer than these clients' session timeout
 SILENT = Progress(lambda *_: None, lambda *_: None)
 
 
 class Client(NamedTuple):
-    """One client, and the admin side of its Doorkeeper."""
+    """One client, and the admin API of its Doorkeeper."""
 
     name: str
     activities: Activities
     admin: AdminClient
 
     def meets(self, name: str) -> None:
-        """Have an incident come and go, until the client saw it, and what the scenario expects came."""
+        """Repeat an incident until the client has seen it and the scenario's expectations were met."""
         wanted = SIGHTINGS[name].seen[self.name]
         was_seen = was_met = False
         for _ in patiently(f"{self.name} sees one of {sorted(wanted)} in {name}, and all that it expects comes"):
@@ -71,14 +71,14 @@ class Client(NamedTuple):
 
 
 def all_meet(clients: Iterable[Client], name: str) -> None:
-    """Have an incident come to these clients, to all of them at once."""
+    """Play an incident for all these clients at once."""
     with ThreadPoolExecutor(len(CLIENTS)) as threads:
         list(threads.map(lambda client: client.meets(name), clients))
 
 
 @pytest.fixture(scope="module")
 def clients(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Client]]:
-    """All of them."""
+    """All clients at work."""
     ways, admins = {}, {}
     with ExitStack() as stack:
         for name in CLIENTS:

@@ -1,4 +1,4 @@
-"""toxiproxy between Doorkeeper and three real brokers: real clients see what its toxics do, and go on afterwards."""
+"""toxiproxy between Doorkeeper and three real brokers: real clients see the effects of toxics, and recover."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests.real.toxics import running_toxiproxy
 
 pytestmark = [pytest.mark.real, pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
 
-# Each with its attributes, and what clients that send records see of it. Those of which they see nothing do them no
-# harm; what these do to bytes is in tests/chaos/test_toxiproxy.py.
+# Toxics with their attributes, and what sending clients see. "ok" means that a toxic does them no harm; its effect on
+# bytes is tested in tests/chaos/test_toxiproxy.py.
 TOXICS = {
     "latency": ({"latency": 1_200}, by_all("sends", "late")),
     "bandwidth": ({"rate": 1}, by_all("sends", "ok")),

@@ -1,1 +1,1 @@
-"""What needs brokers that want to know who their clients are. A package, so that they end with its last test."""
+"""Tests with brokers that require authentication. A package, so that the brokers end with its last test."""

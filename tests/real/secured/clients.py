@@ -1,6 +1,6 @@
-"""Real clients that say who they are: each produces, and consumes in a group.
+"""Real clients that authenticate: each produces, and consumes in a group.
 
-A client gives what it consumed, or the error that it met, in the words of its own library.
+A client gives the values that it consumed, or its error in the words of its library.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REFUSED = ("uthentication", "SSL", "certificate")
 
 
 class As(NamedTuple):
-    """Who a client says it is, and how. `papers`: TLS; no `mechanism`: by certificate alone."""
+    """A client's credentials. With `papers` it uses TLS; without a `mechanism` it has only a certificate."""
 
     bootstrap: str
     mechanism: str | None
@@ -42,12 +42,12 @@ class As(NamedTuple):
 
     @property
     def signed(self) -> bool:
-        """Is the password a token that somebody signed?"""
+        """Is the password a signed token?"""
         return self.mechanism == "OAUTHBEARER" and self.password.count(".") == 2
 
     @property
     def token(self) -> str:
-        """The password, or a token of one's own making."""
+        """The password, or an unsigned token made here."""
         now = int(time.time())
         return self.password if self.signed else jwt(sub=self.user, iat=now, exp=now + TOKEN_LIFETIME)
 
@@ -140,7 +140,7 @@ def kafka_python(who: As, topic: str, values: Sequence[bytes]) -> Values | str:
 
     settings = for_kafka_python(who)
     try:
-        # Closed also where it is refused: else its thread goes on in whatever test comes next.
+        # Close it even where it is refused, or its thread runs on during the next tests.
         with closing(KafkaProducer(**settings, max_block_ms=60000)) as producer:
             for future in [producer.send(topic, value) for value in values]:
                 future.get(60)
@@ -209,7 +209,7 @@ RELEASES = ("4.4.0", "2.3.1", "1.0.2", "0.11.0.3")
 
 
 def knock(who: As) -> str | None:
-    """Come in, with aiokafka, and leave; gives the error that was met."""
+    """Connect with aiokafka, and disconnect; gives the error, if any."""
     from aiokafka import AIOKafkaProducer
     from aiokafka.errors import KafkaError
 
@@ -226,12 +226,12 @@ def knock(who: As) -> str | None:
     return asyncio.run(come())
 
 
-FOR_TOKENS = ("jackson", "jose4j")  # what OAUTHBEARER clients need, and do not bring
+FOR_TOKENS = ("jackson", "jose4j")  # dependencies of OAUTHBEARER clients that they do not have
 STARTED: dict[str, JavaClients] = {}
 
 
 def java(release: str) -> JavaClients:
-    """The clients of a release, in a JVM that lives as long as the run."""
+    """The clients of a release, in a JVM that runs until `close`."""
     if release not in STARTED:
         needed = [jar for name in FOR_TOKENS for jar in jars("kafka-4.3.1").glob(f"{name}-*.jar")]
         STARTED[release] = JavaClients(release, *needed)
@@ -245,14 +245,14 @@ def close() -> None:
 
 
 def for_java(who: As, token: Path | None = None) -> dict[str, Any]:
-    """Settings of Kafka's own clients; `token` is the file that a signed one is in."""
+    """Settings of Kafka's own clients; `token` is the file of a signed token."""
     settings: dict[str, Any] = {"security_protocol": who.protocol}
     if who.papers:
         settings |= {
             "ssl_truststore_type": "PKCS12",
             "ssl_truststore_location": who.papers.truststore,
             "ssl_truststore_password": STORE_PASSWORD,
-            "ssl_endpoint_identification_algorithm": "https",  # the oldest look at nothing unless told to
+            "ssl_endpoint_identification_algorithm": "https",  # the oldest release checks no host names by default
         }
         if who.papers.keystore:
             settings |= {
@@ -284,7 +284,7 @@ ALLOWING = threading.Lock()
 
 
 def allow(clients: JavaClients, file: Path) -> None:
-    """Let the JVM read this file as a URL, beside those that it may read already."""
+    """Allow the JVM to read this file as a URL, beside those already allowed."""
     name, system = "org.apache.kafka.sasl.oauthbearer.allowed.urls", clients.jvm.System
     with ALLOWING:
         system.setProperty(name, ",".join(filter(None, (system.getProperty(name), file.as_uri()))))
@@ -330,6 +330,6 @@ CLIENTS: dict[str, Run] = {
     "aiokafka": aiokafka,
     **{f"java-{release}": by_java(release) for release in RELEASES},
 }
-# What clients do not speak: before 2.0 there is no OAUTHBEARER, and before 3.1 no token but one's own.
+# Mechanisms that old clients lack: releases before 2.0 have no OAUTHBEARER; before 3.1, only unsigned tokens.
 UNSPOKEN = {("java-1.0.2", "OAUTHBEARER"), ("java-0.11.0.3", "OAUTHBEARER")}
 UNSIGNED_ALONE = {"java-2.3.1"}

@@ -1,15 +1,15 @@
-"""Three real brokers that want to know who their clients are, and what they may do.
+"""Three real brokers that authenticate and authorize their clients.
 
-Each has a listener for each way to say who one is:
+Each has a listener for each way to authenticate:
 
-    PLAINTEXT   nobody is asked: brokers among themselves, and whoever prepares a test
+    PLAINTEXT   none: for brokers among themselves, and for the preparation of tests
     SASL        every mechanism; tokens are unsigned
-    SHORT       the same, and again every eight seconds
+    SHORT       the same, with a session of eight seconds, after which clients authenticate again
     SEALED      the same as SASL, over TLS
-    SIGNED      tokens of an issuer, over TLS; who it is stands in their claim `client`
-    CERTIFIED   certificates, by their names
+    SIGNED      tokens signed by an issuer, over TLS; the principal is in their claim `client`
+    CERTIFIED   client certificates, by their names
 
-What a client may touch is whatever begins with its own name: so a topic says whom the brokers took its writer for.
+A client may use only resources whose names begin with its own name: so a topic shows its writer's principal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PASSWORDS = {"alice": "alice-secret", "bob": "bob-secret", "doorkeeper": "doorke
 SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 MECHANISMS = ("PLAIN", *SCRAM, "OAUTHBEARER")
 CLAIM = "client"
-# One of Kafka's own kind, with a change of case: CN=Alice,O=Clients is alice.
+# A mapping rule in Kafka's syntax that changes case: CN=Alice,O=Clients is alice.
 PRINCIPALS = ("RULE:^CN=([^,]+),O=Clients$/$1/L", "DEFAULT")
 
 PROTOCOLS = {
@@ -74,7 +74,7 @@ listener.name.signed.sasl.oauthbearer.sub.claim.name={CLAIM}
 
 
 class SecuredBroker(Broker):
-    """One of them, with a certificate for its address."""
+    """One secured broker, with a certificate for its address."""
 
     users = tuple(
         f"{mechanism}=[name={name},password={password}]" for mechanism in SCRAM for name, password in PASSWORDS.items()
@@ -88,11 +88,11 @@ class SecuredBroker(Broker):
 
     @property
     def listeners(self) -> dict[str, str]:
-        """Where it listens, by the names of its listeners."""
+        """The addresses of its listeners, by name."""
         return super().listeners | {name: f"{self.host}:{port}" for name, port in self.ports.items()}
 
     def settings(self, voters: str) -> str:
-        """What is in its server.properties."""
+        """The text of its server.properties."""
         certificate, key = self._authority.issue(f"broker-{self.node_id}", self.host)
         store = self.folder / "broker.pem"
         store.write_text(key.read_text() + certificate.read_text() + self._authority.file.read_text())
@@ -107,7 +107,7 @@ class SecuredBroker(Broker):
 
 
 class SecuredCluster(Cluster):
-    """The brokers, the authority that signs their certificates and their clients', and the issuer of tokens."""
+    """The brokers, the CA of their certificates and of their clients', and the issuer of tokens."""
 
     def __init__(self, folder: Path) -> None:
         self.authority = Authority(folder)
@@ -121,11 +121,11 @@ class SecuredCluster(Cluster):
         return SecuredBroker(node_id, folder, self.authority, self.keys)
 
     def at(self, listener: str) -> str:
-        """Where clients of a listener begin."""
+        """The bootstrap addresses of a listener."""
         return ",".join(broker.listeners[listener] for broker in self.brokers.values())
 
     def allow(self, *names: str) -> None:
-        """Each may do everything with what begins with their name."""
+        """Allow each user everything on resources whose names begin with the user's name."""
         from kafka.admin import ACL, ACLOperation, ACLPermissionType, KafkaAdminClient, ResourcePattern, ResourceType
         from kafka.admin import ACLResourcePatternType as Kind
 

@@ -26,7 +26,7 @@ def secured(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Confi
 def guarding(
     secured: SecuredCluster, tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
 ) -> Iterator[Guarding]:
-    """Doorkeeper in front of them in each of its ways, started once."""
+    """Doorkeeper in front of the secured brokers, in all its ways, started once."""
     with (
         TokenEndpoint() as endpoint,
         Guarding(tmp_path_factory.mktemp("guarding"), secured, endpoint.url) as guarding,

@@ -1,12 +1,12 @@
 """Doorkeeper in front of secured brokers: a listener for each of its ways, over each transport.
 
 inspected   SASL passes to the brokers
-terminated  the proxy is the authority, and to the brokers it is itself
-mapped      the proxy is the authority, and to the brokers it is each client
-tokens      the proxy judges tokens, and fetches its own for the brokers
-certified   clients show certificates, and so does the proxy to the brokers
-signed      tokens pass to brokers that judge them
-renewed     SASL passes to brokers that want to hear it again every eight seconds
+terminated  the proxy authenticates clients, and logs in to the brokers as itself
+mapped      the proxy authenticates clients, and logs in to the brokers as each client
+tokens      the proxy verifies tokens, and fetches its own token for the brokers
+certified   clients authenticate by certificates, and so does the proxy to the brokers
+signed      tokens pass to the brokers, which verify them
+renewed     SASL passes to the brokers, whose sessions end after eight seconds
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ BROKERS = {
     "signed": {TLS: "SIGNED"},
     "renewed": {PLAIN: "SHORT"},
 }
-AS_ITSELF = ("terminated", "tokens", "certified")  # the brokers see the proxy there
-FREE_PORTS = 6  # a bootstrap port, and those of the brokers, whose highest id is 3
-SESSION = "8s"  # Java clients say it again when 85 to 95 % are over: the rest is room for a slow machine
+AS_ITSELF = ("terminated", "tokens", "certified")  # ways on which the brokers see the proxy's own principal
+FREE_PORTS = 6  # the bootstrap port, and the ports of brokers, whose highest id is 3
+SESSION = "8s"  # Java clients re-authenticate after 85 to 95 % of it: the rest is margin for a slow machine
 
 
 class TokenEndpoint(ThreadingHTTPServer):
-    """Gives the proxy tokens that hold for some seconds; a context."""
+    """A token endpoint for the proxy, whose tokens last for some seconds; a context."""
 
     LIFETIME = 12.0
 
@@ -83,7 +83,7 @@ class TokenEndpoint(ThreadingHTTPServer):
 
 
 class Proxy:
-    """One run of Doorkeeper with a configuration of a test's own; a context that ends it."""
+    """One run of Doorkeeper with the configuration of a test; a context that ends it."""
 
     def __init__(self, folder: Path, configuration: dict[str, object]) -> None:
         self.folder = folder
@@ -94,7 +94,7 @@ class Proxy:
 
     def __enter__(self) -> Proxy:
         try:
-            self.program.expect('"ready"', within=START)  # every listener, not the first
+            self.program.expect('"ready"', within=START)  # all listeners are open, not only the first
         except BaseException:
             self.program.stop()
             raise
@@ -104,12 +104,12 @@ class Proxy:
         self.program.stop()
 
     def told(self, *texts: str) -> list[str]:
-        """The lines so far that hold all of these."""
+        """The log lines so far that have all these texts."""
         return [line for line in self.program.output().splitlines() if all(text in line for text in texts)]
 
     @contextmanager
     def tells(self, *texts: str) -> Iterator[None]:
-        """What happens in this context must bring a line that holds all of these."""
+        """The block must produce a new log line that has all these texts."""
         before = len(self.told(*texts))
         yield
         for _ in patiently(f"a line with {texts}", START):
@@ -119,7 +119,7 @@ class Proxy:
 
 
 class Guarding(Proxy):
-    """Doorkeeper in each of its ways."""
+    """Doorkeeper in all its ways."""
 
     def __init__(self, folder: Path, cluster: SecuredCluster, endpoint: str) -> None:
         self.cluster = cluster
@@ -127,7 +127,7 @@ class Guarding(Proxy):
         save(self.users, {name: verifiers(password) for name, password in PASSWORDS.items()})
         authority = cluster.authority
         self.trusted = trust(authority)
-        self.server = authority.issue("server", HOST, "localhost")  # as Java clients before 2.4 call it
+        self.server = authority.issue("server", HOST, "localhost")  # the host name that Java clients before 2.4 use
         self.clients_authority = folder / "clients-ca.pem"
         self.clients_authority.write_text(authority.file.read_text())
         self.own = authority.issue("doorkeeper", organization="Clients")
@@ -180,17 +180,17 @@ class Guarding(Proxy):
         return {}
 
     def at(self, way: str, transport: str) -> str:
-        """Where a client begins that goes this way."""
+        """The bootstrap address of this way through the proxy."""
         return f"{HOST}:{self.ports[way, transport]}"
 
     def direct(self, way: str, transport: str) -> str:
-        """Where it would begin without the proxy."""
+        """The bootstrap addresses of this way without the proxy."""
         return self.cluster.at(BROKERS[way][transport])
 
     def client(
         self, way: str, transport: str, mechanism: str | None, user: str = "alice", *, direct: bool = False
     ) -> As:
-        """A client that goes this way as it should."""
+        """The credentials of a valid client on this way."""
         password = PASSWORDS.get(user, "")
         if way in ("tokens", "signed"):
             password = self.cluster.issuer.token(time.time(), sub=user, **{CLAIM: user})
@@ -198,7 +198,7 @@ class Guarding(Proxy):
         return As(at, mechanism, user, password, self.trusted if transport == TLS else None)
 
     def shown(self, name: str) -> Papers:
-        """A certificate of a client of this name."""
+        """A client certificate with this name."""
         authority = self.cluster.authority
         return show(self.trusted, authority, *authority.issue(name, organization="Clients"))
 

@@ -1,4 +1,4 @@
-"""Clients that write until they are told to stop, and that notice every connection that they lose."""
+"""Clients that write until they are stopped, and that notice every lost connection."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tests.real.secured.clients import As, for_confluent, for_java, java
 from tests.real.way import Way
 
 PACE = 0.02  # seconds between two records
-PARTITIONS = 3  # each led by another broker
-UNDER_WAY = 4 * PARTITIONS  # records, after which a client has a connection to every leader
+PARTITIONS = 3  # each with another broker as leader
+UNDER_WAY = 4 * PARTITIONS  # records after which a client is connected to every leader
 LOSSES = ("connection-close-total", "failed-authentication-total", "failed-reauthentication-total")
 
 
 class Writing(threading.Thread):
-    """One client; a context in which it is under way, and nothing may go wrong."""
+    """One writing client; a context during which it must have no error and lose nothing."""
 
     def __init__(self, who: As, topic: str) -> None:
         super().__init__(daemon=True)
         self.failed: list[str] = []
-        self.count = 0  # records that were acknowledged
+        self.count = 0  # acknowledged records
         self._who, self._topic = who, topic
         self._enough = threading.Event()
         self._under_way = threading.Event()
@@ -34,7 +34,7 @@ class Writing(threading.Thread):
 
     @abstractmethod
     def lost(self) -> str:
-        """What it lost, if anything."""
+        """A text about its losses; empty where there are none."""
 
     def _acknowledged(self) -> None:
         self.count += 1
@@ -77,7 +77,7 @@ class Load(Writing):
             self._acknowledged()
 
     def lost(self) -> str:
-        """Records that were not sent in the end."""
+        """Records that were never sent."""
         return f"{len(self._producer)} records" if len(self._producer) else ""
 
 
@@ -96,14 +96,14 @@ class JavaLoad(Writing):
             while not self._enough.wait(PACE):
                 try:
                     producer.send(clients.record(self._topic, b"v", None, self.count % PARTITIONS)).get()
-                except Exception as error:  # whatever a client may meet is what the test is about
+                except Exception as error:  # any error of the client is a failure of the test
                     self.failed.append(str(error))
                 else:
                     self._acknowledged()
             self._metrics = self._measured()
 
     def _measured(self) -> dict[str, float]:
-        """What the client counts, now."""
+        """The client's own metrics, now."""
         return {
             entry.getKey().name(): entry.getValue().metricValue()
             for entry in each(self._producer.metrics().entrySet())
@@ -111,11 +111,11 @@ class JavaLoad(Writing):
         }
 
     def wait_renewed(self, times: int) -> None:
-        """Until connections said so often again who they are."""
+        """Wait until connections have re-authenticated this many times."""
         for _ in patiently(f"sessions are renewed {times} times", PATIENCE + 10 * times):
             if self._measured()["successful-reauthentication-total"] >= times:
                 return
 
     def lost(self) -> str:
-        """Connections."""
+        """Connections that were lost."""
         return ", ".join(f"{name} {self._metrics[name]:g}" for name in LOSSES if self._metrics[name])

@@ -1,7 +1,7 @@
-"""Clients in a world of their own, where names of hosts are what a test says: `python -m tests.real.secured.named`.
+"""Clients in a mount namespace with the host names of a test: `python -m tests.real.secured.named`.
 
-It is given the names and the clients on its standard input, and prints what each client consumed, or the error that it
-met. The world is a mount namespace with another /etc/hosts, so nothing else on this machine sees those names.
+It reads the names and the clients from its standard input, and prints the values that each client consumed, or its
+error. The namespace has another /etc/hosts, so no other process on this machine sees those names.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WORLD = ("unshare", "--mount", "--map-root-user", "sh", "-c", 'mount --bind "$1"
 
 
 def run(hosts: Path, who: As, topics: Mapping[str, str], values: list[bytes]) -> dict[str, list[str] | str]:
-    """What each client came to on its topic, where names of hosts are those of the file `hosts`."""
+    """The result of each client on its topic, with the host names of the file `hosts`."""
     papers = {name: str(file) for name, file in who.papers._asdict().items() if file} if who.papers else None
     given = {
         "who": who._replace(papers=None),

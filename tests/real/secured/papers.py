@@ -1,4 +1,4 @@
-"""What clients trust, and what they show: the same certificates in the forms that each library takes."""
+"""The certificates that clients trust and present, in the formats of each library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STORE_PASSWORD = "changeit"
 
 
 class Papers(NamedTuple):
-    """PEM files, and the same as Java's stores."""
+    """PEM files, and the same certificates as Java's stores."""
 
     authority: Path
     truststore: Path
@@ -24,7 +24,7 @@ class Papers(NamedTuple):
 
 
 def trust(authority: Authority) -> Papers:
-    """Trust this authority, and show nothing."""
+    """Trust this CA, and present no certificate."""
     store = authority.file.with_suffix(".p12")
     entry = pkcs12.PKCS12Certificate(authority.certificate, b"authority")
     store.write_bytes(pkcs12.serialize_java_truststore([entry], BestAvailableEncryption(STORE_PASSWORD.encode())))
@@ -32,7 +32,7 @@ def trust(authority: Authority) -> Papers:
 
 
 def show(trusted: Papers, issuer: Authority, certificate: Path, key: Path) -> Papers:
-    """Trust as they do, and show this certificate."""
+    """Trust the same CA as `trusted`, and present this certificate."""
     store = certificate.with_suffix(".p12")
     written = pkcs12.serialize_key_and_certificates(
         b"own",

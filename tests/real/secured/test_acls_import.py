@@ -1,4 +1,4 @@
-"""The ACLs of a cluster that wants to know who asks: `doorkeeper acls import` asks as the proxy would."""
+"""The ACLs of a cluster that requires authentication: `doorkeeper acls import` logs in as the proxy would."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.real
 
 @pytest.fixture(scope="module")
 def asking(secured: SecuredCluster) -> SecuredCluster:
-    """The brokers, who let Doorkeeper describe ACLs, and nobody else."""
+    """The brokers, which allow only Doorkeeper to describe ACLs."""
     cluster = ResourcePattern(ResourceType.CLUSTER, "kafka-cluster")
     acl = ACL("User:doorkeeper", "*", ACLOperation.DESCRIBE, ACLPermissionType.ALLOW, cluster)
     with closing(KafkaAdminClient(bootstrap_servers=secured.bootstrap.split(","))) as admin:
@@ -39,7 +39,7 @@ def sasl(mechanism: str, name: str = "doorkeeper", password: str | None = None) 
 
 
 def written(folder: Path, brokers: SecuredCluster, listener: str, **how: object) -> Path:
-    """A configuration with one cluster, whose first broker is not there."""
+    """A configuration with one cluster, whose first broker does not exist."""
     file = folder / "gateway.yaml"
     bootstrap = ["127.0.0.1:1", *brokers.at(listener).split(",")]
     config = {

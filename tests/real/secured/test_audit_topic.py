@@ -1,4 +1,4 @@
-"""The audit topic of a cluster that wants to know who writes: the proxy says so, as its configuration has it."""
+"""The audit topic of a cluster that requires authentication: the proxy logs in with its configured credentials."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tests.real.secured.guarding import FREE_PORTS, HOST, Proxy
 pytestmark = pytest.mark.real
 
 SECONDS = 60.0
-SESSION = 8.0  # seconds, at the listener SHORT
+SESSION = 8.0  # the session in seconds, at the listener SHORT
 
 
 def configuration(secured: SecuredCluster, listener: str, topic: str, folder: Path, **more: object) -> dict[str, Any]:
-    """A proxy that is the user `doorkeeper` to the brokers."""
+    """The configuration of a proxy that logs in to the brokers as `doorkeeper`."""
     sasl = {"mechanism": "SCRAM-SHA-512", "username": "doorkeeper", "password": PASSWORDS["doorkeeper"]}
     return {
         "clusters": {"main": {"bootstrap": secured.at(listener).split(","), "sasl": sasl, **more}},
@@ -40,7 +40,7 @@ def create(secured: SecuredCluster, topic: str) -> None:
 
 
 def read(secured: SecuredCluster, topic: str) -> list[dict[str, Any]]:
-    """All events on it, up to the end of the one chain, each once: one that was sent again has the same id."""
+    """All events of the topic, up to the end of its one chain, each once: a resent event has the same id."""
     settings = {"bootstrap.servers": secured.bootstrap, "group.id": topic, "auto.offset.reset": "earliest"}
     found: dict[str, dict[str, Any]] = {}
     with closing(Consumer(settings)) as consumer:
@@ -56,7 +56,7 @@ def read(secured: SecuredCluster, topic: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("listener", ["SEALED", "SHORT"])
 def test_the_proxy_writes_as_itself(secured: SecuredCluster, tmp_path: Path, listener: str) -> None:
-    """Over TLS, and where it must say who it is every eight seconds."""
+    """Over TLS, and where it must re-authenticate every eight seconds."""
     topic = f"doorkeeper-audit-{listener.lower()}"
     create(secured, topic)
     more = {"tls": {"ca": str(secured.authority.file)}} if listener == "SEALED" else {}

@@ -1,4 +1,4 @@
-"""What changes while clients are at work: certificates, trust, passwords, sessions. Nobody loses anything."""
+"""Changes of certificates, CAs, passwords and sessions under load: no client loses a record or a connection."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tests.real.secured.papers import show
 
 pytestmark = pytest.mark.real
 
-PROMPT = 3.0  # seconds in which a change must be in force; half a second is usual
+PROMPT = 3.0  # seconds until a change must be in force; half a second is usual
 
 
 def shown(guarding: Guarding) -> bytes:
-    """The certificate that a client is shown now."""
+    """The certificate that the proxy presents now."""
     host, port = guarding.at("inspected", TLS).split(":")
     context = ssl.create_default_context(cafile=guarding.trusted.authority)
     with socket.create_connection((host, int(port))) as plain, context.wrap_socket(plain, server_hostname=HOST) as own:
@@ -72,7 +72,7 @@ def test_certificates_and_passwords_change_under_load(guarding: Guarding, times:
 
 
 def test_whom_we_trust_changes_under_load(guarding: Guarding) -> None:
-    """A second authority signs clients' certificates, and then it alone does; who is there stays."""
+    """A second CA is trusted for client certificates, and then it alone; existing connections stay."""
     first = guarding.cluster.authority
     folder = guarding.folder / "second"
     folder.mkdir()
@@ -97,7 +97,7 @@ def test_whom_we_trust_changes_under_load(guarding: Guarding) -> None:
 
 @pytest.mark.parametrize("renewals", [2, pytest.param(20, marks=pytest.mark.long)])
 def test_sessions_are_renewed_on_both_sides_under_load(guarding: Guarding, renewals: int) -> None:
-    """Clients' sessions end after eight seconds each, with the proxy or with the brokers, and so do the proxy's own."""
+    """Clients' sessions with the proxy or the brokers end after eight seconds, and so do the proxy's own sessions."""
     alice = {
         "renewed": guarding.client("renewed", PLAIN, "SCRAM-SHA-256"),
         "terminated": guarding.client("terminated", PLAIN, "SCRAM-SHA-512"),
@@ -113,4 +113,4 @@ def test_sessions_are_renewed_on_both_sides_under_load(guarding: Guarding, renew
             stack.enter_context(guarding.tells('"client authenticated"', '"again": true', f'"listener": "{way}-'))
         for load in loads:
             if isinstance(load, JavaLoad):
-                load.wait_renewed(renewals)  # of its several connections
+                load.wait_renewed(renewals)  # the sum over its several connections

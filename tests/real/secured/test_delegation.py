@@ -1,4 +1,4 @@
-"""Delegation tokens (KIP-48): made through the proxy, and used through it; brokers know whose they are."""
+"""Delegation tokens (KIP-48), created and used through the proxy; brokers know their owners."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_delegation_token_stands_for_whom_it_was_given_to(guarding: Guarding, 
     settings = for_java(bearer)
     settings["sasl_jaas_config"] = settings["sasl_jaas_config"].replace(";", ' tokenauth="true";')
     topic = f"alice-delegated-{transport}"
-    for _ in patiently("all brokers know the token"):  # they hear of it in their own time
+    for _ in patiently("all brokers know the token"):  # brokers learn of a token with a delay
         if all(comes_in(clients, Way("delegated", place, {}), settings) for place in brokers(guarding, transport)):
             break
     with guarding.tells('"client authenticated"', f'"listener": "inspected-{transport}"', f'"delegation": "{name}"'):
@@ -47,7 +47,7 @@ def brokers(guarding: Guarding, transport: str) -> list[str]:
 
 
 def comes_in(clients: JavaClients, way: Way, settings: Mapping[str, Any]) -> bool:
-    """Does that broker take this client for somebody?"""
+    """Does this broker authenticate the client?"""
     with clients.admin(way, **settings) as admin:
         try:
             return bool(admin.describeCluster().nodes().get())

@@ -1,4 +1,4 @@
-"""The fixture kafka_faults in front of brokers that speak TLS and want to know who their clients are."""
+"""The fixture kafka_faults in front of brokers with TLS and authentication."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_what_keeps_the_brokers_from_being_reached_is_told(secured: SecuredClust
             FaultProxy(ways[word], folder)
         return str(failed.value)
 
-    with ThreadPoolExecutor(len(ways)) as threads:  # each waits for brokers as long as the others do
+    with ThreadPoolExecutor(len(ways)) as threads:  # each waits equally long for brokers
         for word, message in zip(ways, threads.map(told, ways), strict=True):
             assert "found no brokers within" in message
             assert word in message

@@ -1,4 +1,4 @@
-"""What Kafka reads in one way and others in another: real brokers take it, and the proxy lets nothing of it pass."""
+"""Credentials that Kafka and other parsers read differently: real brokers accept them, and the proxy refuses them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATIENCE = 20.0  # seconds
 
 
 def token(user: str) -> bytes:
-    """A token without a signature, as these brokers take it; one for the administrator ended long ago."""
+    """An unsigned token, which these brokers accept; a token for the administrator is long expired."""
     now = time.time()
     return jwt(sub=user, iat=now - 9, exp=now + 900 if user == "alice" else now - 5000).encode()
 
@@ -34,7 +34,7 @@ TOKENS = {
 
 
 def outcome(at: str, tokens: list[bytes]) -> tuple[int, bool]:
-    """The last error that the client is answered with, and whether it is closed then."""
+    """The last error that the client receives, and whether the connection is closed then."""
     host, _, port = at.partition(",")[0].rpartition(":")
     with socket.create_connection((host, int(port)), PATIENCE) as client, client.makefile("rb") as read:
         client.sendall(handshake(1, "OAUTHBEARER"))

@@ -1,6 +1,6 @@
-"""Real clients, real brokers that want to know who they are, and Doorkeeper between them in each of its ways.
+"""Real clients, real brokers with authentication, and Doorkeeper between them in each of its ways.
 
-A client may touch only what begins with its own name, so what is written to a topic was written by the right one. Each
+A client may use only topics that begin with its own name, so each topic shows that the right client wrote to it. Each
 client goes each way once, with another mechanism each time; the long run has every mechanism.
 """
 
@@ -21,7 +21,7 @@ VALUES = [b"%d" % number for number in range(20)]
 
 
 def spoken(client: str, way: str) -> list[str]:
-    """The mechanisms that go this way."""
+    """The mechanisms of this way."""
     if way in ("tokens", "signed"):
         mechanisms = [] if client in UNSIGNED_ALONE else ["OAUTHBEARER"]
     else:
@@ -30,7 +30,7 @@ def spoken(client: str, way: str) -> list[str]:
 
 
 def pairs() -> Iterator[object]:
-    """Every client, every way, every transport; the mechanisms in turn."""
+    """Every client on every way and transport; the mechanisms take turns."""
     turn = 0
     for client in CLIENTS:
         for way in BROKERS:
@@ -59,7 +59,7 @@ def test_each_client_works_and_is_known(
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("direct", [True, False], ids=["direct", "proxy"])
 def test_each_client_is_known_by_its_certificate(guarding: Guarding, client: str, direct: bool) -> None:
-    """To the brokers the client is itself without the proxy, and the proxy with it."""
+    """Directly, the brokers see the client's own principal; through the proxy, they see the proxy's."""
     owner = client if direct else "doorkeeper"
     subject = f'"subject": "CN={client.capitalize()},O=Clients"'
     told = guarding.tells('"listener": "certified-tls"', f'"principal": "User:{client}"', subject)
@@ -76,13 +76,13 @@ def test_a_certificate_is_good_for_nothing_of_others(guarding: Guarding, direct:
 
 
 def certified(guarding: Guarding, client: str, direct: bool) -> As:
-    """A client with a certificate of its own name."""
+    """A client with a certificate for its own name."""
     at = guarding.direct("certified", TLS) if direct else guarding.at("certified", TLS)
     return As(at, None, papers=guarding.shown(client.capitalize()))
 
 
 @pytest.mark.parametrize("way", ["inspected", "terminated", "mapped"])
 def test_nobody_touches_what_is_anothers(guarding: Guarding, way: str) -> None:
-    """Terminated, the brokers know but the proxy: there rules of ours would decide."""
+    """Where SASL is terminated, the brokers know only the proxy: there the proxy's own rules would decide."""
     outcome = CLIENTS["kafka-python"](guarding.client(way, TLS, "SCRAM-SHA-256", "bob"), f"alice-of-{way}", VALUES)
     assert "TopicAuthorizationFailed" in str(outcome)

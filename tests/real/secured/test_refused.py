@@ -1,7 +1,7 @@
-"""Who is refused sees what a broker shows: the same exception, in the same words, with the proxy and without.
+"""A refused client sees the same error as at a broker: the same exception and words, with the proxy and without.
 
-Where TLS refuses, the words are those of the TLS library, so the kind of exception counts there. All clients try
-together: whoever is refused has to wait for it, and the longer, the more there were before.
+For a refusal by TLS the words are the TLS library's, so only the kind of exception is compared. All clients try at
+once, because each refusal is delayed, and more so after earlier ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ AT_ONCE = 12
 NOT_SIGNED = '{"status":"invalid_token"}'
 BAD_SCRAM = "Authentication failed during authentication due to invalid credentials with SASL mechanism "
 BAD_PLAIN = "Authentication failed: Invalid username or password"
-# what is wrong -> mechanism, user, password, what is said
+# what is wrong -> mechanism, user, password, error message
 PASSWORD_CASES = {
     "a wrong password, PLAIN": ("PLAIN", "alice", "wrong-password", BAD_PLAIN),
     "an unknown user, PLAIN": ("PLAIN", "nobody", PASSWORDS["alice"], BAD_PLAIN),
@@ -46,7 +46,7 @@ Outcomes = dict[tuple[str, str], dict[str, str]]
 
 
 def seen(outcome: object) -> str:
-    """What a client saw, without places and times."""
+    """A client's error, without addresses and times."""
     assert isinstance(outcome, str), f"it was not refused: {outcome}"
     refusal = outcome.partition("SASL authentication error: ")[2].partition(" (after")[0]
     if refusal:
@@ -60,7 +60,7 @@ def seen(outcome: object) -> str:
 
 
 class Wrong:
-    """Clients with something wrong: who they say they are, by the way that they go."""
+    """Clients with wrong credentials."""
 
     def __init__(self, guarding: Guarding, folder: Path) -> None:
         self.guarding = guarding
@@ -68,7 +68,7 @@ class Wrong:
         self.foreign = Authority(folder, "foreign")
 
     def clients(self, case: str) -> dict[str, As]:
-        """By way."""
+        """The clients of a case, by way."""
         at, direct, papers = self.guarding.at, self.guarding.direct, self.guarding.trusted
         if case in PASSWORD_CASES:
             places = {
@@ -98,7 +98,7 @@ class Wrong:
 
 @pytest.fixture(scope="module")
 def outcomes(guarding: Guarding, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
-    """What each client saw, each way."""
+    """The error of each client on each way."""
     wrong = Wrong(guarding, tmp_path_factory.mktemp("wrong"))
     tried = [
         (case, client, way, who) for case in CASES for way, who in wrong.clients(case).items() for client in TRYING

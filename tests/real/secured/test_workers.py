@@ -1,4 +1,4 @@
-"""Several workers in front of brokers that answer only whom they know: what one learns of them, all do."""
+"""Several workers in front of brokers with authentication: what one worker learns of the brokers, all know."""
 
 from __future__ import annotations
 
