@@ -1,4 +1,4 @@
-"""A mock cluster, and a stranger who has Doorkeeper installed, for whoever asks for one."""
+"""Fixtures: a mock cluster, and a separate environment with Doorkeeper installed."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def mock_cluster() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def stranger(tmp_path_factory: pytest.TempPathFactory) -> Stranger:
-    """Doorkeeper as it is in this clone, installed from its wheel."""
+    """An environment with Doorkeeper from this clone, installed from its wheel."""
     return installed(tmp_path_factory.mktemp("stranger"))

@@ -1,4 +1,4 @@
-"""A real proxy with the plugin `faults`, in front of librdkafka's mock cluster, and the client of its admin side."""
+"""A real proxy with the plugin `faults`, in front of librdkafka's mock cluster, and the client of its admin API."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONG = 60.0  # seconds
 
 
 class FaultyProxy(Program):
-    """One run of it. `bootstrap` is a broker; `plugin` the options of `faults`."""
+    """One run of this proxy. `bootstrap` is a broker; `plugin` has the options of `faults`."""
 
     def __init__(
         self,
@@ -49,11 +49,11 @@ class FaultyProxy(Program):
         self.admin = AdminClient(self.url, token)
 
     def write(self, more: str) -> None:
-        """Its configuration: the same beginning, and more."""
+        """Write its configuration: the usual beginning, and `more`."""
         self.file.write_text(f"{self._start}{more}\n")
 
     def produce(self, topic: str = "orders") -> str | None:
-        """Have a client of its own produce a record, which is sent once. Gives the error, if any."""
+        """Produce one record with a new client that does not retry. Gives the error, if any."""
         said: list[Any] = []
         producer = Producer({"bootstrap.servers": self.bind, "retries": 0, "log_level": 0})
         producer.produce(topic, b"x", on_delivery=lambda error, message: said.append(error and error.name()))
@@ -61,7 +61,7 @@ class FaultyProxy(Program):
         return said[0]
 
     def lines(self, event: str) -> list[dict[str, Any]]:
-        """The lines of its log of this event."""
+        """The lines of its log about this event."""
         return [json.loads(line) for line in self.output().splitlines() if f'"event": "{event}"' in line]
 
     def workers(self) -> list[int]:
@@ -78,14 +78,14 @@ class FaultyProxy(Program):
             return False
 
     def memory(self) -> int:
-        """Bytes that its processes have in memory."""
+        """The resident bytes of its processes."""
         pids = [self.pid, *self.workers()]
         pages = (int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in pids)
         return sum(pages) * resource.getpagesize()
 
 
 def until(holds: Callable[[], bool]) -> None:
-    """Wait until it does."""
+    """Wait until the condition holds."""
     end = time.monotonic() + LONG
     while not holds():
         assert time.monotonic() < end, "it never did"

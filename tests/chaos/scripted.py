@@ -1,6 +1,6 @@
-"""Histories that are made up: a clean one for each seed, as a list of notes to come, and anomalies to put into it.
+"""Generated histories: a clean one for each seed, as a script of notes, and anomalies to plant in it.
 
-A script is a list of steps, in which a log is written and read as a broker would have it.
+A script is a list of steps that write and read a log as a broker would keep it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TOPIC = "orders"
 
 
 class Step(NamedTuple):
-    """One note: its kind, whose it is, and what it says."""
+    """One note: its kind, its client, and its values."""
 
     kind: str
     client: str
@@ -32,7 +32,10 @@ Script = list[Step]
 
 
 def clean(seed: int, records: int = 60) -> Script:
-    """What two producers, of which one is transactional, a group of two members and a curious reader note."""
+    """A script of two producers, one of them transactional, a group of two members, and two readers of all records.
+
+    The reader `curious` reads uncommitted records too; `auditor` reads only committed ones.
+    """
     dice = Random(seed)
     log: dict[int, list[tuple[Any, bool] | None]] = {0: [], 1: []}  # value and whether it is committed; None: a marker
     script: Script = []
@@ -45,14 +48,14 @@ def clean(seed: int, records: int = 60) -> Script:
         if fate < 0.05 and transaction is None:
             script.append(Step("fail", client, value))
             return
-        if fate < 0.1 and transaction is None:  # nobody is told; it may be there
+        if fate < 0.1 and transaction is None:  # no acknowledgement and no error: the record may be there
             if dice.random() < 0.5:
                 log[partition].append((value, True))
             return
         log[partition].append((value, committed))
         script.append(Step("ack", client, value, partition, len(log[partition]) - 1))
 
-    outcomes = [True, False]  # there is one transaction of each
+    outcomes = [True, False]  # at least one transaction is committed, and one is aborted
     while next(values) < records or outcomes:
         if dice.random() < 0.7:
             write("plain", None, True)
@@ -63,12 +66,12 @@ def clean(seed: int, records: int = 60) -> Script:
             write("exact", transaction, committed)
         if committed:
             script.append(Step("commits", "exact", transaction))
-            script += [Step("committed", "exact", transaction)] * (dice.random() < 0.8)  # or the answer is lost
+            script += [Step("committed", "exact", transaction)] * (dice.random() < 0.8)  # else the response is lost
         else:
             script.append(Step("aborted", "exact", transaction))
         for entries in log.values():
             entries.append(None)
-    for value in ("last-0", "last-1"):  # so that nothing else is the end of its partition
+    for value in ("last-0", "last-1"):  # so that no other record is the last of its partition
         partition = int(value[-1])
         script.append(Step("send", "plain", value))
         log[partition].append((value, True))
@@ -87,7 +90,7 @@ def _group(entries: list[Any], member: str, partition: int, dice: Random) -> Ite
         yield step
         if step.kind == "read" and dice.random() < 0.2:
             yield Step("commit", member, None, partition, step.offset + 1)
-            if dice.random() < 0.2:  # it begins anew where it has committed
+            if dice.random() < 0.2:  # it restarts at its committed offset
                 yield Step("from", member, None, partition, step.offset + 1)
 
 
@@ -99,7 +102,7 @@ def _all(entries: list[Any], reader: str, partition: int, *, committed_only: boo
 
 
 def played(script: Script) -> History:
-    """The history that has these notes."""
+    """The history with the notes of this script."""
     history = History()
     clients: dict[str, ClientHistory] = {}
     sends: dict[Any, NotedSend] = {}
@@ -131,7 +134,7 @@ def played(script: Script) -> History:
 
 
 def _acknowledged(script: Script, dice: Random) -> Step:
-    """The acknowledgement of a record that must be there, that every reader reads, and after which there are others."""
+    """The acknowledgement of a record that is not its partition's last, and that all three readers read."""
     read = Counter(step.value for step in script if step.kind == "read")
     return dice.choice(
         [
@@ -159,13 +162,13 @@ def unseen(script: Script, dice: Random) -> None:
 
 
 def duplicate(script: Script, dice: Random) -> None:
-    """A producer sent it once more, at the end of the log."""
+    """A record occurs again, at the end of the log."""
     value = _acknowledged(script, dice).value
     script += [Step("read", name, value, 0, 10**6) for name in ("member-0", "curious", "auditor")]
 
 
 def replaced(script: Script, dice: Random) -> None:
-    """Another leader has another record there, of a send that nobody was told of."""
+    """Another leader has another record at this offset, from a send without an acknowledgement."""
     ack = _acknowledged(script, dice)
     script.insert(0, Step("send", "stray", "stray"))
     for index in _reads_of(script, ack.value):
@@ -173,7 +176,7 @@ def replaced(script: Script, dice: Random) -> None:
 
 
 def sent_in_another_order(script: Script, dice: Random) -> None:
-    """Two records of one producer change their places in the log."""
+    """Two records of one producer swap their places in the log."""
     acks = [step for step in script if step.kind == "ack" and step.partition == 0 and step.client == "plain"]
     read = Counter(step.value for step in script if step.kind == "read")
     one, other = sorted(dice.sample([step for step in acks if read[step.value] == 3], 2), key=lambda step: step.offset)
@@ -191,7 +194,7 @@ def read_backwards(script: Script, dice: Random) -> None:
 
 
 def skipped(script: Script, dice: Random) -> None:
-    """Not by a member, who may commit next: then it has committed past it."""
+    """A reader outside the group skips a record. A member might commit next: that would be COMMITTED_PAST."""
     reads = _reads_of(script, _acknowledged(script, dice).value)
     del script[dice.choice([index for index in reads if not script[index].client.startswith("member")])]
 
@@ -204,7 +207,7 @@ def read_though_aborted(script: Script, dice: Random) -> None:
 
 
 def read_before_its_commit(script: Script, dice: Random) -> None:
-    """Somebody read it between its acknowledgement and the commit."""
+    """A reader read a record between its acknowledgement and the commit."""
     committed = {step.value for step in script if step.kind == "commits"}
     values = {step.value for step in script if step.kind == "send" and step.transaction in committed}
     acks = [index for index, step in enumerate(script) if step.kind == "ack" and step.value in values]
@@ -226,14 +229,14 @@ def committed_past(script: Script, dice: Random) -> None:
         None,
     )
     script[index] = script[index]._replace(offset=(later or script[index]).offset + 1)
-    if later is None:  # it had read all: so it had not
+    if later is None:  # the member had read all records, so the log gets one more
         partition = script[index].partition
         script.append(Step("commit", f"member-{partition}", None, partition, 10**6))
         script += [Step("send", "plain", "too-late"), Step("ack", "plain", "too-late", partition, 10**6 - 1)]
 
 
 def _position(script: Script, client: str, like: Step) -> int:
-    """Where a read must stand so that the client reads in order."""
+    """The index for a read in the script, so that the client reads in order."""
     for index, step in enumerate(script):
         if (step.kind, step.client, step.partition) == ("read", client, like.partition) and step.offset > like.offset:
             return index

@@ -1,4 +1,4 @@
-"""Strangers: projects of other people, in an environment into which Doorkeeper was installed from its wheel."""
+"""Third-party projects in an environment with Doorkeeper installed from its wheel."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ SECONDS = 120.0
 
 
 class Stranger:
-    """A Python in whose environment Doorkeeper is installed, and all that it needs."""
+    """A Python environment with Doorkeeper and its dependencies installed."""
 
     def __init__(self, python: Path) -> None:
         self.python = python
 
     def run(self, project: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run Python in a project, with nothing of this clone on its path."""
+        """Run Python in a project, without this clone on its path."""
         return subprocess.run(
             [str(self.python), *arguments],
             cwd=project,
@@ -43,12 +43,12 @@ class Stranger:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a stranger's shell says."""
+        """The environment variables of such a project's shell."""
         return {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON"))}
 
 
 def installed(folder: Path) -> Stranger:
-    """Doorkeeper built from this clone, and installed into an environment in this folder."""
+    """Build Doorkeeper from this clone, and install it into an environment in this folder."""
     source = folder / "source"
     source.mkdir()
     for name in BUILT_FROM:

@@ -1,4 +1,4 @@
-"""Frames of SASL for playbooks."""
+"""SASL frames for playbooks."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ SCRAM_FINAL = b"c=biws,r=abcdef,p=" + base64.b64encode(bytes(32))
 
 
 def handshake(number: int, mechanism: str = "PLAIN", version: int = 1) -> bytes:
-    """The client names a mechanism."""
+    """A SaslHandshake request for this mechanism."""
     return asking(SaslHandshakeRequest(mechanism=mechanism), number, version)
 
 
 def agreed(number: int, error: int = 0, version: int = 1, mechanisms: tuple[str, ...] = ("PLAIN",)) -> bytes:
-    """The answer to it."""
+    """The response to a SaslHandshake."""
     return answering(SaslHandshakeResponse(error_code=error, mechanisms=list(mechanisms)), number, version)
 
 
 def authenticate(number: int, token: bytes = PLAIN_ALICE, version: int = 2) -> bytes:
-    """A token of the client."""
+    """A SaslAuthenticate request with a token of the client."""
     return asking(SaslAuthenticateRequest(auth_bytes=token), number, version)
 
 
 def yes(number: int, token: bytes = b"", lifetime: int = 0, version: int = 2) -> bytes:
-    """A token of the broker."""
+    """A successful SaslAuthenticate response, with a token of the broker."""
     answer = SaslAuthenticateResponse(
         error_code=0, error_message="", auth_bytes=token, session_lifetime_ms=lifetime if version else 0
     )
@@ -44,7 +44,7 @@ def yes(number: int, token: bytes = b"", lifetime: int = 0, version: int = 2) ->
 def no(
     number: int, message: str | None = "no", version: int = 2, error: int = ErrorCode.SASL_AUTHENTICATION_FAILED
 ) -> bytes:
-    """The broker says no."""
+    """A SaslAuthenticate response with an error."""
     answer = SaslAuthenticateResponse(error_code=error, error_message=message, auth_bytes=b"")
     return answering(answer, number, version)
 
@@ -66,5 +66,5 @@ def bearer(token: str) -> bytes:
 
 
 def known(mechanism: str, principal: str | None, again: bool = False) -> Emit:
-    """What is told of somebody who authenticated."""
+    """The event about a client that authenticated."""
     return Emit(Authenticated(mechanism, principal, again))

@@ -1,4 +1,4 @@
-"""What a client is shown of a response that passes through Address."""
+"""Responses that pass through the plugin Address to a client."""
 
 from plugins.address import Address
 from proxy.core.context import Connection, Context
@@ -15,7 +15,7 @@ def context(api, version):
 
 
 def rewritten(response, version):
-    """What a client gets of a response, and the topology that learned from it."""
+    """The response that a client gets, and the topology that learned from the original."""
     ctx = context(response.api, version)
     body = encode(response, version)
     route = Filters([build(Address)]).table[response.api.key << 16 | version]

@@ -1,6 +1,6 @@
-"""Kafka's own authorizer, and what it is asked: random ACLs and questions about them.
+"""Kafka's own authorizer, with random ACLs and questions about them.
 
-A name, a principal or a host is drawn from few, so that ACLs meet each other and the questions meet them.
+Names, principals and hosts are drawn from small sets, so that ACLs overlap and questions match them.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ PRINCIPALS = ("User:a", "User:b", "Group:a", "User:a:b", "User:", "Group:*")
 ACL_PRINCIPALS = (*PRINCIPALS, "User:a", "User:*", "User:*")
 HOSTS = ("127.0.0.1", "10.1.2.3", "0:0:0:0:0:0:0:1")
 ACL_HOSTS = ("*", "*", "*", *HOSTS, "::1", "10.0.0.0/8")
-# Few types and operations are drawn most of the time: random ones of all would hardly ever meet.
+# A few types and operations are drawn most of the time: random ones of all would hardly ever match.
 KINDS = (ResourceType.TOPIC, ResourceType.TOPIC, *ResourceType)
 OPERATIONS = (*(Operation.READ, Operation.WRITE, Operation.DESCRIBE, Operation.ALL) * 3, *Operation)
 
 
 class Question(NamedTuple):
-    """May this principal, from this host, do this with the resource of this name, or with any if it is None?"""
+    """May this principal from this host do this operation on the resource? A name of None means any resource."""
 
     principal: str
     host: str
@@ -45,8 +45,8 @@ class Case(NamedTuple):
 
 
 def case(dice: random.Random, questions: int) -> Case:
-    """A random one."""
-    few = dice.sample(KINDS, 2)  # most ACLs and questions are about few types, so that they meet
+    """A random case."""
+    few = dice.sample(KINDS, 2)  # most ACLs and questions are about a few types, so that they match
     bindings = frozenset(_binding(dice, few) for _ in range(dice.choice((0, 1, 2, 3, 5, 8, 13, 21))))
     super_users = tuple(dice.sample(PRINCIPALS, dice.choice((0, 0, 0, 1, 2))))
     return Case(super_users, dice.random() < 0.3, bindings, tuple(_question(dice, few) for _ in range(questions)))
@@ -72,7 +72,7 @@ def _question(dice: random.Random, kinds: list[ResourceType]) -> Question:
 
 
 class Authorizer:
-    """StandardAuthorizer, through py4j. What it is told again and again is made once."""
+    """StandardAuthorizer, through py4j. Java objects that are used repeatedly are created once."""
 
     def __init__(self, kafka: Kafka) -> None:
         self.kafka = kafka

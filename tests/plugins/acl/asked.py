@@ -1,4 +1,4 @@
-"""Requests about ACLs, put to a proxy that keeps them: a link with the plugin alone, whose threads are this one."""
+"""Requests about ACLs to a proxy that keeps them: a link with only this plugin, which runs its thread work at once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CLOSED = None
 
 
 class Keeper:
-    """A proxy that keeps the ACLs of a file, and one client of it."""
+    """A proxy that keeps ACLs in a file, and one of its clients."""
 
     def __init__(self, file: Path, *, shadow: bool = False, principal: str = "User:admin") -> None:
         acl = build(Acl, rules=str(file), managed=True, shadow=shadow)
@@ -34,7 +34,7 @@ class Keeper:
         self._principal = principal
 
     def ask(self, request: Request, version: int = NEWEST) -> Response | None:
-        """The answer; None where the connection is closed instead."""
+        """Send a request and give its response; None where the connection is closed instead."""
         client = connection()
         client.principal = self._principal
         link = Link(client, self._filters)
@@ -88,7 +88,7 @@ def said(
     to: int = ANY,
     allow: int = ANY,
 ) -> dict[str, Any]:
-    """What a filter says."""
+    """The fields of a filter."""
     return {
         "resource_type_filter": kind,
         "resource_name_filter": name,

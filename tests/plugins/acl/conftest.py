@@ -1,4 +1,4 @@
-"""What the tests of the plugin share."""
+"""Fixtures of the plugin's tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.plugins.acl.talk import Rules
 
 @pytest.fixture
 def rules(tmp_path: Path) -> Callable[..., Rules]:
-    """Rules in a file, and the plugin that goes by them."""
+    """Makes a rules file, and the plugin that applies it."""
 
     def made(text: str, *, shadow: bool = False) -> Rules:
         return Rules(tmp_path / "acl.yaml", text, shadow=shadow)

@@ -25,7 +25,7 @@ Broker = Callable[[Request, int], Response | None]
 
 
 class Clock:
-    """What time it is. Sunday 2023-11-19, noon UTC."""
+    """The wall clock of the tests: Sunday 2023-11-19, noon UTC, unless set."""
 
     def __init__(self) -> None:
         self.time = 1_700_395_200.0
@@ -40,7 +40,7 @@ class Clock:
 
 
 class Rules:
-    """A file of rules and the plugin that goes by it."""
+    """A rules file, and the plugin that applies it."""
 
     def __init__(self, file: Path, text: str, *, shadow: bool = False) -> None:
         self.file = file
@@ -50,14 +50,14 @@ class Rules:
         self.acl = build(Acl, self.worker, rules=str(file), shadow=shadow)
 
     def become(self, text: str) -> None:
-        """Other rules are in force."""
+        """Put other rules in force."""
         self.file.write_text(text)
         (reload,) = self.worker.look()
         assert reload.taken, reload.said
 
 
 class Talk:
-    """One connection of one client. `broker` answers what reaches it; without it the test does, with `answer`."""
+    """One connection of one client. `broker` answers requests that reach it; without one, the test calls `answer`."""
 
     def __init__(
         self, acl: Acl, principal: str | None = "User:alice", broker: Broker | None = None, *others: Plugin
@@ -70,16 +70,16 @@ class Talk:
         self.to_broker: list[Any] = []  # requests that reached the broker
         self.events: list[Event] = []
         self.closed: str | None = None
-        self._leaving, self._arriving = bytearray(), bytearray()  # frames that are not whole yet
-        self.turns = 0  # that others had, between slices of long work
-        self._waiting: list[Callable[[], list[Command]]] = []  # what goes on when they had it, or in a thread
-        self._asked: list[tuple[Api, int, int]] = []  # at the broker, unanswered
-        self._sent: list[tuple[Api, int]] = []  # by the client, unanswered
+        self._leaving, self._arriving = bytearray(), bytearray()  # incomplete frames
+        self.turns = 0  # turns of other connections, between slices of long work
+        self._waiting: list[Callable[[], list[Command]]] = []  # continues after such a turn, or after work in a thread
+        self._asked: list[tuple[Api, int, int]] = []  # requests at the broker without a response
+        self._sent: list[tuple[Api, int]] = []  # requests of the client without a response
         self._got: list[Any] = []
         self._number = 0
 
     def ask(self, request: Request, version: int) -> Any:
-        """Send a request. Gives the answer, if one came."""
+        """Send a request. Gives the response, if there is one."""
         self.send(request_frame(request, version, self._number + 1, "app"), request.api, version)
         return self._got.pop(0) if self._got else None
 
@@ -90,7 +90,7 @@ class Talk:
         self._happens(from_client(self.link, memoryview(bytearray(frame))))
 
     def answer(self, response: Response) -> Any:
-        """The broker answers its oldest request. Gives what the client gets of it."""
+        """The broker answers its oldest request. Gives the response that the client gets."""
         api, version, number = self._asked.pop(0)
         assert api is response.api
         self._happens(from_broker(self.link, memoryview(bytearray(response_frame(response, version, number)))))
@@ -98,7 +98,7 @@ class Talk:
 
     @property
     def denied(self) -> list[tuple[str, str, str]]:
-        """What was refused so far: operation, resource, name."""
+        """All refusals so far: operation, resource, name."""
         return [(it.operation, it.resource, it.name) for it in self.events if isinstance(it, Denied)]
 
     def _happens(self, commands: list[Command]) -> None:
@@ -153,7 +153,7 @@ class Talk:
 
 
 def _frames(data: bytearray) -> Iterator[bytes]:
-    """Take all whole frames out of this."""
+    """Take all complete frames out of this buffer."""
     while len(data) >= SIZE.size and len(data) >= SIZE.size + SIZE.unpack_from(data)[0]:
         (size,) = SIZE.unpack_from(data)
         frame = bytes(data[SIZE.size : SIZE.size + size])
@@ -167,7 +167,7 @@ def topic_id(name: str) -> bytes:
 
 
 def metadata_of(topics: dict[str, bytes], request: MetadataRequest) -> MetadataResponse:
-    """What a broker with these topics answers."""
+    """The Metadata response of a broker with these topics."""
     by_id = {each: name for name, each in topics.items()}
     asked: list[tuple[str | None, bytes]]
     if request.topics is None:

@@ -1,4 +1,4 @@
-"""A proxy with a journal, a ledger in front of it, and clients that write and read, all at once."""
+"""A proxy with a journal, a ledger in front of it, and clients that write and read."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class AuditedProxy:
         self.program.expect('"ready"', within=SECONDS)
 
     def compared(self) -> Comparison:
-        """When all is over."""
+        """Stop the proxy, and compare its journal with the ledger."""
         self.program.stop()
         lines = (line for path in segments(self.journal) for line in segment_lines(path))
         return compare(self.ledger.pages, map(json.loads, lines), KEYS)
@@ -78,7 +78,7 @@ class AuditedProxy:
 
 @contextmanager
 def audited(folder: Path, brokers: Mapping[int, str], workers: int = 1, more: str = "") -> Iterator[AuditedProxy]:
-    """Until all is over."""
+    """Run a proxy with a journal and a ledger."""
     there = AuditedProxy(folder, brokers, workers, more)
     try:
         with there.ledger:
@@ -88,7 +88,7 @@ def audited(folder: Path, brokers: Mapping[int, str], workers: int = 1, more: st
 
 
 def work(there: AuditedProxy, requests: int, *, without_answer: bool = False) -> None:
-    """Clients write one record a request, and read them; what fails is tried again, by them.
+    """Clients write one record a request, and read all records; they retry failed requests.
 
     `without_answer`: some records are written with acks 0, which librdkafka's mock cluster answers wrongly.
     """
@@ -96,7 +96,7 @@ def work(there: AuditedProxy, requests: int, *, without_answer: bool = False) ->
     settings = {**there.settings, "batch.num.messages": 1, "linger.ms": 0}
     producer = Producer({**settings, "retry.backoff.ms": 20})
     unsafe = Producer({**settings, "acks": 0})
-    # A group of its own: one that was there before may wait 45 s for a member that is gone.
+    # A new group: an old one may wait 45 s for a member that left.
     group = f"readers-{there.port}"
     consumer = Consumer({**there.settings, "group.id": group, "auto.offset.reset": "earliest"})
     consumer.subscribe(["orders"])

@@ -1,4 +1,4 @@
-"""Is an event as the schema declares it? For tests that make events."""
+"""Checks that an event follows the schema, for tests that make events."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PYTHON = {"STRING": str, "TIMESTAMP": str, "BIGINT": int, "INT": int, "BOOLEAN":
 
 
 def undeclared(event: dict[str, Any]) -> list[str]:
-    """What an event has that its kind does not declare, lacks of its stamp, or has in another type."""
+    """The undeclared fields of an event, the missing fields of its stamp, and fields of a wrong type."""
     _, sections = KINDS[event["kind"]]
     declared = {column.name: column for column in columns(Stamp, *sections)}
     missing = [f"{column.name}: missing" for column in columns(Stamp) if column.name not in event]

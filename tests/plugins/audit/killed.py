@@ -1,8 +1,8 @@
-"""A proxy that is killed while a client writes: what the client knows of, what the journal has, and when it grew.
+"""A proxy that is killed while a client writes: the client's acknowledgements, the journal, and when it grew.
 
-The client asks for one record at a time, and notes when each was acknowledged. When the journal grew last, its files
-say. Between two of these moments it asks no more often than what one frame takes, so that what was answered before a
-frame began is in that frame, however slow the disk is.
+The client sends one record a request, and notes when each was acknowledged. The files of the journal tell when it
+grew. Between two writes of the journal the client sends no more requests than fit into one frame, so that a frame has
+all requests that were answered before it began, however slow the disk is.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.real.process import Program
 
 HOST = "127.0.0.1"
 SECONDS = 60.0
-AT_ONCE = 200  # requests between two moments at which the journal grows
+AT_ONCE = 200  # requests between two writes of the journal, at most
 FILE = """\
 clusters:
   main: {{bootstrap: ["{bootstrap}"]}}
@@ -36,14 +36,14 @@ plugins:
 
 
 class Acknowledged(NamedTuple):
-    """A record of a client, and when it was acknowledged at the latest: seconds since 1970, as all moments here."""
+    """A record, and the latest time of its acknowledgement, in seconds since 1970, as all times here."""
 
     offset: int
     at: float
 
 
 class Killed(NamedTuple):
-    """What is known in the end. `written`: the offsets in the journal. `grown`: when the journal grew."""
+    """The result. `written`: offsets in the journal; `grown`: times of its writes; `at`: the time of the kill."""
 
     acknowledged: Sequence[Acknowledged]
     written: Sequence[int]
@@ -52,13 +52,13 @@ class Killed(NamedTuple):
 
     @property
     def lost(self) -> list[Acknowledged]:
-        """What the journal does not have."""
+        """The acknowledged records that the journal lacks."""
         written = set(self.written)
         return [one for one in self.acknowledged if one.offset not in written]
 
 
 def kill(folder: Path, bootstrap: str, flushes: int, later: float = 0.0) -> Killed:
-    """Run a proxy, and kill it when its journal grew so often, and so many seconds later."""
+    """Run a proxy, and kill it `later` seconds after the given number of writes of its journal."""
     port = free_block(3, HOST)
     (file := folder / "gateway.yaml").write_text(FILE.format(bootstrap=bootstrap, host=HOST, port=port))
     program = Program("doorkeeper", [sys.executable, "-m", "proxy", "run", str(file)], folder / "log")

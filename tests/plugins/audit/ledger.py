@@ -1,8 +1,8 @@
-"""A ledger of what clients really did, kept by a relay between them and the proxy. It shares no code with the journal.
+"""A ledger of clients' real requests, kept by a relay between them and the proxy. It shares no code with the journal.
 
-It reads the heads of frames: which request, with which number, on which connection, and whether its answer came. The
-port that it comes from is the client's port in the journal: so each event can be held against one entry. Ports are used
-again, and at once towards another port of the proxy: a connection of the journal is the one of the ledger with its port
+It reads the heads of frames: the API, the correlation id, the connection, and whether a response came. The relay's
+source port is the client's port in the journal, so each event can be compared with one entry. Ports are reused, also
+at the same time towards another port of the proxy. So a connection of the journal belongs to the page with its port
 that differs from it in the fewest requests.
 """
 
@@ -25,7 +25,7 @@ Told = dict[Done, list[str]]  # the outcomes of requests, in the order of the jo
 
 @dataclass
 class Entry:
-    """One request. `answered`: its answer passed."""
+    """One request. `answered`: its response passed the relay."""
 
     api: int
     version: int
@@ -35,9 +35,9 @@ class Entry:
 
 @dataclass(eq=False)
 class LedgerPage:
-    """What was asked on one connection, and what came back.
+    """The requests and responses of one connection.
 
-    `was_reset`: by its client, which did not wait for an answer that had left the proxy: it may not be on the page.
+    `was_reset`: the client reset the connection; then responses that had left the proxy may be missing on the page.
     """
 
     entries: list[Entry] = field(default_factory=list)
@@ -56,7 +56,7 @@ class LedgerPage:
             waiting.pop(0).answered = True
 
     def reading(self, read: Read) -> Read:
-        """The same reader, which notes also that the client reset its connection."""
+        """The same reader, which also notes a reset by the client."""
 
         def noting(data: bytes) -> None:
             self.was_reset = self.was_reset or not data
@@ -65,12 +65,12 @@ class LedgerPage:
         return noting
 
     def asked_for(self, port: int) -> Counter[Done]:
-        """How often each request was asked, from this port."""
+        """How often each request was sent from this port."""
         return Counter((port, entry.api, entry.version, entry.number) for entry in self.entries)
 
 
 class FrameHeads:
-    """Finds the heads of frames in a stream, however it is cut. An answer counts when all of it passed."""
+    """Finds the heads of frames in a stream, however it is split. `whole`: a frame counts once all of it has passed."""
 
     def __init__(self, size: int, tell: Any, *, whole: bool) -> None:
         self._size, self._tell, self._whole = size, tell, whole
@@ -99,7 +99,7 @@ class FrameHeads:
 
 
 class LedgerRelay(ThreadedRelay):
-    """Listens on `host`, and sends on to the same ports of `target`."""
+    """Listens on `host`, and forwards to the same ports of `target`."""
 
     def __init__(self, host: str, target: str, ports: Iterable[int]) -> None:
         super().__init__(host, target, {port: port for port in ports})
@@ -114,9 +114,9 @@ class LedgerRelay(ThreadedRelay):
 
 @dataclass
 class Comparison:
-    """What a ledger and a journal say of the same requests; each is in `both`, or in one of the others.
+    """The requests of a ledger and a journal; each is in `both`, or in only one of them.
 
-    `holes` are those of the ledger alone that were answered, though the journal has a later one of their connection.
+    `holes` are answered requests of the ledger that the journal lacks, although it has a later one of the connection.
     """
 
     both: Counter[Done]
@@ -126,7 +126,7 @@ class Comparison:
     holes: list[Entry]
 
     def hold(self, page: LedgerPage, port: int, told: Told) -> None:
-        """Hold what a journal told of one connection against its page of the ledger."""
+        """Compare the journal's events of one connection with its page of the ledger."""
         lost: list[Entry] = []
         for entry in page.entries:
             done = port, entry.api, entry.version, entry.number
@@ -147,7 +147,7 @@ class Comparison:
 def compare(
     pages: Mapping[int, Sequence[LedgerPage]], events: Iterable[dict[str, Any]], keys: dict[str, int]
 ) -> Comparison:
-    """Hold a journal's requests against a ledger, connection by connection. `keys`: the numbers of APIs by name."""
+    """Compare a journal's requests with a ledger, connection by connection. `keys`: the API keys by name."""
     connections: dict[tuple[Any, ...], Told] = {}
     for event in events:
         if event["kind"] == "request":
@@ -160,7 +160,7 @@ def compare(
     asked = {page: page.asked_for(port) for port, there in pages.items() for page in there}
     for (port, *_), told in connections.items():
         numbers = Counter({done: len(outcomes) for done, outcomes in told.items()})
-        # The page that differs in the least: what is in it alone counts as well.
+        # The page with the fewest differences, counting requests of either side alone.
         page = min(
             left.get(port, ()), key=lambda it: (asked[it] - numbers + (numbers - asked[it])).total(), default=None
         )

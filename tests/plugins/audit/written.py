@@ -1,4 +1,4 @@
-"""Journals that tests write, with a clock of their own."""
+"""Journals that tests write, with a fake clock."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ START = 1772352000.0  # 2026-03-01T08:00:00Z
 
 
 class Wall:
-    """Seconds since 1970, as the test says."""
+    """A fake wall clock in seconds since 1970, set by the test."""
 
     def __init__(self) -> None:
         self.now = START
@@ -54,7 +54,7 @@ def chain(
 
 
 def write(writer: Chain, numbers: Iterable[int], to_a_frame: int = 10) -> None:
-    """Write events, so many to a frame, with rotation between frames."""
+    """Write events, with this many in each frame, and rotate segments between frames."""
     waiting = list(numbers)
     while waiting:
         now, waiting = waiting[:to_a_frame], waiting[to_a_frame:]
@@ -67,7 +67,7 @@ def write(writer: Chain, numbers: Iterable[int], to_a_frame: int = 10) -> None:
 
 @contextmanager
 def full_disk(folder: Path) -> Iterator[None]:
-    """No file may grow beyond the largest in this folder. Python ignores the signal: a write raises EFBIG."""
+    """A full disk: no file may grow beyond the largest one here. Python ignores SIGXFSZ, so a write raises EFBIG."""
     largest = max(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (largest, before[1]))

@@ -1,4 +1,4 @@
-"""What the tests of examples share: requests of Produce, and a link on which somebody asks."""
+"""Shared by tests of the example plugins: Produce requests, and a link between a client and a broker."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from proxy.protocol.header import read_request_header, read_response_header
 from proxy.testing import connection, from_broker, from_client, request_frame, response_frame
 from tests.proxy.core.lending import with_turns
 
-OLD_MESSAGE = bytes(8) + (14).to_bytes(4, "big") + bytes(14)  # of magic 0
+OLD_MESSAGE = bytes(8) + (14).to_bytes(4, "big") + bytes(14)  # a message in the old format, magic 0
 
 
 class Asking:
-    """A client and a broker, with these plugins between them. What becomes of a request or an answer, as messages."""
+    """A client and a broker with these plugins between them; gives the messages that come out of the link."""
 
     def __init__(self, *plugins: Plugin, client: Connection | None = None) -> None:
         self.connection = client or connection()
@@ -38,12 +38,12 @@ class Asking:
         self.link.begin()
 
     def ask(self, request: Request, version: int) -> Any:
-        """What the broker is asked (a Request), the client is answered (a Response), or why it ends (a str)."""
+        """Send a request. Gives the broker's Request, or the client's Response, or the reason for the close (a str)."""
         commands = from_client(self.link, bytearray(request_frame(request, version, 1, "app")))
         return self._seen(commands, request, version)
 
     def answer(self, response: Response, version: int, number: int = 1) -> Any:
-        """What the client is told when the broker answers this, or what the broker is asked then."""
+        """The broker sends a response. Gives the client's Response, or a further Request to the broker."""
         commands = from_broker(self.link, bytearray(response_frame(response, version, number)))
         return self._seen(commands, response, version)
 
@@ -64,7 +64,7 @@ class Asking:
 
 
 def produce(*records: bytes | None, acks: int = 1) -> ProduceRequest:
-    """One topic with a partition for each of these."""
+    """A Produce request for one topic, with one partition for each of these records."""
     partitions = [ProduceRequest.Topic.Partition(index=index, records=each) for index, each in enumerate(records)]
     topic = ProduceRequest.Topic(name="orders", partition_data=partitions)
     return ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[topic])
@@ -76,7 +76,7 @@ def batch(*values: bytes | None, **options: Any) -> bytes:
 
 
 def records(data: bytes | memoryview | None) -> list[Record]:
-    """All that it holds. Raises ProtocolError."""
+    """All records of these bytes. Raises ProtocolError."""
     found = []
     for each in batches(data or b""):
         if not isinstance(each, RecordBatch):

@@ -1,4 +1,4 @@
-"""Every answer that an effect changes or makes: each effect on each API and version that it can be done to."""
+"""Every response that an effect changes or makes: each effect on each API and version that it applies to."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ RECORDS = b"".join(
 
 
 class Changed(NamedTuple):
-    """One of them: the answer, and how it was before; or why there is none."""
+    """One case: the response before and after the effect; or the reason why the effect does not apply."""
 
     do: str
     version: int
@@ -61,13 +61,13 @@ class Changed(NamedTuple):
 
 
 def effect_of(do: str) -> Effect:
-    """What a file means that says this."""
+    """The effect of this text in a file."""
     said = do if ":" not in do or do.startswith("{") else f"{{{do}}}"
     return FORM.examine(f"faults: [{{do: {said}}}]", "faults.yaml", {}).usable().faults[0].do.effect
 
 
 def changed(api: Api) -> Iterator[Changed]:
-    """All of an API."""
+    """All cases of one API."""
     for do in DOING:
         effect = effect_of(do)
         if api in effect.apis:
@@ -76,7 +76,7 @@ def changed(api: Api) -> Iterator[Changed]:
 
 
 def answer_of(api: Api, version: int, first: int = 1000) -> Any:
-    """An answer without errors, and with records, to which all effects can be done that know its version."""
+    """A response without errors and with records, to which all effects for its version apply."""
     answer = some(api.response, version, count(first))
     for struct in structs_of(answer):
         for field in errors(type(struct), version):
@@ -121,7 +121,7 @@ def _changed(api: Api, version: int, do: str, effect: Effect) -> Changed:
     earlier = answer_of(api, version, 5000)
     if do == "stale":
         for topic, now in zip(earlier.topics, before.topics, strict=True):
-            topic.name = now.name  # the same topics, of which other things were said
+            topic.name = now.name  # the same topics, with other values
     effect.remember(Target(ctx, earlier, Match(), subject, named, lambda: True, memory=memory))
     why = effect.cannot(target)
     if why is not None:
@@ -136,7 +136,7 @@ def _changed(api: Api, version: int, do: str, effect: Effect) -> Changed:
 
 
 def _answered(steps: Any) -> Any:
-    """What steps come to that ask a broker for Metadata."""
+    """The result of steps that ask a broker for Metadata."""
     try:
         step = next(steps)
         while True:
@@ -148,7 +148,7 @@ def _answered(steps: Any) -> Any:
 
 
 def metadata() -> Any:
-    """What the broker says of all partitions that requests here name."""
+    """A Metadata response with all partitions that the requests here name."""
     answer = answer_of(METADATA, 12)
     for place, broker in enumerate(answer.brokers, 1):
         broker.node_id = place

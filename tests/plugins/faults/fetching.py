@@ -1,4 +1,4 @@
-"""A consumer that fetches one partition, and a broker that has these records in it."""
+"""A consumer that fetches one partition, and a broker with records in it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def fetched(*partitions: bytes, aborted: list[Any] | None = None) -> Any:
 
 
 def fetch(partitions: int = 1) -> FetchRequest:
-    """Ask for all of them."""
+    """A Fetch request for all records."""
     asked = [
         FetchRequest.Topic.Partition(partition=index, fetch_offset=0, partition_max_bytes=1000)
         for index in range(partitions)
@@ -50,7 +50,7 @@ def fetch(partitions: int = 1) -> FetchRequest:
 
 
 def with_fault(folder: Path, do: str, *partitions: bytes, aborted: list[Any] | None = None) -> tuple[Any, FaultFile]:
-    """The partitions that a consumer gets with this fault, and the fault's file."""
+    """The partitions that a consumer gets with this fault, and the fault file."""
     faults = FaultFile(folder, f"faults: [{{match: {{api: Fetch}}, do: {do}}}]")
     answer = FaultTalk(faults, fetched(*partitions, aborted=aborted)).ask(fetch(len(partitions)), 11)
     return answer.responses[0].partitions, faults

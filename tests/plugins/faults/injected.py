@@ -26,7 +26,7 @@ CODE = ErrorCode.KAFKA_STORAGE_ERROR
 
 
 class Injected(NamedTuple):
-    """One of them: the answer that says it, or why there is none. `level`: where it stands."""
+    """One case: the response with the error, or the reason why there is none. `level`: where the error is."""
 
     version: int
     level: str
@@ -40,7 +40,7 @@ def named(topic_id: bytes) -> str:
 
 
 def injected(api: Api) -> Iterator[Injected]:
-    """All of an API."""
+    """All cases of one API."""
     for version in api.versions:
         known = levels(api.response, version)
         for said in (*known, None) if known else ():
@@ -67,7 +67,7 @@ def _injected(api: Api, version: int, said: str | None, side: FaultSide) -> Inje
 
 
 def says(answer: Response, version: int, level: str) -> list[bool]:
-    """Whether each struct of this level says the error."""
+    """For each struct of this level, whether it has the error."""
     return [
         all(getattr(struct, field.name) == CODE for field in errors(type(struct), version))
         for struct, _ in at_level(answer, version, level, Subject(), named)

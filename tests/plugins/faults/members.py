@@ -1,4 +1,4 @@
-"""What members of groups and transactional producers ask, in each protocol."""
+"""Requests of group members and transactional producers, in each protocol."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def heartbeat() -> HeartbeatRequest:
 
 
 def of_epoch(epoch: int) -> dict[str, Any]:
-    """The heartbeats of the newer protocols, by what they are for."""
+    """The heartbeats of the newer group protocols with this epoch, by kind of group."""
     return {
         "consumer": ConsumerGroupHeartbeatRequest(**MEMBER, member_epoch=epoch),
         "share": ShareGroupHeartbeatRequest(**MEMBER, member_epoch=epoch),

@@ -21,7 +21,7 @@ from tests.plugins.acl.talk import Broker, Talk, metadata_of, topic_id
 
 
 class FaultFile:
-    """A file of faults and the plugin that goes by it."""
+    """A fault file, and the plugin that applies it."""
 
     def __init__(self, folder: Path, text: str, plugin: type[Faults] = Faults, rows: FakeRows | None = None) -> None:
         self.file = folder / "faults.yaml"
@@ -32,7 +32,7 @@ class FaultFile:
         self.links: list[Link] = []
 
     def become(self, text: str) -> None:
-        """The file has other faults now, of which a worker tells its links."""
+        """Write other faults into the file, and reload it in the plugin and its links."""
         self.file.write_text(text)
         (reload,) = self.worker.look()
         assert reload.taken, reload.said
@@ -41,12 +41,12 @@ class FaultFile:
 
     @property
     def told(self) -> list[str]:
-        """The ledger."""
+        """The entries of the ledger, as text."""
         return [str(entry) for entry in self.plugin.ledger]
 
 
 class FaultTalk(Talk):
-    """One connection of one client. What is slept is noted, and over at once; `sleeping` is called before."""
+    """One connection of one client. Sleeps are noted and end at once; `sleeping` is called before each."""
 
     def __init__(
         self, faults: FaultFile, broker: Broker | None = None, broker_id: int | None = 1, *before: Plugin
@@ -61,7 +61,7 @@ class FaultTalk(Talk):
 
     @property
     def got(self) -> list[Any]:
-        """The answers that came and that nobody took."""
+        """The responses that arrived and were not taken yet."""
         return self._got
 
     def _carry_out(self, commands: list[Command]) -> None:
@@ -74,7 +74,7 @@ class FaultTalk(Talk):
 
 
 def produce(*topics: str, partitions: int = 1, acks: int = -1) -> ProduceRequest:
-    """Something for each of these topics, by name."""
+    """A Produce request for these topics, by name."""
     each = [
         ProduceRequest.Topic(
             name=name,
@@ -86,7 +86,7 @@ def produce(*topics: str, partitions: int = 1, acks: int = -1) -> ProduceRequest
 
 
 def fetch(*topics: str, partitions: int = 1, session_id: int = 0, session_epoch: int = -1) -> FetchRequest:
-    """Something of each of these topics, by name; without a session, unless one is said."""
+    """A Fetch request for these topics, by name; without a session by default."""
     each = [
         FetchRequest.Topic(
             topic=name,
@@ -103,7 +103,7 @@ def fetch(*topics: str, partitions: int = 1, session_id: int = 0, session_epoch:
 
 
 def serving(request: Any, version: int) -> Any:
-    """A broker that has all topics, and does all that is asked of it."""
+    """A broker that has all topics, and answers every request with success."""
     if isinstance(request, MetadataRequest):
         return metadata_of({name: topic_id(name) for name in ("orders", "payments")}, request)
     if isinstance(request, ProduceRequest):
@@ -123,7 +123,7 @@ def serving(request: Any, version: int) -> Any:
 
 
 def errors(answer: Any) -> dict[tuple[str, int], str]:
-    """What an answer says of each partition."""
+    """The error of each partition in a response."""
     return {
         (topic.name, it.index): ErrorCode(it.error_code).name
         for topic in answer.responses

@@ -1,4 +1,4 @@
-"""The admin side over a real plugin, without a network: what it says is what real workers say."""
+"""The admin API over a real plugin, without a network: its responses are those of a real worker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proxy.testing import FakeWorker, build
 
 
 def nothing() -> None:
-    """Memory is not given back here."""
+    """Does nothing: memory is not given back here."""
 
 
 class OneWorker:
@@ -48,7 +48,7 @@ async def nobody() -> Reports:
 
 
 class Running:
-    """A proxy of one worker, as the admin side sees it."""
+    """A proxy of one worker, as the admin API sees it."""
 
     def __init__(self, states: Any = None, source: Any = nobody) -> None:
         self.states = states or OneWorker()
@@ -63,7 +63,7 @@ class Running:
 async def asked(
     states: Any = None, source: Any = nobody, workers: int = 1, **options: Any
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of an admin side."""
+    """An HTTP client of the admin API."""
     admin = Admin.model_validate({"bind": "127.0.0.1:9190", **options})
     app = application(Running(states, source), workers, admin, nothing)
     async with app.router.lifespan_context(app):

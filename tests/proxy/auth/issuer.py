@@ -1,4 +1,4 @@
-"""An issuer of tokens, with keys of its own."""
+"""An issuer of tokens, with its own keys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOW = 1_800_000_000.0
 
 
 class Issuer:
-    """Its keys, and what it signs."""
+    """Keys, and tokens signed with them."""
 
     def __init__(self, kid: str = "k1", rsa: bool = False) -> None:
         parameters: Any = {"kid": kid}
@@ -29,17 +29,17 @@ class Issuer:
 
     @property
     def jwks(self) -> str:
-        """What it publishes."""
+        """Its published keys, as JWKS."""
         return json.dumps(KeySet([self.key]).as_dict(private=False))
 
     def token(self, now: float = NOW, **claims: Any) -> str:
-        """A token for alice that holds for an hour, unless the claims say otherwise."""
+        """A token for alice that is valid for an hour, unless the claims say otherwise."""
         whole = {"sub": "alice", "iat": now, "exp": now + 3600, "iss": "https://issuer", "aud": "kafka"} | claims
         whole = {name: value for name, value in whole.items() if value is not None}
         return jwt.encode({"alg": self.algorithm, "kid": self.key.kid}, whole, self.key, algorithms=[self.algorithm])
 
     def sign(self, header: bytes, payload: bytes) -> str:
-        """A token of these bytes, whatever they are; the signature (ES256) is right."""
+        """A token of any bytes with a valid signature (ES256)."""
         signed = b".".join(base64.urlsafe_b64encode(part).rstrip(b"=") for part in (header, payload))
         assert isinstance(self.key.private_key, EllipticCurvePrivateKey)
         numbers = decode_dss_signature(self.key.private_key.sign(signed, ECDSA(SHA256())))

@@ -1,4 +1,4 @@
-"""Frames for playbooks: a request of some api, its answer, and small plugins that want them."""
+"""Frames for playbooks: requests of some APIs and their responses."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
 from proxy.protocol.schema import Request, Response
 
-V = 4  # a version that every api here has, under the newest headers
+V = 4  # a version that every API here has, with the newest headers
 
 
 def asking(request: Request, number: int, version: int = V, client_id: str | None = "app") -> bytes:
-    """A request as a client sends it; `number` is its correlation id."""
+    """A request frame of a client; `number` is its correlation id."""
     return request_frame(request, version, number, client_id)
 
 
 def answering(response: Response, number: int, version: int = V) -> bytes:
-    """The broker's answer to it."""
+    """The frame of the broker's response."""
     return response_frame(response, version, number)
 
 
 def heartbeat(number: int, group: str = "g") -> bytes:
-    """A Heartbeat: nobody wants it unless a test says so."""
+    """A Heartbeat request, which no plugin handles unless a test adds one."""
     return asking(HeartbeatRequest(group_id=group, generation_id=1, member_id="m"), number)
 
 
 def heartbeat_answer(number: int, error: int = 0) -> bytes:
-    """Its answer."""
+    """A Heartbeat response."""
     return answering(HeartbeatResponse(error_code=error), number)
 
 
@@ -38,7 +38,7 @@ def metadata(number: int) -> bytes:
 
 
 def metadata_answer(number: int, host: str = "kafka-1", port: int = 9092) -> bytes:
-    """Its answer: one broker, no topics."""
+    """A Metadata response with one broker and no topics."""
     broker = MetadataResponse.Broker(node_id=1, host=host, port=port)
     return answering(MetadataResponse(brokers=[broker], topics=[]), number)
 
@@ -51,15 +51,15 @@ def produce(number: int, acks: int, records: bytes = b"r" * 30, version: int = 9
 
 
 def produce_answer(number: int, version: int = 9) -> bytes:
-    """Its answer: nothing to say."""
+    """An empty Produce response."""
     return answering(ProduceResponse(responses=[]), number, version)
 
 
 def cut(frame: bytes, at: int) -> tuple[bytes, bytes]:
-    """A frame in two pieces."""
+    """A frame cut into two pieces."""
     return frame[:at], frame[at:]
 
 
 def body_of(frame: bytes, skip: int) -> bytes:
-    """What follows the first bytes of a frame."""
+    """The rest of a frame after its first bytes."""
     return frame[SIZE.size + skip :]

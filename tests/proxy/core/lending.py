@@ -1,4 +1,4 @@
-"""The turns of others, in a conversation without a network."""
+"""Turns of other connections, in a conversation without a network."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from proxy.core.link import Link
 
 
 def with_turns(link: Link, commands: list[Command]) -> tuple[list[Command], int]:
-    """All that follows, where the others have their turn whenever they should; and how often they had it."""
+    """All commands that follow when each turn of other connections is over at once, and the number of such turns."""
     done: list[Command] = []
     turns = 0
     while commands:

@@ -1,4 +1,4 @@
-"""Logging is set back after each test."""
+"""Reset logging after each test."""
 
 from __future__ import annotations
 

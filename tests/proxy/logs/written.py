@@ -1,4 +1,4 @@
-"""What is logged, as a list of lines."""
+"""The log as a list of lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A canary: a second cluster beside one that goes wrong, whose client must not notice."""
+"""A canary: a second cluster beside one that fails, whose client must not be affected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CANARY = "canary"
 
 
 def beside(bad: Endpoint, canary: Broker, plugins: Sequence[Any] = (), **more: Any) -> Config:
-    """The cluster `main` of this broker, and the cluster of the canary."""
+    """A configuration with the cluster `main` of this broker, and the canary's cluster."""
     config = configuration(bad, **more).model_dump(exclude_unset=True)
     if plugins:
         config["plugins"] = plugins
@@ -26,7 +26,7 @@ def beside(bad: Endpoint, canary: Broker, plugins: Sequence[Any] = (), **more: A
 
 
 async def sings(config: Config, node_id: int = 1) -> bool:
-    """Is the canary's client served, on connections that are new?"""
+    """Is the canary's client served on new connections?"""
     port = config.listeners[CANARY].bind.port
     for at in (port, port + 1 + node_id):
         async with connected(LOOPBACK, at) as client:
@@ -37,7 +37,7 @@ async def sings(config: Config, node_id: int = 1) -> bool:
 
 @asynccontextmanager
 async def serving_both(config: Config) -> AsyncIterator[Gateway]:
-    """A gateway whose canary has a client all the time, before, during and after what the test does."""
+    """A gateway whose canary is served before and after the block, on one connection and on new ones."""
     async with serving(config) as gateway:
         port = config.listeners[CANARY].bind.port
         async with connected(LOOPBACK, port) as client:

@@ -1,4 +1,4 @@
-"""A broker for whoever asks for one."""
+"""The fixture `broker`."""
 
 from __future__ import annotations
 

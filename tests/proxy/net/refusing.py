@@ -1,4 +1,4 @@
-"""A plugin that has a say about every client that is accepted."""
+"""A plugin that decides about every accepted client."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PLACE = "tests.proxy.net.refusing:Refusing"
 
 
 class Refusing(Plugin):
-    """Decides `decides`, and notes who came and when, and who was not served."""
+    """Answers with `decides`; notes each client with its time, and each client that was not served."""
 
     decides: ClassVar[Any] = None
     came: ClassVar[list[Arrival]] = []
@@ -21,7 +21,7 @@ class Refusing(Plugin):
     ended: ClassVar[list[NotServed]] = []
 
     def __init__(self, options: object, services: Services) -> None:
-        """It has no options."""
+        """It takes no options."""
         self.clock = services.clock
 
     def accepted(self, arrival: Arrival) -> Steps | Decision:

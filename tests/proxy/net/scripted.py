@@ -1,4 +1,4 @@
-"""Fake peers on real sockets: a broker that says what a test wants, a client, and a gateway between them."""
+"""Fake peers on real sockets: a broker controlled by the test, a client, and a gateway between them."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ R = TypeVar("R", bound=Response)
 
 
 class Broker:
-    """Answers ApiVersions, Metadata and Heartbeat. What it does otherwise is set by the test."""
+    """Answers ApiVersions, Metadata and Heartbeat; its attributes change that."""
 
     def __init__(self, node_id: int = 1) -> None:
         self.node_id = node_id
-        self.told: dict[int, Endpoint] = {}  # the brokers of which it tells; itself unless set
-        self.listed: list[tuple[int, Endpoint]] = []  # the same, where one is to stand there twice
-        self.asked: list[tuple[str, int]] = []  # api and version of each request
-        self.mute: Collection[str] = ()  # names of apis that get no answer until `speak`
+        self.told: dict[int, Endpoint] = {}  # the brokers in Metadata; only itself unless set
+        self.listed: list[tuple[int, Endpoint]] = []  # the same as a list, where a node id must occur twice
+        self.asked: list[tuple[str, int]] = []  # API and version of each request
+        self.mute: Collection[str] = ()  # names of APIs without a response until `speak`
         self.closes_on: Collection[str] = ()
-        self.closes_after: Collection[str] = ()  # the same, with the answer
+        self.closes_after: Collection[str] = ()  # names of APIs after whose response it closes
         self.speak = trio.Event()
-        self.heard = trio.Event()  # set when a request came that gets no answer yet
+        self.heard = trio.Event()  # set when a request of a mute API arrived
         self.endpoint = Endpoint(LOOPBACK, 0)
         self._scope = trio.CancelScope()
 
@@ -52,7 +52,7 @@ class Broker:
             await trio.serve_listeners(self._converse, listeners, task_status=task_status)
 
     def die(self) -> None:
-        """As if it were killed: every connection and the port are closed."""
+        """End as if killed: close the port and every connection."""
         self._scope.cancel()
 
     async def _converse(self, stream: trio.SocketStream) -> None:
@@ -90,7 +90,7 @@ class Broker:
 
 
 class Client:
-    """A client, as far as a test needs one."""
+    """A minimal client."""
 
     def __init__(self, stream: trio.SocketStream) -> None:
         self.stream = stream
@@ -110,7 +110,7 @@ class Client:
         return decode(expected, version, frame[body:])
 
     async def beat(self, number: int = 1) -> int:
-        """A Heartbeat there and back; gives its error."""
+        """Send a Heartbeat, and give the error code of its response."""
         return (await self.ask(HEARTBEAT_REQUEST, HeartbeatResponse, number=number)).error_code
 
     async def is_closed(self) -> bool:
@@ -157,7 +157,7 @@ def configuration(*bootstrap: Endpoint, port: int = 0, **more: Any) -> Config:
 
 @asynccontextmanager
 async def serving(config: Config, tell: Tell | None = None) -> AsyncIterator[Gateway]:
-    """A gateway that listens; it is drained in the end."""
+    """A listening gateway, which is drained at the end of the block."""
     gateway = Gateway(config, tell=tell)
     started = trio.Event()
     async with trio.open_nursery() as nursery:

@@ -1,4 +1,4 @@
-"""A scripted broker that has a topic of one partition: it keeps what is produced to it, and answers as a test says."""
+"""A scripted broker with a topic of one partition: it keeps produced records, unless a test makes it refuse them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from proxy.protocol.records import Record, RecordBatch, batches
 from proxy.protocol.schema import Response
 from tests.proxy.net.scripted import Broker
 
-VERSION = 9  # of Produce
+VERSION = 9  # the version of Produce
 
 
 class TopicBroker(Broker):
-    """`records` are on the topic, in order. A batch with a record whose value has one of `invalid` in it is refused."""
+    """`records` has the topic's records, in order. A record whose value contains a key of `invalid` is refused."""
 
     def __init__(self, topic: str) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class TopicBroker(Broker):
         return self._produced(frame) if key == PRODUCE.key else answer
 
     def _produced(self, frame: bytes) -> ProduceResponse:
-        """Every record that came is kept, so that one that came twice is there twice."""
+        """Keep every record of a request; a record that is sent twice is kept twice."""
         _, body = read_request_header(frame)
         request = decode(ProduceRequest, VERSION, frame[body:])
         data = request.topic_data[0].partition_data[0].records

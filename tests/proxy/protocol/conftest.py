@@ -1,4 +1,4 @@
-"""Kafka's own classes, started once for all tests that ask them."""
+"""Kafka's own classes, in JVMs that all tests share."""
 
 from collections.abc import Iterator
 
@@ -9,13 +9,13 @@ from tests.proxy.protocol.oracles.kafka import NEWEST, OLDER, Kafka
 
 @pytest.fixture(scope="session")
 def kafka() -> Iterator[Kafka]:
-    """The newest Kafka that there is."""
+    """The newest release of Kafka."""
     with Kafka(NEWEST) as kafka:
         yield kafka
 
 
 @pytest.fixture(scope="session")
 def older_kafka() -> Iterator[Kafka]:
-    """The last Kafka that still had what 4.0 dropped."""
+    """The last release of Kafka with the versions that 4.0 dropped."""
     with Kafka(OLDER) as kafka:
         yield kafka

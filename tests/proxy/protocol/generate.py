@@ -1,4 +1,4 @@
-"""Messages made from the schema: every field that a version has, with values that are easy to get wrong."""
+"""Messages made from the schema: every field of a version, with values that are easy to get wrong."""
 
 import random
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ EVERY = [
 
 
 def make(cls: type[S], version: int, dice: random.Random) -> S:
-    """A message, or struct, with a value for each field that `version` has."""
+    """A message or struct with a value in each field of this version."""
     struct = blank(cls)
     for field in cls.fields:
         if field.present(version) and (field.tag is None or dice.random() < 0.7):
@@ -27,7 +27,7 @@ def make(cls: type[S], version: int, dice: random.Random) -> S:
 
 
 def value(field: Field, version: int, dice: random.Random) -> Any:
-    """A value for one field: null, empty, long, at the ends of its range."""
+    """A value for one field: null, empty, long, or at the limits of its range."""
     if field.may_be_null(version) and dice.random() < 0.2:
         return None
     if field.is_array:
@@ -67,7 +67,7 @@ def one(field: Field, version: int, dice: random.Random) -> Any:
 def structs_of(message: Message) -> list[Struct]:
     """Every struct in a message, itself first."""
     found: list[Struct] = [message]
-    for struct in found:  # grows while we walk
+    for struct in found:  # the list grows during the loop
         for field in struct.fields:
             if isinstance(field.kind, StructType) and struct.has(field.name):
                 inner = getattr(struct, field.name)
@@ -76,7 +76,7 @@ def structs_of(message: Message) -> list[Struct]:
 
 
 def some(cls: Any, version: int, numbers: Iterator[int]) -> Any:
-    """A message with two elements in each array, in which no two values are the same, and nothing is null."""
+    """A message with two elements in each array, without equal values and without nulls."""
     struct = blank(cls)
     for field in cls.fields:
         if field.present(version):
@@ -93,7 +93,7 @@ def _numbered(field: Field, version: int, numbers: Iterator[int]) -> Any:
     number = next(numbers)
     fixed = {
         BOOL: True,
-        INT8: 3,  # a number that is valid for resource types, patterns, operations and permissions alike
+        INT8: 3,  # a number that is valid as a resource type, pattern, operation and permission
         FLOAT64: float(number),
         UUID: bytes([number % 256]) * 16,
         STRING: f"{field.name}-{number}",

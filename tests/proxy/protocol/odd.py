@@ -1,8 +1,8 @@
-"""Odd bytes: messages written as no client should write them, each oddity now and then.
+"""Odd bytes: messages written as no client should write them, with each oddity now and then.
 
-Numbers in more bytes than they need, lengths and counts that lie, nulls that may not be, tags twice or in any order or
-of another size than they say, elements twice, flags and presence bytes of any value, text that is no UTF-8, bytes
-behind the end.
+The oddities: varints with more bytes than necessary; wrong lengths and counts; nulls where none may be; tags twice, in
+any order, or with a wrong size; repeated elements; flags and presence bytes of any value; text that is not UTF-8; bytes
+after the end.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ TAGS = (0, 1, 2, 3, 90, 0x7FFFFFFF)
 
 
 class Odd:
-    """A writer. `rate`: how often a value is written oddly."""
+    """A writer. `rate` is the probability that a value is written oddly."""
 
     def __init__(self, dice: random.Random, rate: float = 0.02) -> None:
         self.dice, self.rate, self.version = dice, rate, 0
 
     def message(self, message: Message, version: int) -> bytes:
-        """All of it, and sometimes more."""
+        """Write the whole message, and sometimes more bytes."""
         self.version = version
         body = self._struct(plan(type(message), version), message)
         return body + self.dice.randbytes(3) * self._now()
@@ -45,7 +45,7 @@ class Odd:
             digits[-1] |= 128
             digits.append(0)
         if len(digits) == 5:
-            digits[-1] |= self.dice.choice([0, 8, 15, 16, 112])  # the bits that 32 have no room for, or a sign
+            digits[-1] |= self.dice.choice([0, 8, 15, 16, 112])  # bits beyond 32, or a sign
         return bytes(digits)
 
     def _length(self, n: int | None, compact: bool, letter: str) -> bytes:

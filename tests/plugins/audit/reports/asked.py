@@ -1,4 +1,4 @@
-"""One report, asked of Spark: its rows as plain Python, with times as a journal writes them."""
+"""One report, computed by Spark: its rows as plain Python, with times as a journal writes them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ INPUTS = Inputs(JournalFacts("journal", is_verified=True), rules=SNAPSHOT, rules
 
 
 def asked(report: AuditReport, events: DataFrame, inputs: Inputs = INPUTS) -> list[tuple[Any, ...]]:
-    """The rows of a report in their order."""
+    """The rows of a report, in order."""
     from pyspark.sql import functions as F
 
     found = ordered(report.rows(events, inputs), report)

@@ -1,4 +1,4 @@
-"""One Spark session for all tests of reports, and nothing of it elsewhere."""
+"""One Spark session for all tests of reports; other tests are not affected by it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SMALL = {
     "spark.driver.memory": "1g",
     "spark.sql.shuffle.partitions": "2",
     "spark.default.parallelism": "2",
-    # What would be compiled for millions of rows is interpreted for a few.
+    # Spark interprets plans here: it compiles them for millions of rows, which does not pay for a few.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
@@ -28,7 +28,7 @@ SMALL = {
 
 @pytest.fixture(autouse=True)
 def errors_of_spark() -> Iterator[None]:
-    """Errors of Java are Spark's here alone: pyspark changes py4j for all, also for tests that ask Kafka's classes."""
+    """Use Spark's conversion of Java errors only here: pyspark patches py4j for all tests, also those with Kafka's."""
     install_exception_handler()
     yield
     java_gateway.get_return_value = protocol.get_return_value
@@ -36,10 +36,10 @@ def errors_of_spark() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """Spark on this machine, small, and able to read topics."""
+    """A small local Spark session that can read topics."""
     jars = TopicAccess(jars=kafka_source())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JDK_JAVA_OPTIONS", FEW_ROWS["JDK_JAVA_OPTIONS"])  # of what `SMALL` cannot say
+        patch.setenv("JDK_JAVA_OPTIONS", FEW_ROWS["JDK_JAVA_OPTIONS"])  # settings that `SMALL` cannot hold
         with session("local[2]", {**SMALL, **jars.of_spark}) as spark:
             patch.undo()
             yield spark

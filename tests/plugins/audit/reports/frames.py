@@ -1,4 +1,4 @@
-"""Events as reports get them, made of plain dicts."""
+"""Events as tables for reports, made from plain dicts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from plugins.audit.reports.pipeline.values import table
 
 
 def lines(spark: SparkSession, texts: Iterable[str], file: str = "a segment") -> DataFrame:
-    """What the store makes of lines of a file."""
+    """The store's table of these lines of a file."""
     return read(table(spark, ((text, file) for text in texts), "value STRING, file STRING"))
 
 
 def clean(spark: SparkSession, events: Iterable[dict[str, Any]]) -> DataFrame:
-    """The events as a table, which is computed once."""
+    """The events as a cached table."""
     rows = lines(spark, map(json.dumps, events)).where("date IS NOT NULL")
     return rows.drop("file", "line").withColumn("hour", F.hour("time")).cache()

@@ -1,4 +1,4 @@
-"""Journals of generated months: as events, by the real writer on disk, and with what may befall them there."""
+"""Journals of generated months: as events, written to disk by the real writer, and damaged there."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from plugins.audit.segments import SegmentName, beside, segments
 from tests.plugins.audit.reports.months import HOUR, WORKERS, Happening
 from tests.plugins.audit.written import KEY, Wall, chain
 
-ROTATION = Rotation(size=1 << 20, age=1e9)  # a segment for each hour in which something happens
+ROTATION = Rotation(size=1 << 20, age=1e9)  # one segment for each hour with events
 INSTANCE = "5eed0001"
 
 Event = dict[str, Any]
 
 
 def stamped(happenings: Iterable[Happening]) -> list[Event]:
-    """The events as they stand in a journal of two workers, without their segments' own."""
+    """The events as in a journal of two workers, without the events of segments."""
     lines = [EventLines(INSTANCE, worker) for worker in range(WORKERS)]
     return [json.loads(lines[one.worker].line(one.entry)) for one in happenings]
 
 
 def older(events: Iterable[Event], version: int) -> Iterator[Event]:
-    """The events as a proxy of an older version of the schema would have written them, which knew no summaries."""
+    """The events as a proxy with an older schema version, without summaries, would have written them."""
     known = {column.name for column in table() if column.since <= version}
     inner = {column.name: {one.name for one in column.inner if one.since <= version} for column in table()}
     for event in events:
@@ -45,7 +45,7 @@ def older(events: Iterable[Event], version: int) -> Iterator[Event]:
 
 
 def write_journal(journal: Path, happenings: Sequence[Happening], instance: str = INSTANCE) -> None:
-    """Write them by the real writer: a chain for each worker, the clock as the month goes. Worker 1 is killed."""
+    """Write them with the real writer: one chain for each worker, with the clock of the month. Worker 1 is killed."""
     for worker in sorted({one.worker for one in happenings}):
         mine = [one for one in happenings if one.worker == worker]
         wall = Wall()
@@ -66,7 +66,7 @@ def write_journal(journal: Path, happenings: Sequence[Happening], instance: str 
 
 
 def read_journal(journal: Path) -> list[Event]:
-    """Every event of a journal, each once, in the order of time: in plain Python, as recounts read it."""
+    """Every event of a journal, once, in order of time, for recounts in plain Python."""
     found = {}
     for path in segments(journal):
         for line in segment_lines(path):
@@ -76,7 +76,7 @@ def read_journal(journal: Path) -> list[Event]:
 
 
 def lose_segment(journal: Path, number: int) -> Path:
-    """Somebody takes a segment and its seal away."""
+    """Delete a segment and its seal."""
     gone = segments(journal)[number]
     beside(gone, "seal").unlink()
     gone.unlink()
@@ -84,7 +84,7 @@ def lose_segment(journal: Path, number: int) -> Path:
 
 
 def repeat_segment(journal: Path, number: int) -> Path:
-    """Somebody copies a segment into the folder of another hour."""
+    """Copy a segment into the folder of another hour."""
     path = segments(journal)[number]
     there = path.parents[2] / "date=2026-04-01" / "hour=00" / path.name
     assert SegmentName.of(there)

@@ -1,12 +1,12 @@
-"""Months of a proxy's life, made by a seed: for reports, and for the recounts that hold them.
+"""Generated months of a proxy's events, by seed, for reports and for the recounts that check them.
 
-    happenings = month(seed=7, connections=200)          # in the order in which they were put into the journal
-    events = stamped(happenings)                         # as dicts, as they stand in a journal
-    write_journal(folder, happenings)                    # by the real writer: segments, chains, seals
+    happenings = month(seed=7, connections=200)          # in the order in which they entered the journal
+    events = stamped(happenings)                         # as dicts, as in a journal
+    write_journal(folder, happenings)                    # with the real writer: segments, chains, seals
 
-What is in a month, whatever the seed: every kind of event; names that mean harm; logins that fail, one by one and in
-bursts; denials, enforced and in shadow; what administrators do, by day and by night; a day on which nothing happens;
-the hours in which the clocks of Zurich change; events that come late; events that were lost.
+A month of any seed has: every kind of event; malicious names; failed logins, single and in bursts; denials, enforced
+and in shadow mode; administrators' actions, by day and by night; a day without events; the hours in which the clocks
+of Zurich change; late events; lost events.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from tests.plugins.audit.reports.people import (
     Person,
 )
 
-MARCH = datetime(2026, 3, 1, tzinfo=UTC)  # on the 29th at 01:00 UTC the clocks of Zurich go from 02:00 to 03:00
-OCTOBER = datetime(2026, 10, 1, tzinfo=UTC)  # on the 25th at 01:00 UTC they go from 03:00 back to 02:00
+MARCH = datetime(2026, 3, 1, tzinfo=UTC)  # on the 29th at 01:00 UTC the clocks of Zurich change from 02:00 to 03:00
+OCTOBER = datetime(2026, 10, 1, tzinfo=UTC)  # on the 25th at 01:00 UTC they change from 03:00 back to 02:00
 DAYS = 31
-EMPTY_DAY = 14  # of the month, from 0 on
+EMPTY_DAY = 14  # the day of the month, from 0 on
 DAY, HOUR, MINUTE = 86_400.0, 3_600.0, 60.0
 LATE = 3 * HOUR
 WORKERS = 2
@@ -44,7 +44,7 @@ SUMMED = {column.name for column in columns(Summary)}
 
 
 class Happening(NamedTuple):
-    """Something that one worker puts into its journal at a moment, in seconds since 1970."""
+    """One event that a worker puts into its journal, with its time in seconds since 1970."""
 
     put: float
     worker: int
@@ -52,7 +52,7 @@ class Happening(NamedTuple):
 
 
 def month(seed: int, connections: int = 60, start: datetime = MARCH) -> list[Happening]:
-    """A month of so many connections, each of up to 20 requests, and some that every month has."""
+    """A month with this many connections, each of up to 20 requests, and with the events of every month."""
     made = _Month(random.Random(seed), start.timestamp())
     for _ in range(connections):
         made.connection()
@@ -69,7 +69,7 @@ class _Month:
         self._offsets: dict[tuple[str, int], int] = {}
 
     def connection(self) -> None:
-        """Somebody connects, at some time of some day, and does what it usually does."""
+        """The events of one connection: a user connects at a random time, and sends its usual requests."""
         dice = self._dice
         at = self._moment()
         is_second_half = at > self._start + DAYS / 2 * DAY
@@ -85,13 +85,13 @@ class _Month:
         self._working(dice.choice(people), at, kind)
 
     def always(self) -> None:
-        """What every month has, however small it is."""
+        """The events of every month, however small."""
         for person, kind in ((PRODUCERS[3], "produce"), (CONSUMERS[4], "consume"), (ADMINS[0], "admin")):
             self._working(person, self._start + 2 * DAY + 9 * HOUR, kind)
-        for number in range(8):  # a burst, and somebody who gets in
+        for number in range(8):  # a burst of failed logins, and then a successful one
             self._failing(STRANGERS[0], self._start + 5 * DAY + 3 * HOUR + number * 20)
         self._working(replace(PRODUCERS[2], host=STRANGERS[0].host), self._start + 5 * DAY + 3 * HOUR + 400, "produce")
-        for change in (28 * DAY, 24 * DAY):  # the clocks of March and of October
+        for change in (28 * DAY, 24 * DAY):  # the clock changes of March and of October
             for minutes in (-90, -30, 30, 90):
                 self._working(CONSUMERS[0], self._start + change + HOUR + minutes * MINUTE, "consume")
         for number in range(4):
@@ -112,11 +112,11 @@ class _Month:
         self._told("events_unsent", refused + 90, lost)
 
     def _told(self, kind: str, at: float, fields: Fields) -> None:
-        """An event that is of no connection."""
+        """An event without a connection."""
         self.happenings.append(Happening(at, 0, QueuedEvent(kind, at, None, fields)))
 
     def _moment(self) -> float:
-        """By day more often than by night; never on the empty day."""
+        """A random time: more often by day than by night, and never on the empty day."""
         day = self._dice.choice([day for day in range(DAYS - 1) if day != EMPTY_DAY])
         hour = self._dice.choices(range(23), [1] * 6 + [6] * 12 + [1] * 5)[0]
         return self._start + day * DAY + hour * HOUR + self._dice.randrange(3_600_000) / 1000
@@ -184,7 +184,7 @@ class _Month:
 
 
 class _Requests:
-    """What one client asks, and what it is answered."""
+    """The requests of one client, with their outcomes."""
 
     def __init__(self, dice: random.Random, person: Person, offsets: dict[tuple[str, int], int]) -> None:
         self._dice = dice
@@ -192,7 +192,7 @@ class _Requests:
         self._offsets = offsets
 
     def said(self, api: str, version: int, resources: list[Fields] | None = None, **more: Any) -> Fields:
-        """A request and its outcome. A fault is injected now and then."""
+        """A request and its outcome; now and then with an injected fault."""
         dice = self._dice
         errors = sorted({one["error"] for one in resources or () if "error" in one})
         fields: Fields = {
@@ -268,7 +268,7 @@ class _Requests:
         return self.said("Fetch", self._person.software.fetch, list(self._partitions(writes=False)))
 
     def summary(self, kind: str) -> Fields:
-        """Many requests together; of some of their resources some failed."""
+        """A summary of many requests; for some resources, some requests failed."""
         dice = self._dice
         api, version = ("Produce", "produce") if kind == "produce" else ("Fetch", "fetch")
         resources = list(self._partitions(writes=kind == "produce"))
@@ -297,7 +297,7 @@ class _Requests:
             if dice.random() < 0.05:
                 resource["error"] = dice.choice(("NOT_LEADER_OR_FOLLOWER", "UNKNOWN_TOPIC_OR_PARTITION"))
             elif self._person.software.produce < 3:
-                resource["bytes"] = dice.randrange(1, 9_000)  # what old clients compress is not counted
+                resource["bytes"] = dice.randrange(1, 9_000)  # compressed records of old clients are not counted
             else:
                 records = dice.randrange(0, 50)
                 resource |= {"records": records, "bytes": records * dice.randrange(50, 400)}
@@ -325,7 +325,7 @@ class _Requests:
 
 
 def _dated(resource: Fields, at: float, connection: int) -> Fields:
-    """With the times of its records: a little before they were sent, or after, where the client's clock is ahead."""
+    """Add the timestamps of its records: shortly before the request, or after it where the client's clock is ahead."""
     if not resource.get("records"):
         return resource
     sent = int(at * 1000) + (5_000 if connection % 7 == 0 else -connection % 50)
@@ -333,7 +333,7 @@ def _dated(resource: Fields, at: float, connection: int) -> Fields:
 
 
 def _administration(topic: str, group: str, user: str) -> tuple[tuple[str, list[Fields], list[Fields]], ...]:
-    """Requests of administrators: the API, what it is about, and what it changes."""
+    """Administrators' requests: the API, its resources, and its changes."""
     of_topic: Fields = {"type": "topic", "name": topic}
     of_group: Fields = {"type": "group", "name": group}
     of_broker: Fields = {"type": "broker", "name": "1"}
@@ -343,7 +343,7 @@ def _administration(topic: str, group: str, user: str) -> tuple[tuple[str, list[
     quota = {"change": "set", "type": "user quota", "name": "<default>", "key": "rate", "value": "1024"}
     return (
         ("CreateTopics", [of_topic], [{"change": "create", "key": "partitions", "value": "6", **of_topic}]),
-        ("CreateTopics", [of_topic], []),  # it only asks whether that would do
+        ("CreateTopics", [of_topic], []),  # it only validates the change
         ("DeleteTopics", [of_topic], [{"change": "delete", **of_topic}]),
         ("CreatePartitions", [of_topic], [{"change": "grow", "key": "partitions", "value": "9", **of_topic}]),
         ("DeleteRecords", [records], [{"change": "delete records", "key": "before offset", "value": "7", **records}]),

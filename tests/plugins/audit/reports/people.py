@@ -1,4 +1,4 @@
-"""Who uses the cluster in generated months, with what, on what; some of them mean harm by their names."""
+"""The users of generated months, with their software and topics; some have malicious names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HARMFUL = (
 
 @dataclass(frozen=True)
 class Software:
-    """A client library, and the versions of APIs that it sends."""
+    """A client library, and the API versions that it sends."""
 
     says: str | None
     produce: int
@@ -40,7 +40,7 @@ SOFTWARE = (JAVA_4, JAVA_3, JAVA_1, JAVA_010, LIBRDKAFKA, SARAMA)
 
 @dataclass(frozen=True)
 class Person:
-    """One user of the cluster, at one place."""
+    """One user of the cluster, at one address."""
 
     principal: str | None
     host: str
@@ -52,11 +52,11 @@ class Person:
     tls: str | None = "TLSv1.3 TLS_AES_256_GCM_SHA384"
     listener: str = "clients"
     subject: str | None = None
-    forbidden: tuple[str, ...] = field(default=())  # topics that it asks for and may not use
+    forbidden: tuple[str, ...] = field(default=())  # topics that it requests without the right to use them
 
     @property
     def party(self) -> dict[str, object]:
-        """What each of its events says of it; what is not known is left out, as the writer does."""
+        """The user's fields in each of its events; unknown fields are left out, as the writer does."""
         said = {
             "cluster": "main",
             "listener": self.listener,
@@ -96,7 +96,7 @@ STRANGERS = (
     Person(None, "203.0.113.9", "kafka-python-2.0", SARAMA, mechanism="PLAIN", tls=None),
     Person(None, "198.51.100.4", HARMFUL[6], JAVA_3, mechanism="SCRAM-SHA-512"),
 )
-NEWCOMERS = (  # they come in the second half of a month alone
+NEWCOMERS = (  # they connect only in the second half of a month
     Person("User:contractor", "10.8.8.8", "laptop", LIBRDKAFKA, ("orders",), ("contractor",)),
     Person("User:analyst", "10.4.4.5", HARMFUL[7], LIBRDKAFKA, ("payments",), ("lab-2",)),
 )

@@ -1,4 +1,4 @@
-"""Tokens that no broker may be left alone with: how each is odd, and why it is refused."""
+"""Tokens that the proxy must refuse and not pass to a broker: how each is odd, and why it is refused."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def part(data: bytes) -> str:
 
 
 def token(payload: object, header: object = {"alg": "ES256"}, signature: str = "c2k") -> str:
-    """A token with these two objects, or with these bytes in their place."""
+    """A token with these two JSON objects, or with these bytes in place of them."""
     made = [each if isinstance(each, bytes) else json.dumps(each).encode() for each in (header, payload)]
     return ".".join((*map(part, made), signature))
 

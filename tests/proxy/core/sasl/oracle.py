@@ -1,6 +1,6 @@
-"""Kafka's own servers of SASL: whom they take a client for.
+"""Kafka's own SASL servers, which tell the principal that a broker gives a client.
 
-They run as brokers run them, with brokers' own handlers of names, passwords and tokens behind them.
+They run as in brokers, with the brokers' own callback handlers for names, passwords and tokens.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from tests.proxy.auth.issuer import Issuer
 from tests.proxy.protocol.oracles.kafka import Kafka, KafkaRefusedError
 
 PASSWORD = "secret"
-Say = bytes | Callable[[bytes], bytes]  # a token; or what makes one of the broker's last
+Say = bytes | Callable[[bytes], bytes]  # a token, or a function that makes one from the broker's last token
 
 
 class Servers:
-    """One server for each mechanism and each client."""
+    """Makes a SASL server for each mechanism and client."""
 
     def __init__(self, kafka: Kafka, issuer: Issuer, folder: Path) -> None:
         self._kafka = kafka
         self._security = kafka.common.security
-        self.passwords = kafka.java.util.HashMap()  # the options of a JAAS file: Kafka sees what is put in later
+        self.passwords = kafka.java.util.HashMap()  # the options of a JAAS file; Kafka sees later additions
         self._handlers = {
             "PLAIN": self._plain(),
             "OAUTHBEARER": self._signed(issuer, folder),
@@ -44,11 +44,11 @@ class Servers:
         return self._security.oauthbearer.internals.OAuthBearerSaslServer(self._handlers[mechanism])
 
     def credential(self, mechanism: str) -> Any:
-        """What is kept of the password."""
+        """The stored SCRAM credential of the one password."""
         return self._of_scram(mechanism)[1].get("")
 
     def know(self, mechanism: str, user: str) -> None:
-        """There is such a user, with the one password."""
+        """Add a user with the one password."""
         if mechanism == "PLAIN":
             self.passwords["user_" + user] = PASSWORD
         else:
@@ -74,7 +74,7 @@ class Servers:
         return self._scram[mechanism]
 
     def _tokens(self, mechanism: str, credential: Any) -> Any:
-        """A delegation token "id7" of carol's."""
+        """A cache with carol's delegation token "id7"."""
         token = self._security.token.delegation
         carol = self._security.auth.KafkaPrincipal("User", "carol")
         about = token.TokenInformation("id7", carol, [], 0, 1 << 60, 1 << 60)
@@ -111,7 +111,7 @@ class Servers:
 
 
 def talk(server: Any, exchange: ObservedExchange, tokens: Sequence[Say], met: Counter[str]) -> None:
-    """One client, with an exchange of ours between it and Kafka's server. What came of it is counted in `met`."""
+    """Play one client, with the proxy's exchange between it and Kafka's server, and count the outcome in `met`."""
     answer = b""
     for each in tokens:
         token = each if isinstance(each, bytes) else each(answer)
@@ -141,7 +141,7 @@ def talk(server: Any, exchange: ObservedExchange, tokens: Sequence[Say], met: Co
 
 
 def mutated(dice: random.Random, data: bytes, alphabet: bytes) -> bytes:
-    """Some bytes changed, inserted, dropped, doubled; most of the time none."""
+    """Change, insert, drop or double some bytes; most of the time none."""
     changed = bytearray(data)
     for _ in range(dice.choice((0,) * 12 + (1, 1, 2, 3))):
         at = dice.randrange(len(changed) + 1)

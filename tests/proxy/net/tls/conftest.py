@@ -9,7 +9,7 @@ from tests.proxy.net.tls.pairs import OPENED
 
 @pytest.fixture(autouse=True)
 def closed() -> Iterator[None]:
-    """Close what was opened."""
+    """Close all sockets of the test."""
     yield
     while OPENED:
         OPENED.pop().close()

@@ -26,7 +26,7 @@ def ends(
 
 
 async def shaken(one: TlsSocket, two: TlsSocket) -> list[str]:
-    """Why the handshake failed, at each end where it did."""
+    """Do the handshake; gives its error at each end where it failed."""
     failed: list[str] = []
 
     async def shake(end: TlsSocket) -> None:
@@ -43,7 +43,7 @@ async def shaken(one: TlsSocket, two: TlsSocket) -> list[str]:
 
 
 def read_all(end: TlsSocket, most: int = 1 << 20) -> bytes:
-    """What is there to read now."""
+    """Read all data that is available now."""
     room, found = memoryview(bytearray(256 << 10)), b""
     while len(found) < most:
         try:

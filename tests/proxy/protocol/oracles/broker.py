@@ -1,4 +1,4 @@
-"""A real broker that denies everything to one user, and a client that asks what Kafka's own clients never would."""
+"""A real broker that denies everything to one user, and a client for requests that Kafka's own clients never send."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from proxy.protocol.schema import Request, Response
 from tests.acl.nodes import AUTHORIZER, HOST, PASSWORD, Node
 
-PATIENCE = 20.0  # seconds for an answer
+PATIENCE = 20.0  # seconds for a response
 DENIED = "eve"
 
 
 class DenyingBroker(Node):
-    """A broker where nobody may do anything, except who comes by the trusted port. `denied`: eve's port."""
+    """A broker that denies everything, except to clients of the trusted port. `denied` is the port of the user eve."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder / "denying", [DENIED], AUTHORIZER)
@@ -27,7 +27,7 @@ class DenyingBroker(Node):
 
 
 class Client:
-    """One connection; one question at a time."""
+    """One connection, with one request at a time."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection((HOST, port), timeout=PATIENCE)
@@ -44,7 +44,7 @@ class Client:
         assert cast(SaslAuthenticateResponse, answer).error_code == 0, answer
 
     def ask(self, request: Request, version: int) -> Response:
-        """The answer; EOFError where the broker closed instead."""
+        """Send a request and give its response; EOFError where the broker closed instead."""
         self._socket.sendall(request_frame(request, version, 1, "test"))
         (size,) = SIZE.unpack(exactly(self._socket, SIZE.size))
         frame = exactly(self._socket, size)

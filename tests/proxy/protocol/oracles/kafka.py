@@ -1,4 +1,4 @@
-"""Kafka's own classes, called from Python: what they read and write is what the wire is.
+"""Kafka's own message classes, called from Python: they define the wire format.
 
 A `Kafka` is a Java virtual machine with one release of kafka-clients. py4j turns bytes into byte[] and back.
 """
@@ -19,13 +19,13 @@ from tests.real.jars import classpath, jars
 from tests.real.java import java
 
 NEWEST, OLDER = "clients-4.4.0", "clients-3.9.1"
-JACKSON = "kafka-4.3.1"  # kafka-clients does not bring what its JSON converters need; the broker's jars do
+JACKSON = "kafka-4.3.1"  # kafka-clients lacks the dependencies of its JSON converters; the broker's jars have them
 
 KafkaRefusedError = Py4JJavaError
 
 
 class Kafka:
-    """One release of kafka-clients, running. `with Kafka(NEWEST) as kafka: kafka.common.message...`"""
+    """A JVM with one release of kafka-clients. `with Kafka(NEWEST) as kafka: kafka.common.message...`"""
 
     def __init__(self, clients: str) -> None:
         (py4j_jar,) = Path(pyspark.__file__).parent.glob("jars/py4j-*.jar")
@@ -67,18 +67,18 @@ class Kafka:
         return range(message.lowestSupportedVersion(), message.highestSupportedVersion() + 1)
 
     def read(self, cls: type[Message], version: int, body: bytes) -> Any:
-        """Kafka's message, of which all of `body` was read."""
+        """Kafka's message from this body, all of which must be read."""
         message = self.message(cls)
         self.fill(message, version, body)
         return message
 
     def fill(self, message: Any, version: int, body: bytes) -> None:
-        """Let Kafka's message read all of `body`."""
+        """Let Kafka's message read this body, to its end."""
         end = self.fill_from(message, version, body)
         assert end == len(body), f"Kafka left {len(body) - end} bytes of v{version} unread"
 
     def fill_from(self, message: Any, version: int, body: bytes) -> int:
-        """Let Kafka's message read what `body` begins with. Gives where it ended."""
+        """Let Kafka's message read from the start of this body. Gives the position of its end."""
         buffer = self.java.nio.ByteBuffer.wrap(body)
         message.read(self.common.protocol.ByteBufferAccessor(buffer), version)
         return int(buffer.position())
@@ -93,7 +93,7 @@ class Kafka:
         return bytes(buffer.array())
 
     def refuse(self, api: Api, version: int, body: bytes, error: int) -> bytes:
-        """The body of Kafka's answer that refuses the request which `body` is."""
+        """The body of Kafka's error response to the request with this body."""
         protocol, requests = self.common.protocol, self.common.requests
         data = self.java.nio.ByteBuffer.wrap(body)
         if self.newest:
@@ -104,11 +104,11 @@ class Kafka:
         return self.write(response.data(), version)
 
     def to_json(self, message: Any, version: int) -> str:
-        """What Kafka's request log would say."""
+        """The message in JSON, as in Kafka's request log."""
         return str(self._converter(message).write(message, version).toString())
 
     def from_json(self, cls: type[Message], text: str, version: int) -> Any:
-        """Kafka's message that this JSON describes."""
+        """Kafka's message from this JSON."""
         node = self._jackson().readTree(text)
         return self._converter(self.message(cls)).read(node, version)
 

@@ -1,4 +1,4 @@
-"""What the tests of records share: records to write, and what comes back of them."""
+"""Shared by tests of records: records to write, and helpers to read them back."""
 
 import struct
 
@@ -21,7 +21,7 @@ codecs = st.sampled_from(CompressionType)
 
 
 def only(data: bytes) -> RecordBatch:
-    """The one batch that `data` is."""
+    """The only batch in `data`."""
     (batch,) = batches(data)
     assert isinstance(batch, RecordBatch)
     return batch
@@ -44,7 +44,7 @@ def contents(batch: RecordBatch) -> list[Record]:
 
 
 def patched(data: bytes, at: int, fmt: str, *values: int) -> bytes:
-    """The same bytes, with others at one place."""
+    """The same bytes, with some replaced at one position."""
     changed = bytearray(data)
     struct.pack_into(fmt, changed, at, *values)
     return bytes(changed)

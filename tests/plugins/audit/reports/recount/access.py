@@ -1,4 +1,4 @@
-"""Who read and wrote which topic."""
+"""Recount: who read and wrote which topic."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def _of(event: Event) -> Iterator[tuple[Any, ...]]:
     errors = event.get("errors") or []
     changes = event.get("changes")
     if changes is None and event["api"] in TOLD and event["schema"] >= 2 and not errors:
-        return  # it only asked
+        return  # it only validated the change
     for change in changes or [{}]:
         error = change.get("error")
         if error is None and errors and (not change or change["type"].endswith("quota")):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from plugins.audit.reports.inputs import Inputs
 from tests.plugins.audit.reports.recount.counted import Event, Rows, since, until
 
-# What brokers of Kafka 4.0 accept no longer, of what generated months have: from Kafka's message definitions.
+# API versions of generated months that Kafka 4.0 brokers no longer accept, from Kafka's message definitions.
 OLDEST = {
     "Produce": 3,
     "Fetch": 4,

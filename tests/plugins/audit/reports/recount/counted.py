@@ -1,4 +1,4 @@
-"""What recounts share: plain Python over events as they stand in a journal, and nothing of the reports' own code."""
+"""Shared by recounts: plain Python over events of a journal. It shares no code with the reports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Rows = Iterable[tuple[Any, ...]]
 
 
 def about(events: Iterable[Event]) -> Iterator[tuple[Event, Event]]:
-    """Each request with each of its resources; of a summary those that went well and those that failed, by `times`."""
+    """Each request with each of its resources. A summary's resource is split by outcome, with the number in `times`."""
     for event in events:
         for resource in event.get("resources") or ():
             if event["kind"] == "request":
@@ -41,7 +41,7 @@ def refused(resource: Event) -> bool:
 
 
 def in_order(report: AuditReport, rows: Rows) -> list[tuple[Any, ...]]:
-    """The rows as the report declares their order: by the last column first. Null is less than anything."""
+    """The rows in the report's declared order: sorted by the last column first. Null sorts before all values."""
     found = list(rows)
     for name, descending in reversed(report.sorting):
         place = report.names.index(name)
@@ -51,7 +51,7 @@ def in_order(report: AuditReport, rows: Rows) -> list[tuple[Any, ...]]:
 
 
 def grouped(events: Iterable[Event], *names: str) -> dict[tuple[Any, ...], list[Event]]:
-    """Events by what they say under these names."""
+    """Events grouped by their values of these fields."""
     found: dict[tuple[Any, ...], list[Event]] = {}
     for event in events:
         found.setdefault(tuple(event.get(name) for name in names), []).append(event)
@@ -63,6 +63,6 @@ def seconds(time: str) -> float:
 
 
 def most_at_once(times: list[str]) -> int:
-    """The most within any five minutes."""
+    """The greatest number within any five minutes."""
     moments = sorted(map(seconds, times))
     return max(sum(0 <= at - one <= 300 for one in moments) for at in moments)

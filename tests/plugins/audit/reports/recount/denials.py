@@ -1,4 +1,4 @@
-"""What was refused for want of a right."""
+"""Requests that were refused for lack of a right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rights that rules grant, against those that were used: every grant is held against every use."""
+"""Granted rights and used rights: every grant is compared with every use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files the reports are made of: what is known of the journal beside its events."""
+"""The files that reports are made from: facts about the journal beside its events."""
 
 from __future__ import annotations
 

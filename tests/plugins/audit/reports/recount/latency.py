@@ -1,4 +1,4 @@
-"""How long requests took, and what became of them."""
+"""How long requests took, and their outcomes."""
 
 from __future__ import annotations
 

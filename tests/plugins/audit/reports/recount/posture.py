@@ -1,4 +1,4 @@
-"""How connections were protected."""
+"""The protection of connections: TLS and authentication."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rights that were used, from what the table of `acl` says that brokers ask."""
+"""Used rights, from the table of `acl` of the checks that brokers make."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rules would refuse: every request is asked one by one."""
+"""Requests that the rules would refuse: each request is checked one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages made without Spark: of the recounts over a generated month."""
+"""Pages made without Spark, from the recounts of a generated month."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ INPUTS = replace(asked.INPUTS, facts=FACTS, zone="Europe/Zurich")
 
 
 def write(out: Path, events: list[Event] | None = None, inputs: Inputs = INPUTS) -> Path:
-    """A page of these events, by default of a month."""
+    """Write a page of these events, by default those of a month."""
     events = stamped(month(1, connections=150)) if events is None else events
     sheets = []
     for report in REPORTS:
