@@ -1,4 +1,4 @@
-"""Who is connected, over all workers."""
+"""The connected clients of all workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults are driven over HTTP: what is answered, and what is refused."""
+"""Operations on faults over HTTP: responses and refusals."""
 
 from __future__ import annotations
 

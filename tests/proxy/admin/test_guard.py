@@ -1,4 +1,4 @@
-"""Who may change what the proxy does to clients."""
+"""Who may change faults: only requests with the token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Over real sockets: Hypercorn is told by replacing one of its classes, which a new version may look for elsewhere."""
+"""HTTP/1.1 only, over real sockets: one of Hypercorn's classes is replaced, and a new version may no longer use it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who answers what is large says so when nothing of it is left."""
+"""The server reports a large exchange once, when its body is no longer in memory."""
 
 from __future__ import annotations
 

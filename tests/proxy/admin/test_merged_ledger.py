@@ -1,4 +1,4 @@
-"""The ledgers of several workers are one."""
+"""The ledgers of several workers are merged into one."""
 
 from __future__ import annotations
 

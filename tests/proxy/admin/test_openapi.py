@@ -1,4 +1,4 @@
-"""The OpenAPI document is true: every path and method is there, and what is answered has the shape that it says."""
+"""The OpenAPI document is true: it has every path and method, and responses match its schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A path takes the methods that it has."""
+"""A path accepts only its declared methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every error is one problem, as RFC 9457 has it."""
+"""Every error is a problem document of RFC 9457."""
 
 from __future__ import annotations
 

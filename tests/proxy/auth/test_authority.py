@@ -1,4 +1,4 @@
-"""The authority: delays grow, are forgotten, and fill no memory."""
+"""The authority: delays after failures grow, expire, and take bounded memory."""
 
 from proxy.auth.authority import ADDRESSES, FORGOTTEN_AFTER, Failures, ListenerAuthority
 from proxy.auth.passwords import PlainExchange

@@ -1,4 +1,4 @@
-"""The proxy's own half of SASL, against the half that it has for its clients."""
+"""The client side of SASL that the proxy speaks to brokers, against its own server side."""
 
 from __future__ import annotations
 

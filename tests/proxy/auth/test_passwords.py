@@ -1,4 +1,4 @@
-"""PLAIN and SCRAM: whoever has the password is let in, and nobody else learns anything."""
+"""PLAIN and SCRAM: a client with the password is accepted, and no other client learns anything."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Tokens that count, and all those that do not."""
+"""Valid tokens, and all kinds of invalid ones."""
 
 from __future__ import annotations
 

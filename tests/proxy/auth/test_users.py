@@ -1,4 +1,4 @@
-"""The credentials file: what is written can be read, and nothing secret is said."""
+"""The credentials file: what is written can be read, and messages contain no secrets."""
 
 import os
 import stat

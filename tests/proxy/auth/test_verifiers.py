@@ -1,4 +1,4 @@
-"""What is kept of a password."""
+"""The verifiers that are stored for a password."""
 
 import pytest
 from scramp import ScramMechanism

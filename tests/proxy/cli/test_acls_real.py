@@ -1,4 +1,4 @@
-"""ACLs go from a file of rules into a real broker by Kafka's own tool, and come back the same."""
+"""ACLs go from a rules file into a real broker by Kafka's own tool, and come back unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command as a person meets it."""
+"""The command line interface as a user sees it."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""`doorkeeper decode`: what bytes say."""
+"""`doorkeeper decode`: bytes as messages."""
 
 import base64
 import json

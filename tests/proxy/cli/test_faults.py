@@ -1,4 +1,4 @@
-"""`doorkeeper faults` drives the faults of a real proxy."""
+"""`doorkeeper faults` controls the faults of a real proxy."""
 
 from __future__ import annotations
 

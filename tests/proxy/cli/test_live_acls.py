@@ -1,4 +1,4 @@
-"""The ACLs of a live cluster, asked of a broker that says what a test tells it to; a real one: `test_acls_real`."""
+"""The ACLs of a live cluster, from a scripted broker; `test_acls_real` has a real one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `decode` is given."""
+"""The input of `decode`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`doorkeeper faults run` plays a scenario against a real proxy, and says how it went."""
+"""`doorkeeper faults run` plays a scenario against a real proxy, and reports the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reached: one broker that takes a connection is enough; where none does, it is said of each why."""
+"""Reached: one broker that accepts a connection is enough; where none does, the reason of each is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`doorkeeper report`: bad input is one clear line. What reports say is tested with them."""
+"""`doorkeeper report`: bad input is one clear line. The content of reports has its own tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`doorkeeper users`: a file of users, from nothing to nothing."""
+"""`doorkeeper users`: a credentials file, from its creation to the removal of its last user."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What certificates' files hold."""
+"""The content of certificate files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is different in another configuration, and what of it cannot be while the proxy runs."""
+"""The differences between two configurations, and those that a running proxy cannot apply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference of options: all of them, with what their declarations say."""
+"""The reference of options: it has all options, with their declarations' texts."""
 
 from types import NoneType
 from typing import Any, get_args

@@ -1,4 +1,4 @@
-"""What stands under `sasl:`, as values."""
+"""The options under `sasl:` as values."""
 
 import pickle
 

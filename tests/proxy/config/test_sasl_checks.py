@@ -1,4 +1,4 @@
-"""SASL in a configuration: what is wrong is said with its place and a way out."""
+"""SASL in a configuration: each mistake is reported with its place and a way out."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What can be wrong with TLS in a configuration: each with its place, the fact and a way out."""
+"""TLS in a configuration: each mistake is reported with its place, a fact and a way out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses as a person writes them."""
+"""Addresses as people write them."""
 
 import pytest
 from pydantic_core import PydanticCustomError

@@ -1,4 +1,4 @@
-"""What can be a broker, and what nobody could dial."""
+"""Addresses that can be a broker's, and those that cannot be dialled."""
 
 import socket
 

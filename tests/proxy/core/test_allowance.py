@@ -1,4 +1,4 @@
-"""Allowance: of what is large all links together read a little at a time; nobody waits for what is larger."""
+"""Allowance: all links together decode only a few large messages at a time; small messages do not wait for them."""
 
 from collections.abc import Generator
 from typing import Any

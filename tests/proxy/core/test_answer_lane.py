@@ -1,4 +1,4 @@
-"""An answer, whoever gives it, leaves after the steps of those who want to take some before it."""
+"""A response from the broker, a plugin or the proxy leaves after the steps that plugins take before it."""
 
 from __future__ import annotations
 

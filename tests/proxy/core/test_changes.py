@@ -1,4 +1,4 @@
-"""Other filters and limits come into force in the middle of a conversation: each request ends as it began."""
+"""New filters and limits come into force during a conversation: each request ends under those it began with."""
 
 from __future__ import annotations
 

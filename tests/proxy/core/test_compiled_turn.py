@@ -1,4 +1,4 @@
-"""Turns: what is long and has few elements takes none, where elements are counted in C."""
+"""Turns: a long message with few elements needs none, where C code counts the elements."""
 
 from __future__ import annotations
 

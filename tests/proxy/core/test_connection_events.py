@@ -1,4 +1,4 @@
-"""What happens to a connection is told to those who observe it: that it is there, who it is, and how it ended."""
+"""Observers get the events of a connection: its start, its principal, and its end."""
 
 from __future__ import annotations
 

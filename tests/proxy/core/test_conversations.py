@@ -1,4 +1,4 @@
-"""Random conversations: each request ends once, in order, whatever plugins do and whenever the link dies."""
+"""Random conversations: each request ends once and in order, whatever plugins do and whenever the link ends."""
 
 from __future__ import annotations
 

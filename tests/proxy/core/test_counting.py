@@ -1,4 +1,4 @@
-"""Counting: requests that a plugin counts are seen by nobody, unless their answers have to be."""
+"""Counting: no handler sees requests that a plugin only counts, unless their responses must be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no message can say: bytes as they are, a cut in the middle, resets, half a close, and waiting for a signal."""
+"""Decisions beyond messages: raw bytes, a cut in the middle, resets, half-closes, and waiting for a signal."""
 
 from __future__ import annotations
 

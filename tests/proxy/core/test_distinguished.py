@@ -1,4 +1,4 @@
-"""Distinguished names, beside Java's own X500Principal."""
+"""Distinguished names, compared with Java's own X500Principal."""
 
 from __future__ import annotations
 

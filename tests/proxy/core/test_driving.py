@@ -1,4 +1,4 @@
-"""Steps are taken one at a time; what they are given and what is thrown reaches them, and is not kept."""
+"""Steps run one at a time; results and errors reach them, and are not kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which session a fetch is about: by its id or its member, in its turn."""
+"""The session of a fetch: found by its id or its member, and checked by its epoch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each fetch is about, session included, as one plugin sees it."""
+"""The topics of each fetch, those of its session included, as a plugin sees them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filters: what is done with each api in each version."""
+"""Filters: what happens to each API in each version."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The gate: what passes, what waits, and what goes on beside a conversation."""
+"""The gate: messages that pass, messages that wait, and work that runs beside a conversation."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""In flight: an answer of ours leaves when it is the oldest."""
+"""In flight: a response of the proxy leaves when its request is the oldest."""
 
 from typing import Any
 

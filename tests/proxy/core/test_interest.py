@@ -1,4 +1,4 @@
-"""What handlers together want of a message, version by version."""
+"""The fields of a message that all handlers together want, version by version."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""Names that are in certificates: whom we take a client for, Kafka takes it for, or for nobody.
+"""Names in certificates: Kafka gives a client the same principal as the proxy, or none.
 
-Kafka has its own way from a certificate to a principal: Java's X500Principal, and its builder of principals.
+Kafka derives a principal from a certificate by Java's X500Principal and by its own principal builder.
 """
 
 from __future__ import annotations

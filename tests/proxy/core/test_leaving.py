@@ -1,4 +1,4 @@
-"""How a frame leaves: changed as bytes, cut, in copies, piece by piece; and answers that are late, lost or doubled."""
+"""How a frame leaves: with changed bytes, cut, in copies or in pieces; and responses that are late, lost or doubled."""
 
 from __future__ import annotations
 

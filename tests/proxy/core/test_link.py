@@ -1,4 +1,4 @@
-"""One conversation: what reaches whom, in which order, and how it ends."""
+"""One conversation: which messages reach the broker and the client, in which order, and how it ends."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Principal mapping, beside Kafka's own SslPrincipalMapper."""
+"""Principal mapping, compared with Kafka's own SslPrincipalMapper."""
 
 from __future__ import annotations
 

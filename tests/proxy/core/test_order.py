@@ -1,4 +1,4 @@
-"""Whatever a client asks, however it is cut, whoever waits: requests and answers keep their order, none is lost."""
+"""Requests and responses keep their order and none is lost, however frames are split and whichever plugins wait."""
 
 from __future__ import annotations
 

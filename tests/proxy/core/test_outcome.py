@@ -1,4 +1,4 @@
-"""Outcomes: every request ends once, whoever answers it and also when nobody does, and observers are told."""
+"""Outcomes: every request ends once, with or without a response, and observers learn it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plugins say what they want; what they misspell stops them before they start."""
+"""Plugins declare their handlers; a mistake in a declaration is an error before the start."""
 
 from typing import Any
 

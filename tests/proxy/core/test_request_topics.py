@@ -1,4 +1,4 @@
-"""Topics of requests: found as they would be read, and no more of the request than that."""
+"""Topics of requests: the same as decoding would give, without decoding the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responses that somebody wants: what their handlers make of them, and what happens when that goes wrong."""
+"""Responses that plugins handle: their decisions, and what happens when a handler fails."""
 
 from collections.abc import Iterator
 from typing import Any

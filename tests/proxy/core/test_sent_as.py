@@ -1,4 +1,4 @@
-"""A request that the broker gets in another version than the client's, and its answer on the way back."""
+"""A request that the broker gets in another version than the client's, and its response on the way back."""
 
 from __future__ import annotations
 

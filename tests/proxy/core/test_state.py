@@ -1,4 +1,4 @@
-"""What is wrong with a state is said in one line for people, and by its paths."""
+"""Mistakes in a state: one line for people, and the paths of the values."""
 
 from proxy.core.state import NotTakenError, StateError
 from proxy.text.problems import Finding

@@ -1,4 +1,4 @@
-"""Runs: handlers that wait, and what becomes of them."""
+"""Runs: handlers that wait, and how they end."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Names of topics by their ids."""
+"""Topic names by topic id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topology: every broker keeps the address that its clients were told."""
+"""Topology: every broker keeps the address that clients received for it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Turns: who does much in small pieces, or much at once, lets the others go in between; nobody else is held up."""
+"""Turns: a connection with much work, in small pieces or at once, lets others run in between; no other is held up."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A bucket gives what it holds at once, and then one at a time."""
+"""A token bucket allows its whole capacity at once, and then one at a time."""
 
 from proxy.logs.bucket import Bucket
 

@@ -1,4 +1,4 @@
-"""A text is cut in its middle, and says how long it was."""
+"""A long text is cut in its middle, and its original length is noted there."""
 
 from proxy.logs.cut import SHORT, cut
 

@@ -1,4 +1,4 @@
-"""Debug lines are bounded too, and no other line is among them."""
+"""Debug lines are limited too, and the limit drops no other line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One line an event, whatever somebody else wrote into it."""
+"""One line for each event, whatever untrusted text it contains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What libraries and the interpreter say by themselves is lines of the log."""
+"""Messages of libraries and of the interpreter become lines of the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A writer takes every line at once; what its descriptor does not take is dropped, counted and told."""
+"""A writer accepts every line at once; lines that its descriptor does not accept are dropped, counted and reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What plugins say of a client that was accepted is done before there is a link."""
+"""Plugins' decisions about an accepted client take effect before there is a link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A gateway runs with the C library's allocator, unless its owner chose another: real processes."""
+"""A gateway runs with the C library's allocator, unless the operator chose another; in real processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking a broker on a connection of our own."""
+"""Requests to a broker on the proxy's own connection."""
 
 import pytest
 import trio

@@ -1,4 +1,4 @@
-"""Authorities follow the files that they judge by."""
+"""Authorities follow changes of their credentials and keys."""
 
 from pathlib import Path
 

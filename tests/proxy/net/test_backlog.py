@@ -1,4 +1,4 @@
-"""The backlog: what a socket has not taken leaves in order, from where it stopped."""
+"""The backlog: bytes that a socket did not accept are sent later, in order, from where it stopped."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What no Kafka broker says: it costs the broker that it is about, and nobody else."""
+"""Bytes that no Kafka broker sends: they cost only that broker's clients."""
 
 from __future__ import annotations
 

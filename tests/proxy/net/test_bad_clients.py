@@ -1,4 +1,4 @@
-"""What no Kafka client says: the connection is closed, and one clear line says why."""
+"""Bytes that no Kafka client sends: the connection is closed, and one clear line says why."""
 
 from __future__ import annotations
 

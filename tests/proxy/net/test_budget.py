@@ -1,4 +1,4 @@
-"""The budget of memory, with numbers alone; and with real sockets, where what was sent is what is held."""
+"""The memory budget, with plain numbers and with real sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is made of the same is made once."""
+"""Things with equal input are built once."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Many configurations under clients that never stop: nothing is dropped, lost or doubled."""
+"""Many configuration changes under load: nothing is dropped, lost or doubled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Another configuration comes into force while clients are there."""
+"""Another configuration comes into force while clients are connected."""
 
 from __future__ import annotations
 

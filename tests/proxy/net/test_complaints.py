@@ -1,4 +1,4 @@
-"""Complaints: the first at once, the others counted, and never more lines or memory than was said."""
+"""Complaints: the first is logged at once, the others are counted; lines and memory are bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is connected to a worker is said as plain values."""
+"""The clients of a worker as plain values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running out of descriptors ends nothing: what is open goes on, the rest waits."""
+"""Without free descriptors nothing ends: open connections go on, and new ones wait."""
 
 from __future__ import annotations
 

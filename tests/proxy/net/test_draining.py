@@ -1,4 +1,4 @@
-"""Connections are let go: what is asked is answered, for a while."""
+"""Draining: requests in flight are still answered, until a deadline."""
 
 from __future__ import annotations
 

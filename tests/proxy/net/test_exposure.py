@@ -1,4 +1,4 @@
-"""Brokers and their ports are kept in step, whatever brokers and workers say."""
+"""Brokers and their ports are kept in step, whatever brokers and workers report."""
 
 from __future__ import annotations
 

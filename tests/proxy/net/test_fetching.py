@@ -1,4 +1,4 @@
-"""Keys and tokens from elsewhere; elsewhere is a small HTTP server on this machine."""
+"""Keys and tokens fetched over HTTP, from a small local server."""
 
 from __future__ import annotations
 

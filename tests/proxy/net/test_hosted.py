@@ -1,4 +1,4 @@
-"""A plugin as it runs."""
+"""A running plugin."""
 
 from __future__ import annotations
 

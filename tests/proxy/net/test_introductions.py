@@ -1,4 +1,4 @@
-"""A fresh connection to a broker that wants to know who we are: another proxy, with an authority of its own."""
+"""A new connection to a broker that requires authentication; the broker is another proxy with its own authority."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A broker's address that leads back to the proxy is noticed, and no connection becomes many."""
+"""A broker's address that leads back to the proxy is detected, and one connection does not cause many."""
 
 from __future__ import annotations
 

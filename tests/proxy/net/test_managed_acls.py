@@ -1,4 +1,4 @@
-"""ACLs that several proxies keep in one file: what is told to one holds at all."""
+"""ACLs that several proxies keep in one file: a change at one is in force at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Own connections: the broker is asked what it speaks, and whatever goes wrong says where."""
+"""Own connections: the broker is asked for its API versions, and errors say where they occurred."""
 
 from __future__ import annotations
 

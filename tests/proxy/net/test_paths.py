@@ -1,4 +1,4 @@
-"""Before an address counts as a broker's, the proxy asks through it; and it asks again while it is used."""
+"""The proxy checks a broker's address by a request before it uses it, and again while it is in use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pipes: bytes pass from socket to socket, and pipes are used again only when empty."""
+"""Pipes: bytes pass from socket to socket, and only empty pipes are reused."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""The reactor, with real sockets: what goes in on one side comes out on the other, whatever the sockets do."""
+"""The reactor, with real sockets: bytes from one side arrive at the other, whatever the sockets do."""
 
 from __future__ import annotations
 

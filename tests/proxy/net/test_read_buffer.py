@@ -1,4 +1,4 @@
-"""The read buffer: what was posted leaves in order and as it was read, whatever becomes of a side meanwhile."""
+"""The read buffer: posted bytes leave in order and unchanged, whatever happens to a side meanwhile."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What is closed is freed at once, however it ended: with the collector off nothing of a conversation is left.
+"""A closed conversation is freed at once, however it ended: nothing is left with the garbage collector off.
 
-Each ending is played on real sockets; afterwards objects of the types below are counted. A circle through any of them,
-also one through a traceback, would leave it behind.
+Each ending is played on real sockets; afterwards objects of the types below are counted. A reference cycle through any
+of them, also one through a traceback, would keep it alive.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""SIGHUP: the configuration file is read anew, and put in force or refused."""
+"""SIGHUP: the configuration file is read again, and put in force or refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A name that hangs keeps no other waiting."""
+"""A host name whose resolution hangs delays no other."""
 
 from __future__ import annotations
 

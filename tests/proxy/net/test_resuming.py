@@ -1,4 +1,4 @@
-"""Resuming: links go on after a while, their turn, a thread or a signal; those that are over do not."""
+"""Resuming: links go on after a time, a turn, a thread or a signal; links that have ended do not."""
 
 from __future__ import annotations
 

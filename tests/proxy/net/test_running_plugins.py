@@ -1,4 +1,4 @@
-"""Which plugins run, and until when."""
+"""Which plugins run, and how long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory is given back some time after it was used."""
+"""Memory is returned to the system some time after it was used."""
 
 from __future__ import annotations
 

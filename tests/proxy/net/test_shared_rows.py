@@ -1,4 +1,4 @@
-"""All workers count in the same rows, and one that dies keeps no other from it."""
+"""All workers count in the same rows, and a worker that dies does not block the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plugins of several workers take a state together, and a worker that begins later has it."""
+"""Plugins of several workers accept a state together, and a worker that starts later has it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in force is built whole, of a configuration and of what was in force before."""
+"""A snapshot is built as a whole, from a configuration and the snapshot before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Splicing: the body of a frame that passes goes on unread, as far as the other socket takes it."""
+"""Splicing: the body of a passing frame is forwarded unread, as far as the other socket accepts it."""
 
 from __future__ import annotations
 

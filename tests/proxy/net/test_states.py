@@ -1,4 +1,4 @@
-"""Plugins of one worker take states while it runs, and answer."""
+"""Plugins of one worker accept states while it runs, and answer."""
 
 from __future__ import annotations
 

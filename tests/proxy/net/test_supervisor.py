@@ -1,4 +1,4 @@
-"""The whole proxy as its users run it: `python -m proxy run`, and what it does with signals and bad surroundings."""
+"""The whole proxy as its users run it: `python -m proxy run`, with signals and broken environments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fails beside the links ends nothing but itself."""
+"""A task that fails beside the links ends only itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a link did stands in the log, with what is known of its connection."""
+"""The log has the events of a link, with the known facts of its connection."""
 
 from types import SimpleNamespace
 from typing import Any

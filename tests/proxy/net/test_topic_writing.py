@@ -1,4 +1,4 @@
-"""Topic writing: records reach the leader of one partition, in order; whatever keeps them from it is one error."""
+"""Topic writing: records reach the leader of one partition, in order; any failure is one error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns: who has much to do goes on a slice at a time, in line with the others that have."""
+"""Turns: a connection with much work continues one slice at a time, in turn with the others."""
 
 from proxy.net import turns as module
 from proxy.net.turns import Turns

@@ -1,4 +1,4 @@
-"""A log that is full, closed, or read by nobody neither ends nor blocks the proxy: real processes."""
+"""A log that is full, closed or never read neither ends nor blocks the proxy; in real processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files that a worker works by are kept in step."""
+"""A worker follows changes of its files."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The account of a journal, and where its page lies."""
+"""The summary of a journal, and the path of its page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Brokers in a process of their own."""
+"""Brokers in a separate process."""
 
 from __future__ import annotations
 

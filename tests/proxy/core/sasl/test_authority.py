@@ -1,4 +1,4 @@
-"""The table of SASL is the one that its module shows; tests of the plugin hold it to what happens."""
+"""The SASL state table equals the one in its module's docstring; the plugin's tests check its behaviour."""
 
 import re
 

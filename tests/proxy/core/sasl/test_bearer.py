@@ -1,4 +1,4 @@
-"""What an OAUTHBEARER message says, and what it must not."""
+"""OAUTHBEARER messages: what they contain, and what is refused."""
 
 import pytest
 

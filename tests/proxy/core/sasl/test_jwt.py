@@ -1,4 +1,4 @@
-"""What a token says, and what it must not."""
+"""JWTs: what they contain, and what is refused."""
 
 import pytest
 

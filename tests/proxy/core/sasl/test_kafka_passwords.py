@@ -1,4 +1,4 @@
-"""Names that are said with a password: whom we take a client for, Kafka's own servers take it for, or for nobody."""
+"""Names sent with a password: Kafka's own servers give a client the same name as the proxy, or refuse it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Names that are said by a token: whom we take a client for, Kafka's own server takes it for, or for nobody.
+"""Names in a token: Kafka's own server gives a client the same name as the proxy, or refuses it.
 
-Kafka has two of them: one reads signed tokens (with jose4j), one unsigned ones (with Jackson). They differ.
+Kafka has two servers that differ: one reads signed tokens (with jose4j), the other unsigned ones (with Jackson).
 """
 
 from __future__ import annotations

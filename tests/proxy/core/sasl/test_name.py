@@ -1,4 +1,4 @@
-"""What is a name."""
+"""Which texts are valid names."""
 
 import pytest
 

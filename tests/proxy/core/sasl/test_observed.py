@@ -1,4 +1,4 @@
-"""What tokens tell as they pass by, and what of it counts."""
+"""Tokens that pass through the proxy: the names that they claim, and which of them count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What PLAIN says, and what it must not."""
+"""PLAIN messages: what they contain, and what is refused."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What SCRAM says, and what it must not."""
+"""SCRAM messages: what they contain, and what is refused."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""Brokers with TLS: a stream for us to speak on."""
+"""Brokers with TLS: a stream for the proxy's own requests."""
 
 from __future__ import annotations
 

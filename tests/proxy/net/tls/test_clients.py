@@ -1,4 +1,4 @@
-"""Clients with TLS: who they are, and how many may come at a time."""
+"""Clients with TLS: their principals, and the limit of handshakes at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is shown to whom, and who is trusted."""
+"""TLS contexts: which certificates are presented, and which are trusted."""
 
 from __future__ import annotations
 

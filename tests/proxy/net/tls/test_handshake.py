@@ -1,4 +1,4 @@
-"""From a connection to one that is sealed, or one reason why not."""
+"""The handshake turns a connection into a TLS connection, or gives one reason for its failure."""
 
 from __future__ import annotations
 

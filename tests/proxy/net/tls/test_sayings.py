@@ -1,4 +1,4 @@
-"""A broker that does not take our certificate says so: with TLS 1.3 only after the handshake, when we read."""
+"""A broker that refuses the proxy's certificate says so: with TLS 1.3 only after the handshake, at the first read."""
 
 from __future__ import annotations
 

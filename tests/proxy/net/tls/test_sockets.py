@@ -1,4 +1,4 @@
-"""A socket that seals, for whoever expects a plain one."""
+"""A TLS socket with the interface of a plain one."""
 
 from __future__ import annotations
 

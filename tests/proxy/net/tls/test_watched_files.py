@@ -1,4 +1,4 @@
-"""What files are made into again when they change."""
+"""Objects made from files are made again when the files change."""
 
 from __future__ import annotations
 
