@@ -1,4 +1,4 @@
-"""What was found is told by kind, and shortly."""
+"""Anomalies are reported by kind, in short."""
 
 from chaos.anomalies import Anomalies, Anomaly, AnomalyKind
 

@@ -1,4 +1,4 @@
-"""The checker finds what is wrong with a history, all of it, and nothing else."""
+"""The checker finds all anomalies of a history, and nothing else."""
 
 import time
 from random import Random

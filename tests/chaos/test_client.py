@@ -1,4 +1,4 @@
-"""The client of the admin side drives faults of a real proxy, which a real client meets."""
+"""The client of the admin API controls faults of a real proxy, and a real client meets them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients of any kind note what they do, and a test asks once."""
+"""Clients of any kind note their operations, and a test checks them all at once."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""What notes say of the log: who wrote what, and who went past which place."""
+"""Facts about the log from notes: who wrote each record, and who read past each offset."""
 
 from chaos.history import History
 from chaos.log import ObservedLog

@@ -1,4 +1,4 @@
-"""The plugin in projects of other people: what tests are given, and what they are told."""
+"""The pytest plugin in third-party projects: its fixtures, and its messages."""
 
 from __future__ import annotations
 

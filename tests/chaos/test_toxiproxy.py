@@ -1,4 +1,4 @@
-"""A real toxiproxy, in front of a server that answers with what it was sent."""
+"""A real toxiproxy in front of an echo server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page about security says what is so: each limit, its default, and that there is a metric for it."""
+"""The page about security is true: it has each limit with its default, and the metric of each limit exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The example project works as a stranger's does, whatever its own packages are called."""
+"""The example project works as a third-party project, whatever the names of its own packages."""
 
 from __future__ import annotations
 

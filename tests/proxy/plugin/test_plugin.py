@@ -1,4 +1,4 @@
-"""The one import of a plugin."""
+"""The module that plugins import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames that are laid out like an earlier one are known without a walk; others never are."""
+"""Frames with the layout of an earlier frame are recognized without a walk; other frames never are."""
 
 from __future__ import annotations
 

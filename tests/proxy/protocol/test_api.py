@@ -1,4 +1,4 @@
-"""The 95 APIs: keys, versions, and who may ask."""
+"""The 95 APIs: keys, versions, and which ones clients may send."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Blame: every place where bytes can be cut is named, and nothing whole is blamed."""
+"""Blame: the error names every place where bytes can be cut, and complete messages have no error."""
 
 import random
 

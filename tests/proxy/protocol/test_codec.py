@@ -1,4 +1,4 @@
-"""Bodies and messages: what is written is read again, and what cannot be read is blamed on somebody."""
+"""Bodies and messages: written messages can be read again, and errors say whose fault unreadable bytes are."""
 
 import contextlib
 import random

@@ -1,4 +1,4 @@
-"""The compiled roll call gives what the plain one gives, for whatever bytes."""
+"""The compiled roll call equals the plain one for all bytes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Tally: elements are counted as those who read them count, and partitions only where all is plain.
+"""Tally: elements are counted as the readers count them; partitions are counted only where the whole message is plain.
 
-That they are counted as the audit journal counts what it reads, tests/plugins/audit/test_counted.py shows.
+tests/plugins/audit/test_counted.py compares the counts with those of the audit journal.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What consumers tell each other through brokers."""
+"""The messages that consumers exchange through brokers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Declarations: what they say of a field, and which make no sense."""
+"""Declarations of fields: their meaning, and those that are refused."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Fibers: a function stops where it says so, one at a time, and what it gives or raises comes out at the end."""
+"""Fibers: a function pauses where it asks to, one at a time; its result or error comes out at the end."""
 
 import weakref
 from concurrent.futures import ThreadPoolExecutor

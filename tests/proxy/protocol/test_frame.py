@@ -1,4 +1,4 @@
-"""A splitter is fed whole, byte by byte, and in any pieces; what it gives and whom it shows what is always the same."""
+"""A splitter gives the same frames for whole input, single bytes and any pieces, and shows each to the same reader."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise

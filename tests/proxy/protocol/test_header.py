@@ -1,4 +1,4 @@
-"""Headers: which version travels when, and where the body begins."""
+"""Headers: the version for each API version, and the start of the body."""
 
 import pytest
 

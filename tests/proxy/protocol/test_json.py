@@ -1,4 +1,4 @@
-"""Kafka's JSON notation, there and back."""
+"""Kafka's JSON notation, in both directions."""
 
 import json
 import random

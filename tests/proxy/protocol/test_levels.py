@@ -1,4 +1,4 @@
-"""At which levels answers carry errors."""
+"""The levels at which responses have errors."""
 
 import pytest
 

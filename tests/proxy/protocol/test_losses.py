@@ -1,4 +1,4 @@
-"""What another version cannot say is said before it is lost."""
+"""Values that another version cannot express are reported before they are lost."""
 
 from __future__ import annotations
 

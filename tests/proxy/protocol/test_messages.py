@@ -1,4 +1,4 @@
-"""The declarations of all messages: each says what it is, and each mirror has an array to mirror."""
+"""The declarations of all messages: each has a docstring, and each mirror names an array of its request."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""From an element of an answer to the element of the request that it answers."""
+"""From an element of a response to its element in the request."""
 
 from proxy.protocol.messages.alter_replica_log_dirs import AlterReplicaLogDirsRequest, AlterReplicaLogDirsResponse
 from proxy.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse

@@ -1,6 +1,6 @@
-"""Whatever the bytes, there is a message or a ProtocolError: whole messages, some fields, the first of them, headers.
+"""All bytes give a message or a ProtocolError: for whole messages, some fields, the first fields, and headers.
 
-What is a message is written again, and read again as the same message, in bytes and in JSON.
+A message that was read can be written, and read again as the same message, in bytes and in JSON.
 """
 
 import random

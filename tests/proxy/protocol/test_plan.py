@@ -1,4 +1,4 @@
-"""Plans: how one message is laid out in one version."""
+"""Plans: the layout of one message in one version."""
 
 from proxy.protocol.messages.fetch import FetchResponse
 from proxy.protocol.messages.metadata import MetadataResponse

@@ -1,4 +1,4 @@
-"""Problems: one line that says whose fault, what and where."""
+"""Problems: one line with whose fault it is, the fact, and the place."""
 
 import pytest
 

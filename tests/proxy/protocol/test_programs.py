@@ -1,4 +1,4 @@
-"""Programs: steps over what lies in a message, as rows of numbers."""
+"""Programs: steps over the fields of a message, as rows of numbers."""
 
 from __future__ import annotations
 

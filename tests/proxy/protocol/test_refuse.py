@@ -1,4 +1,4 @@
-"""What a refusal says, and where."""
+"""Refusals: their errors, and the places of these."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""In which array of an answer a refused element has its place. Whole answers: `tests/plugins/acl/test_refusals.py`."""
+"""The array of a response for a refused element. `tests/plugins/acl/test_refusals.py` tests whole responses."""
 
 from __future__ import annotations
 

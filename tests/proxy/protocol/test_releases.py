@@ -1,4 +1,4 @@
-"""Releases: what the brokers of each release of Kafka accept."""
+"""Releases: the API versions that brokers of each Kafka release accept."""
 
 import itertools
 

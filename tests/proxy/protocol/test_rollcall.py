@@ -1,4 +1,4 @@
-"""Roll call: which names of a message nobody knows."""
+"""Roll call: the names in a message that are not known yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slices: what is read and written a little at a time is the same as in one go, and its elements are counted."""
+"""Slices: a message read and written in slices is the same as in one go, and its elements are counted."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Messages of every API and version in one stream come out the same, however the stream is cut."""
+"""Messages of every API and version in one stream come out the same, however the stream is split."""
 
 import itertools
 import random

@@ -1,4 +1,4 @@
-"""Structs: what their fields give, and what they refuse."""
+"""Structs: the values of their fields, and refused values."""
 
 import pytest
 

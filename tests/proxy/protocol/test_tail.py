@@ -1,4 +1,4 @@
-"""The tail of a large response: addresses are blanked, all else passes as it came, in whatever pieces it comes."""
+"""The tail of a large response: addresses are blanked, all other bytes pass unchanged, in any pieces."""
 
 import contextlib
 import itertools

@@ -1,4 +1,4 @@
-"""Tally: a compiler's work alone; what is compiled has tests in test_compiled_tally.py."""
+"""Tally: the compiler alone; test_compiled_tally.py tests the compiled code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unsigned varints, there and back."""
+"""Unsigned varints, in both directions."""
 
 import pytest
 

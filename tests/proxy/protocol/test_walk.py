@@ -1,4 +1,4 @@
-"""Walks: down a path, and to wherever a meaning lies."""
+"""Walks: along a path, and to all fields with a meaning."""
 
 from __future__ import annotations
 

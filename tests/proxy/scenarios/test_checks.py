@@ -1,4 +1,4 @@
-"""What is wrong with a scenario is told all at once, where it is, with the nearest valid word."""
+"""All mistakes in a scenario are reported at once, each with its place and the nearest valid word."""
 
 from pathlib import Path
 

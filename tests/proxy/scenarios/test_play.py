@@ -1,4 +1,4 @@
-"""A scenario takes its steps in order and in time, and leaves nothing behind."""
+"""A scenario runs its steps in order and on time, and leaves nothing behind."""
 
 from __future__ import annotations
 

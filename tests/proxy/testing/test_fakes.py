@@ -1,4 +1,4 @@
-"""What the tests of plugins are written with."""
+"""The fakes for tests of plugins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A playbook holds where the conversation goes as written, and says where it does not."""
+"""A playbook passes where the conversation goes as written, and shows the first difference otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pydantic found wrong, in our words."""
+"""Errors of pydantic in plain words."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""A file that a person writes, read by what it declares."""
+"""A file that people write, read by its declaration."""
 
 from pathlib import Path
 

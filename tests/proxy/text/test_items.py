@@ -1,4 +1,4 @@
-"""Items of a list, said anew in the file that a person wrote."""
+"""Changing items of a list in a file that people write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program sent is held against a declared section, and a problem has a path."""
+"""Values that a program sent are checked against a declared section; each problem has a path."""
 
 import pytest
 from pydantic import Field

@@ -1,4 +1,4 @@
-"""Sizes and durations as a person writes them."""
+"""Sizes and durations as people write them."""
 
 import pytest
 from pydantic_core import PydanticCustomError

@@ -1,4 +1,4 @@
-"""What a machine has none of is not the file's fault."""
+"""A lack of memory or descriptors on the machine is not the file's fault."""
 
 import errno
 

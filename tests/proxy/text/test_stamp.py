@@ -1,4 +1,4 @@
-"""Stamps: every way in which a file changes shows."""
+"""Stamps: they show every kind of change of a file."""
 
 import os
 from pathlib import Path

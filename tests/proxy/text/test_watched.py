@@ -1,4 +1,4 @@
-"""What a file says, read again when it changes."""
+"""A file's content, read again when the file changes."""
 
 import errno
 import os

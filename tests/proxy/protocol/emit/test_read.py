@@ -1,4 +1,4 @@
-"""Printed readers: bytes that lie about themselves are not believed. What they read right is shown by test_codec.py."""
+"""Generated readers: bytes with wrong lengths or counts are refused. test_codec.py tests valid bytes."""
 
 from random import Random
 

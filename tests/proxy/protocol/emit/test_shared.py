@@ -1,4 +1,4 @@
-"""What printed code calls: arrays of numbers that are too long for the quick way, and tagged fields."""
+"""Functions that generated code calls: arrays of numbers that are too long for the fast path, and tagged fields."""
 
 import struct
 

@@ -1,4 +1,4 @@
-"""Python source in the making."""
+"""Building Python source."""
 
 import linecache
 import traceback

@@ -1,4 +1,4 @@
-"""Where some fields lie in a body."""
+"""The positions of some fields in a body."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walks: every message can be gone over in any pieces, without looking at what is no length."""
+"""Walks: every message can be walked in any pieces, looking only at its lengths."""
 
 import random
 

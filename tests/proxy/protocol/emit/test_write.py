@@ -1,4 +1,4 @@
-"""Printed writers: messages leave as Kafka would write them. That all are read again is shown by test_codec.py."""
+"""Generated writers: they write messages as Kafka would. test_codec.py tests that all can be read again."""
 
 from proxy.protocol.codec import encode
 from proxy.protocol.messages.fetch import FetchResponse

@@ -1,4 +1,4 @@
-"""Answers that faults change or make, as Kafka's own classes read them: each effect, each version it can be done to."""
+"""Responses that faults change or make, read by Kafka's own classes: each effect, in each version it applies to."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Batches that faults changed, as Kafka's own classes read them: what is to be noticed is, and the rest is read."""
+"""Batches that faults changed, read by Kafka's own classes: damage that clients notice is an error, others are read."""
 
 from __future__ import annotations
 

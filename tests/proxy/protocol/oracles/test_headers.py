@@ -1,4 +1,4 @@
-"""Headers are those of Kafka's own classes: which version travels when, and their bytes."""
+"""Headers equal those of Kafka's own classes: their versions and their bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors that faults put into answers, as Kafka's own classes read them."""
+"""Errors that faults put into responses, read by Kafka's own classes."""
 
 import json
 from collections.abc import Iterator

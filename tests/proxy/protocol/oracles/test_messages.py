@@ -1,4 +1,4 @@
-"""Every message in every version is what Kafka's own classes make of it, in bytes and in JSON.
+"""Every message in every version equals the one of Kafka's own classes, in bytes and in JSON.
 
 Kafka 4.4 has most versions, 3.9 those that 4.0 dropped; together they have all that ever shipped.
 """

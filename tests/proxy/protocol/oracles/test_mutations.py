@@ -1,7 +1,8 @@
-"""Mutated bytes that both we and Kafka's own classes read are the same message to both.
+"""Mutated bytes that both the proxy and Kafka's own classes can read are the same message to both.
 
-What a proxy allows must be what the broker behind it then does. We may refuse what Kafka takes: bytes after the end, a
-tagged field that is not as long as its tag says. Where UTF-8 breaks both put U+FFFD, though not always equally many.
+The request that the proxy allows must be the one that the broker executes. The proxy may refuse bytes that Kafka takes:
+extra bytes after the end, or a tagged field with a wrong size. For broken UTF-8 both put U+FFFD, though not always
+equally often.
 """
 
 from __future__ import annotations

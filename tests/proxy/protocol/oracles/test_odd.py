@@ -1,7 +1,7 @@
-"""What we make of a request that is oddly written is what Kafka's own classes make of it, or we refuse it.
+"""An oddly written request is the same message to the proxy as to Kafka's own classes, or the proxy refuses it.
 
-A decision goes by what we read, and the bytes go on as they came: read in two ways they would be let pass for something
-else. This holds for whole requests, for some of their fields, and for names that a roll call finds.
+The proxy decides on the message that it reads, and forwards the original bytes: if the broker read another message, the
+wrong one would be allowed. This holds for whole requests, for some fields, and for names that a roll call finds.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Every request in every version is refused with the answer that Kafka's own classes would give.
+"""Every request in every version is refused with the response that Kafka's own classes would give.
 
-Asked is `AbstractRequest.getErrorResponse`, about errors that concern the whole request. Not compared:
+The reference is `AbstractRequest.getErrorResponse`, with errors about the whole request. Not compared:
 * the order of elements, and topics without partitions: Kafka puts them through hash maps, some of which lose them;
 * error messages, which are for people;
 * null records: Kafka 4 has empty ones where 3 had null;
-* what Kafka repeats of the request beside an error at the top (`REPEATED`), which no client reads there.
+* parts of the request that Kafka repeats beside a top-level error (`REPEATED`), which no client reads there.
 """
 
 from __future__ import annotations

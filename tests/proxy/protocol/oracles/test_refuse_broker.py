@@ -1,6 +1,6 @@
-"""A refusal is what a real broker answers to who may do nothing, and to who asks for a topic that is not there.
+"""A refusal equals a real broker's response to a client without rights, and to a request for an unknown topic.
 
-Not compared are the texts of errors, and what `BESIDE` an error a broker tells because it knows it.
+Not compared are the texts of errors, and facts `BESIDE` an error that only a broker knows.
 """
 
 from __future__ import annotations

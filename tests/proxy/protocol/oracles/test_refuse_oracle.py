@@ -1,7 +1,7 @@
-"""A refusal is what Kafka's own AbstractRequest.getErrorResponse makes of the same request.
+"""A refusal equals the result of Kafka's own AbstractRequest.getErrorResponse for the same request.
 
-Not compared are the texts of errors, which Kafka repeats in some answers and not in others, the order of elements, for
-which Kafka uses hash maps, and `OURS`. Errors about topics are another matter: there brokers differ from that method.
+Not compared are the texts of errors, which Kafka repeats in some responses only; the order of elements, for
+which Kafka uses hash maps; and `OURS`. Errors about topics are tested elsewhere: brokers differ from that method there.
 """
 
 from __future__ import annotations

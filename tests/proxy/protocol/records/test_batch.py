@@ -1,4 +1,4 @@
-"""Record batches: what their headers say, what they hold, and what is wrong with them."""
+"""Record batches: their headers, their records, and their errors."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""Compression: every codec there and back, what other writers write, and bombs."""
+"""Compression: every codec in both directions, data of other writers, and decompression bombs."""
 
 import gzip
 import zlib

@@ -1,4 +1,4 @@
-"""Control records: what they are about, and markers of transactions."""
+"""Control records: their types, and transaction markers."""
 
 import pytest
 

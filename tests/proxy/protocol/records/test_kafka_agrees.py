@@ -1,4 +1,4 @@
-"""Record batches: Kafka's own classes, and kafka-python, read what we write and write what we read."""
+"""Record batches: Kafka's own classes and kafka-python read this code's batches, and this code reads theirs."""
 
 from __future__ import annotations
 

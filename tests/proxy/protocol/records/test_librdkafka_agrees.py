@@ -1,4 +1,4 @@
-"""Record batches: librdkafka reads what we write, and writes what we read, through its own mock of a broker."""
+"""Record batches: librdkafka reads this code's batches, and this code reads librdkafka's, through its mock broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Message sets: they pass unread, in their place among batches."""
+"""Old message sets: they pass unread, in their place among batches."""
 
 from proxy.protocol.records import MessageSet, Record, RecordBatch, batches, write_batch
 

@@ -1,4 +1,4 @@
-"""Records: what they say, and bytes that are none."""
+"""Records: their fields, and bytes that are not records."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Records rewritten, in whatever they lie."""
+"""Rewriting records, whatever message contains them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing record batches: what is written is read, and a batch in another's place keeps its promises."""
+"""Writing record batches: they can be read again, and a batch that replaces another keeps its header's promises."""
 
 import pytest
 from hypothesis import given
