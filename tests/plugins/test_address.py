@@ -1,4 +1,4 @@
-"""Address: no response in any API tells a client where a broker really is."""
+"""Address: no response of any API contains a broker's real address."""
 
 import random
 

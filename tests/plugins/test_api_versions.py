@@ -1,4 +1,4 @@
-"""ApiVersions: what clients are told that they may speak."""
+"""ApiVersions: the versions that the proxy advertises to clients."""
 
 import pytest
 

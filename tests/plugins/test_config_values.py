@@ -1,4 +1,4 @@
-"""Config values: what DescribeConfigs spells out of a broker is what clients are told of it."""
+"""Config values: DescribeConfigs shows a broker's addresses as clients know them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Plugins of other people: a package of their own, installed with pip into an environment of its own, and used."""
+"""Third-party plugins: a separate package, installed with pip into its own environment, and used."""
 
 from __future__ import annotations
 

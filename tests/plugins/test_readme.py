@@ -1,4 +1,4 @@
-"""The page for those who write plugins says what there is, and shows what is there."""
+"""The page for plugin authors is complete, and its examples are real code."""
 
 from __future__ import annotations
 

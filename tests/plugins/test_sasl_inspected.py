@@ -1,4 +1,4 @@
-"""SASL that passes by: what is learnt of it, in every order of messages."""
+"""SASL that passes to the broker: what the proxy learns from it, in every order of messages."""
 
 import base64
 from functools import partial

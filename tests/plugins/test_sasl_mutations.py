@@ -1,4 +1,4 @@
-"""First flights with bytes changed: whatever comes, the proxy lets nobody in who may not, and never fails itself."""
+"""Mutated first messages: the proxy accepts no client without valid credentials, and never fails."""
 
 from __future__ import annotations
 

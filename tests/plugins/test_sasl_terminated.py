@@ -1,4 +1,4 @@
-"""SASL that ends at the proxy: every order of messages, and what a client is told."""
+"""SASL that the proxy terminates: every order of messages, and the client's responses."""
 
 from __future__ import annotations
 

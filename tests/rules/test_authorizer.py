@@ -1,4 +1,4 @@
-"""What our rules decide, Kafka's StandardAuthorizer decides: the ACLs go through a rule file, and the answers agree."""
+"""The rules decide as Kafka's StandardAuthorizer does, with ACLs that go through a rules file."""
 
 import random
 from collections.abc import Iterator

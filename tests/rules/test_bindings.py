@@ -1,4 +1,4 @@
-"""Kafka's ACLs as rules and back: nothing is lost and nothing is added."""
+"""Kafka's ACLs as rules and back: nothing is lost or added."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What each option of a rule alone cannot know."""
+"""Checks across the options of a rule."""
 
 import pytest
 

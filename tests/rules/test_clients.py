@@ -1,4 +1,4 @@
-"""Who is at the end of a connection."""
+"""The client of a connection."""
 
 from __future__ import annotations
 

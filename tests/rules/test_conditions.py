@@ -1,4 +1,4 @@
-"""What else must hold of a client and of the moment."""
+"""Further conditions of a rule, on the client and the time."""
 
 from dataclasses import replace
 from typing import Any

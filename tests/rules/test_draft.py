@@ -1,4 +1,4 @@
-"""Rules that might be."""
+"""Drafts: rules with changes that are not in force."""
 
 from rules import Client, Operation, ResourceType, Snapshot, examine_text
 from rules.draft import Draft

@@ -1,4 +1,4 @@
-"""Files of rules, edited: what was asked for is said, and everything else stays."""
+"""Editing rules files: requested changes are made, and everything else stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The example files are right, and answer the questions beside them as these say."""
+"""The example files are valid, and decide the questions beside them as expected."""
 
 from pathlib import Path
 

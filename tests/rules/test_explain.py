@@ -1,4 +1,4 @@
-"""Why an answer is what it is, and the smallest change that turns it."""
+"""Explanations of a decision, and the smallest change that reverses it."""
 
 import pytest
 from hypothesis import given

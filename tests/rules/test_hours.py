@@ -1,4 +1,4 @@
-"""When a rule holds."""
+"""The hours in which a rule holds."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""What `kafka-acls --list` prints, read; and the commands that make it again."""
+"""Reading the output of `kafka-acls --list`, and the commands that create the same ACLs."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Every mistake in a file of rules is reported at once, with its place, a fact and a way out."""
+"""Every mistake in a rules file is reported at once, with its place, a fact and a way out."""
 
 from pathlib import Path
 

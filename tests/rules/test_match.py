@@ -1,4 +1,4 @@
-"""Which requests a rule is about."""
+"""Which requests a rule matches."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The least to take out of a rule."""
+"""The smallest part to take out of a rule."""
 
 from typing import Any
 

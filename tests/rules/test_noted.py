@@ -1,4 +1,4 @@
-"""Rules that are noted on a connection."""
+"""The rules noted on a connection, by which its requests are decided."""
 
 from proxy.testing import connection
 from rules.noted import NotedRules, note_rules, noted_rules

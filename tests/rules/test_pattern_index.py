@@ -1,4 +1,4 @@
-"""What was said about a name, found by it."""
+"""Rules found by a name."""
 
 from hypothesis import given
 from hypothesis import strategies as st

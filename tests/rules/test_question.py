@@ -1,4 +1,4 @@
-"""A question, put to rules."""
+"""Questions to the rules."""
 
 from rules import AccessQuestion, Client, Operation, ResourceType, examine_text
 

@@ -1,4 +1,4 @@
-"""The page about rules says what the declarations say, and its example is right."""
+"""The page about rules agrees with the declarations, and its example is valid."""
 
 import re
 from pathlib import Path

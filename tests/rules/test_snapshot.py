@@ -1,4 +1,4 @@
-"""Who may do what: what Kafka does not have, and what decided. The rest is compared with Kafka in `test_authorizer`."""
+"""Decisions beyond Kafka's ACLs, and the rules that decided. `test_authorizer` compares the rest with Kafka."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The file as a store: changed whole or not at all, by several at once, and beside people."""
+"""The file as a store: each change is atomic, also with several writers and with people who edit it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rule fires when it was said to, and always at the same matches."""
+"""A rule fires as its trigger says, and always at the same matches."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager

@@ -1,4 +1,4 @@
-"""What keeps a request from being meant is said with both values."""
+"""The reason why a request does not match is given with both values."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Rules that can never match are told, and no others."""
+"""Rules that can never match are reported, and no others."""
 
 import pytest
 

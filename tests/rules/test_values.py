@@ -1,4 +1,4 @@
-"""What stands in a rule, as a person writes it."""
+"""The values in a rule, as people write them."""
 
 import pytest
 from hypothesis import given

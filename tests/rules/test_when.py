@@ -1,4 +1,4 @@
-"""When a rule fires, as a person writes it."""
+"""Triggers of rules, as people write them."""
 
 import pytest
 from pydantic import ValidationError

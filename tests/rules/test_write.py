@@ -1,4 +1,4 @@
-"""Rules are written so that they are read as they were."""
+"""Written rules are read back unchanged."""
 
 import pytest
 from hypothesis import given

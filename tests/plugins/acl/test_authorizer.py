@@ -1,4 +1,4 @@
-"""The authorizer: what holds for whom at this moment, and what is told of it."""
+"""The authorizer: decisions for a client at this moment, and the events about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Another configuration comes into force on a connection: the plugin goes, comes, or goes by another file."""
+"""Another configuration comes into force on a connection: the plugin is removed, added, or gets another file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done to answers: refusals take their places, lists are filtered, groups and operations judged."""
+"""Changes to responses: refusals are put in place, lists are filtered, groups and operations are checked."""
 
 from __future__ import annotations
 

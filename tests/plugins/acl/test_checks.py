@@ -1,7 +1,7 @@
-"""Each API and version whose request speaks of several things: what is refused is taken out, the rest is served.
+"""Each API and version whose requests name several resources: refused ones are taken out, the rest is served.
 
-The requests are made from the schema: of two things that a check asks about, one may be used and one may not. The
-broker answers all that reaches it with success, as far as the schema says what answers what.
+The requests are made from the schema: of two resources that a check is about, one is allowed and one is denied. The
+broker answers each element that reaches it with success, as far as the schema maps responses to requests.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which topics there are, and what none can be called."""
+"""The topics of the cluster, and names that no topic can have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Config resources: what is wrong with a change is said before who may make it; an unknown type refuses all."""
+"""Config resources: an invalid change is refused before its authorization; an unknown type refuses all of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coordinators are told to who may describe what they coordinate."""
+"""A client sees a coordinator if it may describe the group or transactional id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `doorkeeper check` says of a file of rules."""
+"""The findings of `doorkeeper check` in a rules file."""
 
 from __future__ import annotations
 

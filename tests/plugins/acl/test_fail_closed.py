@@ -1,10 +1,10 @@
-"""Failing closed: what goes wrong inside, and what then happens. Nothing that was not decided passes.
+"""Failing closed: internal failures and their results. No message passes without a decision.
 
 refused X    the client gets the error X; the broker sees nothing of it
 closed       the connection ends; neither side gets anything of it
-withheld     the broker answered; the client gets nothing of the answer, and the connection ends
-hidden       the answer leaves without it
-kept         the rules that were in force still are
+withheld     the broker answered; the client gets nothing of the response, and the connection ends
+hidden       the response leaves without the resource
+kept         the rules in force stay in force
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Fast paths: what passes unread is what would pass as it came if it were read, however oddly it is written.
+"""Fast paths: a message that passes unread would also pass unchanged if it were read, however oddly it is written.
 
-Two connections with the same past get the same frame; one of them remembers nothing of what passed.
+Two connections with the same history get the same frame; the fast path of one of them has forgotten its history.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fetch: what a client may read, over sessions, while rules change."""
+"""Fetch: the topics that a client may read, with sessions, while rules change."""
 
 from __future__ import annotations
 

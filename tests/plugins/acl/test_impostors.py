@@ -1,6 +1,6 @@
-"""Nobody gets the rights of another by what it says of itself, before a broker that reads it as Kafka does.
+"""No client gets another's rights by odd credentials, in front of a broker that reads them as Kafka does.
 
-The broker here takes what Kafka's own takes: the last of two `auth` fields, another token in place of one it refused.
+The broker here accepts what Kafka's own does: the last of two `auth` fields, or another token after a refused one.
 """
 
 from __future__ import annotations

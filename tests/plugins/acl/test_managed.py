@@ -1,4 +1,4 @@
-"""ACLs that the proxy keeps: what Kafka's tools ask is answered as a broker answers it. A broker itself is asked in
+"""ACLs that the proxy keeps: requests of Kafka's tools get the responses that a broker gives. A real broker is used in
 `test_managed_real`."""
 
 from __future__ import annotations

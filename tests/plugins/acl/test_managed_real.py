@@ -1,4 +1,4 @@
-"""ACLs that the proxy keeps, and ACLs that a real broker keeps: the same requests get the same answers."""
+"""ACLs that the proxy keeps, and ACLs that a real broker keeps: the same requests get the same responses."""
 
 from __future__ import annotations
 

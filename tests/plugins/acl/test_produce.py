@@ -1,4 +1,4 @@
-"""Produce: what a client may write."""
+"""Produce: the topics that a client may write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where refusals stand in an answer, and what becomes of those that are said twice."""
+"""The places of refusals in a response, and refusals of repeated elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rules noted of a request goes with its answer, and of a client with its connection: there are no circles."""
+"""Notes on a request are freed with its response, and those on a client with its connection: no reference cycles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repeated requests: what is like one that passed is not read, and nothing passes so that would not pass read."""
+"""Repeated requests: one that equals an earlier one passes unread, and only if it would also pass when it is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions: whatever clients and rules do, the broker's session has what is allowed of the client's, and no more."""
+"""Sessions: the broker's session has exactly the allowed topics of the client's, whatever clients and rules do."""
 
 from __future__ import annotations
 

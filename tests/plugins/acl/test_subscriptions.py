@@ -1,4 +1,4 @@
-"""Subscriptions by regular expression: the topics of a member are those that it may see."""
+"""Subscriptions by regular expression: a member gets only topics that it may see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Delegation tokens: for whom they are made, and to whom they are shown."""
+"""Delegation tokens: who may create them for whom, and who may see them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics: being told of them, making them and deleting them."""
+"""Topics: describing, creating and deleting them."""
 
 from __future__ import annotations
 

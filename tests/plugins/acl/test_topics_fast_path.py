@@ -1,4 +1,4 @@
-"""The topics fast path: what passes unread has topics that may be written, and begins like what was read."""
+"""The topics fast path: a request that passes unread has only writable topics, and begins like one that was read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Becoming a producer, and adding partitions to a transaction: all or none."""
+"""InitProducerId, and adding partitions to a transaction: all or none."""
 
 from __future__ import annotations
 

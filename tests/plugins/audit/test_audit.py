@@ -1,4 +1,4 @@
-"""The plugin: conversations, and what the journal says of them."""
+"""The plugin: conversations, and their events in the journal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A chain: segments that follow each other, and what a disk that refuses does to them."""
+"""A chain: segments in sequence, and the effects of failing writes."""
 
 from __future__ import annotations
 

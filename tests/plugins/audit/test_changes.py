@@ -1,4 +1,4 @@
-"""Changes: what administrators' requests change, in every API that changes something."""
+"""Changes made by administrators' requests, in every API that changes something."""
 
 from __future__ import annotations
 

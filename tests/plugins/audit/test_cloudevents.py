@@ -1,4 +1,4 @@
-"""An event of the journal as a CloudEvent: what stands around it, and that it is itself unchanged."""
+"""An event of the journal as a CloudEvent: the envelope, with the event itself unchanged."""
 
 from __future__ import annotations
 

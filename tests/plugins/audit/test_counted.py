@@ -1,4 +1,4 @@
-"""Counted: what is counted unread is what is counted of those who are read, whatever clients and brokers send."""
+"""Counted: counts of unread requests equal those of requests that are read, whatever clients and brokers send."""
 
 from __future__ import annotations
 

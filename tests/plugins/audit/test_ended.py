@@ -1,4 +1,4 @@
-"""Ended: of which requests there is nothing more to tell than what came of their resources."""
+"""Ended: requests whose event needs only the results of their resources."""
 
 from __future__ import annotations
 

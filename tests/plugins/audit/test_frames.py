@@ -1,4 +1,4 @@
-"""Frames: one that is not whole, or too large, is damaged."""
+"""Frames: an incomplete or too large frame is damaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal: events are on disk in their order, and what happens when they cannot be."""
+"""The journal: events are on disk in order, and failures of the disk are handled."""
 
 from __future__ import annotations
 

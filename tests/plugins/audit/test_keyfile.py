@@ -1,4 +1,4 @@
-"""Key files: made once, by whoever is first."""
+"""Key files: created once, by the first process."""
 
 from __future__ import annotations
 

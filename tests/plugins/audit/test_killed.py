@@ -1,4 +1,4 @@
-"""A worker that is killed: the journal has all that was answered before its last writes."""
+"""A worker that is killed: the journal has all requests that were answered before its last writes."""
 
 from __future__ import annotations
 

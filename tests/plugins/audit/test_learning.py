@@ -1,4 +1,4 @@
-"""Learning names of topics: `test_audit.py` has the conversation; here is what is bounded."""
+"""Learning topic names: `test_audit.py` tests conversations, and this file tests the limits of memory."""
 
 from __future__ import annotations
 

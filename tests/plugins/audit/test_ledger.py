@@ -1,6 +1,6 @@
-"""Real clients, a journal and a ledger of what they did: each request is told of once, with the right outcome.
+"""Real clients, a journal and a ledger of their requests: each request has one event, with the right outcome.
 
-A short run here; `DOORKEEPER_LEDGER=100000 pytest tests/plugins/audit/test_ledger.py` is the long one.
+This is a short run; `DOORKEEPER_LEDGER=100000 pytest tests/plugins/audit/test_ledger.py` is the long one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Levels: the first entry that matches says how much is told."""
+"""Levels: the first matching entry decides how much is recorded."""
 
 from __future__ import annotations
 

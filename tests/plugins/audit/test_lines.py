@@ -1,4 +1,4 @@
-"""Lines: events as they stand in the journal."""
+"""Lines: events as the journal has them."""
 
 from __future__ import annotations
 

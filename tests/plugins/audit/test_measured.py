@@ -1,4 +1,4 @@
-"""Measured records: by the header of one batch, or going over several; both say the same."""
+"""Measured records: from the header of one batch or from a walk over several, with the same result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections that are not served: told, or counted exactly."""
+"""Connections that are not served: each has an event, or is counted exactly."""
 
 from __future__ import annotations
 

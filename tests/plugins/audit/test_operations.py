@@ -1,4 +1,4 @@
-"""Operations: the table says what `acl` asks."""
+"""Operations: the table equals the checks of `acl`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options: where the files lie, and what is wrong with the one of levels."""
+"""Options: the places of files, and mistakes in the option of levels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The party: made anew only when something is known that was not before."""
+"""The party: made anew only when a new fact about the client is known."""
 
 from __future__ import annotations
 

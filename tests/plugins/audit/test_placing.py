@@ -1,4 +1,4 @@
-"""Placing: what was done to a segment's lines, compared with a plain account of it."""
+"""Placing: changes to a segment's lines, compared with a simple reference implementation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles: every field has a name that its schema has, and says what it is to say."""
+"""Profiles: every field has a name of its schema, and the right value."""
 
 from __future__ import annotations
 

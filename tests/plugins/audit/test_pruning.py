@@ -1,4 +1,4 @@
-"""Pruning: what is deleted with the key is known to be, and what is deleted without it is missed."""
+"""Pruning: segments deleted with the key are known as pruned, and segments deleted without it are reported missing."""
 
 from __future__ import annotations
 

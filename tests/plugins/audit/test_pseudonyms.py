@@ -1,4 +1,4 @@
-"""Pseudonyms: the same for the same name and key, and another for any other."""
+"""Pseudonyms: equal for the same name and key, and different otherwise."""
 
 from __future__ import annotations
 

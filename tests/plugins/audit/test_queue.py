@@ -1,4 +1,4 @@
-"""The queue: bounded, and what it loses stands in it."""
+"""The queue: bounded, and its losses are recorded in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recovery: what a killed writer left."""
+"""Recovery: the files that a killed writer left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Redacted: events of all kinds, as rules let them be told."""
+"""Redacted: events of all kinds, as the redaction rules change them."""
 
 from __future__ import annotations
 

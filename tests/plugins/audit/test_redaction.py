@@ -1,4 +1,4 @@
-"""Redaction: which rule decides on a name, and what stands in its place."""
+"""Redaction: which rule decides on a name, and what replaces it."""
 
 from __future__ import annotations
 

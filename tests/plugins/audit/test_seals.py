@@ -1,4 +1,4 @@
-"""Seals: what they say can be checked without this program, and not be changed."""
+"""Seals: they can be verified without this program, and not be changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Segments: files of whole frames, whatever happened to their writer."""
+"""Segments: files of complete frames, whatever happened to their writer."""
 
 from __future__ import annotations
 

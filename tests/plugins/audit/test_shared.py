@@ -1,4 +1,4 @@
-"""Shared: what many events say is made JSON of once."""
+"""Shared: fields of many events are converted to JSON once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sink: what is on disk goes to the topic, in order; what it cannot take is counted and told."""
+"""The sink: events on disk go to the topic, in order; events that it refuses are counted and reported."""
 
 from __future__ import annotations
 

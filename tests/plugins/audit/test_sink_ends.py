@@ -1,4 +1,4 @@
-"""The end of the audit topic's writer, as the proxy runs and stops it: nothing is on the topic twice."""
+"""The end of the audit topic's writer, run and stopped as in the proxy: no event is on the topic twice."""
 
 from __future__ import annotations
 

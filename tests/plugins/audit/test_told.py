@@ -1,4 +1,4 @@
-"""Told: an event of a request that nobody read has the line that its fields would make, byte for byte."""
+"""Told: the event of an unread request has the same line as its fields would give, byte for byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The option `topic`: which names are topics'."""
+"""The option `topic`: which names are valid."""
 
 from __future__ import annotations
 

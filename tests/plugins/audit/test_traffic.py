@@ -1,4 +1,4 @@
-"""Traffic: the fast reader finds what the general one finds."""
+"""Traffic: the fast reader finds the same as the general one."""
 
 from __future__ import annotations
 

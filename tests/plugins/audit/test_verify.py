@@ -1,4 +1,4 @@
-"""Verification: an untouched journal passes, and whatever is done to one is found, with its place."""
+"""Verification: an unchanged journal passes, and every change is found, with its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers that wait for the disk: many, with one thread, each woken once."""
+"""Many responses wait for the disk, with one thread; each is woken once."""
 
 from __future__ import annotations
 

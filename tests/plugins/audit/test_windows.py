@@ -1,4 +1,4 @@
-"""Windows: exact counts, written when they are over, and bounded."""
+"""Windows: exact counts, written when a window ends, and bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing: what waits is on disk in its order, also what is told of requests that nobody read."""
+"""Writing: queued events reach the disk in order, also those of unread requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The example that gives each tenant topics of its own."""
+"""The example that gives each tenant its own topics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What requests and answers are about, thing by thing."""
+"""The resources of requests and responses, one by one."""
 
 from itertools import count
 

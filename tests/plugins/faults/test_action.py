@@ -1,4 +1,4 @@
-"""What a fault does, as a file says it."""
+"""The actions of faults, as a file names them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which faults may be about a client's requests is worked out once, until that may be another."""
+"""The faults that may match a client's requests are computed once, until faults or client change."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Requests that no fault is about pass unread; what passes so is what would pass if it were read."""
+"""Requests that no fault matches pass unread, and only if they would also pass when they are read."""
 
 from __future__ import annotations
 

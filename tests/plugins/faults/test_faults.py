@@ -1,4 +1,4 @@
-"""What faults do to a client, from the file to the wire."""
+"""The effects of faults on a client, from the file to the wire."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Another file takes the place of the one in force, between two requests."""
+"""A new file replaces the one in force, between two requests."""
 
 from pathlib import Path
 

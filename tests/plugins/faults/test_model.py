@@ -1,4 +1,4 @@
-"""What is wrong with a file of faults is told all at once, where it is, with the nearest valid word."""
+"""All mistakes in a fault file are reported at once, each with its place and the nearest valid word."""
 
 import pytest
 

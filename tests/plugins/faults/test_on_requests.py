@@ -1,4 +1,4 @@
-"""Faults find what they are about in a request, and several may be about one."""
+"""Faults find the resources that they match in a request, and several may match one."""
 
 from pathlib import Path
 

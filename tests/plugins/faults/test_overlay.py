@@ -1,4 +1,4 @@
-"""Faults of run time stand over those of the file."""
+"""Faults added at run time, beside those of the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults with a name of their own are the errors that brokers say, by API and version."""
+"""Preset faults are the errors that brokers send, by API and version."""
 
 from pathlib import Path
 

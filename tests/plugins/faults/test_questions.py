@@ -1,4 +1,4 @@
-"""A worker says what its faults are, and what became of them."""
+"""A worker reports its faults, and how often they fired."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An error is said about what is meant, and the rest is served."""
+"""Matching resources get an error, and the rest is served."""
 
 from pathlib import Path
 from typing import Any

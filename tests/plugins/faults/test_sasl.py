@@ -1,4 +1,4 @@
-"""Faults on SASL and ApiVersions, where the broker is the authority: what clients are told before they are anybody."""
+"""Faults on SASL and ApiVersions before authentication, where the broker is the authority."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is known of a request of a fetch session is believed of those alone that are the same but for their epoch."""
+"""Knowledge about a fetch session's request holds only for requests that are equal except for their epoch."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Requests that nothing is done to, and their answers, pass byte for byte: every API in every version, both ways.
+"""Requests without a fault and their responses pass byte for byte: every API in every version, both directions.
 
-# The frames are valid, and no writer would make them so: structs have tags that nobody knows, and the last number takes
-# a byte more than it needs. So bytes that were read and written again differ.
-# In between a fault is done to another request of the same connection.
+# The frames are valid, but no writer makes such frames: structs have unknown tags, and the last number takes
+# one byte more than it needs. So decoding and encoding would change the bytes.
+# In between, another request of the same connection has a fault.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Asked: options of a report, and what is wrong with them."""
+"""The options of a report, and mistakes in them."""
 
 from __future__ import annotations
 

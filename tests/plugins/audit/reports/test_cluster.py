@@ -1,6 +1,6 @@
-"""A real Spark cluster: one master and two workers, from pyspark's own wheel, give what one machine gives.
+"""A real Spark cluster, with one master and two workers from pyspark's wheel, gives the same result as one machine.
 
-Of Parquet the rows are compared, by the CSV that is made of them: each Java lists the encodings of a file in an order
+Parquet files are compared by their rows, as CSV: each Java process lists the encodings of a file in an order
 of its own.
 """
 

@@ -1,6 +1,6 @@
-"""A journal on a remote file system: HDFS, as a name node and a data node serve it on this machine.
+"""A journal on a remote file system: HDFS, served by a name node and a data node on this machine.
 
-What is told of it is what is told of the same journal here, its seals included.
+The reports are the same as those of a local copy, its seals included.
 """
 
 from __future__ import annotations

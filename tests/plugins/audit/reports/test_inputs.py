@@ -1,4 +1,4 @@
-"""What reports are made of beside the events."""
+"""The inputs of reports beside the events."""
 
 from plugins.audit.reports.facts import JournalFacts
 from plugins.audit.reports.inputs import Inputs, WorkHours

@@ -1,4 +1,4 @@
-"""The job: from a journal to a page and tables, the same each time."""
+"""The job: from a journal to a page and tables, with the same result each time."""
 
 from __future__ import annotations
 

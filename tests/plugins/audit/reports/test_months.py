@@ -1,4 +1,4 @@
-"""The months that reports are tried on: by a seed, as the schema declares events, written by the real writer."""
+"""The generated months for tests of reports: determined by a seed, valid by the schema, written by the real writer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a declared report is."""
+"""Declarations of reports."""
 
 import pytest
 

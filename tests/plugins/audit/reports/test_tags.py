@@ -1,4 +1,4 @@
-"""Tags of topics, as a file says them."""
+"""Tags of topics, read from a file."""
 
 from pathlib import Path
 

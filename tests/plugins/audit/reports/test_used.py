@@ -1,4 +1,4 @@
-"""Rights that were used, as far as rules tell clients apart."""
+"""Used rights, as far as rules distinguish clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of aborted transactions that are not true."""
+"""False lists of aborted transactions."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What effects make of answers: in every version that they can be done to, a message that can be written and read."""
+"""Responses after an effect: in every version that it applies to, a message that can be written and read."""
 
 import pytest
 

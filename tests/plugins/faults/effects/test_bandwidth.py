@@ -1,4 +1,4 @@
-"""Frames at a certain speed."""
+"""Frames at a limited speed."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Batches that come otherwise than they lie in the log."""
+"""Batches that arrive differently from those in the log."""
 
 from pathlib import Path
 

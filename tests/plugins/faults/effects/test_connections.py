@@ -1,4 +1,4 @@
-"""Brokers that take no connections."""
+"""Brokers that accept no connections."""
 
 from pathlib import Path
 from typing import Any

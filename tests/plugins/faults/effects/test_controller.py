@@ -1,4 +1,4 @@
-"""Controllers that are none."""
+"""Wrong controllers."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Coordinators that are none."""
+"""Wrong coordinators."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Records that are not what their batch says."""
+"""Records that contradict their batch."""
 
 from pathlib import Path
 from typing import Any

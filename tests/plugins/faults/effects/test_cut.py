@@ -1,4 +1,4 @@
-"""A frame breaks off."""
+"""A frame is cut off."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Delays are as long as they were said to be, and the same each time."""
+"""Delays have the configured length, and are the same each time."""
 
 from pathlib import Path
 from statistics import mean, median, pstdev

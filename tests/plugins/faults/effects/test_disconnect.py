@@ -1,4 +1,4 @@
-"""A connection ends before the broker sees a request, or before the client learns what it did."""
+"""A connection ends before the broker sees a request, or before the client sees the response."""
 
 from pathlib import Path
 

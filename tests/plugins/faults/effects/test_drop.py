@@ -1,4 +1,4 @@
-"""Answers that never arrive."""
+"""Responses that never arrive."""
 
 from pathlib import Path
 

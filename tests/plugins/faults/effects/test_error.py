@@ -1,4 +1,4 @@
-"""An error stands at the level that was asked for, and what stands beside it is what brokers leave there."""
+"""An error is at the requested level, and the fields beside it are as brokers leave them."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Members leave without knowing it."""
+"""Members leave their group without knowing it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Members and producers are told that they are fenced."""
+"""Members and producers get the error that they are fenced."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Hints at leaders that are none."""
+"""Wrong leader hints."""
 
 from pathlib import Path
 from typing import Any

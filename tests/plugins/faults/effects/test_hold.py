@@ -1,4 +1,4 @@
-"""Requests are held until somebody lets them go."""
+"""Requests are held until they are released."""
 
 from collections.abc import Callable
 from pathlib import Path

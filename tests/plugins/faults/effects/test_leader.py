@@ -1,4 +1,4 @@
-"""Metadata that is not true."""
+"""False leaders in Metadata."""
 
 from pathlib import Path
 from typing import Any

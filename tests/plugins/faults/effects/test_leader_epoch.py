@@ -1,4 +1,4 @@
-"""Epochs of leaders that are over, or not yet."""
+"""Leader epochs that are past or still to come."""
 
 from pathlib import Path
 from typing import Any

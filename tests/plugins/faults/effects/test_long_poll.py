@@ -1,4 +1,4 @@
-"""Fetches that wait longer than was asked."""
+"""Fetches that wait longer than requested."""
 
 from pathlib import Path
 

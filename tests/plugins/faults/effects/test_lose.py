@@ -1,4 +1,4 @@
-"""What is said to be done, and is not."""
+"""Requests that are acknowledged, and not executed."""
 
 from pathlib import Path
 

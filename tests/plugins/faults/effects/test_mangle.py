@@ -1,4 +1,4 @@
-"""Answers whose bytes are wrong."""
+"""Responses with wrong bytes."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Answers that leave something out."""
+"""Responses that leave something out."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Offsets that are others."""
+"""Wrong offsets."""
 
 from pathlib import Path
 from typing import Any

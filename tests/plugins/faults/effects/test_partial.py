@@ -1,4 +1,4 @@
-"""Fetches that bring less than there is."""
+"""Fetches that return only a part of the records."""
 
 from pathlib import Path
 

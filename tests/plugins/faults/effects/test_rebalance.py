@@ -1,4 +1,4 @@
-"""Members are told to join again, each in the words of its protocol."""
+"""Members must rejoin, each by the error of its protocol."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Topics with other ids."""
+"""Topics with other topic ids."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Metadata that says what it said first."""
+"""Metadata that stays as in the first response."""
 
 from pathlib import Path
 from typing import Any

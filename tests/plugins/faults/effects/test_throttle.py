@@ -1,4 +1,4 @@
-"""Clients are told to wait."""
+"""Clients must wait for a throttle time."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Coordinators on the move."""
+"""Coordinators that are loading or moving."""
 
 from pathlib import Path
 from typing import Any

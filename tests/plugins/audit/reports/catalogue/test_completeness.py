@@ -1,4 +1,4 @@
-"""Is anything missing? Events that are taken away at random are found, with the right place."""
+"""Completeness: randomly removed events are found, with the right place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults that were injected: each once, by what a real proxy writes of it."""
+"""Injected faults: each once, from the events of a real proxy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The integrity certificate is made of what is known of the journal beside its events."""
+"""The integrity certificate is made from facts about the journal beside its events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The proposed rules: a file that is right, refuses nothing that was used, and allows nothing else."""
+"""The proposed rules: a valid file that allows all used rights and nothing else."""
 
 from __future__ import annotations
 

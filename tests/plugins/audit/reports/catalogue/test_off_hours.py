@@ -1,4 +1,4 @@
-"""Outside of working hours: days and hours are those of the zone, also where its clocks change."""
+"""Outside of working hours: days and hours are those of the time zone, also where its clocks change."""
 
 from __future__ import annotations
 

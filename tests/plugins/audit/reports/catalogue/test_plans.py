@@ -1,6 +1,6 @@
-"""Plans: how often each report moves rows between machines, as `plans.json` has it. One more must not go unnoticed.
+"""Plans: the number of shuffles of each report must equal the one in `plans.json`, so that no new one goes unnoticed.
 
-`python -m tests.plugins.audit.reports.catalogue.test_plans` renews the file.
+`python -m tests.plugins.audit.reports.catalogue.test_plans` writes the file anew.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Protection of connections: what the page says in a sentence."""
+"""Protection of connections: the sentence on the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A topic as somebody names it, and how its cluster is told who reads."""
+"""The address of an audit topic, and the reader's credentials for its cluster."""
 
 from __future__ import annotations
 

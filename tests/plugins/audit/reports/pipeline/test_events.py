@@ -1,4 +1,4 @@
-"""Events: of a period, of those that were asked for, each once."""
+"""Events: those of a period that match the filters, each once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inspection: what is known of a journal beside its events."""
+"""Inspection: facts about a journal beside its events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines: what is an event, and what is kept apart."""
+"""Lines: which are events, and which are set aside."""
 
 from __future__ import annotations
 

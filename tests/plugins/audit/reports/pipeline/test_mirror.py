@@ -1,4 +1,4 @@
-"""The mirror: what verification says of a journal elsewhere is what it says of it here."""
+"""The mirror: verification has the same result for a remote journal as for a local one."""
 
 from __future__ import annotations
 

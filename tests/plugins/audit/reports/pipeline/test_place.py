@@ -1,4 +1,4 @@
-"""The place: which segments are there, on this machine and elsewhere."""
+"""The place: which segments there are, on this machine and on a remote file system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store: every event of a journal, each segment taken in once."""
+"""The store: every event of a journal; each segment is loaded once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store of a topic on a real cluster: each record once, what is gone as a gap, and the reports of a journal."""
+"""The store of a topic on a real cluster: each record once, deleted ones as a gap, and a journal's reports."""
 
 from __future__ import annotations
 

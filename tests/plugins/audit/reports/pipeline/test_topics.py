@@ -1,4 +1,4 @@
-"""Topics: what an event knows by an id has the name that another event says."""
+"""Topics: a topic id in one event gets its name from another event."""
 
 from __future__ import annotations
 

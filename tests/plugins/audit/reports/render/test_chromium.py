@@ -1,4 +1,4 @@
-"""The page in a real browser: Chromium shows it by day, by night and on paper, and has nothing to complain of."""
+"""The page in a real browser: Chromium shows it in light mode, in dark mode and on paper, without errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page: whole without a network, the same each time, and true whatever strangers called themselves."""
+"""The page: complete without a network, the same each time, and correct for malicious names."""
 
 from __future__ import annotations
 

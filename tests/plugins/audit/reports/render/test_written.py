@@ -1,4 +1,4 @@
-"""Text that strangers chose, in HTML and in CSV."""
+"""Untrusted text in HTML and in CSV."""
 
 import csv
 from io import StringIO
