@@ -22,7 +22,7 @@ HALF = ALLOWED // 2 + 1  # two of these are too much
 
 
 class Work:
-    """A message under way: `step` is the step at which it stands."""
+    """A message that is being handled: `step` is its current step."""
 
     def __init__(self, allowance: Allowance, size: int, *steps: Any, is_response: bool = False) -> None:
         self.ended = False
@@ -38,11 +38,11 @@ class Work:
 
     @property
     def waits(self) -> bool:
-        """For a permit?"""
+        """Does it wait for a permit?"""
         return isinstance(self.step, Wait) and not self.step.signal.is_released
 
     def go_on(self) -> Any:
-        """The next step, or what it came to."""
+        """The next step, or the result."""
         try:
             self.step = self._steps.send(None)
         except StopIteration as end:
@@ -65,7 +65,7 @@ def test_what_is_over_the_allowance_waits_until_the_first_is_done() -> None:
 
 def test_as_many_are_read_at_once_as_the_allowance_has_room_for() -> None:
     allowance = Allowance()
-    works = [Work(allowance, ALLOWED // 4, TURN) for _ in range(5)]  # the collector may come by: all are kept
+    works = [Work(allowance, ALLOWED // 4, TURN) for _ in range(5)]  # keeps all of them from the garbage collector
     assert [work.waits for work in works] == [False] * 4 + [True]
 
 
@@ -107,7 +107,7 @@ def test_a_place_is_given_up_where_something_else_than_a_turn_is_waited_for() ->
     third = Work(allowance, HALF, TURN)
     first.go_on()
     assert first.go_on() == "done"
-    assert third.waits  # for the second, and not for the first once more
+    assert third.waits  # the permit is for the second, and not again for the first
 
 
 def test_a_link_that_ends_gives_up_its_place() -> None:
@@ -157,7 +157,7 @@ def test_what_is_thrown_into_a_step_reaches_the_handler() -> None:
 
 
 class Noting(Plugin):
-    """Notes much of a request, and takes its turns."""
+    """Keeps large notes about a request, and gives turns to others."""
 
     @on_request(MetadataRequest)
     def metadata(self, ctx: Context, request: MetadataRequest) -> Steps:

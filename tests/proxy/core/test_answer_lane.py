@@ -41,7 +41,7 @@ REPLY = Reply(HeartbeatResponse(error_code=7))
 
 
 class Holding(Plugin):
-    """Holds back answers until a signal, and notes what it was told."""
+    """Holds back responses until a signal, and notes their outcomes."""
 
     def __init__(self, signal: Signal = SIGNAL) -> None:
         self.signal = signal
@@ -55,7 +55,7 @@ class Holding(Plugin):
 
 
 class HoldingAll(Plugin):
-    """Holds back every answer."""
+    """Holds back every response."""
 
     @before_answer()
     def hold(self, ctx: Context, outcome: Outcome) -> Steps:
@@ -200,7 +200,7 @@ def test_several_take_their_steps_one_after_the_other() -> None:
     class Never(Plugin):
         @before_answer(HEARTBEAT)
         def no_steps(self, ctx: Context, outcome: Outcome) -> None:
-            """It has looked, and wants none."""
+            """It takes no steps."""
 
     for others in ([], [Down(REPLY)]):
         playbook = Playbook(Later(), Never(), Holding(), *others) >> FromClient(heartbeat(1))
@@ -225,7 +225,7 @@ def test_several_take_their_steps_one_after_the_other() -> None:
 
 
 class Failing(Plugin):
-    """Fails before an answer leaves, as it is told to."""
+    """Fails before a response leaves, in the given way."""
 
     def __init__(self, what: Any) -> None:
         self.what = what
@@ -269,7 +269,7 @@ def test_a_request_whose_answer_waits_ends_with_the_link(others: list[Plugin], e
     assert not watching.told
     ends(link)
     if ends is Link.client_closed:
-        assert not link.closed  # its answer may come yet
+        assert not link.closed  # its response may still come
         link.release()
     assert watching.by == [(1, By.NOBODY)]
 

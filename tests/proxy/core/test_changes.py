@@ -45,7 +45,7 @@ from tests.proxy.core.frames import (
 
 
 class Marking(Plugin):
-    """Writes its number into Heartbeats and their answers."""
+    """Writes its number into Heartbeats and their responses."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -62,7 +62,7 @@ class Marking(Plugin):
 
 
 class Sleeping(Marking):
-    """Sleeps before it does."""
+    """Sleeps before it marks a message."""
 
     @on_request(HeartbeatRequest)
     def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
@@ -76,7 +76,7 @@ class Sleeping(Marking):
 
 
 class Asking(Marking):
-    """Asks the broker before it does."""
+    """Sends the broker its own request before it marks a message."""
 
     @on_request(HeartbeatRequest)
     def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
@@ -93,7 +93,7 @@ class Replying(Plugin):
 
 
 class Observing(Plugin):
-    """Notes what became of requests."""
+    """Notes the outcomes of requests."""
 
     def __init__(self) -> None:
         self.told: list[tuple[int, By]] = []
@@ -122,7 +122,7 @@ class Narrow(Plugin):
 
 
 class Beside(Plugin):
-    """Is alone with the broker for a while."""
+    """Keeps the broker to itself for a while."""
 
     def connected(self, connection: Connection) -> Steps:
         yield Alone()
@@ -132,7 +132,7 @@ class Beside(Plugin):
 
 
 class Reading(Plugin):
-    """Reads what comes back for Produce requests."""
+    """Reads Produce responses."""
 
     @on_response(ProduceResponse)
     def answer(self, ctx: Context, response: ProduceResponse) -> None:
@@ -403,7 +403,7 @@ def test_a_client_that_said_goodbye_gets_its_answers() -> None:
 
 
 class Beginning:
-    """A link in the middle of something, by the filters whose lease is watched."""
+    """A link with work in progress under filters whose lease is watched."""
 
     def __init__(self, *plugins: Plugin) -> None:
         filters = Filters(plugins)
@@ -411,7 +411,7 @@ class Beginning:
         self.link = Link(connection(), filters)
 
     def change(self) -> bool:
-        """Apply others. Is something under way by the former?"""
+        """Apply other filters. Is the lease of the former ones still held?"""
         self.link.apply(Filters(), Limits())
         return self.is_held
 
@@ -422,7 +422,7 @@ class Beginning:
 
 @pytest.mark.parametrize("plugin", [Marking(1), Observing(), Reading()], ids=lambda plugin: type(plugin).__name__)
 def test_filters_are_done_with_when_the_last_answer_has_left(plugin: Plugin) -> None:
-    gc.disable()  # nothing may wait for the collector
+    gc.disable()  # nothing may need the garbage collector
     try:
         here = Beginning(plugin)
         from_client(here.link, bytearray(heartbeat(1) + produce(2, acks=1)))

@@ -24,7 +24,7 @@ from tests.proxy.core.test_decisions import Down
 
 
 class Noting(Plugin):
-    """Notes what happens to connections, and what becomes of requests."""
+    """Notes the events of connections, and the outcomes of requests."""
 
     def __init__(self) -> None:
         self.noted: list[Any] = []
@@ -39,7 +39,7 @@ class Noting(Plugin):
 
 
 class Stumbling(Plugin):
-    """Fails when it is told."""
+    """Fails when it gets an event."""
 
     @on_event(Connected, Closed)
     def stumble(self, connection: Connection, event: Fact) -> None:

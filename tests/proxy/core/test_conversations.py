@@ -61,7 +61,7 @@ WAYS_BACK: dict[str, Callable[[Any], Decision]] = {  # of answers
 
 
 class Watching(Plugin):
-    """Notes what it is told, reads Heartbeats both ways, and has every third answer wait."""
+    """Notes outcomes and events, reads Heartbeats and their responses, and makes every third response wait."""
 
     def __init__(self) -> None:
         self.told: list[tuple[int, Outcome]] = []
@@ -71,7 +71,7 @@ class Watching(Plugin):
     @observe(HeartbeatRequest, fields="group_id")
     @observe(HeartbeatResponse, fields="error_code")
     def read(self, ctx: Context, message: Any) -> None:
-        """It looks, and that is all."""
+        """It only reads."""
 
     @before_answer(METADATA, HEARTBEAT)
     def hold(self, ctx: Context, outcome: Outcome) -> Steps:
@@ -91,7 +91,7 @@ class Watching(Plugin):
 
 
 class Doing(Plugin):
-    """Does with a Heartbeat and its answer what its group says."""
+    """Handles a Heartbeat and its response as the group id says."""
 
     @on_request(HeartbeatRequest)
     def down(self, ctx: Context, request: HeartbeatRequest) -> Steps:
@@ -199,7 +199,7 @@ class Conversation:
             self.from_broker += answering(HeartbeatResponse(error_code=error), number, key & 0xFFFF)
 
     def check(self) -> None:
-        """What holds however it went; the link has been released."""
+        """Check what holds for every conversation, after the release of the link."""
         told, answered = self.watching.told, [number for number, _ in frames(self.at_client, RESPONSE_HEAD)]
         assert answered == sorted(set(answered)), "answers in the order of requests, each once"
         numbers = [number for number, _ in told]
@@ -223,7 +223,7 @@ def check_moments(outcome: Outcome) -> None:
 
 
 def frames(data: bytes, head: Any) -> Iterator[tuple[int, int]]:
-    """The correlation ids of whole frames, and the keys of requests."""
+    """The correlation ids of complete frames, and the API keys of requests."""
     while len(data) >= SIZE.size and len(data) >= SIZE.size + SIZE.unpack_from(data)[0]:
         fields = head.unpack_from(data)
         yield fields[-1], fields[1]
@@ -231,7 +231,7 @@ def frames(data: bytes, head: Any) -> Iterator[tuple[int, int]]:
 
 
 def rest(data: bytes) -> bytes:
-    """What follows the whole frames."""
+    """The bytes after the complete frames."""
     while len(data) >= SIZE.size and len(data) >= SIZE.size + SIZE.unpack_from(data)[0]:
         data = data[SIZE.size + SIZE.unpack_from(data)[0] :]
     return data
@@ -272,7 +272,7 @@ def test_where_nobody_ends_it_every_request_that_has_an_answer_gets_it(kinds: li
 
 
 class OneApi(Plugin):
-    """Does the same with requests, or answers, of one API."""
+    """Makes the same decision on all requests, or all responses, of one API."""
 
     def __init__(self, api: Api, way: str) -> None:
         self.api, self.way = api, way

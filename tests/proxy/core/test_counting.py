@@ -36,7 +36,7 @@ class Exchange(NamedTuple):
 
 
 class Counts(Plugin):
-    """Counts Heartbeats without errors, and is told of all others."""
+    """Counts Heartbeats without errors, and gets the outcomes of all others."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.counted = 0
@@ -168,7 +168,7 @@ def test_a_plugin_that_fails_to_count_is_told_of_and_shown_the_answer() -> None:
 
 
 class Watching(Plugin):
-    """Is told of Heartbeats, too."""
+    """Gets the outcomes of Heartbeats, too."""
 
     @on_outcome(HEARTBEAT)
     def ended(self, ctx: Context, outcome: Outcome) -> None:
@@ -193,7 +193,7 @@ def test_nothing_is_counted_where_somebody_else_sees_the_requests(other: Callabl
 
 
 class Trusting(Plugin):
-    """Lets Heartbeats pass that are like the last one, and looks at the answers when it likes."""
+    """Passes Heartbeats that equal the last one, and reads responses if `is_needed`."""
 
     def __init__(self) -> None:
         self.is_needed = False

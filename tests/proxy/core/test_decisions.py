@@ -29,7 +29,7 @@ class Waiter:
 
 
 class Down(Plugin):
-    """Decides this about Heartbeats."""
+    """Makes this decision on Heartbeats."""
 
     def __init__(self, decision: Decision) -> None:
         self.decision = decision
@@ -40,7 +40,7 @@ class Down(Plugin):
 
 
 class Up(Plugin):
-    """Decides this about answers to Heartbeats."""
+    """Makes this decision on Heartbeat responses."""
 
     def __init__(self, decision: Decision) -> None:
         self.decision = decision
@@ -51,7 +51,7 @@ class Up(Plugin):
 
 
 class Holding(Plugin):
-    """Holds Heartbeats, or their answers, until the signal."""
+    """Holds Heartbeats, or their responses, until the signal."""
 
     def __init__(self, signal: Signal) -> None:
         self.signal = signal

@@ -14,7 +14,7 @@ from proxy.core.driving import StepDriver
 
 
 def asking() -> Generator[Step, Any, list[Any]]:
-    """Three steps; what came of each."""
+    """Three steps; gives the result of each."""
     heard = []
     for seconds in range(3):
         try:

@@ -6,7 +6,7 @@ from proxy.core.failure import detached, name_of, raised_at
 
 
 def failing() -> ValueError:
-    """An error that came through frames, and from another error."""
+    """An error with a traceback of several frames, raised from another error."""
     try:
         try:
             raise KeyError("first")

@@ -20,7 +20,7 @@ OURS = HeartbeatRequest(group_id="ours", generation_id=1, member_id="m")
 
 
 class Beside(Plugin):
-    """Asks the broker a question of its own, after a while, between two requests."""
+    """Sends the broker its own request, after a while, between two requests."""
 
     def connected(self, connection: Connection) -> Steps:
         yield Sleep(9)
@@ -42,7 +42,7 @@ class Narrow(Plugin):
 
 
 class Ends(Plugin):
-    """Ends the conversation after a while, in one way or another."""
+    """Ends the conversation after a while, in the given way."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error

@@ -43,7 +43,7 @@ class Answering(Plugin):
 
 
 class Looking(Plugin):
-    """Changes nothing, and remembers what it saw."""
+    """Changes nothing, and remembers the messages that it saw."""
 
     def __init__(self) -> None:
         self.seen: list[Any] = []
@@ -85,7 +85,7 @@ def test_a_reply_goes_up_through_those_that_the_request_had_passed() -> None:
 
 
 class Guarding(Plugin):
-    """Says this of every client that is accepted, and notes that it was asked."""
+    """Makes this decision on every accepted client, and notes that it was called."""
 
     def __init__(self, says: Any = None) -> None:
         self.says = says
@@ -106,7 +106,7 @@ WAITS = object()
 
 
 def asked(*plugins: Plugin) -> tuple[list[Step], Disconnect | None]:
-    """The steps that they take, and what they decide."""
+    """The steps of the handlers, and their decision."""
     steps, taken = arrival_steps(Filters(plugins).accepted, ARRIVAL), []
     while True:
         try:

@@ -55,7 +55,7 @@ BYTES = b"\x00\x01\x03\x04\x05\x0c\x13\x1e\x30\x31\x55\x80\x81\xff aliceCN=,+\\"
 
 
 def der(kind: int, content: bytes, *, long: bool = False) -> bytes:
-    """One element; `long`: with a length that is longer than it should be."""
+    """One DER element; with `long`, its length takes more bytes than it should."""
     size = len(content)
     if size < 0x80 and not long:
         return bytes((kind, size)) + content
@@ -87,7 +87,7 @@ def part(dice: random.Random) -> bytes:
 
 
 def subject(dice: random.Random) -> bytes:
-    """A certificate's subject: parts of one or several attributes, and sometimes with something changed."""
+    """A certificate's subject: parts of one or several attributes, sometimes mutated."""
     parts = [
         der(0x31, b"".join(part(dice) for _ in range(dice.choice((1,) * 40 + (2, 2, 3, 0)))))
         for _ in range(dice.choice((1, 2, 2, 3, 3, 4) * 6 + (0,)))
@@ -97,7 +97,7 @@ def subject(dice: random.Random) -> bytes:
 
 
 class Builder:
-    """Kafka's principals, by one set of rules."""
+    """Kafka's principal builder with one set of mapping rules."""
 
     def __init__(self, kafka: Kafka, rules: str) -> None:
         self._x500 = kafka.gateway.jvm.javax.security.auth.x500.X500Principal
@@ -114,7 +114,7 @@ class Builder:
         self._arguments: Any = kafka.gateway.new_array(kafka.java.lang.Object, 1)
 
     def principal(self, subject: bytes) -> str | None:
-        """Whom Kafka takes a client with such a certificate for."""
+        """Kafka's principal for a client with this certificate."""
         try:
             self._arguments[0] = self._x500(subject)
             return str(self._apply.invoke(self._builder, self._arguments))

@@ -39,7 +39,7 @@ QUESTION = FindCoordinatorRequest(coordinator_keys=["g"])
 
 
 def numbered(frame: bytes) -> bytes:
-    """The same with another correlation id."""
+    """The same frame with another correlation id."""
     return frame[:4] + b"\x7f\0\0\1" + frame[8:]
 
 
@@ -48,7 +48,7 @@ def without_end(frame: bytes) -> bytes:
 
 
 class Adding(Plugin):
-    """Adds to the error of a Heartbeat's answer."""
+    """Adds to the error of a Heartbeat response."""
 
     @on_response(HeartbeatResponse)
     def add(self, ctx: Context, response: HeartbeatResponse) -> Decision:
@@ -255,18 +255,18 @@ def test_questions_of_ours_do_not_cut_into_a_request_that_drips() -> None:
     assert sent(from_client(link, data)) == b""
     assert sent(link.wake(tokens[0])) == b""
     assert sent(link.wake(tokens[1])) == data[:10]
-    assert sent(from_broker(link, answer)) == b""  # the next question waits
+    assert sent(from_broker(link, answer)) == b""  # the next request waits
     assert link.connection.notes["answered"]
     assert sent(link.wake(tokens[2])) == data[10:20]
     assert sent(link.wake(tokens[3])) == data[20:] + asking(QUESTION, 0, 4)
     assert [type(each) for each in from_broker(link, heartbeat_answer(1) + answer)] == [ToClient]
 
 
-# Answers that are late, lost, replaced or doubled.
+# Responses that are late, lost, replaced or doubled.
 
 
 class Late(Plugin):
-    """Holds back answers to Heartbeats for a while."""
+    """Holds back Heartbeat responses for a while."""
 
     @on_response(HeartbeatResponse)
     def hold(self, ctx: Context, response: HeartbeatResponse) -> Steps:
@@ -433,7 +433,7 @@ def test_a_black_hole_may_begin_with_the_connection_or_after_a_while() -> None:
         << PauseBroker()
         >> Time(0)
         << ResumeBroker()
-        >> Time(1)  # nobody waits for it any more
+        >> Time(1)  # no request waits for it any more
         >> FromBroker(metadata_answer(9))
         >> ClientCloses()
         << Close("a black hole")

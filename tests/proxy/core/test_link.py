@@ -28,7 +28,7 @@ class Answering(Plugin):
 
 
 class Ending(Plugin):
-    """Disconnects whoever asks for Metadata."""
+    """Disconnects a client that sends a Metadata request."""
 
     @on_request(MetadataRequest, fields="topics")
     def metadata(self, ctx: Context, request: MetadataRequest) -> Decision:

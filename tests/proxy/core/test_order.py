@@ -28,11 +28,11 @@ from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatRespons
 from proxy.testing import connection, from_broker, from_client
 from tests.proxy.core.frames import answering, heartbeat, heartbeat_answer, metadata, metadata_answer, produce
 
-SLOW = 6  # the error of answers that wait
+SLOW = 6  # the error of responses that wait
 
 
 class Everything(Plugin):
-    """Does with a Heartbeat what its group says, and lets some answers wait."""
+    """Handles a Heartbeat as its group id says, and makes some responses wait."""
 
     @on_request(HeartbeatRequest)
     def down(self, ctx: Context, request: HeartbeatRequest) -> Steps:
@@ -71,7 +71,7 @@ class Simulation:
         self.link = Link(connection(), Filters([Everything()]), Limits(in_flight=3))
         self.from_client = b"".join(KINDS[kind](number) for number, kind in enumerate(kinds))
         self.from_broker = bytearray()
-        self.arrived = bytearray()  # at the broker, not yet a whole frame
+        self.arrived = bytearray()  # at the broker: an incomplete frame
         self.asked: list[int] = []
         self.client = b""
         self.tokens: list[int] = []
@@ -133,7 +133,7 @@ class Simulation:
 
 
 def expected(number: int, kind: str) -> bytes:
-    """The answer to a request of this kind."""
+    """The response to a request of this kind."""
     if kind == "acks 0":
         return b""
     if kind == "metadata":
@@ -142,7 +142,7 @@ def expected(number: int, kind: str) -> bytes:
         return heartbeat_answer(number, SLOW)
     if kind == "reply":
         return heartbeat_answer(number, number % 100)
-    return heartbeat_answer(number, 1)  # to Produce as well: nobody reads it
+    return heartbeat_answer(number, 1)  # to Produce as well: no plugin reads it
 
 
 @settings(max_examples=300)

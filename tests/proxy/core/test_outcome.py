@@ -37,11 +37,11 @@ from tests.proxy.core.frames import (
 )
 
 FUTURE = b"\0\0\0\x0c\0\x12\0\x63%b\0\0\0\0"  # ApiVersions v99
-UNKNOWN = b"\0\0\0\x0c\x03\xe8\0\0%b\0\0\0\0"  # an API that nobody knows
+UNKNOWN = b"\0\0\0\x0c\x03\xe8\0\0%b\0\0\0\0"  # an unknown API
 
 
 class Watching(Plugin):
-    """Notes what it is told and shown."""
+    """Notes outcomes, and the messages that it reads."""
 
     def __init__(self) -> None:
         self.told: list[tuple[int, Outcome]] = []
@@ -58,7 +58,7 @@ class Watching(Plugin):
 
 
 class Reading(Watching):
-    """Reads Heartbeats too, both ways."""
+    """Reads Heartbeats and their responses, too."""
 
     @observe(HeartbeatRequest, fields="group_id")
     def request(self, ctx: Context, request: HeartbeatRequest) -> None:
@@ -70,7 +70,7 @@ class Reading(Watching):
 
 
 class Doing(Plugin):
-    """Does with a Heartbeat what its group says."""
+    """Handles a Heartbeat as its group id says."""
 
     @on_request(HeartbeatRequest)
     def down(self, ctx: Context, request: HeartbeatRequest) -> Steps:
@@ -106,7 +106,7 @@ def play(link: Link, *frames: bytes) -> list[Command]:
 
 
 def woken(link: Link, commands: list[Command]) -> None:
-    """The others had their turns."""
+    """Other connections had their turns: wake the link."""
     while tokens := [command.token for command in commands if isinstance(command, Wake)]:
         commands = [command for token in tokens for command in link.wake(token)]
 
@@ -248,7 +248,7 @@ def test_an_observer_of_some_apis_is_told_of_no_others() -> None:
 
 
 class Remembering(Plugin):
-    """Lets pass unread what is equal to a Produce request that it saw, as an ACL does."""
+    """Passes Produce requests unread that equal one that it saw, as an ACL plugin does."""
 
     def __init__(self) -> None:
         self.known: dict[bytes, Context] = {}
@@ -267,7 +267,7 @@ class Remembering(Plugin):
 
 
 class Answers(Plugin):
-    """Notes the contexts of the answers that it sees."""
+    """Notes the contexts of the responses that it sees."""
 
     def __init__(self) -> None:
         self.seen: list[Context] = []
@@ -292,7 +292,7 @@ def test_each_request_has_a_context_of_its_own_also_where_it_passed_unread(other
 
 
 class Topics(Watching):
-    """Reads the topics of Produce requests, and notes them where the outcome finds them."""
+    """Reads the topics of Produce requests, and keeps them in the notes for the outcome."""
 
     def __init__(self) -> None:
         super().__init__()

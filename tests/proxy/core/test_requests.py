@@ -40,7 +40,7 @@ BOOM = ValueError("boom")
 
 
 class EmitAny(Emit):
-    """Tells whatever it is."""
+    """Equals every Emit, whatever its event."""
 
     def __init__(self) -> None:
         super().__init__(None)  # type: ignore[arg-type]
@@ -50,7 +50,7 @@ class EmitAny(Emit):
 
 
 class Handling(Plugin):
-    """Does with Heartbeats what the test says."""
+    """Handles Heartbeats as the test says."""
 
     def __init__(self, do: Any) -> None:
         self.do = do
@@ -66,7 +66,7 @@ class Handling(Plugin):
 
 
 class Waiting(Plugin):
-    """Lets Heartbeats wait."""
+    """Makes Heartbeats wait."""
 
     @on_request(HeartbeatRequest)
     def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
@@ -95,7 +95,7 @@ class Failing(Plugin):
 
 
 class Newer(Plugin):
-    """Answers ApiVersions requests of the future."""
+    """Answers ApiVersions requests of unknown versions."""
 
     @on_unsupported(ApiVersionsRequest)
     def unknown(self, ctx: Context) -> Decision:
@@ -219,7 +219,7 @@ def test_acks_0_is_answered_by_nobody_even_when_a_handler_replies() -> None:
 
 
 class Knowing(Plugin):
-    """Lets a heartbeat pass, and after it all that are equal to it, without being called again."""
+    """Passes a Heartbeat, and then all equal ones without being called again."""
 
     counts = False
 
@@ -268,7 +268,7 @@ def test_a_request_passes_unread_that_all_plugins_know() -> None:
 def test_a_sample_that_plugins_share_has_what_each_noted_itself() -> None:
     plugins = Noting("one"), Noting("two")
     link = Link(connection(), Filters(plugins))
-    for plugin in plugins:  # each knows another request that was like it
+    for plugin in plugins:  # each plugin knows another equal request
         notes = dict.fromkeys(plugins, plugin.name)
         plugin.known[heartbeat(0)[12:]] = Context(link.connection, HEARTBEAT, 4, 1, notes, 0)
     from_client(link, heartbeat(1))
@@ -286,7 +286,7 @@ def test_of_plugins_that_count_what_passes_nobody_is_asked() -> None:
 
 
 class Noting(Knowing):
-    """One with a name."""
+    """A plugin with a name."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -294,20 +294,20 @@ class Noting(Knowing):
 
 
 class Counting(Knowing):
-    """What it lets pass changes what it lets pass next."""
+    """A request that it passes changes its later decisions."""
 
     counts = True
 
 
 class Unknowing(Knowing):
-    """Knows nothing."""
+    """Has no fast path."""
 
     def handlers(self, position: int = 0) -> Iterator[Handler]:
         yield Handler(self.heartbeat, Wish(Request, HeartbeatRequest, None), position)
 
 
 class Beginnings(Knowing):
-    """Lets all pass that begin as one that passed, as far as to the end of the group."""
+    """Passes all requests that begin like one that passed, up to the end of the group id."""
 
     def passed(self, ctx: Context, frame: memoryview, body: int) -> Beginning:  # type: ignore[override]
         return Beginning(end_finder(HeartbeatRequest, 4, "group_id")(frame, body))
@@ -337,7 +337,7 @@ def test_how_requests_begin_that_pass_is_asked_again(how: str) -> None:
 
 
 class Endings(Beginnings):
-    """Lets pass of these what ends as the one that passed did."""
+    """Passes only those of them that also end like the one that passed."""
 
     def passed(self, ctx: Context, frame: memoryview, body: int) -> Beginning:  # type: ignore[override]
         begins = super().passed(ctx, frame, body)
@@ -393,7 +393,7 @@ def test_what_another_handler_wants_to_see_is_read_whoever_knows_it() -> None:
 
 
 class Answered(Knowing):
-    """Is asked whether it needs the answers, or says for whose it need not be asked."""
+    """Decides for each response whether it needs it (`is_needed`), or settles that once for equal requests."""
 
     def __init__(self, *, settled: bool) -> None:
         super().__init__()
@@ -443,7 +443,7 @@ def test_bytes_after_a_request_are_ignored_and_pass_with_it() -> None:
 
 
 class Last(Plugin):
-    """Lets a request pass, and nothing after it."""
+    """Passes one request, and ends the connection after it."""
 
     @on_request(ProduceRequest, fields="acks")
     def produce(self, ctx: Context, request: ProduceRequest) -> Decision:
@@ -491,7 +491,7 @@ def test_a_request_that_begins_like_the_last_one_is_taken_for_no_other() -> None
         from_client(link, frame)
     assert [slot[0] for slot in link.inflight.slots] == [1, 2, 4, 6, 7]
     whole = produce(8, -1)
-    short = (16).to_bytes(4, "big") + whole[4:20]  # ends within its acks; what follows would complete them
+    short = (16).to_bytes(4, "big") + whole[4:20]  # it ends within its acks; the next bytes would complete these
     given = from_client(link, short + whole[20:] * 2)
     assert any(isinstance(command, Emit) for command in given)
     assert len(link.inflight.slots) == 5

@@ -45,7 +45,7 @@ class Advertising(Plugin):
 
 
 class Delaying(Plugin):
-    """Lets answers to Heartbeats wait."""
+    """Makes Heartbeat responses wait."""
 
     @on_response(HeartbeatResponse)
     def heartbeat(self, ctx: Context, response: HeartbeatResponse) -> Steps:
@@ -55,7 +55,7 @@ class Delaying(Plugin):
 
 
 class Doing(Plugin):
-    """Does with answers to Heartbeats what the test says."""
+    """Handles Heartbeat responses as the test says."""
 
     def __init__(self, do: Any) -> None:
         self.do = do
@@ -69,7 +69,7 @@ class Doing(Plugin):
 
 
 class Noting(Plugin):
-    """Notes on the request what it needs for the response."""
+    """Keeps data of the request in the notes, for the response."""
 
     @on_request(HeartbeatRequest, fields="group_id")
     def before(self, ctx: Context, request: HeartbeatRequest) -> None:
@@ -82,7 +82,7 @@ class Noting(Plugin):
 
 
 class Counting(Plugin):
-    """Sees every answer, and adds four to its error."""
+    """Handles every response, and adds four to its error."""
 
     @on_response(HeartbeatResponse)
     def after(self, ctx: Context, response: HeartbeatResponse) -> Decision:
@@ -152,7 +152,7 @@ def test_what_was_noted_on_the_request_is_there_with_its_answer() -> None:
 
 
 class Choosing(Plugin):
-    """Needs to see only the answers to requests of one group. It is bytes that the answer of the other consists of."""
+    """Needs only the responses to requests of one group, and changes these."""
 
     def handlers(self, position: int = 0) -> Iterator[Handler]:
         yield Handler(self.before, Wish(Request, HeartbeatRequest, None), position)

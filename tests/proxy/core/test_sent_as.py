@@ -51,7 +51,7 @@ class As(Plugin):
 
 
 class Reading(Plugin):
-    """Notes what it sees of Heartbeats, and what becomes of all requests."""
+    """Notes the Heartbeats that it reads, and the outcomes of all requests."""
 
     def __init__(self, decision: Decision = None) -> None:
         self.decision = decision
@@ -62,7 +62,7 @@ class Reading(Plugin):
     @on_response(HeartbeatResponse, fields="error_code")
     def answer(self, ctx: Context, response: HeartbeatResponse) -> Decision:
         self.seen.append((ctx.version, response.error_code))
-        response.error_code = 99  # says nothing by itself
+        response.error_code = 99  # this alone changes nothing without a decision
         return self.decision
 
     @observe(HeartbeatResponse, fields="error_code")
@@ -108,7 +108,7 @@ def test_the_clients_own_version_is_no_other() -> None:
         Playbook(As(4))
         >> FromClient(beat(1, 4))
         << ToBroker(beat(1, 4))
-        >> FromBroker(b"\0\0\0\5\0\0\0\1\0")  # nobody reads it
+        >> FromBroker(b"\0\0\0\5\0\0\0\1\0")  # no plugin reads it
         << ToClient(b"\0\0\0\5\0\0\0\1\0")
     )
 

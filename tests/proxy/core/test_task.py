@@ -22,7 +22,7 @@ ASK = Ask(MetadataRequest(topics=[]))
 
 
 class Stepping(Plugin):
-    """Takes the steps that a test wants, and answers with how many there were."""
+    """Takes the steps of a test, and answers with their number."""
 
     def __init__(self, *steps: Any) -> None:
         self.steps = steps
@@ -67,7 +67,7 @@ def test_a_sleep_that_is_over_twice_wakes_once() -> None:
 
 
 def calling(*steps: Call) -> tuple[Link, Stepping, Perform]:
-    """A link that waits for the first of these."""
+    """A link that waits for the first of these steps."""
     plugin = Stepping(*steps)
     link = Link(connection(), Filters([plugin]))
     (perform,) = (each for each in from_client(link, heartbeat(1)) if isinstance(each, Perform))

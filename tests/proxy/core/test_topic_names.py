@@ -52,7 +52,7 @@ def test_many_topics_are_asked_for_in_portions_and_only_so_many_for_one_request(
 
 
 def asked(steps: Any, topics: dict[str, bytes]) -> tuple[list[int], Any]:
-    """About how many topics each question is, and what comes of the answers."""
+    """The number of topics in each request, and the result of the responses."""
     portions: list[int] = []
     answer = None
     while True:
@@ -76,7 +76,7 @@ def test_the_oldest_are_forgotten_where_there_are_too_many(monkeypatch: pytest.M
 
 
 def answer(steps: object, response: MetadataResponse) -> object:
-    """What the steps come to once they have their answer."""
+    """The result of the steps with this response."""
     try:
         steps.send(response)  # type: ignore[attr-defined]
     except StopIteration as end:

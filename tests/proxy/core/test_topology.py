@@ -61,7 +61,7 @@ def test_one_broker_more_than_there_may_be_is_told_as_nobody_until_another_is_fo
         topology.learn(node_id, "kafka", 9092 + node_id)
     assert topology.brokers.keys() == {1, 2}
     assert [(each.node_id, each.over) for each in refused] == [(3, True)]
-    assert topology.learn(2, "elsewhere", 9092) == Endpoint("proxy", 9195)  # it is known
+    assert topology.learn(2, "elsewhere", 9092) == Endpoint("proxy", 9195)  # the broker is known
     topology.forget(1)
     assert topology.learn(3, "kafka", 9095) == Endpoint("proxy", 9196)
 

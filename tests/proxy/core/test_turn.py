@@ -31,7 +31,7 @@ class Refusing(Plugin):
 
 
 class Patient(Plugin):
-    """Takes its time for a Heartbeat."""
+    """Gives others a turn before it lets a Heartbeat pass."""
 
     @on_request(HeartbeatRequest)
     def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
@@ -40,7 +40,7 @@ class Patient(Plugin):
 
 
 class Topics(Plugin):
-    """Does with Metadata what the test says."""
+    """Handles Metadata as the test says."""
 
     def __init__(self, do: Any, answer: Any = None) -> None:
         self.do, self.answer = do, answer
@@ -57,7 +57,7 @@ class Topics(Plugin):
 
 
 class Looking(Plugin):
-    """Asks for all topics before a Heartbeat may pass."""
+    """Asks the broker for all topics before a Heartbeat may pass."""
 
     def __init__(self) -> None:
         self.seen: list[Any] = []

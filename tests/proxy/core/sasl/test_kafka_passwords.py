@@ -81,7 +81,7 @@ def said_first(dice: random.Random) -> bytes:
 
 
 class Proof:
-    """What a client answers who knows the password, as Kafka would sign it."""
+    """The answer of a client that knows the password, signed as Kafka expects."""
 
     def __init__(self, servers: Servers, mechanism: str) -> None:
         credential = servers.credential(mechanism)
@@ -91,7 +91,7 @@ class Proof:
         self._stored = hashlib.new(self._name, self._key).digest()
 
     def final(self, dice: random.Random, first: bytes, answer: bytes) -> bytes:
-        """The final message; now and then with something changed."""
+        """The final message, sometimes mutated."""
         header, bare = first[:3], first[3:]
         if first.startswith(b"n,a="):
             end = first.index(b",", 4) + 1

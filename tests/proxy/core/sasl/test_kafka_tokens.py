@@ -96,7 +96,7 @@ def unsigned(dice: random.Random) -> str:
 
 
 def said(dice: random.Random, kind: str) -> bytes:
-    """A first message: with one token, or two, or with something changed."""
+    """A first message with one token or two, sometimes mutated."""
     tokens = [(signed if kind == "OAUTHBEARER" else unsigned)(dice) for _ in range(dice.choice((1,) * 18 + (2,)))]
     keys = [dice.choice(["auth"] * 60 + ["Auth", "AUTH", "aut", "auth "]) for _ in tokens]
     pairs = [
@@ -126,7 +126,7 @@ def test_tokens_are_read_as_kafka_reads_them(servers: Servers, kind: str, count:
 @pytest.mark.parametrize("kind", ["OAUTHBEARER", "unsecured"])
 @pytest.mark.parametrize("count", COUNTS)
 def test_the_proxy_takes_a_token_only_for_whom_kafka_takes_it(servers: Servers, kind: str, count: int) -> None:
-    """Where it is the authority itself, by the same keys."""
+    """The proxy verifies tokens itself here, with the same keys."""
     dice, met = random.Random(14), Counter[str]()
     judge = TokenValidator((lambda: ISSUER.keys) if kind == "OAUTHBEARER" else None, audience=("kafka",), skew=0.0)
     for _ in range(count):
@@ -148,7 +148,7 @@ def test_the_proxy_takes_a_token_only_for_whom_kafka_takes_it(servers: Servers, 
 
 
 def test_there_is_something_to_be_told_apart(servers: Servers) -> None:
-    """Kafka takes the last of two tokens, the second after a first that it refused, and trims what it finds."""
+    """Kafka uses the last of two tokens, accepts a second token after a refused one, and trims names."""
     now = time.time()
     hers, forged = ISSUER.token(now), Issuer().token(now, sub="admin")
     message = b"n,,\x01auth=Bearer %b\x01auth=Bearer %b\x01\x01"

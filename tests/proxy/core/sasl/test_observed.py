@@ -113,7 +113,7 @@ def test_the_broker_says_yes_at_the_end(mechanism: str, talk: list[bytes]) -> No
     ],
 )
 def test_a_yes_to_nothing_is_none(mechanism: str, talk: list[bytes]) -> None:
-    """What came before it went as it should; the last answer is one that no such server gives."""
+    """The messages before it are valid; no server of this mechanism gives the last response."""
     exchange = ObservedExchange(mechanism)
     if len(talk) % 2:
         talk = [b"", *talk]
