@@ -5,9 +5,9 @@ taken again before a broker binds it. A port is not given again soon, because it
 
 A port is often given long before it is bound, and workers share their ports with any process (SO_REUSEPORT): two runs
 on one machine would not notice that they have the same port. So each given port is locked in a file that all runs
-share (`fcntl`), as long as its process lives. The processes of one run (`-n`) have separate parts of the range: a broker
-of one process may be down for a moment while another looks for ports. The fixture `kafka_faults` uses other ports
-(`chaos/fixture/ports.py`).
+share (`fcntl`), as long as its process lives. The processes of one run (`-n`) have separate parts of the range: a
+broker of one process may be down for a moment while another looks for ports. The fixture `kafka_faults` uses other
+ports (`chaos/fixture/ports.py`).
 
 A port is free only if no process has it at any address: a proxy that binds 0.0.0.0 would meet a broker at 127.0.0.11.
 
