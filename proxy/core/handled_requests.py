@@ -133,7 +133,12 @@ class HandledRequests(Handling):
                 leaving = Leaving(pieces, manners)
                 if leaving.is_intact:
                     yield from self._show(wanted, reply.message)
-                ends, how = (leaving.cut.reason, leaving.cut.how) if leaving.cut else (reply.end, How.CLOSE)
+                ends, how = reply.end, How.CLOSE
+                if leaving.cut is not None:
+                    by, why = By.NOBODY, leaving.cut.reason
+                    ends, how = leaving.cut.reason, leaving.cut.how
+                elif not leaving.size:
+                    by, why = By.NOBODY, wanted.ctx.who("Raw")
                 steps = leaving if leaving.takes_time else None
                 return Verdict([leaving.data], by, why, ends, how, leaving=steps)
             yield from self._show(wanted, reply.message)

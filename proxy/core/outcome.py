@@ -133,7 +133,9 @@ class Outcomes:
                 self.failed(observer, ctx.api, ctx.version, error)
 
     def _outcome(self, ctx: Context, by: By, why: str | None, left: float | None, size: int) -> Outcome:
-        answered = None if by is NOBODY else (left if ctx.answered is None else ctx.answered)
+        answered = left if ctx.answered is None else ctx.answered
+        if by is NOBODY:  # an answer that was cut, or dropped, is none
+            answered, size = None, 0
         assert ctx.came is not None
         return Outcome(by, why, ctx.came, ctx.sent, answered, left, ctx.request_bytes, size, ctx.decisions)
 

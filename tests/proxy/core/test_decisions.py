@@ -217,3 +217,19 @@ def test_each_has_one_outcome(plugin: type[Any], decision: Decision, by: By) -> 
     if not link.closed:
         from_broker(link, heartbeat_answer(1))
     assert watching.by == [(1, by)]
+
+
+@pytest.mark.parametrize(
+    ("manner", "told"),
+    [
+        (Raw(ODD), (By.PLUGIN, "Down.heartbeat", len(ODD))),
+        (Raw(b""), (By.NOBODY, "Up.heartbeat", 0)),
+        (Cut(9, "a fault"), (By.NOBODY, "a fault", 0)),
+    ],
+)
+def test_an_answer_of_a_plugin_that_is_cut_or_dropped_is_none(manner: Decision, told: tuple[By, str, int]) -> None:
+    watching = Watching()
+    reply = Reply(HeartbeatResponse(error_code=7))
+    from_client(Link(connection(), Filters([Up(manner), Down(reply), watching])), heartbeat(1))
+    ((_, outcome),) = watching.told
+    assert (outcome.by, outcome.why, outcome.response_bytes) == told
