@@ -6,15 +6,16 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from plugins.audit.contents import segment_lines
 from plugins.audit.segments import segments
 from proxy.protocol.api import APIS
-from tests.plugins.audit.ledger import Comparison, LedgerRelay, compare
+from tests.plugins.audit.ledger import Comparison, Event, LedgerRelay, compare
+from tests.plugins.faults.kinds import fault_of, in_yaml, kinds
 from tests.real.ports import free_block
 from tests.real.process import Program
 
@@ -27,19 +28,31 @@ clusters:
 listeners:
   clients: {{cluster: main, bind: "{bound}:{port}", advertise: {advertised}}}
 workers: {workers}
+limits: {{drain: 1s}}
 plugins:
   - audit: {{journal: journal}}
 {more}"""
-FAULTS = """\
-seed: 7
-faults:
-  - {name: slow, match: {api: [Produce, Fetch, Metadata]}, when: {probability: 0.02}, do: {delay: 5ms}}
-  - {name: no, match: {api: Produce}, when: {probability: 0.02}, do: {error: NOT_ENOUGH_REPLICAS}}
-  - {name: gone, match: {api: [Produce, Fetch]}, when: {probability: 0.005}, do: {disconnect: before_broker}}
-  - {name: lost-ack, match: {api: Produce}, when: {probability: 0.005}, do: {disconnect: after_broker}}
-  - {name: busy, match: {api: Fetch}, when: {probability: 0.02}, do: {throttle: 10ms}}
-  - {name: nothing, match: {api: Fetch}, when: {probability: 0.02}, do: empty}
-"""
+SELDOM = {"Produce": 0.02, "Fetch": 0.1}  # probabilities for APIs with many requests
+USUAL = 0.3
+TIMES = 2  # that each fault fires
+ROUNDS = 20  # in which all records are read
+
+
+def every_kind_of_fault(seed: int) -> str:
+    """A file with each kind of fault, at random."""
+    rules = []
+    for position, kind in enumerate(kinds()):
+        fault = fault_of(kind)
+        apis = () if fault.do.effect.of_connections else {api.name for api in fault.apis}
+        probability = min((chance for api, chance in SELDOM.items() if api in apis), default=USUAL)
+        when = f"{{probability: {probability}, times: {TIMES}}}"
+        rules.append(f"  - {{name: {fault_name(position, kind)}, when: {when}, do: {in_yaml(kind)}}}\n")
+    return f"seed: {seed}\nfaults:\n{''.join(rules)}"
+
+
+def fault_name(position: int, kind: str) -> str:
+    """What this file calls a fault."""
+    return f"{position}-{kind.partition(':')[0]}"
 
 
 class AuditedProxy:
@@ -69,11 +82,14 @@ class AuditedProxy:
         self.program = Program("doorkeeper", [sys.executable, "-m", "proxy", "run", str(file)], folder / "log")
         self.program.expect('"ready"', within=SECONDS)
 
+    def events(self) -> list[Event]:
+        """Stop the proxy, and read its journal."""
+        self.program.stop()
+        return [json.loads(line) for path in segments(self.journal) for line in segment_lines(path)]
+
     def compared(self) -> Comparison:
         """Stop the proxy, and compare its journal with the ledger."""
-        self.program.stop()
-        lines = (line for path in segments(self.journal) for line in segment_lines(path))
-        return compare(self.ledger.pages, map(json.loads, lines), KEYS)
+        return compare(self.ledger.pages, self.events(), KEYS)
 
 
 @contextmanager
@@ -115,3 +131,66 @@ def work(there: AuditedProxy, requests: int, *, without_answer: bool = False) ->
         read += message is not None and message.error() is None
     assert read >= requests
     consumer.close()
+
+
+class EnduringReader:
+    """A consumer of a group that is replaced if it cannot go on.
+
+    It is never closed: after some faults librdkafka does not return from that.
+    """
+
+    def __init__(self, settings: Mapping[str, str | int]) -> None:
+        self._settings = {
+            **settings,
+            "auto.offset.reset": "earliest",
+            "auto.commit.interval.ms": 100,
+            "session.timeout.ms": 6000,
+            "heartbeat.interval.ms": 100,
+        }
+        self._consumer = self._new()
+
+    def _new(self) -> Consumer:
+        consumer = Consumer(self._settings)
+        consumer.subscribe(["orders"])
+        return consumer
+
+    def poll(self, seconds: float) -> bool:
+        """Whether a record came within this time."""
+        message = self._consumer.poll(seconds)
+        error = message.error() if message else None
+        if error is not None and error.fatal():
+            self._consumer = self._new()
+        return message is not None and error is None
+
+
+def endure(there: AuditedProxy, requests: int) -> None:
+    """Clients write, alone and in transactions, and read, whatever faults do to them. Nothing is expected of them."""
+    settings = {**there.settings, "socket.timeout.ms": 1000, "batch.num.messages": 1, "linger.ms": 0}
+    producer = Producer({**settings, "retry.backoff.ms": 20, "message.timeout.ms": 10_000})
+    reader = EnduringReader({**settings, "group.id": f"enduring-{there.port}"})
+    for number in range(requests):
+        producer.produce("orders", b"%d" % number)
+        producer.poll(0)
+        if number % 10 == 0:
+            reader.poll(0)
+        if number % 100 == 0:
+            transaction({**settings, "transactional.id": f"enduring-{there.port}"})
+    producer.flush(SECONDS)
+    while reader.poll(3.0):
+        pass
+    alone = Consumer({**settings, "group.id": "none", "enable.auto.commit": False})
+    for _ in range(ROUNDS):  # all faults of Fetch need some requests
+        alone.assign([TopicPartition("orders", partition, 0) for partition in range(3)])
+        while alone.poll(0.2):
+            pass
+
+
+def transaction(settings: Mapping[str, str | int]) -> None:
+    """Write two records in a transaction, which may fail."""
+    producer = Producer(dict(settings))
+    with suppress(KafkaException):
+        producer.init_transactions(3)
+        producer.begin_transaction()
+        for number in range(2):
+            producer.produce("orders", b"%d" % number)
+        producer.commit_transaction(3)

@@ -1,9 +1,9 @@
 """A ledger of clients' real requests, kept by a relay between them and the proxy. It shares no code with the journal.
 
-It reads the heads of frames: the API, the correlation id, the connection, and whether a response came. The relay's
-source port is the client's port in the journal, so each event can be compared with one entry. Ports are reused, also
-at the same time towards another port of the proxy. So a connection of the journal belongs to the page with its port
-that differs from it in the fewest requests.
+It keeps all frames and reads their heads: the API, the correlation id, the connection, and whether a response came.
+Kafka's own classes read the rest (`tests/real/outcomes.py`). The relay's source port is the client's port in the
+journal, so each event can be compared with one entry. Ports are reused, also at the same time towards another port of
+the proxy. So a connection of the journal belongs to the page with its port that differs from it in the fewest requests.
 """
 
 from __future__ import annotations
@@ -18,19 +18,23 @@ from tests.real.threaded_relay import Read, ThreadedRelay
 
 HEAD = struct.Struct(">ihhi")  # size, api key, version, correlation id
 NUMBER = struct.Struct(">ii")  # size, correlation id
+LARGEST = 100 << 20  # bytes of a frame
 
 Done = tuple[int, int, int, int]  # the client's port, api, version and correlation id
-Told = dict[Done, list[str]]  # the outcomes of requests, in the order of the journal
+Event = dict[str, Any]
+Told = dict[Done, list[Event]]  # the events of requests, in the order of the journal
 
 
 @dataclass
 class Entry:
-    """One request. `answered`: its response passed the relay."""
+    """One request. `answered`: its response passed the relay. The frames are empty until they have passed whole."""
 
     api: int
     version: int
     number: int
     answered: bool = False
+    request: bytes = b""
+    response: bytes = b""
 
 
 @dataclass(eq=False)
@@ -50,10 +54,14 @@ class LedgerPage:
         self.entries.append(entry)
         self.waiting.setdefault(number, []).append(entry)
 
-    def answered(self, head: bytes) -> None:
-        waiting = self.waiting.get(NUMBER.unpack(head)[1])
+    def sent(self, frame: bytes) -> None:
+        self.entries[-1].request = frame
+
+    def answered(self, frame: bytes) -> None:
+        waiting = self.waiting.get(NUMBER.unpack_from(frame)[1])
         if waiting:
-            waiting.pop(0).answered = True
+            entry = waiting.pop(0)
+            entry.answered, entry.response = True, frame
 
     def reading(self, read: Read) -> Read:
         """The same reader, which also notes a reset by the client."""
@@ -69,33 +77,37 @@ class LedgerPage:
         return Counter((port, entry.api, entry.version, entry.number) for entry in self.entries)
 
 
-class FrameHeads:
-    """Finds the heads of frames in a stream, however it is split. `whole`: a frame counts once all of it has passed."""
+def ignore(data: bytes) -> None:
+    """Do nothing with these bytes."""
 
-    def __init__(self, size: int, tell: Any, *, whole: bool) -> None:
-        self._size, self._tell, self._whole = size, tell, whole
-        self._head = b""
-        self._left = 0
+
+class Frames:
+    """Finds frames in a stream, however it is split. `begun` gets their heads, of `size` bytes; `ended` whole frames.
+
+    Behind a size that no frame has, there are none.
+    """
+
+    def __init__(self, size: int, *, begun: Read = ignore, ended: Read = ignore) -> None:
+        self._size, self._begun, self._ended = size, begun, ended
+        self._frame = bytearray()
+        self._is_over = False
 
     def read(self, data: bytes) -> None:
-        while data:
-            if self._left:
-                taken = min(self._left, len(data))
-                self._left, data = self._left - taken, data[taken:]
-            else:
-                missing = self._size - len(self._head)
-                self._head, data = self._head + data[:missing], data[missing:]
-                if len(self._head) < self._size:
-                    return
-                self._left = 4 + int.from_bytes(self._head[:4]) - self._size
-                if not self._whole:
-                    self._tell(self._head)
-            if not self._left and len(self._head) == self._size:
-                if self._whole:
-                    self._tell(self._head)
-                self._head = b""
-            elif not self._whole and len(self._head) == self._size:
-                self._head = b""
+        while data and not self._is_over:
+            had = len(self._frame)
+            taken = data[: self._wanted() - had]
+            self._frame += taken
+            data = data[len(taken) :]
+            if had < self._size <= len(self._frame):
+                self._begun(bytes(self._frame))
+                self._is_over = not self._size <= self._wanted() <= LARGEST
+            if len(self._frame) == self._wanted() >= self._size:
+                self._ended(bytes(self._frame))
+                self._frame.clear()
+
+    def _wanted(self) -> int:
+        """The size of the frame, or of its head while that is not whole."""
+        return 4 + int.from_bytes(self._frame[:4]) if len(self._frame) >= self._size else self._size
 
 
 class LedgerRelay(ThreadedRelay):
@@ -108,7 +120,8 @@ class LedgerRelay(ThreadedRelay):
     def readers(self, port: int) -> tuple[Read, Read]:
         page = LedgerPage()
         self.pages[port].append(page)
-        asked, answered = FrameHeads(12, page.asked, whole=False), FrameHeads(8, page.answered, whole=True)
+        asked = Frames(HEAD.size, begun=page.asked, ended=page.sent)
+        answered = Frames(NUMBER.size, ended=page.answered)
         return page.reading(asked.read), page.reading(answered.read)
 
 
@@ -116,7 +129,8 @@ class LedgerRelay(ThreadedRelay):
 class Comparison:
     """The requests of a ledger and a journal; each is in `both`, or in only one of them.
 
-    `holes` are answered requests of the ledger that the journal lacks, although it has a later one of the connection.
+    `pairs` are the answered ones that are in both, with their events. `holes` are answered requests of the ledger that
+    the journal lacks, although it has a later one of the connection.
     """
 
     both: Counter[Done]
@@ -124,6 +138,7 @@ class Comparison:
     only_journal: Counter[Done]
     other_outcome: list[tuple[Done, str]]
     holes: list[Entry]
+    pairs: list[tuple[Entry, Event]] = field(default_factory=list)
 
     def hold(self, page: LedgerPage, port: int, told: Told) -> None:
         """Compare the journal's events of one connection with its page of the ledger."""
@@ -137,16 +152,17 @@ class Comparison:
             self.holes += lost
             lost = []
             self.both[done] += 1
-            outcome = told[done].pop(0)
+            event = told[done].pop(0)
+            outcome = event["outcome"]
+            if entry.answered:
+                self.pairs.append((entry, event))
             is_unseen = page.was_reset and not entry.answered
             if (outcome == "answered") is not entry.answered and not is_unseen:
                 self.other_outcome.append((done, outcome))
-        self.only_journal.update({done: len(outcomes) for done, outcomes in told.items() if outcomes})
+        self.only_journal.update({done: len(events) for done, events in told.items() if events})
 
 
-def compare(
-    pages: Mapping[int, Sequence[LedgerPage]], events: Iterable[dict[str, Any]], keys: dict[str, int]
-) -> Comparison:
+def compare(pages: Mapping[int, Sequence[LedgerPage]], events: Iterable[Event], keys: dict[str, int]) -> Comparison:
     """Compare a journal's requests with a ledger, connection by connection. `keys`: the API keys by name."""
     connections: dict[tuple[Any, ...], Told] = {}
     for event in events:
@@ -154,12 +170,12 @@ def compare(
             port = event["client_port"]
             told = connections.setdefault((port, event["instance"], event["worker"], event["connection"]), {})
             done = port, keys[event["api"]], event["api_version"], event["correlation_id"]
-            told.setdefault(done, []).append(event["outcome"])
+            told.setdefault(done, []).append(event)
     came = Comparison(Counter(), [], Counter(), [], [])
     left = {port: list(there) for port, there in pages.items()}
     asked = {page: page.asked_for(port) for port, there in pages.items() for page in there}
     for (port, *_), told in connections.items():
-        numbers = Counter({done: len(outcomes) for done, outcomes in told.items()})
+        numbers = Counter({done: len(events) for done, events in told.items()})
         # The page with the fewest differences, counting requests of either side alone.
         page = min(
             left.get(port, ()), key=lambda it: (asked[it] - numbers + (numbers - asked[it])).total(), default=None

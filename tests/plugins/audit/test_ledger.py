@@ -16,10 +16,20 @@ from confluent_kafka import Producer
 
 from plugins.audit.verify import verify
 from proxy.cli.demo.stage import addresses
-from tests.plugins.audit.audited import FAULTS, KEYS, SECONDS, audited, work
-from tests.plugins.audit.ledger import Entry, FrameHeads, LedgerPage, compare
+from tests.plugins.audit.audited import KEYS, SECONDS, audited, work
+from tests.plugins.audit.ledger import Entry, Frames, LedgerPage, compare
 
 REQUESTS = int(os.environ.get("DOORKEEPER_LEDGER", "1000"))
+FAULTS = """\
+seed: 7
+faults:
+  - {name: slow, match: {api: [Produce, Fetch, Metadata]}, when: {probability: 0.02}, do: {delay: 5ms}}
+  - {name: no, match: {api: Produce}, when: {probability: 0.02}, do: {error: NOT_ENOUGH_REPLICAS}}
+  - {name: gone, match: {api: [Produce, Fetch]}, when: {probability: 0.005}, do: {disconnect: before_broker}}
+  - {name: lost-ack, match: {api: Produce}, when: {probability: 0.005}, do: {disconnect: after_broker}}
+  - {name: busy, match: {api: Fetch}, when: {probability: 0.02}, do: {throttle: 10ms}}
+  - {name: nothing, match: {api: Fetch}, when: {probability: 0.02}, do: empty}
+"""
 TOLD = {
     "kind": "request",
     "instance": "a",
@@ -52,7 +62,10 @@ def test_each_request_is_told_once_with_its_outcome(tmp_path: Path, brokers: dic
 
 
 def test_faults_at_random_are_told_right_too(tmp_path: Path, brokers: dict[int, str]) -> None:
-    """What the proxy never read, since it ended the connection before, is in the ledger alone, and has no answer."""
+    """What the proxy never read, since it ended the connection before, is in the ledger alone, and has no answer.
+
+    Every kind of fault is tried on real brokers: `tests/real/test_audit.py`.
+    """
     (tmp_path / "faults.yaml").write_text(FAULTS)
     with audited(tmp_path, brokers, more="  - faults: {rules: faults.yaml}\n") as there:
         work(there, REQUESTS)
@@ -126,12 +139,13 @@ def test_connections_that_come_from_one_port_are_told_apart(order: tuple[int, ..
 
 
 def test_frames_are_found_however_a_stream_is_cut() -> None:
-    frames = b"".join(
-        (8 + size).to_bytes(4) + b"\0\0\0\t" + number.to_bytes(4) + b"x" * size for number, size in FRAMES
-    )
+    frames = [(8 + size).to_bytes(4) + b"\0\0\0\t" + number.to_bytes(4) + b"x" * size for number, size in FRAMES]
+    stream = b"".join(frames)
     for step in (1, 3, 1000):
-        heads: list[bytes] = []
-        reader = FrameHeads(12, heads.append, whole=False)
-        for start in range(0, len(frames), step):
-            reader.read(frames[start : start + step])
-        assert [int.from_bytes(head[8:]) for head in heads] == [1, 2, 3]
+        begun: list[bytes] = []
+        ended: list[bytes] = []
+        reader = Frames(12, begun=begun.append, ended=ended.append)
+        for start in range(0, len(stream), step):
+            reader.read(stream[start : start + step])
+        assert begun == [frame[:12] for frame in frames]
+        assert ended == frames

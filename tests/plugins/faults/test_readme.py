@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import get_args
 
 from plugins.faults.action import FaultAction
-from plugins.faults.effect import Effect, FaultSide
+from plugins.faults.effect import FaultSide
 from plugins.faults.model import FORM
 from rules.when import When
+from tests.plugins.faults.kinds import PAGE, fault_of, kinds
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "plugins/faults/README.md").read_text(encoding="utf-8")
 FENCED = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -23,29 +23,15 @@ def test_every_file_of_faults_on_a_page_is_right() -> None:
         assert FORM.examine(text, "faults.yaml", {}).usable().faults
 
 
-ROW = re.compile(r"^\| `([a-z_]+(?:: .*?)?)` \|", re.MULTILINE)
-
-
-def kinds() -> list[str]:
-    """What the tables say behind `do:`."""
-    begins = PAGE.index("## What happens: `do`")
-    return ROW.findall(PAGE[begins : PAGE.index("* `side` is")])
-
-
-def said(kind: str) -> Effect:
-    """The effect that a file means which says so."""
-    do = f"{{{kind}}}" if ":" in kind else kind
-    return FORM.examine(f"faults: [{{do: {do}}}]", "faults.yaml", {}).usable().faults[0].do.effect
-
-
 def test_the_kinds_of_faults_are_counted_and_no_two_are_one() -> None:
-    effects = [said(kind) for kind in kinds()]
+    effects = [fault_of(kind).do.effect for kind in kinds()]
     assert f"There are {len(effects)} kinds of faults" in PAGE
     assert all(effect not in effects[:at] for at, effect in enumerate(effects))
 
 
 def test_every_value_that_makes_another_kind_is_in_the_tables() -> None:
-    found = {(type(effect), name, value) for effect in map(said, kinds()) for name, value in effect}
+    effects = [fault_of(kind).do.effect for kind in kinds()]
+    found = {(type(effect), name, value) for effect in effects for name, value in effect}
     for field in FaultAction.model_fields.values():
         (cls,) = (it for it in get_args(field.annotation) if it is not type(None))
         for name, option in cls.model_fields.items():

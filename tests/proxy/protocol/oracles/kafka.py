@@ -42,6 +42,11 @@ class Kafka:
         self.newest = clients == NEWEST
         self.java: Any = self.gateway.jvm.java
         self.common: Any = self.gateway.jvm.org.apache.kafka.common
+        # Each name of a class or package is asked of the JVM, so those that are used often are asked once.
+        self._buffer = self.java.nio.ByteBuffer
+        self._accessor = self.common.protocol.ByteBufferAccessor
+        self._kinds: dict[Api, Any] = {}
+        self._converters: dict[str, Any] = {}
 
     def __enter__(self) -> Kafka:
         return self
@@ -49,12 +54,17 @@ class Kafka:
     def __exit__(self, *_: object) -> None:
         self.gateway.shutdown()
 
+    def kind(self, api: Api) -> Any:
+        """Kafka's declaration of an API."""
+        if api not in self._kinds:
+            self._kinds[api] = self.common.message.ApiMessageType.fromApiKey(api.key)
+        return self._kinds[api]
+
     def message(self, cls: type[Message]) -> Any:
         """A new instance of Kafka's class for this message; None where this release has none."""
         assert cls.api is not None
-        kinds = self.common.message.ApiMessageType
         try:
-            kind = kinds.fromApiKey(cls.api.key)
+            kind = self.kind(cls.api)
             return kind.newRequest() if cls.side == "request" else kind.newResponse()
         except Py4JJavaError:
             return None
@@ -79,8 +89,8 @@ class Kafka:
 
     def fill_from(self, message: Any, version: int, body: bytes) -> int:
         """Let Kafka's message read from the start of this body. Gives the position of its end."""
-        buffer = self.java.nio.ByteBuffer.wrap(body)
-        message.read(self.common.protocol.ByteBufferAccessor(buffer), version)
+        buffer = self._buffer.wrap(body)
+        message.read(self._accessor(buffer), version)
         return int(buffer.position())
 
     def write(self, message: Any, version: int) -> bytes:
@@ -88,16 +98,16 @@ class Kafka:
         protocol = self.common.protocol
         size, cache = protocol.MessageSizeAccumulator(), protocol.ObjectSerializationCache()
         message.addSize(size, cache, version)
-        buffer = self.java.nio.ByteBuffer.allocate(size.totalSize())
-        message.write(protocol.ByteBufferAccessor(buffer), cache, version)
+        buffer = self._buffer.allocate(size.totalSize())
+        message.write(self._accessor(buffer), cache, version)
         return bytes(buffer.array())
 
     def refuse(self, api: Api, version: int, body: bytes, error: int) -> bytes:
         """The body of Kafka's error response to the request with this body."""
         protocol, requests = self.common.protocol, self.common.requests
-        data = self.java.nio.ByteBuffer.wrap(body)
+        data = self._buffer.wrap(body)
         if self.newest:
-            data = protocol.ByteBufferAccessor(data)
+            data = self._accessor(data)
         parsed = requests.AbstractRequest.parseRequest(protocol.ApiKeys.forId(api.key), version, data)
         request = get_field(parsed, "request")
         response = request.getErrorResponse(0, protocol.Errors.forCode(error).exception())
@@ -113,7 +123,10 @@ class Kafka:
         return self._converter(self.message(cls)).read(node, version)
 
     def _converter(self, message: Any) -> Any:
-        return getattr(self.common.message, message.getClass().getSimpleName() + "JsonConverter")
+        name = str(message.getClass().getSimpleName())
+        if name not in self._converters:
+            self._converters[name] = getattr(self.common.message, f"{name}JsonConverter")
+        return self._converters[name]
 
     def _jackson(self) -> Any:
         return self.gateway.jvm.com.fasterxml.jackson.databind.ObjectMapper()
