@@ -118,7 +118,6 @@ class Reading:
         for topic in each(response.responses()):
             name = str(topic.topic()) or self._names[str(topic.topicId().toString())]
             for partition in each(topic.partitions()):
-                records = partition.records()
                 if batches := self._batches(partition.records()):
                     count = sum(batch.records for batch in batches)
                     place = name, int(partition.partitionIndex())
@@ -126,7 +125,7 @@ class Reading:
         return found
 
     def _batches(self, records: Any) -> list[Moved]:
-        """What each batch has, but for those with the end of a transaction. One by one, py4j takes a second for 1,000."""
+        """What each batch has, without those that end transactions. It is read here, since py4j takes 1 ms for each."""
         data = b"" if records is None else bytes(self._to_array(records.buffer()))
         found, start = [], 0
         while start + BATCH.size <= len(data):

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
 from plugins.audit.plain_files import below, create, is_plain, listed, pass_over
+
+DEPTH = 1_000
 
 
 def test_a_link_and_a_pipe_are_no_plain_files(tmp_path: Path) -> None:
@@ -19,11 +22,21 @@ def test_a_link_and_a_pipe_are_no_plain_files(tmp_path: Path) -> None:
     assert found == [True, False, False, False, False, False]
 
 
-def test_what_lies_below_a_folder_is_found_and_no_link_is_followed(tmp_path: Path) -> None:
+@pytest.fixture
+def deep(tmp_path: Path) -> Iterator[Path]:
+    """A folder so deep that what removes temporary folders, which is recursive, could not remove it."""
     deep = tmp_path
-    for _ in range(1_000):
+    for _ in range(DEPTH):
         deep = deep / "d"
         deep.mkdir()
+    yield deep
+    (deep / "file").unlink()
+    while deep != tmp_path:
+        deep.rmdir()
+        deep = deep.parent
+
+
+def test_what_lies_below_a_folder_is_found_and_no_link_is_followed(tmp_path: Path, deep: Path) -> None:
     (deep / "file").touch()
     (tmp_path / "link").symlink_to(tmp_path)
     assert below(tmp_path) == [deep / "file", tmp_path / "link"]
