@@ -18,16 +18,16 @@ from plugins.faults.effect import Target
 from plugins.faults.fault_set import FaultSet, NamedFault
 from plugins.faults.ledger import Ledger, LedgerEntry, NotedRequest, Result
 from plugins.faults.model import FaultRule
+from plugins.faults.near_misses import NearMisses
 from plugins.faults.overlay import Overlay
 from plugins.faults.replay import Replay
 from proxy.plugin import Api, Connection, Context, Decision, Services, Step
-from rules.match import RequestFacts
+from rules.match import RequestFacts, Subject
 from rules.trigger import Firing, Triggers, new_row
 from rules.unlike import unlike_request
 
 LONGEST = 200  # characters of each text in the ledger
 MOST = 1_000  # kinds of requests whose comparison with the faults is cached
-FEW = 10  # near misses of one fault that are noted, each with another reason
 
 
 class FaultsInForce:
@@ -39,7 +39,7 @@ class FaultsInForce:
         self.overlay, self._services = overlay, services
         self._releases: Counter[str] = Counter()  # by faults
         self._is_replaced = False
-        self._near: dict[str, set[str]] = {}  # reasons of near misses, by the name of the fault
+        self._near = NearMisses()
         self._memories: dict[str, dict[Any, Any]] = {}  # effects' memories of answers, by the name of the fault
         self._compared: dict[RequestFacts, tuple[NamedFault, ...]] = {}  # the faults that may be about requests
         self._taken = overlay.value
@@ -65,7 +65,7 @@ class FaultsInForce:
         self.ledger.forget(before.named.keys() - stay)
         for name in before.named.keys() - faults.named.keys():
             self._releases.pop(name, None)
-        self._near = {name: near for name, near in self._near.items() if name in stay}
+        self._near.keep(stay)
         self._memories = {name: memory for name, memory in self._memories.items() if name in stay}
         self._compared.clear()
         self._triggers = self._count(faults)
@@ -88,7 +88,7 @@ class FaultsInForce:
             unlike = {name: unlike_request(fault.match, facts) for name, fault in faults}
             for name, conditions in unlike.items():
                 if len(conditions) == 1:
-                    self.near_miss(name, conditions[0], ctx)
+                    self._near_miss(name, conditions[0], ctx)
             found = tuple(it for it in faults if not unlike[it[0]])
             if len(facts.client.client_id or "") <= LONGEST:
                 if len(self._compared) == MOST:
@@ -170,11 +170,14 @@ class FaultsInForce:
         """Note a result about a request in the ledger."""
         self._note(name, result, why, ctx, _whose(ctx.connection), ctx.connection.broker_id, None)
 
-    def near_miss(self, name: str, why: str, ctx: Context) -> None:
-        """Note a request that did not match for this one reason. Of each fault only the first few are noted."""
-        noted = self._near.setdefault(name, set())
-        if len(noted) < FEW and why not in noted:
-            noted.add(why)
+    def compare(self, name: str, fault: FaultRule, subject: Subject, ctx: Context) -> None:
+        """Note why a fault is not about this subject of a request."""
+        if why := self._near.unlike(name, fault.match, subject):
+            self._near_miss(name, why, ctx)
+
+    def _near_miss(self, name: str, why: str, ctx: Context) -> None:
+        """Note a request that did not match for this one reason."""
+        if self._near.is_new(name, why):
             self.note(name, Result.NEAR_MISS, why, ctx)
 
     def _note(

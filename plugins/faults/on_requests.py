@@ -42,7 +42,6 @@ from proxy.plugin import (
     values,
 )
 from proxy.plugin.schema import paths
-from rules.unlike import unlike_subject
 
 FINAL_EPOCH = -1  # of a fetch without a session
 
@@ -152,8 +151,7 @@ class RequestFaults:
             self._in_force.note(name, Result.CANNOT, "other faults answered what it is about", ctx)
             return
         for thing in turns(left):
-            if unlike := unlike_subject(fault.match, thing.subject):
-                self._in_force.near_miss(name, " and ".join(unlike), ctx)
+            self._in_force.compare(name, fault, thing.subject, ctx)
 
     def _target(
         self,

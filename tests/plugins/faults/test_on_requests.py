@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from plugins.faults.in_force import FEW
 from plugins.faults.ledger import Result
+from plugins.faults.near_misses import FEW
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
 from proxy.protocol.messages.metadata import MetadataRequest
