@@ -39,7 +39,6 @@ class TlsSocket:
         self._unsent: Buffer = b""  # sealed, not taken by the socket yet
         self._sealed = 0  # bytes that were not said to be sent, and are in `_unsent`
         self._rest = True  # there may be something to read without more from the socket
-        self._more = True  # the socket may have more, and no event will tell of it
         self._over = False
         self.received = 0  # encrypted bytes so far
         self.began = b""  # the first few of these
@@ -70,7 +69,7 @@ class TlsSocket:
         """Read up to `most` bytes. 0: the stream has ended."""
         if self._over:
             return 0
-        count, more = 0, self._more if self._rest else self.fill()
+        count, more = 0, self._rest or self.fill()  # with a rest: the event that led here may tell of more
         self._rest = False
         while not self._over:
             try:
@@ -111,7 +110,6 @@ class TlsSocket:
     def fill(self) -> bool:
         """Take what the socket has. False: there is no more now."""
         arrived = self._sock.recv_into(_arriving)
-        self._more = arrived == OPENED
         if not arrived:
             self._incoming.write_eof()
             self._over = not self._incoming.pending
@@ -120,7 +118,7 @@ class TlsSocket:
             self.began = bytes(_arriving[: min(arrived, 4)])
         self.received += arrived
         self._incoming.write(_arriving[:arrived])
-        return self._more
+        return arrived == OPENED
 
     def send(self, data: Buffer) -> int:
         """Send some of this. Bytes that are not reported as sent must be passed first next time."""

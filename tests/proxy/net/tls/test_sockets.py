@@ -47,6 +47,15 @@ async def test_a_read_takes_what_there_is_room_for_and_knows_that_there_is_more(
     assert not pair[1].ahead
 
 
+async def test_a_read_of_a_rest_takes_what_came_since(pair: Pair) -> None:
+    """The event that told of it led to this read, and there is no other."""
+    room = memoryview(bytearray(100))
+    pair[0].send(b"0123456789")
+    assert pair[1].recv_into(room, 4) == 4
+    pair[0].send(b"abc")
+    assert bytes(room[: pair[1].recv_into(room, 100)]) == b"456789abc"
+
+
 async def test_what_the_socket_does_not_take_is_sent_again_and_sealed_once(pair: Pair) -> None:
     one, two = pair
     data = bytes(range(256)) * (16 << 10)  # 4 MiB: more than the kernel keeps
