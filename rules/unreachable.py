@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import reduce
 from operator import or_
 
+from proxy.protocol.wire import LONGEST_TOPIC
 from proxy.text.places import Path
 from proxy.text.problems import Finding
 from rules.hosts import Host, address, java_text
@@ -17,7 +18,6 @@ from rules.pattern_index import PatternIndex
 from rules.values import Pattern
 from rules.vocabulary import ASKED, CLUSTER_NAME, EVERYBODY, Operation, PatternType, Permission, ResourceType, answers
 
-LONGEST_TOPIC = 249
 ASKED_OF = {kind: sum(1 << operation for operation in some) for kind, some in ASKED.items()}
 _NOT_IN_TOPICS = re.compile(r"[^a-zA-Z0-9._-]")
 

@@ -14,6 +14,7 @@ from sys import getsizeof
 
 from plugins.acl.authorizer import Authorizer
 from proxy.plugin import Api, Connection, Context, Denied, turn
+from proxy.plugin.schema import LONGEST_TOPIC
 from rules import Client, Decision, Operation, ResourceType, Snapshot, Why
 from rules.clients import client_of
 from rules.noted import NotedRules, note_rules
@@ -22,7 +23,6 @@ from rules.vocabulary import CLUSTER_NAME
 UNKNOWN = Decision(False, Why.NOT_ALLOWED)
 MOST_DECISIONS = 10_000  # cached for one connection
 ENTRY = 64  # bytes of a cache entry, beside its name; the decision itself belongs to the rules
-LONGEST_NAME = 249  # characters of a name whose decision is cached: Kafka's longest name of a topic
 MOST_EVENTS = 100  # refusals of one request that give an event each; all of them are counted
 
 
@@ -121,7 +121,7 @@ class ClientAuthorizer:
             if len(known) >= MOST_DECISIONS:
                 self._size -= sum(map(size, known))
                 known.clear()
-            if len(name) <= LONGEST_NAME:
+            if len(name) <= LONGEST_TOPIC:  # no longer one is cached
                 known[name] = decision
                 self._size += size(name)
         return decision

@@ -17,12 +17,12 @@ from proxy.plugin import (
     turns,
 )
 from proxy.plugin.fetching import MOST_ASKED, portions
+from proxy.plugin.schema import LONGEST_TOPIC
 
 BROKER = 4  # a type of config resources
 AUTO_CREATE = "auto.create.topics.enable"
 REMEMBERED = 60.0  # seconds for which the brokers' setting is cached
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})  # brokers' own topics
-LONGEST_NAME = 249
 NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -54,8 +54,8 @@ def misnamed(name: str) -> str | None:
         reason = "the empty string is not allowed"
     elif name in (".", ".."):
         reason = f"'{name}' is not allowed"
-    elif len(name) > LONGEST_NAME:
-        reason = f"the length of '{name}' is longer than the max allowed length {LONGEST_NAME}"
+    elif len(name) > LONGEST_TOPIC:
+        reason = f"the length of '{name}' is longer than the max allowed length {LONGEST_TOPIC}"
     elif NAME.fullmatch(name) is None:
         reason = f"'{name}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
     return None if reason is None else f"Topic name is invalid: {reason}"

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plugins.acl.authorizer import Authorizer
-from plugins.acl.client_authorizer import LONGEST_NAME, ClientAuthorizer, size
+from plugins.acl.client_authorizer import ClientAuthorizer, size
 from plugins.acl.errors import TOPIC
 from plugins.acl.fetch import FetchHandlers
 from plugins.acl.produce import WITH_IDS as PRODUCE_BY_ID
@@ -26,6 +26,7 @@ from plugins.acl.produce import ProduceHandlers
 from proxy.plugin import Connection, Context, FetchRequest, ProduceRequest, Request, TopicNames
 from proxy.plugin.fetching import WITH_IDS as FETCH_BY_ID
 from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, nobody, rollcall, start_finder
+from proxy.plugin.schema import LONGEST_TOPIC
 from rules import Operation
 
 HEAD = REQUEST_HEAD.size
@@ -76,7 +77,7 @@ class TopicsSample:
         if len(self.known) >= MOST:
             self.let_go()
         before = len(self.known)
-        if len(name) <= LONGEST_NAME:
+        if len(name) <= LONGEST_TOPIC:
             self.known.add(name)
         if len(self.known) > before:
             self._size += size(name)

@@ -13,10 +13,10 @@ from typing import NamedTuple
 from plugins.faults.connection_faults import ConnectionFaults, UnmeantSession
 from proxy.plugin import FETCH, Context, FetchRequest
 from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, TOPICS, nobody, rollcall, spans_finder, start_finder
+from proxy.plugin.schema import LONGEST_TOPIC
 
 HEAD = REQUEST_HEAD.size
 MOST = 1_000  # topics that are known on one connection
-LONGEST_NAME = 249  # bytes of a name that is known: Kafka's longest
 ENTRY = 100  # bytes of an entry, beside its name
 EPOCH = 4  # bytes
 OPENS = bytes(EPOCH)  # the epoch of a request that opens a session
@@ -107,7 +107,7 @@ class UnmeantTopics(Unmeant):
             name = topic.encode() if isinstance(topic, str) else topic
             if len(self._known) >= MOST:
                 self.let_go()
-            if len(name) <= LONGEST_NAME:
+            if len(name) <= LONGEST_TOPIC:
                 self._known.add(name)
                 self._size += len(name) + ENTRY
 

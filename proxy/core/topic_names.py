@@ -17,11 +17,10 @@ from typing import Any, TypeVar
 from proxy.core.decisions import Ask, Steps
 from proxy.protocol.fiber import turns
 from proxy.protocol.messages.metadata import MetadataRequest
-from proxy.protocol.wire import NO_UUID
+from proxy.protocol.wire import LONGEST_TOPIC, NO_UUID
 
 BY_ID = 12  # the version of Metadata that takes ids; every broker that uses ids has it
 MOST = 200_000  # topics remembered
-LONGEST = 249  # characters of a topic's name
 AT_ONCE = 1_000  # topics in one question
 MOST_ASKED = 20_000  # topics that are asked about for one request
 
@@ -45,7 +44,7 @@ class TopicNames:
     def learn(self, topics: Iterable[Any]) -> None:
         """Learn from the topics of an answer: objects with `topic_id` and `name`."""
         for topic in turns(topics):
-            if topic.name is not None and topic.topic_id != NO_UUID and len(topic.name) <= LONGEST:
+            if topic.name is not None and topic.topic_id != NO_UUID and len(topic.name) <= LONGEST_TOPIC:
                 if len(self._known) >= MOST:
                     del self._known[next(iter(self._known))]
                 self._known[topic.topic_id] = topic.name

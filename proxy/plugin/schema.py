@@ -39,5 +39,6 @@ from proxy.protocol.walk import (
     paths as paths,
 )
 from proxy.protocol.wire import (
+    LONGEST_TOPIC as LONGEST_TOPIC,
     NO_UUID as NO_UUID,
 )

@@ -118,6 +118,7 @@ TransactionalId = Annotated[str, STRING, Meaning.TRANSACTIONAL_ID]
 User = Annotated[str, STRING, Meaning.USER]
 
 NO_UUID = bytes(16)
+LONGEST_TOPIC = 249  # characters of a topic's name (org.apache.kafka.common.internals.Topic)
 
 # Names of resources and of those who ask for them: authorization depends on these texts.
 NAMES = frozenset(

@@ -16,11 +16,10 @@ from typing import Any, ClassVar
 from plugins.faults.effect import Target
 from plugins.faults.kinds import AnswerEffect
 from proxy.plugin import DESCRIBE_TOPIC_PARTITIONS, METADATA, Decision, Forward, turns
-from proxy.plugin.schema import NO_UUID
+from proxy.plugin.schema import LONGEST_TOPIC, NO_UUID
 from rules.trigger import Firing
 
 MOST = 10_000  # partitions; a topic without any counts as one, and a name longer than any of Kafka's as more
-LONGEST_NAME = 249
 BROKERS = 1_000  # an answer that names more is not remembered
 KEPT = "kept"  # the key of the number of partitions in the memory
 
@@ -34,7 +33,7 @@ class StaleMetadata(AnswerEffect):
         memory, answer = target.memory, target.message
         for topic in turns(target.structs("topic")):
             key = _key(target, topic)
-            size = max(len(topic.partitions), 1) + len(topic.name or "") // (LONGEST_NAME + 1)
+            size = max(len(topic.partitions), 1) + len(topic.name or "") // (LONGEST_TOPIC + 1)
             if key not in memory and memory.get(KEPT, 0) + size <= MOST:
                 memory[key], memory[KEPT] = deepcopy(topic), memory.get(KEPT, 0) + size
         if target.ctx.api is METADATA and _brokers(target) not in memory and len(answer.brokers) <= BROKERS:
