@@ -20,7 +20,7 @@ from pydantic import Field, PlainValidator
 from proxy.protocol.api import APIS, Api
 from proxy.text.words import nearest, shown, wrong
 from rules.conditions import Client, Condition, Conditions, named_conditions
-from rules.values import OneOrMany, Pattern, Patterns, Said, pattern
+from rules.values import OneOrMany, Pattern, Patterns, Said, pattern, principal
 from rules.vocabulary import PatternType
 
 OF_THINGS = ("topic", "partition", "group", "transactional_id")
@@ -54,18 +54,18 @@ def number(value: object) -> int:
     return value
 
 
-def principals(value: object) -> Pattern:
+def principal_pattern(value: object) -> Pattern:
     """Read the name of a principal, which begins with its type, or a pattern of names."""
     found = pattern(value)
-    if found.type is PatternType.LITERAL and not found.is_every and ":" not in found.name:
-        raise wrong(f'"{found.name}" has no type', f'write "User:{found.name}"')
+    if found.type is PatternType.LITERAL and not found.is_every:
+        principal(found.name)
     return found
 
 
 Apis = OneOrMany[Annotated[Api, PlainValidator(api)]]
 Versions = OneOrMany[Annotated[range, PlainValidator(versions)]]
 Numbers = OneOrMany[Annotated[int, PlainValidator(number)]]
-Principals = OneOrMany[Annotated[Pattern, PlainValidator(principals)]]
+Principals = OneOrMany[Annotated[Pattern, PlainValidator(principal_pattern)]]
 
 
 class RequestFacts(NamedTuple):

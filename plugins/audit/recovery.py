@@ -45,7 +45,7 @@ def newest_seals(journal: Path) -> dict[str, str]:
         if name and is_plain(beside(journal / name.path, "seal")):
             newest[name.chain] = max(newest.get(name.chain, name), name)
     latest = sorted(newest.values(), key=lambda name: name.begun)[-MOST_CHAINS:]
-    return {name.chain: sha256(_said(journal / name.path)).hexdigest() for name in latest}
+    return {name.chain: sha256(_said(beside(journal / name.path, "seal"))).hexdigest() for name in latest}
 
 
 def is_locked(path: Path) -> bool:
@@ -62,9 +62,9 @@ def _lock(fd: int, how: int) -> bool:
     return True
 
 
-def _said(segment: Path) -> bytes:
-    """The line that a segment's seal signs."""
-    with open(beside(segment, "seal"), "rb") as opened:
+def _said(seal: Path) -> bytes:
+    """The line that a seal signs."""
+    with open(seal, "rb") as opened:
         return opened.readline()
 
 
@@ -95,11 +95,8 @@ def _sealed(journal: Path, name: SegmentName, key: Ed25519PrivateKey) -> bool:
 
 def _previous(journal: Path, name: SegmentName) -> bytes | None:
     """The signed line of the seal before this one; None where there is none. Its segment may be pruned."""
-    for file in journal.glob(f"date=*/hour=*/_*-{name.chain}-{name.number - 1:06}.seal"):
-        if is_plain(file):
-            with open(file, "rb") as opened:
-                return opened.readline()
-    return None
+    files = journal.glob(f"date=*/hour=*/_*-{name.chain}-{name.number - 1:06}.seal")
+    return next((_said(file) for file in files if is_plain(file)), None)
 
 
 def _after(said: bytes | None) -> int | None:

@@ -49,14 +49,12 @@ def verifiers(password: str, iterations: int = ITERATIONS) -> dict[str, Verifier
 
 
 def nobodys(user: str, mechanism: str, users: Mapping[str, Mapping[str, Verifier]]) -> Verifier:
-    """The verifier of a user who does not exist. It is made of what is secret of one who does."""
-    secret, iterations = _OURS, ITERATIONS
-    if users:
-        secret = next(iter(users.values()))[mechanism].server_key
+    """The verifier of a user who does not exist. It is derived from a secret of `users`, which all processes have."""
+    secret = next(iter(users.values()))[mechanism].server_key if users else _OURS
     seed = hmac.digest(secret, f"{mechanism} {user}".encode(errors="replace"), "sha512")
-    if users:
-        alike = int.from_bytes(hashlib.sha512(seed + b"alike").digest()) % len(users)
-        iterations = next(islice(users.values(), alike, None))[mechanism].iterations
+    place = int.from_bytes(hashlib.sha512(seed + b"alike").digest()) % max(len(users), 1)
+    alike = next(islice(users.values(), place, None), None)
+    iterations = ITERATIONS if alike is None else alike[mechanism].iterations
     size = HASHES[mechanism](b"").digest_size
     return Verifier(seed[:SALT_BYTES], hashlib.sha512(seed + b"stored").digest()[:size], seed[:size], iterations)
 
