@@ -36,9 +36,9 @@ class NearMisses:
         return True
 
     def unlike(self, name: str, match: Match, subject: Subject) -> str:
-        """Why a fault does not match a subject, in words; nothing if it was compared with the same one before."""
+        """Why a fault does not match a subject, in words; nothing if no more is noted, or was found before."""
         compared = self._compared.setdefault(name, set())
-        if hash(subject) in compared:
+        if len(self._reasons.get(name, ())) == FEW or hash(subject) in compared:
             return ""
         if len(compared) == FEW:
             compared.clear()

@@ -32,6 +32,14 @@ def test_subjects_without_end_are_not_all_remembered() -> None:
     assert near.unlike("one", PAYMENTS, Subject("orders-0", 0))
 
 
+def test_no_subject_is_compared_once_enough_reasons_are_noted() -> None:
+    near = NearMisses()
+    for number in range(FEW):
+        assert near.is_new("one", str(number))
+    assert near.unlike("one", PAYMENTS, ORDERS) == ""
+    assert near.unlike("other", PAYMENTS, ORDERS)
+
+
 def test_other_faults_of_the_same_name_begin_anew() -> None:
     near = NearMisses()
     for name in ("gone", "kept"):
