@@ -40,8 +40,8 @@ LOOP = ErrorCode.DUPLICATE_RESOURCE  # no broker gives it here
 LONGEST = 255  # characters kept of a client's software name, which may fill its frame
 OURS = "doorkeeper"  # the name under which the proxy itself asks
 WITHOUT_FEATURES = 2  # the newest version whose answer librdkafka's mock cluster can write
-# The newest versions that this mock cluster reads and writes as Kafka does, though it says that it knows newer ones.
-# No release of Kafka has those and no ApiVersions v3, as it has: all of them came with 2.4.
+# The newest versions that this mock cluster reads and writes as Kafka does. It claims newer ones, though it has no
+# ApiVersions v3. No release of Kafka does that: the newer versions came with 2.4, as ApiVersions v3 did.
 READ_BY_MOCK = {JOIN_GROUP.key: 5, SYNC_GROUP.key: 3, LEAVE_GROUP.key: 2}
 
 
@@ -95,7 +95,7 @@ def newest(response: ApiVersionsResponse) -> int:
 
 
 def leave_out_misread(response: ApiVersionsResponse) -> None:
-    """Have the mock cluster say no versions that it only says it knows: kafka-python and Java could join no group."""
+    """Lower the versions that the mock cluster claims but misreads: kafka-python and Java could join no group."""
     if newest(response) <= WITHOUT_FEATURES:
         for entry in response.api_keys:
             entry.max_version = min(entry.max_version, READ_BY_MOCK.get(entry.api_key, entry.max_version))

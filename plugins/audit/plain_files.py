@@ -18,12 +18,12 @@ Unreadable = Callable[[OSError], object]  # is told of a folder that cannot be r
 
 
 def refuse(error: OSError) -> NoReturn:
-    """What is missing from a journal must not be missed."""
+    """Raise it: a reader of a journal must not miss a part of it."""
     raise error
 
 
 def pass_over(error: OSError) -> None:
-    """A proxy begins whatever lies in the folder."""
+    """Ignore it: a proxy starts whatever is in the folder."""
 
 
 def is_plain(path: Path) -> bool:
@@ -35,7 +35,7 @@ def is_plain(path: Path) -> bool:
 
 
 def listed(folder: Path, unreadable: Unreadable = refuse) -> list[os.DirEntry[str]]:
-    """What a folder has, by its names. One that is gone, or is none, has nothing."""
+    """The entries of a folder, in the order of their names; none if it is gone or no folder."""
     with suppress(FileNotFoundError, NotADirectoryError):
         try:
             with os.scandir(folder) as entries:
@@ -46,7 +46,7 @@ def listed(folder: Path, unreadable: Unreadable = refuse) -> list[os.DirEntry[st
 
 
 def below(folder: Path) -> list[Path]:
-    """All that lies below a folder and is none itself, in the order of the paths. Raises OSError."""
+    """All files below a folder, in the order of their paths. A link counts as a file. Raises OSError."""
     found: list[Path] = []
     folders = [folder]
     while folders:

@@ -32,7 +32,7 @@ from plugins.audit.plain_files import Unreadable, listed, refuse
 
 BREATH = 256  # lines hashed at once, before the relay's thread gets the interpreter
 CHECK = 4  # bytes of a line's hash that a seal keeps
-# Each number is written in one way only: two files of one name would be one segment.
+# Each number can be written in one way only. Otherwise two files could be the same segment.
 _NAME = re.compile(r"(\d{8}T\d{6}Z)-([0-9A-Za-z]+)-(0|[1-9]\d{0,8})-(\d{6}|[1-9]\d{6,17})\.jsonl\.zst", re.ASCII)
 _compressor = zstandard.ZstdCompressor(level=1, write_checksum=True)  # level 3 takes longer and saves no room
 
@@ -91,7 +91,7 @@ def beside(segment: Path, ending: str) -> Path:
 
 
 def hours(journal: Path, unreadable: Unreadable = refuse) -> Iterator[Path]:
-    """The folders with segments, the oldest first. Raises OSError, but where `unreadable` does not."""
+    """The folders with segments, the oldest first. Raises OSError unless `unreadable` does not."""
     for day in _folders(journal, "date=", unreadable):
         yield from _folders(day, "hour=", unreadable)
 
@@ -103,7 +103,7 @@ def _folders(journal: Path, prefix: str, unreadable: Unreadable) -> Iterator[Pat
 
 
 def of_hour(folder: Path, unreadable: Unreadable = refuse) -> Iterator[Path]:
-    """The segments in one folder, in the order of their names. Raises OSError, but where `unreadable` does not."""
+    """The segments in one folder, in the order of their names. Raises OSError unless `unreadable` does not."""
     for entry in listed(folder, unreadable):
         path = folder / entry.name
         if SegmentName.of(path) and entry.is_file(follow_symlinks=False):
@@ -113,13 +113,13 @@ def of_hour(folder: Path, unreadable: Unreadable = refuse) -> Iterator[Path]:
 def segments(journal: Path, unreadable: Unreadable = refuse) -> list[Path]:
     """Every segment of a journal, in the order of the folders and names.
 
-    Raises OSError where a folder cannot be read, but where `unreadable` does not.
+    Raises OSError if a folder cannot be read, unless `unreadable` does not.
     """
     return [path for folder in hours(journal, unreadable) for path in of_hour(folder, unreadable)]
 
 
 def placed(journal: Path) -> dict[SegmentName, Path]:
-    """Each segment once, with where it lies: where its name says, if it is there. Raises OSError."""
+    """Each segment once, with its path: the path that its name says, if it is there. Raises OSError."""
     found: dict[SegmentName, Path] = {}
     for path in segments(journal):
         name = SegmentName.of(path)

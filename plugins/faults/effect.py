@@ -70,7 +70,7 @@ class Effect(Options):
 
     of_connections: ClassVar[bool] = False  # whether it is applied to connections when they are accepted
     of_requests: ClassVar[bool] = True
-    of_frames: ClassVar[bool] = False  # it is done to how a frame leaves, after all that is done to what the frame says
+    of_frames: ClassVar[bool] = False  # whether it decides how a frame leaves; such effects come last
 
     @property
     def apis(self) -> frozenset[Api]:

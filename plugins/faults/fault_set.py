@@ -14,7 +14,8 @@ NamedFault = tuple[str, FaultRule]
 class FaultSet:
     """Faults by their names, in the order of the file. It never changes.
 
-    They are tried in this order, and those last that say how a frame leaves: what another one answers never leaves so.
+    They are tried in this order, except that faults that decide how a frame leaves come last: another fault may answer
+    the request, and then the frame does not leave.
 
     `seed` is the seed of chance. A set of another `generation` begins with new counts. `added`: the names of the faults
     of run time.

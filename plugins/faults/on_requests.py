@@ -133,7 +133,7 @@ class RequestFaults:
         return forward
 
     def _apply(self, name: str, fault: FaultRule, target: Target, pending: PendingFaults) -> Steps:
-        """Do what a fault does, unless others did what leaves no room for it."""
+        """Apply a fault, unless what other faults did excludes it."""
         cannot = pending.cannot(fault.do.effect)
         if cannot is None:
             return (yield from self._in_force.apply(name, fault, target))
@@ -141,12 +141,12 @@ class RequestFaults:
         return None
 
     def _note_all(self, ctx: Context, faults: Iterable[NamedFault], why: str) -> None:
-        """None of these can be applied, for this reason."""
+        """Note that none of these faults can be applied, and why."""
         for name, _ in faults:
             self._in_force.note(name, Result.CANNOT, why, ctx)
 
     def _note_unmeant(self, ctx: Context, name: str, fault: FaultRule, left: list[Thing], asked: list[Thing]) -> None:
-        """A fault is about nothing that is left of a request: why, where that is worth a word."""
+        """Note why a fault is about nothing that is left of a request."""
         if left is not asked and any(_is_meant(fault, thing) for thing in turns(asked)):
             self._in_force.note(name, Result.CANNOT, "other faults answered what it is about", ctx)
             return

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 THIS_MACHINE = "local[*]"
 SUBMITTED = "PYSPARK_GATEWAY_PORT"  # is set by spark-submit, which says the master itself
-FILES = {"Rules": "rules", "Tags": "tags_file"}  # that the page names with their hashes, by their options
+FILES = {"Rules": "rules", "Tags": "tags_file"}  # files whose hashes are on the page, and their options
 MISSING = "reports need more; `pip install 'doorkeeper[reports]'`"
 EPILOG = """\b
 Examples:

@@ -83,7 +83,7 @@ class FilterChain:
         self.tail_only = (
             response is not None and response.names is not None and ends_in_tags(api.response, response.names)
         )
-        # Is such a tail all that matters? Nobody is told of the answer, and no handler can say that it needs none.
+        # Whether only such a tail matters: no observer is told of the answer, and no handler may leave it unread.
         self.only_tail = self.tail_only and not observers and unread is None
         self._bare = Alike()
         self._response_header = skipper(ResponseHeader, api.response_header(version))

@@ -41,7 +41,7 @@ log = structlog.get_logger()
 
 
 class Arrivals:
-    """The clients of one listener, on their way to a broker of its cluster. They do not arrive where it is shut."""
+    """The clients of one listener, on their way to a broker of its cluster. If it is shut, they are closed."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Arrivals:
                     self._give_up(newcomer)
 
     def _give_up(self, newcomer: Newcomer) -> None:
-        """No link comes of it."""
+        """Close it, since it gets no link."""
         try:
             self._not_served(newcomer.here.filters, newcomer.peer, newcomer.broker_id, newcomer.why, newcomer.welcomed)
         finally:
@@ -95,7 +95,7 @@ class Arrivals:
             newcomer.close()
 
     async def _connect(self, client: socket.socket, newcomer: Newcomer) -> None:
-        """Bring it to a broker. Where no link comes of it, `newcomer.why` says why not."""
+        """Bring it to a broker. If it gets no link, `newcomer.why` says why."""
         upstream, counters = self._upstream(), self._worker.counters
         here, peer, welcomed = newcomer.here, newcomer.peer, None
         try:

@@ -63,11 +63,11 @@ async def ask(
         raise (error.__cause__ if isinstance(error.__cause__, TlsError) else EndedError()) from None
     _, body = read_response_header(request.api, version, frame)
     spoken = answered_version(request.api, version, frame[body:])
-    return await in_slices(picker(expected, spoken, *fields or expected.field).slice_decode(frame, body, most))
+    return await _with_turns(picker(expected, spoken, *fields or expected.field).slice_decode(frame, body, most))
 
 
-async def in_slices(work: Sliced[T]) -> T:
-    """What comes of this work. All other tasks have their turn after each slice."""
+async def _with_turns(work: Sliced[T]) -> T:
+    """The result of this work. All other tasks have their turn after each slice."""
     while True:
         try:
             next(work)

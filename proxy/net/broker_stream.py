@@ -1,7 +1,7 @@
-"""Broker stream: a connection to a broker as trio speaks of it, where the proxy itself says something on it.
+"""Broker stream: a connection to a broker as a trio stream, on which the proxy itself asks something.
 
-Its socket is what the reactor takes afterwards, so it is no stream of trio's own: that would set the socket up for a
-task per connection, and could not be taken apart again for nothing.
+The reactor takes its socket afterwards. A `trio.SocketStream` would change the socket's options, and getting the socket
+out of it would cost more than this.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ LARGEST = 64 << 10
 
 
 class BrokerStream(trio.abc.Stream):
-    """A connection, plain or sealed. Closing it closes `socket`, which does not block."""
+    """A connection with or without TLS. Closing it closes `socket`, which is non-blocking."""
 
     def __init__(self, connected: AnySocket) -> None:
         self.socket = connected
@@ -39,7 +39,7 @@ class BrokerStream(trio.abc.Stream):
         await trio.lowlevel.wait_writable(self.socket.fileno())
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        """What is there, or the next that comes; nothing where the stream has ended."""
+        """The bytes that are there, or the next ones; nothing if the stream has ended."""
         await trio.lowlevel.checkpoint()
         room = memoryview(bytearray(min(max_bytes or LARGEST, LARGEST)))
         while True:

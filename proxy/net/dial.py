@@ -30,7 +30,7 @@ HEAD_START = 0.25  # seconds, as trio has it
 NON_BLOCKING = socket.SOCK_STREAM | socket.SOCK_NONBLOCK
 
 
-Check = Callable[[Endpoint, float], Awaitable[None]]  # of an address, until a time of trio's; TooSlowError after it
+Check = Callable[[Endpoint, float], Awaitable[None]]  # of an address; raises TooSlowError at this time of trio's clock
 Via = Mapping[Endpoint, Endpoint]  # where to dial instead
 DIRECTLY: Via = {}
 
@@ -67,7 +67,7 @@ async def connect(
     check: Check | None = None,
     via: Via = DIRECTLY,
 ) -> AnySocket:
-    """The same for the reactor."""
+    """The same connection, as the socket that the reactor takes."""
     until = trio.current_time() + seconds
     place = via.get(endpoint, endpoint) if via else endpoint
     way = f" (dialled at {place})" if place != endpoint else ""

@@ -7,7 +7,7 @@ Rules:
 * Only the needed fields of a response are read: librdkafka's mock cluster has a byte too many after Metadata v9 and
   above.
 * A broker that speaks ApiVersions and closes on Metadata wants to know first who asks (SASL).
-* A broker that is named twice is where it is named first. Who names brokers without end knows none.
+* A broker that is named twice is where it is named first. An answer with very many brokers is not used.
 * A broker that answers as this proxy itself would is a loop (`loops.py`).
 * Any other failure is an `UnreachableError` with the broker's address.
 """

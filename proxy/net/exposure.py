@@ -90,7 +90,7 @@ class Exposure(BrokerPorts):
         return {n: real for n, real in brokers.items() if all(n in each and each[n].real == real for each in known)}
 
     def _without_endless(self, brokers: Mapping[int, Endpoint]) -> Mapping[int, Endpoint]:
-        """Those that are known, as many others as there may be, and one more, of which it is said; all are counted."""
+        """The known brokers, as many others as the limit allows, and one more, which is logged. The rest is counted."""
         others = [node_id for node_id in brokers if node_id not in self._known]
         beyond = set(others[self._most + 1 :])
         self._counters.over_brokers += len(beyond) * len(self.topologies)

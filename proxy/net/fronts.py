@@ -22,10 +22,10 @@ from proxy.net.upstream import Upstream
 
 
 class Front(NamedTuple):
-    """A listener, with the way of its clients."""
+    """A listener, and the settings that it cannot change."""
 
     listener: Listener
-    place: object  # what makes it another one where it changes
+    place: object  # if this changes, it is another listener
 
 
 class Fronts:

@@ -166,7 +166,7 @@ class Listener:
                     listening.close()
 
     def serve_beside(self, do: Callable[..., Awaitable[None]], *about: object) -> None:
-        """Have this done for a client that was accepted; it is cancelled where the listener is shut."""
+        """Run this task for an accepted client. It is cancelled when the listener is shut."""
         self._nursery.start_soon(do, *about)
 
     async def _accept(self, listening: socket.socket, node_id: int | None) -> None:

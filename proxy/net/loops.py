@@ -53,7 +53,7 @@ class Loops:
         self._tasks = tasks
 
     async def check(self, endpoint: Endpoint, until: float = math.inf) -> None:
-        """Raises LoopError where what is dialled for this address is a port of ours, TooSlowError `until` then."""
+        """Raises LoopError if this address leads to a port of ours, TooSlowError if that is not known at `until`."""
         place = self._via.get(endpoint, endpoint)
         for listener in tuple(self._listeners):  # there may be others while names are looked up
             if not listener.has(place.port):

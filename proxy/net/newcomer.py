@@ -1,4 +1,4 @@
-"""Newcomer: one client on its way to a broker, with what was opened for it. It owns both sockets until a link does."""
+"""Newcomer: a client that was accepted and has no link yet. It owns the sockets of the client and of its broker."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ ENDED = "the proxy ended it before it was served"
 
 
 class Newcomer:
-    """A client that was accepted. `client` is its socket, sealed once TLS is spoken on it.
+    """A client that was accepted. `client` is its socket, with TLS after the handshake.
 
-    By `here` it comes in, whatever is in force meanwhile: part of one and part of another may be neither. `why` is said
-    of one that is not served.
+    `here`: the settings that were in force when it came. They count for it even if others come into force meanwhile.
+    `why`: the reason if it is not served.
     """
 
     __slots__ = ("broker", "broker_id", "client", "here", "is_served", "peer", "welcomed", "why")
@@ -33,7 +33,7 @@ class Newcomer:
         self.why = ENDED
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close its sockets."""
         try:
             if self.broker is not None:
                 self.broker.close()

@@ -65,7 +65,7 @@ class Paths:
     async def admit(self, endpoint: Endpoint, until: float = math.inf) -> None:
         """Return when a client may be brought there.
 
-        Raises UnreachableError; LoopError where it leads back; TooSlowError where that is not known `until` then.
+        Raises UnreachableError; LoopError where it leads back; TooSlowError if that is not known at `until`.
         """
         path = self._path(endpoint)
         while True:

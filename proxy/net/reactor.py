@@ -49,7 +49,7 @@ log = structlog.get_logger()
 
 BUDGET = 0.005  # seconds of serving before other tasks have their turn
 LINGER = 0.001  # seconds; epoll's own resolution
-COMING_IN = 0.005  # seconds after a client came, in which its handshake goes on where it is near
+COMING_IN = 0.005  # seconds after a client was accepted; the handshake of one nearby is over by then
 EVENTS = 256  # taken from the epoll at a time
 ROUND = 0.002  # seconds in which all sides with much to read have a turn
 
@@ -113,7 +113,7 @@ class Reactor:
         return conversation
 
     def expect(self) -> None:
-        """A client came: other tasks will have something to do for it very soon."""
+        """A client was accepted: its handshake gives other tasks something to do very soon."""
         self._lingers_from = trio.current_time() + COMING_IN
 
     def look(self, side: Side) -> None:

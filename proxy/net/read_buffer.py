@@ -19,8 +19,8 @@ from proxy.protocol.frame import Buffer
 
 PAGE = 4096
 ODD = 2048 + 16
-SMALL = 8 << 10  # bytes that may be sent on together with what others have to send
-STEP = SMALL + 192  # between two rooms: not whole pages, lest all fall on the same lines of the cache
+SMALL = 8 << 10  # bytes that are sent together with those of other links
+STEP = SMALL + 192  # between two rooms: with whole pages, all would share the same lines of the cache
 ROOMS = 64
 
 

@@ -42,7 +42,7 @@ class Telling:
     def __init__(self, complaints: Complaints) -> None:
         self._complaints = complaints
         self._tell = complaints.tell
-        self._is_verbose = log.is_enabled_for(logging.DEBUG)  # to find the facts that nobody reads takes 8 us
+        self._is_verbose = log.is_enabled_for(logging.DEBUG)  # collecting facts that nobody reads takes 8 us
 
     def __call__(self, conversation: Conversation, event: Event) -> None:
         """Write the line of this event, if it is due."""

@@ -32,7 +32,7 @@ class Looked:
 
 
 class Alike:
-    """Layouts by length of frame: what takes out the bytes that a walk looked at, and their values."""
+    """Layouts by length of frame: what unpacks the bytes that a walk looked at, and their values."""
 
     __slots__ = ("_layouts",)
 
@@ -55,7 +55,7 @@ class Alike:
 
 
 def _taking(places: Iterable[int]) -> Struct:
-    """What takes out the bytes at these places, those that stand together in one piece."""
+    """A struct that unpacks the bytes at these places; bytes next to each other are one piece."""
     form, end, length = [], 0, 0
     for place in sorted(places):
         if place > end:

@@ -238,7 +238,7 @@ class _Document:
 
 
 def _is_whole(text: str) -> bool:
-    r"""Can this be written? `"\ud800"` is the half of a character, and so is what is no UTF-8 in a variable."""
+    r"""Whether this can be encoded. `"\ud800"` is half of a character, as are bytes of a variable that are no UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 
 MANY, SOME = 150, 10  # the most words that a misspelt one is compared with; of more words, so many are listed
 SHORT = 4  # letters of the shortest word that is compared with beginnings
-LESS = 0.85  # how much less a beginning counts than a whole word that is as like
+LESS = 0.85  # a beginning counts so much of a whole word with the same likeness
 _SECRET = re.compile(r"passw|passphrase|pwd|secret|token|hmac|jaas|private_?key", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"[^\s:=]*")
 
@@ -71,7 +71,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 def nearest_word(word: str, known: Iterable[str]) -> str | None:
     """The valid word that a misspelt one most likely stands for, in any case and with "-" for "_".
 
-    It may be the beginning of a longer one: "NOT_LEDER".
+    The misspelt one may be only the beginning of it, as "NOT_LEDER".
     """
     said, folded = _folded(word), {_folded(candidate): candidate for candidate in known}
     close = difflib.get_close_matches(said, folded, n=1, cutoff=0.6)

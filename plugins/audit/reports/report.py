@@ -84,7 +84,7 @@ def some(many: int, noun: str) -> str:
 
 
 def users(rows: Iterable[Row]) -> str:
-    """Who is in these rows, in words: who did not prove who he is may be several, or one of the users."""
+    """The users in these rows, in words. Clients without a name may be several, or may be some of the users."""
     names = {row["principal"] for row in rows}
     nameless = ["clients without a name"] if None in names else []
     known = len(names - {None})

@@ -5,7 +5,7 @@ Rules:
 * Before it is done the peer is unknown, so time and bytes are limited. The caller limits the number of handshakes.
 * Where TLS has an alert for what is wrong, the other side gets it.
 * A server that speaks TLS 1.3 has only tickets to send when the handshake is done. They leave with its first answer,
-  or its goodbye: sent alone they cost a system call, and wake the client for nothing.
+  or its close_notify: sent alone, they cost a system call and wake the client for nothing.
 * Nothing that a client says is written anywhere but in that one reason: `ssl` itself writes a traceback to standard
   error for every name (SNI) that is not ASCII.
 """
@@ -46,7 +46,7 @@ async def shake_hands(tls: TlsSocket, seconds: float) -> None:
 
 
 async def _shake(tls: TlsSocket) -> None:
-    # The client begins. Where many come at once, its first words are there before its turn comes.
+    # The client begins. If many come at once, its first bytes are there before its turn comes.
     if tls.tls.server_side and not _take(tls):
         await _move(tls)
     while not _step(tls):
@@ -108,7 +108,7 @@ async def _move(tls: TlsSocket) -> None:
 
 
 def _take(tls: TlsSocket) -> bool:
-    """Take what came. False: nothing did."""
+    """Take the bytes that came. Returns whether there were any."""
     before = tls.received
     try:
         tls.fill()

@@ -25,7 +25,7 @@ LETTER = 7.4  # width of one, or a little less
 OTHERS = "all others"
 _ROW = 22  # height of a line of text
 _NAMES = 190  # width of the names of a heat map's rows
-_SLANTED = 120  # height of names of its columns that stand aslant, and how far the last one reaches
+_SLANTED = 120  # height of slanted names of its columns, and the room that the last one needs
 
 Sums = Mapping[tuple[str, str], int]  # y for each (x, by)
 Totals = list[tuple[str, int]]
@@ -116,7 +116,7 @@ def _heat(sums: Sums, target: Target) -> tuple[int, Totals, Iterator[str]]:
 
 
 def _column(across: int, columns: list[str], is_slanted: bool) -> tuple[float, float]:
-    """Where a column begins, and how wide it is. Slanted names reach beyond the last one."""
+    """Where a column begins, and its width. Slanted names need room beyond the last column."""
     width = (WIDTH - _NAMES - (_SLANTED if is_slanted else 4)) / len(columns)
     return _NAMES + across * width, width
 
