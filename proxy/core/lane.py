@@ -50,7 +50,7 @@ class Lane(ABC):
 
     pauses: type[PauseClient] | type[PauseBroker]
     resumes: type[ResumeClient] | type[ResumeBroker]
-    whole, blind = True, 0  # as a Reader
+    whole = True  # as a Reader
 
     may_ask: bool  # may its handlers ask the broker?
 

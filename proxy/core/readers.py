@@ -9,7 +9,7 @@ from typing import Any
 from proxy.core.context import Context, decoded
 from proxy.core.filter_chain import FilterChain
 from proxy.protocol.api import FETCH, PRODUCE
-from proxy.protocol.frame import NO_LIMIT, SIZE, Buffer
+from proxy.protocol.frame import SIZE, Buffer
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.schema import Message
 from proxy.protocol.slices import LARGE
@@ -87,16 +87,16 @@ class AcksReader:
         self._found = found
         self._failed = failed
         self._seen = bytearray()
-        self.blind = 0
+        self._is_found = False
 
     def read(self, span: memoryview, last: bool) -> Sequence[Buffer] | None:
         """The next span; once the acks are known, further spans pass unseen."""
-        if self.blind:
+        if self._is_found:
             return None
         self._seen += span
         acks = self._acks(memoryview(bytes(self._seen)))
         if acks is not None:
-            self.blind = NO_LIMIT
+            self._is_found = True
             self._found(acks)
         elif last or len(self._seen) > LONGEST_PREFIX:
             return self._failed()
@@ -107,13 +107,12 @@ class Passing:
     """A response that passes; `passed` is called when its last byte does."""
 
     whole = False
-    blind = NO_LIMIT
 
     def __init__(self, passed: Callable[[], None]) -> None:
         self._passed = passed
 
     def read(self, span: memoryview, last: bool) -> None:
-        """The first span, or the last byte."""
+        """Any span of it."""
         if last:
             self._passed()
 
@@ -121,7 +120,7 @@ class Passing:
 class Dropping:
     """A response that goes to nobody."""
 
-    whole, blind = False, 0
+    whole = False
 
     def read(self, span: memoryview, last: bool) -> Sequence[Buffer]:
         """Any span of it."""
@@ -146,11 +145,10 @@ class Ending:
         self._failed = failed
         self._tail: Tail | None = None
         self._start = bytearray()  # until the header is whole
-        self.blind = 0
 
     def read(self, span: memoryview, last: bool) -> Sequence[Buffer] | None:
         """The next span; returns what may leave of it, None for all of it as it came."""
-        self._left -= self.blind + len(span)
+        self._left -= len(span)
         try:
             out = self._take(span)
         except ProtocolError as error:
@@ -161,9 +159,7 @@ class Ending:
 
     def _take(self, span: memoryview) -> Sequence[Buffer] | None:
         if self._tail is not None:
-            if self.blind:
-                self._tail.passed(self.blind)
-            return self._watch(self._tail, span)
+            return self._tail.feed(span)
         start = memoryview(self._start + span) if self._start else span
         body = self._chain.response_body(start)
         if body is None:
@@ -174,10 +170,5 @@ class Ending:
         names = self._chain.response.names or ()
         self._tail = Tail(self._chain.api.response, self._chain.version, names, left)
         header = len(span) - (len(start) - body)
-        rest = self._watch(self._tail, span[header:])
+        rest = self._tail.feed(span[header:])
         return None if rest is None else [span[:header], *rest]
-
-    def _watch(self, tail: Tail, span: memoryview) -> Sequence[Buffer] | None:
-        out = tail.feed(span)
-        self.blind = max(min(tail.unread, self._left - 1), 0)
-        return out

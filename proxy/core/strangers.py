@@ -104,7 +104,7 @@ class Strangers:
 class _Answered:
     """A request in an unknown version, which a plugin answers."""
 
-    whole, blind = True, 0
+    whole = True
 
     def __init__(self, strangers: Strangers, ctx: Context, name: str, handler: Callable[[Context], Any]) -> None:
         self._strangers = strangers
@@ -134,7 +134,7 @@ class _Answered:
 class _Refused:
     """A request that is answered with an error; then the connection ends."""
 
-    whole, blind = True, 0
+    whole = True
 
     def __init__(self, strangers: Strangers, ctx: Context, error: ErrorCode, reason: str) -> None:
         self._strangers = strangers

@@ -81,7 +81,7 @@ class TokenStream:
 class _Tokens:
     """One direction of a stream of tokens."""
 
-    whole, blind = True, 0
+    whole = True
 
     def __init__(
         self, stream: TokenStream, look: Look, lane: Lane, refuse: Callable[[str], object], held: State

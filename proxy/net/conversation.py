@@ -37,7 +37,6 @@ from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.net.budget import Budget
 from proxy.net.outgoing import AnySocket
-from proxy.net.pipes import Pipes
 from proxy.net.read_buffer import ReadBuffer
 from proxy.net.resuming import Resuming
 from proxy.net.side import Again, Side
@@ -53,7 +52,6 @@ class Shared:
     """
 
     buffer: ReadBuffer
-    pipes: Pipes
     budget: Budget
     resuming: Resuming
     again: Again

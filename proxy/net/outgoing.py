@@ -16,7 +16,6 @@ from struct import Struct
 from typing import Any
 
 from proxy.net.backlog import Backlog
-from proxy.net.pipes import Pipe
 from proxy.net.tls.sockets import TlsSocket
 from proxy.protocol.frame import Buffer
 
@@ -86,26 +85,10 @@ class Outgoing(ABC):
                         self._stall()
                 sent = max(sent - len(piece), 0)
 
-    def send_from(self, pipe: Pipe, more: bool) -> bool:
-        """Send the content of this pipe. `more`: further bytes follow. False: the pipe is no longer the caller's.
-
-        Bytes that the socket does not take stay in the pipe, and are sent before everything else.
-        """
-        try:
-            if pipe.drain(self.fd, more):
-                return True
-        except OSError as error:
-            pipe.release()
-            self._lost(self, error)
-            return False
-        self._backlog.pipe = pipe
-        self._stall()
-        return False
-
     def flush(self) -> None:
         """Send kept bytes, since the socket takes bytes again."""
         try:
-            if not self._backlog.flush(self.fd, self._write):
+            if not self._backlog.flush(self._write):
                 return
         except OSError as error:
             self._lost(self, error)

@@ -38,7 +38,6 @@ from proxy.net.conversation import Conversation, Shared
 from proxy.net.machine import begin_to_serve
 from proxy.net.open_sockets import OpenSockets
 from proxy.net.outgoing import AnySocket
-from proxy.net.pipes import Pipes
 from proxy.net.read_buffer import ReadBuffer
 from proxy.net.reading import goodbye, read
 from proxy.net.resuming import Resuming
@@ -79,13 +78,12 @@ class Reactor:
         self.conversations = self.sockets.conversations
         self.budget = Budget(memory, self.conversations, resumed=self._nudge)
         self._buffer = ReadBuffer(self._not_delivered)
-        self._pipes = Pipes()
         self.turns = Turns()
         self._resuming = Resuming(self.turns, self.clock, self._guard, self._outside)
         self._again: Again = OrderedDict()
         self._lingers_from = 0.0  # by the clock of trio
         ways_out = emit, self._leaves, self._over
-        self._shared = Shared(self._buffer, self._pipes, self.budget, self._resuming, self._again, *ways_out)
+        self._shared = Shared(self._buffer, self.budget, self._resuming, self._again, *ways_out)
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Serve until cancelled. Then all links are closed."""
@@ -103,7 +101,6 @@ class Reactor:
         finally:
             for conversation in list(self.conversations):
                 conversation.abort()
-            self._pipes.close()
             self.sockets.close()
 
     def adopt(self, client: AnySocket, broker: AnySocket, link: Link) -> Conversation:

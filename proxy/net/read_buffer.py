@@ -2,7 +2,8 @@
 
 Rules:
 * One buffer serves all links. It starts at an offset within a page, since copying from a page-aligned source to a
-  destination a few bytes off is 15 times slower on some processors.
+  destination a few bytes off is 15 times slower on some processors. Each room starts at a line of the cache: 16 bytes
+  off, sending 1 MiB takes a fifth longer.
 * Posted data stays where it was read until it is delivered. The next read goes into the next room. When the last room
   is taken, everything is delivered. The rooms overlap and are made once: making one for each read takes 0.1 us.
 * If delivering to one side fails, `failed` is called for it, and the other sides still get their data.
@@ -18,7 +19,7 @@ from proxy.net.side import Side
 from proxy.protocol.frame import Buffer
 
 PAGE = 4096
-ODD = 2048 + 16
+ODD = 2048 + 64
 SMALL = 8 << 10  # bytes that are sent together with those of other links
 STEP = SMALL + 192  # between two rooms: with whole pages, all would share the same lines of the cache
 ROOMS = 64

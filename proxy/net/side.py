@@ -13,12 +13,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from proxy.core.commands import Command
-from proxy.net.backlog import BUFFER
 from proxy.net.outgoing import AnySocket, Outgoing
 from proxy.net.tls.sockets import TlsSocket
 from proxy.protocol.frame import Splitter
 
 Take = Callable[[memoryview], list[Command] | None]
+PORTION = 256 << 10  # bytes that are read at a time from most sides
+
 Again = OrderedDict["Side", None]  # a queue in which each side stands once
 
 
@@ -60,17 +61,12 @@ class Side(Outgoing):
         self.receive: Callable[[memoryview, int], int] = sock.recv_into
         self.take = take
         self.splitter = splitter
-        self.portion = BUFFER  # how much to read at a time
+        self.portion = PORTION  # how much to read at a time
         self.received = 0  # bytes so far
         self.readable = False  # there may be more to read, for which no event comes
         self.hung = False  # the peer has closed its end
         self.gone = False  # the connection broke
         self.blocked = 0
-
-    @property
-    def is_plain(self) -> bool:
-        """May bytes pass through a pipe? Not with TLS, since the kernel cannot encrypt them."""
-        return self._tls is None
 
     @property
     def lacking(self) -> int:

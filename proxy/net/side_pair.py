@@ -15,16 +15,15 @@ from proxy.net.side import Side
 
 
 class SidePair(ABC):
-    """A client and its broker. `is_plain`: may bytes pass between them through a pipe?"""
+    """A client and its broker."""
 
-    __slots__ = ("broker", "client", "is_plain", "paused")
+    __slots__ = ("broker", "client", "paused")
 
     def __init__(self, client: Side, broker: Side) -> None:
         self.client = client
         self.broker = broker
         client.peer, broker.peer = broker, client
         client.is_client = True
-        self.is_plain = client.is_plain and broker.is_plain
         self.paused = False
 
     @property

@@ -51,7 +51,7 @@ FOREIGN = {
 class Hold(tuple[Buffer, ...]):
     """The class of HOLD, which takes the place of a reader, or of what a reader returns. Its bytes leave first."""
 
-    whole, blind = True, 0
+    whole = True
 
     def read(self, span: memoryview, last: bool) -> None:
         """Never called."""
@@ -64,7 +64,6 @@ class Reader(Protocol):
     """Reads a frame. `whole`: in one piece; otherwise span by span, in order, as the frame passes."""
 
     whole: bool
-    blind: int  # after a span: so many of the next bytes need not be shown (this process may never see them)
 
     def read(self, span: memoryview, last: bool) -> Sequence[Buffer] | None:
         """Look at a span. Return None (it goes on as it is), the bytes to send instead, or HOLD (whole frames only)."""
@@ -81,11 +80,7 @@ def _nobody(head: Any, data: memoryview, pos: int) -> Hold:
 
 
 class Splitter:
-    """One direction of one connection.
-
-    `passing` is how many of the next bytes no reader will look at. A caller that moves some of them without reading
-    them says so with `passed()`.
-    """
+    """One direction of one connection."""
 
     __slots__ = (
         "_calm",
@@ -97,11 +92,11 @@ class Splitter:
         "_left",
         "_longest",
         "_meet",
+        "_passing",
         "_reader",
         "_unpack",
         "begun",
         "held",
-        "passing",
         "problem",
     )
 
@@ -112,12 +107,12 @@ class Splitter:
         self._longest = longest
         self._meet = meet
         self._fault = fault
-        self.passing = 0
+        self._passing = 0  # bytes of a frame that nobody reads, still to come
         self.begun = False  # a whole frame came
         self._calm = True  # the next byte begins a frame, and nothing is kept
         self._carry = b""
         self._reader: Reader | None = None
-        self._left = 0  # bytes of the reader's frame that are to come, beyond `passing`
+        self._left = 0  # bytes of the reader's frame that are to come
         self._gathered: bytearray | None = None
         self.held: bytearray | None = None  # bytes that wait for resume(); nothing more should be fed until then
         self.problem: ProtocolError | None = None  # why the stream ended: it is not Kafka
@@ -125,14 +120,14 @@ class Splitter:
     @property
     def between(self) -> bool:
         """Did all frames that began also leave?"""
-        return not self.passing and self._reader is None
+        return not self._passing and self._reader is None
 
     @property
     def lacking(self) -> int:
         """How many bytes of the frame that began, or of its head, are still to come; 0: none began."""
         if self._calm:
             return 0
-        return self._head_size - len(self._carry) if self._carry else self.passing + self._left
+        return self._head_size - len(self._carry) if self._carry else self._passing + self._left
 
     @property
     def kept(self) -> int:
@@ -140,10 +135,6 @@ class Splitter:
         if self._calm:
             return 0
         return len(self._carry) + len(self._gathered or b"") + len(self.held or b"")
-
-    def passed(self, count: int) -> None:
-        """So many of the passing bytes went another way."""
-        self.passing -= count
 
     def switch(self, head: Struct, meet: Meet) -> None:
         """From now on frames begin with this head. Call only between two calls of `feed`; if `held` then, resume."""
@@ -160,7 +151,7 @@ class Splitter:
         """Nothing more will be fed: let go of the bytes and the readers."""
         self._meet = _nobody
         self._reader, self._gathered, self.held, self._carry = None, None, None, b""
-        self.passing, self._calm = 0, True
+        self._passing, self._calm = 0, True
 
     def limit(self, longest: int) -> None:
         """Frames may have so many bytes, from the next call of `feed` on."""
@@ -185,6 +176,9 @@ class Splitter:
                 if met is None:
                     self.begun = True
                     return None  # one whole frame that no reader wants: the usual case
+        elif self._passing > len(data):
+            self._passing -= len(data)
+            return None
         out = self._feed(data, met)
         self._calm = self.between and self.held is None and not self._carry
         return out
@@ -198,13 +192,13 @@ class Splitter:
         if self._carry:
             data, self._carry = memoryview(bytearray(self._carry) + data), b""
         end = len(data)
-        if self.passing >= end:
-            self.passing -= end
+        if self._passing >= end:
+            self._passing -= end
             self.begun = self.begun or self.between
             return None if data is came else [data]
         out: list[Buffer] = []
-        start, pos = 0, self.passing  # data[start:pos] passes and is not yet in `out`
-        self.passing = 0
+        start, pos = 0, self._passing  # data[start:pos] passes and is not yet in `out`
+        self._passing = 0
         if self._reader is not None:
             start, pos = self._serve(data, start, pos, out)
             if self.held is not None:
@@ -222,7 +216,7 @@ class Splitter:
                 if stop <= end:
                     pos = stop
                     continue
-                self.passing = stop - end
+                self._passing = stop - end
                 pos = end
                 break
             if reader is HOLD:
@@ -267,11 +261,6 @@ class Splitter:
                     return end, end
                 out.extend(instead)
             pos = stop
-            if reader is not None and reader.blind:
-                blind = min(reader.blind, self._left - 1)  # the reader is always shown the last byte
-                self._left -= blind
-                pos = min(stop + blind, end)
-                self.passing = blind - (pos - stop)
         return start, pos
 
     def _gather(self, reader: Reader, span: memoryview, last: bool) -> Sequence[Buffer]:

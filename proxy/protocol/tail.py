@@ -43,10 +43,7 @@ def _walker(cls: type[Message], version: int) -> Callable[[], Walk]:
 
 
 class Tail:
-    """One response body of `size` bytes on its way, from which the tagged fields `names` are to be blanked.
-
-    `unread` says how many of the next bytes need not be looked at.
-    """
+    """One response body of `size` bytes on its way, from which the tagged fields `names` are to be blanked."""
 
     def __init__(self, cls: type[Message], version: int, names: Iterable[str], size: int) -> None:
         self._cls, self._version = cls, version
@@ -55,12 +52,7 @@ class Tail:
         self._held: bytearray | None = None  # the tail, once it began
         self._carry = b""  # bytes that were too few to read
         self._walk = _walker(cls, version)()
-        self.unread = next(self._walk)
-
-    def passed(self, n: int) -> None:
-        """`n` of the unread bytes passed without being fed."""
-        self._left -= n
-        self.unread -= n
+        self._unread = next(self._walk)  # so many of the next bytes need not be looked at
 
     def feed(self, data: memoryview) -> list[bytes | memoryview] | None:
         """Take the next bytes of the body. Returns the bytes that may leave now, or None for all of `data` as it came.
@@ -89,10 +81,10 @@ class Tail:
 
     def _find_tail(self, data: memoryview) -> int:
         """Where in `data` the tail begins; the end of `data`, if it does not begin there."""
-        if self.unread >= len(data):
-            self.unread -= len(data)
+        if self._unread >= len(data):
+            self._unread -= len(data)
             return len(data)
-        start, self.unread = self.unread, 0
+        start, self._unread = self._unread, 0
         carried = len(self._carry)
         buf = memoryview(self._carry + bytes(data)) if carried else data
         try:
@@ -103,10 +95,10 @@ class Tail:
             return tail
         except (Short, struct.error):
             raise self._wrong("has a length that cannot be") from None
-        self.unread = max(p - len(buf), 0)
+        self._unread = max(p - len(buf), 0)
         self._carry = bytes(buf[p:])
-        if self.unread > self._left:
-            raise self._wrong(f"needs {self.unread} bytes where {self._left} are left")
+        if self._unread > self._left:
+            raise self._wrong(f"needs {self._unread} bytes where {self._left} are left")
         return len(data)
 
     def _blanked(self, tail: bytes) -> bytes:

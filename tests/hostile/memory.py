@@ -20,7 +20,6 @@ from tests.hostile.stage import NODE, Peer, Play, brief, silent
 from tests.hostile.trial import case, cases
 
 MIB = 1 << 20
-PIPES = 24  # descriptors: pipes are kept for the next large frames
 SLOWEST = 30.0  # seconds for large responses: the proxy handles them one after the other
 PEAK = 220  # MiB, for all connections together
 
@@ -44,8 +43,8 @@ def half_frames(ground: Ground, frame: bytes) -> str:
     return f"{taken >> 20} MiB were taken"
 
 
-@case("20 half frames that nobody asks to see", on=OPEN, peak=40, descriptors=PIPES)
-@case("20 half frames that nobody asks to see", on=TWO, peak=40, descriptors=2 * PIPES)
+@case("20 half frames that nobody asks to see", on=OPEN, peak=40)
+@case("20 half frames that nobody asks to see", on=TWO, peak=40)
 def passing_halves(ground: Ground) -> str:
     many = [ground.client() for _ in range(20)]
     taken = sum(client.push(_half(PASSING, 20 * MIB), 0.3) for client in many)

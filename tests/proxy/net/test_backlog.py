@@ -3,9 +3,7 @@
 import pytest
 
 from proxy.net.backlog import BUFFER, Backlog
-from proxy.net.pipes import Pipes
 from proxy.protocol.frame import Buffer
-from tests.proxy.net.test_reactor import pair
 
 
 class Slow:
@@ -30,7 +28,7 @@ def test_what_was_not_taken_leaves_in_order(portion: int) -> None:
     backlog.keep(b"a first piece", 2)
     backlog.keep(b"and more", 0)
     assert backlog.size == 19
-    while not backlog.flush(-1, slow.write):
+    while not backlog.flush(slow.write):
         assert backlog.size == 19 - len(slow.taken)
     assert slow.taken == b"first pieceand more"
     assert backlog.size == backlog.held == 0
@@ -43,27 +41,7 @@ def test_what_is_lent_is_copied_and_a_part_of_a_large_piece_keeps_all_of_it() ->
     lent[:] = b"used"
     backlog.keep(memoryview(large), 10)
     assert (backlog.size, backlog.held) == (4 + 2 * BUFFER - 10, 4 + 2 * BUFFER)
-    assert not backlog.flush(-1, slow.write)
+    assert not backlog.flush(slow.write)
     assert slow.taken.startswith(b"lent")
     backlog.drop()
     assert backlog.held == 0
-
-
-def test_a_pipe_leaves_before_the_pieces() -> None:
-    (one, source), (other, target) = pair(), pair()
-    with one, source, target, other:
-        pipe = Pipes().take()
-        assert pipe is not None
-        one.sendall(b"piped ")
-        pipe.fill(source.fileno(), 6)
-        backlog = Backlog()
-        backlog.pipe = pipe
-        backlog.keep(b"kept", 0)
-        assert backlog.size == backlog.held == 10
-        assert backlog.flush(target.fileno(), target.send)
-        assert backlog.pipe is None
-        received = b""
-        while len(received) < 10:
-            received += other.recv(100)
-        assert received == b"piped kept"
-    pipe.close()

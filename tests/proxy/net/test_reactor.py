@@ -23,11 +23,13 @@ from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
 from proxy.core.signal import Signal
+from proxy.net.backlog import BUFFER
 from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.net.outgoing import AT_ONCE
 from proxy.net.reactor import Reactor
-from proxy.net.side import Side
+from proxy.net.reading import read
+from proxy.net.side import PORTION, Side
 from proxy.protocol.frame import SIZE
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
@@ -184,7 +186,7 @@ async def test_observers_hear_how_a_connection_ended_and_what_came_on_it(
 
 
 @pytest.mark.parametrize("buffers", [0, 4096])
-async def test_large_frames_pass_whole_through_a_pipe_or_not(buffers: int) -> None:
+async def test_large_frames_pass_whole(buffers: int) -> None:
     async with world() as here:
         client, broker = here.link(buffers=buffers)
         async with trio.open_nursery() as nursery:
@@ -194,9 +196,28 @@ async def test_large_frames_pass_whole_through_a_pipe_or_not(buffers: int) -> No
             assert await receive(broker, len(BIG)) == BIG
 
 
-async def test_large_frames_pass_without_splice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proxy.net.pipes.AVAILABLE", False)
-    await test_large_frames_pass_whole_through_a_pipe_or_not(0)
+@pytest.mark.parametrize(("turn", "stalls", "portion"), [(1.0, 0, BUFFER), (0.0001, 0, PORTION), (1.0, 1, PORTION)])
+async def test_a_side_that_has_much_is_read_in_larger_portions_unless_many_have_or_its_peer_was_stalled(
+    turn: float, stalls: int, portion: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with world() as here:
+        here.link()
+        (conversation,) = here.reactor.conversations
+        client, broker = conversation.client, conversation.broker
+        conversation.shared.turn, broker.stalls = turn, stalls
+        monkeypatch.setattr(broker, "_write", len)  # takes everything
+        came = iter([BIG[:PORTION]])
+
+        def receive(room: memoryview, most: int) -> int:
+            data = next(came, b"")
+            room[: len(data)] = data
+            if not data:
+                raise BlockingIOError
+            return len(data)
+
+        monkeypatch.setattr(client, "receive", receive)
+        read(conversation, client)
+        assert client.portion == portion
 
 
 def fetch() -> tuple[bytes, bytes]:

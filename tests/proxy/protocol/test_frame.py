@@ -21,7 +21,7 @@ def frame(number: int, length: int = 20, api: int = 3) -> bytes:
 class Whole:
     """Gets whole frames, and answers with what `say` gives."""
 
-    whole, blind = True, 0
+    whole = True
 
     def __init__(self, say: Callable[[bytes], Any] = lambda frame: None) -> None:
         self.frames: list[bytes] = []
@@ -34,14 +34,13 @@ class Whole:
 
 
 class Spans:
-    """Gets frames span by span, and looks away for `blind` bytes after the first."""
+    """Gets frames span by span."""
 
     whole = False
 
-    def __init__(self, blind: int = 0) -> None:
+    def __init__(self) -> None:
         self.seen = b""
         self.frames = 0
-        self.blind = blind
 
     def read(self, span: memoryview, last: bool) -> None:
         self.seen += span
@@ -99,12 +98,14 @@ def test_of_a_cut_head_only_the_head_is_kept() -> None:
     assert stream.out == frame(1) + frame(2)[:13], "the rest of the head came with what was kept of it"
 
 
-def test_a_large_frame_says_how_much_of_it_passes() -> None:
+def test_a_large_frame_says_how_much_of_it_is_to_come() -> None:
     stream = Stream().feed(frame(1, BIG)[:1000])
-    assert stream.splitter.passing == BIG + SIZE.size - 1000
-    stream.splitter.passed(BIG - 1000)
+    assert stream.splitter.lacking == BIG + SIZE.size - 1000
+    stream.feed(frame(1, BIG)[1000:-4])
+    assert stream.splitter.lacking == 4
     stream.feed(frame(1, BIG)[-4:] + frame(2))
     assert stream.met == [1, 2]
+    assert stream.splitter.lacking == 0
 
 
 @pytest.mark.parametrize("step", [1, 12, 13, 50, NO_LIMIT])
@@ -131,25 +132,14 @@ def test_nothing_of_a_wanted_frame_leaves_before_it_is_whole() -> None:
 
 
 @pytest.mark.parametrize("step", [1, 12, 13, 50, NO_LIMIT])
-@pytest.mark.parametrize("blind", [0, 5, NO_LIMIT])
-def test_a_reader_of_spans_sees_its_frame_while_it_passes(step: int, blind: int) -> None:
-    reader = Spans(blind)
+def test_a_reader_of_spans_sees_its_frame_while_it_passes(step: int) -> None:
+    reader = Spans()
     data = frame(1) + frame(2, 300, api=7) + frame(3)
     stream = Stream(reader).feed(data, step)
     assert stream.out == data
     assert stream.met == [1, 2, 3]
     assert reader.frames == 1
-    assert blind or reader.seen == frame(2, 300, api=7)
-
-
-def test_what_a_reader_is_blind_to_need_not_come_here() -> None:
-    reader = Spans(blind=NO_LIMIT)
-    wanted = frame(2, BIG, api=7)
-    stream = Stream(reader).feed(wanted[:1000])
-    assert stream.splitter.passing == len(wanted) - 1000 - 1, "the last byte is always shown"
-    stream.splitter.passed(stream.splitter.passing)
-    stream.feed(wanted[-1:] + frame(3))
-    assert stream.met == [2, 3]
+    assert reader.seen == frame(2, 300, api=7)
 
 
 @pytest.mark.parametrize("step", [1, 13, NO_LIMIT])
@@ -202,7 +192,7 @@ def test_it_has_begun_when_a_whole_frame_came() -> None:
 @given(
     frames=st.lists(st.tuples(st.integers(8, 60), st.sampled_from([3, 7])), max_size=8),
     cuts=st.lists(st.integers(0, 400), max_size=12),
-    kind=st.sampled_from(["nobody", "whole", "spans", "blind"]),
+    kind=st.sampled_from(["nobody", "whole", "spans"]),
 )
 def test_how_a_stream_is_cut_makes_no_difference(frames: list[tuple[int, int]], cuts: list[int], kind: str) -> None:
     data = b"".join(frame(number, length, api) for number, (length, api) in enumerate(frames))
@@ -210,7 +200,6 @@ def test_how_a_stream_is_cut_makes_no_difference(frames: list[tuple[int, int]], 
         "nobody": lambda: None,
         "whole": lambda: Whole(lambda frame: None if len(frame) % 2 else [frame[::-1]]),
         "spans": Spans,
-        "blind": lambda: Spans(7),
     }
     whole, pieces = Stream(readers[kind]()).feed(data), Stream(readers[kind]())
     edges = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})

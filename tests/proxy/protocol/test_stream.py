@@ -21,7 +21,7 @@ REQUESTS = [(cls, version) for cls, version in EVERY if issubclass(cls, Request)
 class Messages:
     """Reads every frame of a stream as a request."""
 
-    whole, blind = True, 0
+    whole = True
 
     def __init__(self) -> None:
         self.read_so_far: list[tuple[Request, int, int, str | None]] = []
