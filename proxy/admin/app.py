@@ -18,6 +18,7 @@ from proxy.admin.operations import routes
 from proxy.admin.problems import HANDLERS
 from proxy.config.model import Admin
 from proxy.core.state import PluginStates
+from proxy.telemetry.counters import AdminCounters
 from proxy.telemetry.report import Reports
 
 
@@ -35,9 +36,14 @@ class RunningProxy(Protocol):
         """The open connections, at most `limit` of each worker."""
 
 
-def application(running: RunningProxy, workers: int, options: Admin, used_much: Callable[[], None]) -> Starlette:
-    """The ASGI application over `workers` workers. It calls `used_much` after large requests and responses."""
-    monitoring = Monitoring(running.reports, workers)
+def application(
+    running: RunningProxy, workers: int, options: Admin, used_much: Callable[[], None], counters: AdminCounters
+) -> Starlette:
+    """The ASGI application over `workers` workers. It calls `used_much` after large requests and responses.
+
+    It publishes `counters`, and counts nothing itself.
+    """
+    monitoring = Monitoring(running.reports, workers, counters)
     clients, faults = ClientOperations(running.connections), FaultOperations(running.states)
     operations = with_document([*monitoring.operations, *clients.operations, *faults.operations])
     guard = Guard(options.secret, options.bind.host)

@@ -16,6 +16,6 @@ class Http1Protocol(H11Protocol):
         pass
 
 
-def speak_http1_alone() -> None:
+def speak_http1_alone(as_protocol: type[Http1Protocol] = Http1Protocol) -> None:
     """Have Hypercorn use this protocol on every connection of this process."""
-    protocol.H11Protocol = Http1Protocol  # type: ignore[attr-defined]  # where its servers look for it
+    protocol.H11Protocol = as_protocol  # type: ignore[attr-defined]  # where its servers look for it

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 
 from opentelemetry.exporter.prometheus import PrometheusMetricReader
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -19,6 +20,7 @@ from starlette.responses import JSONResponse, Response
 
 from proxy.admin.operations import HttpOperation
 from proxy.admin.shapes import HealthAnswer
+from proxy.telemetry.counters import AdminCounters
 from proxy.telemetry.instruments import Instruments
 from proxy.telemetry.report import Reports
 
@@ -28,8 +30,9 @@ Source = Callable[[], Awaitable[Reports]]  # the current report of every worker
 class Monitoring:
     """The monitoring operations over `workers` workers."""
 
-    def __init__(self, source: Source, workers: int) -> None:
+    def __init__(self, source: Source, workers: int, counters: AdminCounters) -> None:
         self._source = source
+        self._counters = counters
         self._workers = workers
         self._instruments = Instruments([PrometheusMetricReader()])
 
@@ -62,5 +65,5 @@ class Monitoring:
         return JSONResponse(body, 200 if ready else 503)
 
     async def _metrics(self, request: Request) -> Response:
-        self._instruments.take(await self._source())
+        self._instruments.take(await self._source(), asdict(self._counters))
         return Response(generate_latest(), headers={"content-type": CONTENT_TYPE_LATEST})

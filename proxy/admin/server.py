@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any
 
 import trio
-from hypercorn.config import Config as HypercornConfig
 from hypercorn.trio import serve
 
+from proxy.admin.connection_limit import LimitedConfig, LimitedConnection, OnClosed, OpenConnections
 from proxy.admin.http1 import speak_http1_alone
 
 GRACE = 1.0  # seconds for responses under way when the proxy ends
@@ -22,14 +22,16 @@ GRACE = 1.0  # seconds for responses under way when the proxy ends
 async def serve_admin(
     listening: list[socket.socket],
     application: Callable[[], Any],  # untyped: Starlette's messages are plain dicts, Hypercorn's are typed ones
+    on_closed: OnClosed,
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Have an ASGI application answer on bound sockets until cancelled.
 
-    The sockets stay open: after a failure, another application may be started on them.
+    `on_closed` is called for each connection that is closed because too many are open. The sockets stay open: after a
+    failure, another application may be started on them.
     """
-    speak_http1_alone()
-    settings = HypercornConfig()
+    speak_http1_alone(LimitedConnection)
+    settings = LimitedConfig(OpenConnections(on_closed))
     settings.bind = [f"fd://{bound.dup().detach()}" for bound in listening]
     settings.accesslog = None
     settings.errorlog = logging.getLogger("hypercorn.error")  # its lines go to our log

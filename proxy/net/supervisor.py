@@ -26,7 +26,7 @@ from proxy.net.reloading import Examine, obey
 from proxy.net.settling import Settling
 from proxy.net.tasks import Tasks
 from proxy.net.workers import Workers
-from proxy.telemetry.counters import NetworkCounters
+from proxy.telemetry.counters import AdminCounters, NetworkCounters
 from proxy.telemetry.report import Report
 
 log = structlog.get_logger()
@@ -62,15 +62,24 @@ async def _run(config: Config, settings: Settings, admin: list[socket.socket], e
             from proxy.admin.app import application  # without the admin side, 0.2 s and 10 MB are saved
             from proxy.admin.server import serve_admin
 
-            settling = Settling()
+            settling, counters = Settling(), AdminCounters()
             nursery.start_soon(tasks.keep, "giving memory back", settling.run)
-            make = partial(application, serving, config.workers, config.admin, settling.ask)
-            nursery.start_soon(tasks.keep, "answering on the admin side", partial(serve_admin, admin, make))
+            nursery.start_soon(tasks.keep, "summing up complaints", tasks.complaints.watch)
+            make = partial(application, serving, config.workers, config.admin, settling.ask, counters)
+            closed = partial(_admin_connection_closed, counters, tasks.complaints)
+            nursery.start_soon(tasks.keep, "answering on the admin side", partial(serve_admin, admin, make, closed))
         if examine is not None:
             await nursery.start(obey, examine, serving, tasks)
         code = await serve(serving, Announcer(serving))
         nursery.cancel_scope.cancel()
     return code
+
+
+def _admin_connection_closed(counters: AdminCounters, complaints: Complaints, client: str) -> None:
+    """Count and tell that a connection of the admin side was closed for another one."""
+    counters.closed_admin_connections += 1
+    why = "too many are open, and this one was silent longest"
+    complaints.tell(log.warning, "admin connection closed", None, client, why=why, client=client)
 
 
 class Announcer:

@@ -36,3 +36,10 @@ class NetworkCounters:
     over_brokers: int = 0  # brokers beyond the maximum of known brokers
     closed_ports: int = 0  # the port for a broker, or a bootstrap port, could not be opened
     loops: int = 0  # a broker's address leads back to this proxy
+
+
+@dataclass(slots=True)
+class AdminCounters:
+    """What happened on the admin side."""
+
+    closed_admin_connections: int = 0  # closed for another one: there was the maximum of connections

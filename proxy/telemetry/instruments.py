@@ -4,7 +4,8 @@ Rules:
 * All instruments are observable: they read the latest reports when a reader collects, so that nothing is paid until
   then.
 * The proxy's own instruments are known beforehand. Those of plugins are made when a report first has them.
-* Every value carries its worker. A worker that was replaced begins at 0 again, as any restarted process does.
+* Every value carries its worker. A worker that was replaced begins at 0 again, as any restarted process does. Values of
+  the admin side have `admin` there.
 * The service name is `doorkeeper`, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES sets another.
 """
 
@@ -18,11 +19,13 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import MetricReader
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 
+from proxy.telemetry.counters import Reading
 from proxy.telemetry.measures import INSTRUMENTS, MEASURES, Measure
 from proxy.telemetry.plugin_counters import PluginCount
 from proxy.telemetry.report import Reports
 
 NAME = "doorkeeper"
+ADMIN = "admin"  # instead of a worker's number
 
 Observe = Callable[[CallbackOptions], Iterable[Observation]]
 
@@ -31,7 +34,7 @@ class Instruments:
     """The instruments over the latest reports, published through the given readers."""
 
     def __init__(self, readers: Sequence[MetricReader]) -> None:
-        self._latest: Reports = {}
+        self._latest: list[tuple[str, Reading]] = []  # each with its worker
         self._counts: dict[str, list[tuple[str, PluginCount]]] = {}  # of plugins: each count with its worker
         self._of_plugins: set[str] = set()
         self._provider = MeterProvider(metric_readers=readers, resource=_service())
@@ -40,13 +43,14 @@ class Instruments:
             create = self._meter.create_observable_counter if grows else self._meter.create_observable_gauge
             create(name, [self._observer(name)], unit=unit, description=description)
 
-    def take(self, reports: Reports) -> None:
-        """Take the latest report of every worker."""
+    def take(self, reports: Reports, of_admin: Reading | None = None) -> None:
+        """Take the latest report of every worker, and the counts of the admin side."""
         counts: dict[str, list[tuple[str, PluginCount]]] = {}
         for worker, report in reports.items():
             for count in report.plugins:
                 counts.setdefault(count.instrument, []).append((str(worker), count))
-        self._latest, self._counts = reports, counts  # both at once, since a reader may collect in another thread
+        latest = [*((str(worker), report.reading) for worker, report in reports.items()), (ADMIN, of_admin or {})]
+        self._latest, self._counts = latest, counts  # both at once, since a reader may collect in another thread
         for name in counts.keys() - self._of_plugins:
             self._of_plugins.add(name)
             (_, first), observe = counts[name][0], partial(self._observe_plugins, name)
@@ -57,10 +61,10 @@ class Instruments:
         return lambda options: self._observe(mine)
 
     def _observe(self, measures: Sequence[Measure]) -> Iterable[Observation]:
-        for worker, report in self._latest.items():
+        for worker, reading in self._latest:
             for key, _, attributes in measures:
-                if key in report.reading:
-                    yield Observation(report.reading[key], {**attributes, "worker": str(worker)})
+                if key in reading:
+                    yield Observation(reading[key], {**attributes, "worker": worker})
 
     def _observe_plugins(self, name: str, options: CallbackOptions) -> Iterable[Observation]:
         for worker, count in self._counts.get(name, ()):

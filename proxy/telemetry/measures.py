@@ -40,6 +40,7 @@ LIMITS = "doorkeeper.limits"
 FAULTS = "doorkeeper.faults"
 BROKERS = "doorkeeper.brokers"
 LOG_LINES = "doorkeeper.log.lines_dropped"
+ADMIN_CLOSED = "doorkeeper.admin.connections_closed"
 
 INSTRUMENTS = (
     Instrument(OPEN, "{connection}", "Client connections that are open now.", grows=False),
@@ -52,6 +53,7 @@ INSTRUMENTS = (
     Instrument(LIMITS, "1", "How often each limit was met."),
     Instrument(FAULTS, "1", "What went wrong, by reason."),
     Instrument(LOG_LINES, "{line}", "Lines that the log has not: too many alike, or standard error took no more."),
+    Instrument(ADMIN_CLOSED, "{connection}", "Connections of the admin side closed, since too many were open."),
     Instrument(BROKERS, "{broker}", "Brokers known.", grows=False),
 )
 
@@ -96,4 +98,5 @@ MEASURES = (
     Measure("loops", FAULTS, {"reason": "loop"}),
     Measure("over_brokers", LIMITS, {"limit": "brokers"}),
     Measure("brokers", BROKERS, {}),
+    Measure("closed_admin_connections", ADMIN_CLOSED, {}),
 )

@@ -4,6 +4,7 @@ that is taken, and slow or broken clients of the admin API."""
 from __future__ import annotations
 
 import os
+import re
 import resource
 import signal
 import socket
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import httpx
 
+from proxy.admin.connection_limit import MOST
 from tests.hostile.canary import HOST, NODE
 from tests.hostile.client import Client, NotHeldError, connect, patiently
 from tests.hostile.ground import BLOCK, ROOT, Ground, Setting
@@ -232,6 +234,7 @@ ADMIN = {
     "a path of 60 KB": b"GET /" + b"a/" * 30_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
     "another host": b"GET /metrics HTTP/1.1\r\nHost: evil.example\r\nTransfer-Encoding: chunked\r\n\r\nffffffffff\r\n",
 }
+SPARE = 20  # descriptors of the canary and of the process itself, which come and go
 
 
 @cases({f"the admin side is told: {what}": said for what, said in ADMIN.items()}, on=OPEN)
@@ -245,6 +248,58 @@ def admin(ground: Ground, said: bytes) -> str:
         ground.clients.append(client)
     answer = httpx.get(f"http://{HOST}:{ground.admin}/health", timeout=10)
     return f"{len(many)} connections; another was answered {answer.status_code}"
+
+
+HELD = {
+    "connections that say nothing": b"",
+    "connections that begin a request": b"GET /metrics HTTP/1.1\r\nHost: x\r\n",
+    "responses that nobody takes": b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 200,
+}
+
+
+@cases({f"the admin side has very many {what}": said for what, said in HELD.items()}, on=OPEN, log=8)
+def held(ground: Ground, said: bytes) -> str:
+    """A scrape is answered meanwhile, and a client that asks now and then keeps its connection."""
+    before, most, times = ground.watch.look().descriptors, 0, ground.times(300, 2_000)
+    with httpx.Client(base_url=f"http://{HOST}:{ground.admin}", timeout=10, trust_env=False) as scraper:
+        start = _made_room(scraper)
+        for number in range(times):
+            client = Client(connect(ground.admin))
+            ground.clients.append(client)
+            client.push(said, 0.05)
+            if number % 50 == 0:
+                scraper.get("/metrics").raise_for_status()
+                most = max(most, ground.watch.look().descriptors - before)
+        for _ in patiently("connections are closed for others"):
+            most = max(most, ground.watch.look().descriptors - before)
+            if _made_room(scraper) > start:
+                break
+    assert most <= MOST + SPARE, f"{most} descriptors"
+    assert ground.lines("admin connection closed"), "the log does not tell of it"
+    return f"{times} connections, {most} descriptors at the most"
+
+
+def _made_room(scraper: httpx.Client) -> float:
+    """How many connections were closed for others, according to the metrics."""
+    found = re.search(r"^doorkeeper_admin_connections_closed_total\{.*\} (.+)$", scraper.get("/metrics").text, re.M)
+    assert found is not None
+    return float(found[1])
+
+
+ASKING = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
+UNREAD = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 20
+VISITS = {"connect and close": b"", "ask and close": ASKING, "send a body that nobody reads, and close": UNREAD}
+
+
+@cases({f"the admin side: {what}": said for what, said in VISITS.items()}, on=OPEN)
+def visits(ground: Ground, said: bytes) -> str:
+    """As fast as possible, one after the other, to the admin side: none of them leaves anything."""
+    times = ground.times(500, 5_000)
+    for _ in range(times):
+        with Client(connect(ground.admin)) as client:
+            client.send(said)
+    httpx.get(f"http://{HOST}:{ground.admin}/health", timeout=10).raise_for_status()
+    return f"{times} times"
 
 
 @case("the metrics, asked for all the time", on=OPEN)

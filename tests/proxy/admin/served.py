@@ -7,17 +7,24 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
+from starlette.applications import Starlette
 
 from plugins.faults import Faults
 from proxy.admin.app import application
 from proxy.config.model import Admin
 from proxy.core.state import NoPluginError
+from proxy.telemetry.counters import AdminCounters
 from proxy.telemetry.report import Report, Reports
 from proxy.testing import FakeWorker, build
 
 
 def nothing() -> None:
     """Does nothing: memory is not given back here."""
+
+
+def nobody_closed(client: str) -> None:
+    """Few connections are open, so none is closed for another."""
+    raise AssertionError(client)
 
 
 class OneWorker:
@@ -59,13 +66,18 @@ class Running:
         return self.connected
 
 
+def made(options: Admin) -> Starlette:
+    """The application of a proxy of one worker."""
+    return application(Running(), 1, options, nothing, AdminCounters())
+
+
 @asynccontextmanager
 async def asked(
     states: Any = None, source: Any = nobody, workers: int = 1, **options: Any
 ) -> AsyncIterator[httpx.AsyncClient]:
     """An HTTP client of the admin API."""
     admin = Admin.model_validate({"bind": "127.0.0.1:9190", **options})
-    app = application(Running(states, source), workers, admin, nothing)
+    app = application(Running(states, source), workers, admin, nothing, AdminCounters())
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:9190") as client:

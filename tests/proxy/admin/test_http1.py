@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import trio
 
-from proxy.admin.app import application
 from proxy.admin.server import serve_admin
 from proxy.config.model import Admin
 from proxy.core.topology import Endpoint
 from proxy.net.bind import listen
-from tests.proxy.admin.served import Running, nothing
+from tests.proxy.admin.served import made, nobody_closed
 from tests.real.ports import free_port
 
 LOOPBACK = "127.0.0.1"
@@ -32,7 +32,7 @@ async def connected() -> AsyncIterator[trio.SocketStream]:
     (listening,) = listen(Endpoint(LOOPBACK, port), "admin.bind")
     with trio.fail_after(PATIENCE), listening:
         async with trio.open_nursery() as nursery:
-            await nursery.start(serve_admin, [listening], lambda: application(Running(), 1, options, nothing))
+            await nursery.start(serve_admin, [listening], partial(made, options), nobody_closed)
             async with await trio.open_tcp_stream(LOOPBACK, port) as stream:
                 yield stream
             nursery.cancel_scope.cancel()

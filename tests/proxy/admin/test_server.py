@@ -8,12 +8,11 @@ import trio
 import trio.testing
 
 from chaos.fixture.ports import is_free
-from proxy.admin.app import application
 from proxy.admin.server import serve_admin
 from proxy.config.model import Admin
 from proxy.core.topology import Endpoint
 from proxy.net.bind import listen
-from tests.proxy.admin.served import Running, nothing
+from tests.proxy.admin.served import made, nobody_closed
 from tests.real.ports import free_port
 
 LOOPBACK = "127.0.0.1"
@@ -25,7 +24,7 @@ async def test_it_answers_http_and_closes_its_port_when_cancelled() -> None:
     options = Admin.model_validate({"bind": f"{LOOPBACK}:{port}"})
     (listening,) = listen(Endpoint(LOOPBACK, port), "admin.bind")
     async with trio.open_nursery() as nursery:
-        await nursery.start(serve_admin, [listening], lambda: application(Running(), 1, options, nothing))
+        await nursery.start(serve_admin, [listening], partial(made, options), nobody_closed)
         async with httpx.AsyncClient() as client:
             for path in ("health", "metrics", "health"):
                 assert (await client.get(f"http://{LOOPBACK}:{port}/{path}")).status_code == 200
@@ -41,7 +40,7 @@ async def test_a_client_that_takes_no_answers_keeps_it_from_ending_for_a_moment_
     (listening,) = listen(Endpoint(LOOPBACK, port), "admin.bind", untaken=0.1)
     with trio.fail_after(PATIENCE), listening, socket.socket() as client:
         async with trio.open_nursery() as nursery:
-            await nursery.start(serve_admin, [listening], lambda: application(Running(), 1, options, nothing))
+            await nursery.start(serve_admin, [listening], partial(made, options), nobody_closed)
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             client.connect((LOOPBACK, port))
             client.sendall(f"GET /openapi.json HTTP/1.1\r\nHost: {LOOPBACK}\r\n\r\n".encode() * 100)

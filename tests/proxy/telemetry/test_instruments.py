@@ -6,7 +6,7 @@ import pytest
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from proxy.telemetry.instruments import Instruments
-from proxy.telemetry.measures import ACCEPTED, LIMITS, OPEN
+from proxy.telemetry.measures import ACCEPTED, ADMIN_CLOSED, LIMITS, OPEN
 from proxy.telemetry.report import Report
 
 Point = tuple[dict[str, str], int]
@@ -59,6 +59,8 @@ def test_values_are_read_when_somebody_collects_and_carry_their_worker() -> None
     assert found[ACCEPTED] == [({"worker": "0"}, 5), ({"worker": "1"}, 7)]
     assert found[LIMITS] == [({"limit": "idle", "worker": "0"}, 1)]
 
-    instruments.take({0: Report(True, reading={"open": 1, "accepted": 6})})
-    assert collect(instruments, reader)[ACCEPTED] == [({"worker": "0"}, 6)]
+    instruments.take({0: Report(True, reading={"open": 1, "accepted": 6})}, {"closed_admin_connections": 3})
+    found = collect(instruments, reader)
+    assert found[ACCEPTED] == [({"worker": "0"}, 6)]
+    assert found[ADMIN_CLOSED] == [({"worker": "admin"}, 3)]
     instruments.close()

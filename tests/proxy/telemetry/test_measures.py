@@ -10,7 +10,7 @@ from prometheus_client import generate_latest
 
 from proxy.config import LimitOptions
 from proxy.core.limits import Counters as LinkCounters
-from proxy.telemetry.counters import NetworkCounters
+from proxy.telemetry.counters import AdminCounters, NetworkCounters
 from proxy.telemetry.instruments import Instruments
 from proxy.telemetry.measures import INSTRUMENTS, LIMITS, MEASURES
 from proxy.telemetry.report import Report
@@ -19,7 +19,7 @@ PAGE = (Path(__file__).parents[3] / "proxy" / "telemetry" / "README.md").read_te
 
 
 def test_everything_that_is_counted_is_published_once() -> None:
-    counted = {field.name for kind in (NetworkCounters, LinkCounters) for field in fields(kind)}
+    counted = {field.name for kind in (NetworkCounters, LinkCounters, AdminCounters) for field in fields(kind)}
     published = Counter(measure.key for measure in MEASURES)
     assert counted <= published.keys()
     assert set(published.values()) == {1}
