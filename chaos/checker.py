@@ -1,9 +1,10 @@
 """The checker: finds the anomalies in a history. Its time is n log n in the number of notes.
 
-# An open question in the notes is no anomaly: a send that was never answered may have been written or not.
-# A place is reported once for each kind, however many clients saw it.
-# One fault is reported once, as the most specific kind. A record that its group committed past is not reported as
-# unseen too. Nor is a record reported as lost if its place holds another value.
+Rules:
+* An open question in the notes is no anomaly: a send that was never answered may have been written or not.
+* A place is reported once for each kind, however many clients saw it.
+* One fault is reported once, as the most specific kind. A record that its group committed past is not reported as
+  unseen too. Nor is a record reported as lost if its place holds another value.
 """
 
 from __future__ import annotations

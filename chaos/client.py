@@ -6,8 +6,9 @@
         print(entry)
     admin.reset()
 
-# Each request is sent once, on a connection of its own: several threads may use one client.
-# When a call returns, its change is in force in all workers. A refused call (AdminError) has changed nothing.
+Rules:
+* Each request is sent once, on a connection of its own: several threads may use one client.
+* When a call returns, its change is in force in all workers. A refused call (AdminError) has changed nothing.
 """
 
 from __future__ import annotations

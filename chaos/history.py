@@ -9,11 +9,12 @@
     consumer.commit("orders", 0, 18)                 # the next offset that the group will read
     history.assert_clean()
 
-# A value must be in its topic once, however often a client tries to send it.
-# A send without a noted result may have been written or not: the checker expects nothing of it.
-# A client reads a partition from its beginning, unless `reads_from` says otherwise. Note `reads_from` after each seek
-# and each rebalance. One thread or task at a time uses a client, but any thread may acknowledge a send.
-# No method blocks, so sync, asyncio and trio tests use the same calls.
+Rules:
+* A value must be in its topic once, however often a client tries to send it.
+* A send without a noted result may have been written or not: the checker expects nothing of it.
+* A client reads a partition from its beginning, unless `reads_from` says otherwise. Note `reads_from` after each seek
+  and each rebalance. One thread or task at a time uses a client, but any thread may acknowledge a send.
+* No method blocks, so sync, asyncio and trio tests use the same calls.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The log as a history shows it: who sent each value, what was read at each place, and each client's passes.
 
-# The place of a value is where it was read; for a value that no client read, the place that its sender was told.
-# A pass is a sequence of reads of one partition by one client, without a seek or a rebalance in between.
+Rules:
+* The place of a value is where it was read; for a value that no client read, the place that its sender was told.
+* A pass is a sequence of reads of one partition by one client, without a seek or a rebalance in between.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The pytest plugin: the fixture `kafka_faults`, its marker, its options, and the report of a failed test.
 
-# A proxy is started for the first test that needs it, one for each cluster that tests ask for, and ends with the run.
-# Only code in `chaos` runs in this process. Under xdist each worker has its own proxies.
-# Each test begins without faults. It fails if a fault is still in force at its end and never fired.
+Rules:
+* A proxy is started for the first test that needs it, one for each cluster that tests ask for, and ends with the run.
+* Only code in `chaos` runs in this process. Under xdist each worker has its own proxies.
+* Each test begins without faults. It fails if a fault is still in force at its end and never fired.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Tethered: `python -m chaos.tethered MODULE ARGUMENTS` runs a module until its standard input ends.
 
-# The parent process holds the other end of a pipe. However the parent ends, killed included, the pipe closes with it.
-# Then the module gets SIGTERM. If it has not ended `LONGEST` seconds later, its process exits at once.
+Rules:
+* The parent process holds the other end of a pipe. However the parent ends, killed included, the pipe closes with it.
+* Then the module gets SIGTERM. If it has not ended `LONGEST` seconds later, its process exits at once.
 """
 
 from __future__ import annotations

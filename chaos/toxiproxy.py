@@ -5,9 +5,10 @@
         with toxiproxy.toxic("latency", latency=200):
             ...
 
-# Brokers advertise their own addresses. Doorkeeper dials them by `via`, and clients get Doorkeeper's addresses.
-# toxiproxy-python supports one server in a process, so there may be one `ToxiproxyServer` at a time.
-# It is imported when it is used: `pip install doorkeeper[toxiproxy]`.
+Rules:
+* Brokers advertise their own addresses. Doorkeeper dials them by `via`, and clients get Doorkeeper's addresses.
+  toxiproxy-python supports one server in a process, so there may be one `ToxiproxyServer` at a time.
+* It is imported when it is used: `pip install doorkeeper[toxiproxy]`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """`python3 -m deploy demo|test`: everything from a clean clone to seeing it work, or to all tests passing.
 
-# Standard library only: this runs before anything is installed.
-# Nothing outside the clone is changed: packages go into .venv, downloads of the tests into .cache.
-# If the machine lacks something that this cannot install, one line says what, and how to install it.
+Rules:
+* Standard library only: this runs before anything is installed.
+* Nothing outside the clone is changed: packages go into .venv, downloads of the tests into .cache.
+* If the machine lacks something that this cannot install, one line says what, and how to install it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """The environment: a `.venv` in the clone with all packages, made once, and renewed when its sources change.
 
-# Debian and Ubuntu leave `ensurepip` out of Python. So the venv is made without pip, and the machine's pip installs
-# into it.
-# A stamp says for which pyproject.toml, C sources and Python the environment was filled. If they change, it is filled
-# anew.
+Rules:
+* Debian and Ubuntu leave `ensurepip` out of Python. So the venv is made without pip, and the machine's pip installs
+  into it.
+* A stamp says for which pyproject.toml, C sources and Python the environment was filled. If they change, it is filled
+  anew.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Bindings: ACLs as Kafka keeps them, each one principal, one host, one operation and one pattern.
 
-# A rule of ours stands for every combination of the values that it lists. `rules` finds a few rules that stand for
-# exactly the given bindings.
+Rules:
+* A rule of ours stands for every combination of the values that it lists. `rules` finds a few rules that stand for
+  exactly the given bindings.
 """
 
 from __future__ import annotations

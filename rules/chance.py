@@ -1,8 +1,9 @@
 """Chance: pseudo-random numbers that are a hash of the seed and of the decision they are for.
 
-# The same seed and the same words give the same number, in every process, on every machine, in any order of calls.
-# There is no state between two draws. A rule that is asked more often, or a rule that is added, changes no other rule's
-# numbers.
+Rules:
+* The same seed and the same words give the same number, in every process, on every machine, in any order of calls.
+* There is no state between two draws. A rule that is asked more often, or a rule that is added, changes no other rule's
+  numbers.
 """
 
 import hashlib

@@ -1,8 +1,9 @@
 """Conditions: what must hold of the client and of the time for a rule to match. Rules of all kinds share them.
 
-# A condition answers true, false, or None where the property that it tests is not known.
-# A client without a client id has an empty one (Kafka's RequestHeader does the same). Without SASL the mechanism is
-# empty.
+Rules:
+* A condition answers true, false, or None where the property that it tests is not known.
+* A client without a client id has an empty one (Kafka's RequestHeader does the same). Without SASL the mechanism is
+  empty.
 """
 
 from __future__ import annotations

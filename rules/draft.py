@@ -1,6 +1,7 @@
 """A draft: the rules of a snapshot with a change, to see what they would then decide.
 
-# A rule that is not changed keeps its position and its place in the file.
+Rules:
+* A rule that is not changed keeps its position and its place in the file.
 """
 
 from __future__ import annotations

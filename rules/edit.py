@@ -1,10 +1,11 @@
 """Editing a file of rules: Kafka's ACLs are added and removed, and the rest stays as a person wrote it.
 
-# Only rules in Kafka's own terms are edited. A rule with a condition of ours (`AclRule.ours`) says what no ACL can say:
-# it is never changed, and stands for no ACL.
-# A rule that stands for many ACLs, of which some are removed, is replaced by a few rules that stand for the others.
-# New ACLs become new rules at the end of the file. An ACL that a rule stands for already changes nothing.
-# The edited text is read again and compared: the requested ACLs have changed, and nothing else has.
+Rules:
+* Only rules in Kafka's own terms are edited. A rule with a condition of ours (`AclRule.ours`) says what no ACL can say:
+  it is never changed, and stands for no ACL.
+* A rule that stands for many ACLs, of which some are removed, is replaced by a few rules that stand for the others.
+* New ACLs become new rules at the end of the file. An ACL that a rule stands for already changes nothing.
+* The edited text is read again and compared: the requested ACLs have changed, and nothing else has.
 """
 
 from __future__ import annotations

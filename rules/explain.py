@@ -1,8 +1,9 @@
 """Explanations: what decided a question, the smallest change that would reverse the answer, and rules that nearly fit.
 
-# A change is small when few other answers change with it. One element is taken out of a list before a whole rule is
-# removed, and one new ACL is preferred to anything that says more.
-# The changes together reverse the answer. Each is tried on a draft of the rules that has the earlier ones.
+Rules:
+* A change is small when few other answers change with it. One element is taken out of a list before a whole rule is
+  removed, and one new ACL is preferred to anything that says more.
+* The changes together reverse the answer. Each is tried on a draft of the rules that has the earlier ones.
 """
 
 from __future__ import annotations

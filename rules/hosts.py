@@ -1,9 +1,10 @@
 """Hosts: addresses as Java prints them, and networks.
 
-# Kafka compares a host as text with `InetAddress.getHostAddress()`: IPv6 in eight groups of hex without leading
-# zeros, never shortened (0:0:0:0:0:0:0:1); an IPv4 address inside IPv6 is plain IPv4. A text that Java never prints
-# never matches.
-# A network (10.0.0.0/8) is ours: it matches addresses of its own family, whatever their spelling.
+Rules:
+* Kafka compares a host as text with `InetAddress.getHostAddress()`: IPv6 in eight groups of hex without leading
+  zeros, never shortened (0:0:0:0:0:0:0:1); an IPv4 address inside IPv6 is plain IPv4. A text that Java never prints
+  never matches.
+* A network (10.0.0.0/8) is ours: it matches addresses of its own family, whatever their spelling.
 """
 
 from functools import lru_cache

@@ -1,8 +1,9 @@
 """Hours: when a rule holds, as days, times of day and dates in one time zone.
 
-# All options that are given must hold. Times are [from, to): 08:00-18:00 ends before 18:00. 22:00-06:00 goes over
-# midnight, and its morning belongs to the day on which it began.
-# `since` is the first moment inside, `before` the first moment outside; a date alone is its midnight.
+Rules:
+* All options that are given must hold. Times are [from, to): 08:00-18:00 ends before 18:00. 22:00-06:00 goes over
+  midnight, and its morning belongs to the day on which it began.
+* `since` is the first moment inside, `before` the first moment outside; a date alone is its midnight.
 """
 
 import re

@@ -1,9 +1,10 @@
 """The tool kafka-acls: reading what `kafka-acls --list` prints, and writing the commands that make the same ACLs.
 
-# A listing is read as AclCommand of 4.3 prints it, and with the blanks that older ones add. A name may have anything in
-# it, quotes and line breaks too. A line that is no part of a listing is a problem, for an ACL might stand in it.
-# An ACL that kafka-acls cannot make is reported, never left out in silence. The tool trims names, knows the cluster by
-# one name, and refuses operations that no broker asks for.
+Rules:
+* A listing is read as AclCommand of 4.3 prints it, and with the blanks that older ones add. A name may have anything in
+  it, quotes and line breaks too. A line that is no part of a listing is a problem, for an ACL might stand in it.
+* An ACL that kafka-acls cannot make is reported, never left out in silence. The tool trims names, knows the cluster by
+  one name, and refuses operations that no broker asks for.
 """
 
 import re

@@ -1,12 +1,13 @@
 """A match: which requests a rule is about. Faults and audit levels use it; ACL rules have resources instead.
 
-# Every option that is given must hold; an option that is left out holds always. An empty match is about every request.
-# A condition on a property of the client that is not known does not hold.
-# `of_request` says whether a rule may concern a request at all. Its answer is the same for all requests of one API and
-# version on a connection, but for the hours (`is_now`).
-# A request is about several subjects at a time (topics, partitions, groups), and `of_subject` is asked about each. A
-# rule that names a topic is not about requests that have none.
-# Names are patterns here too: `orders*` is a prefix, `User:*` is every user.
+Rules:
+* Every option that is given must hold; an option that is left out holds always. An empty match is about every request.
+* A condition on a property of the client that is not known does not hold.
+* `of_request` says whether a rule may concern a request at all. Its answer is the same for all requests of one API and
+  version on a connection, but for the hours (`is_now`).
+* A request is about several subjects at a time (topics, partitions, groups), and `of_subject` is asked about each. A
+  rule that names a topic is not about requests that have none.
+* Names are patterns here too: `orders*` is a prefix, `User:*` is every user.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Narrowing: the smallest change to a rule after which it does not match a question any more.
 
-# A rule stands for every combination of the values that it lists. The values that match are taken out of one of its
-# lists. Only a list with other values qualifies. Of these lists, it is the one that loses the fewest combinations.
+Rules:
+* A rule stands for every combination of the values that it lists. The values that match are taken out of one of its
+  lists. Only a list with other values qualifies. Of these lists, it is the one that loses the fewest combinations.
 """
 
 from __future__ import annotations

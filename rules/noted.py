@@ -1,7 +1,8 @@
 """Noted rules: which rules decide about a connection's requests, for plugins that observe it.
 
-# The plugin `acl` notes them on the connection. An observer asks which rule decided; that makes no new decision.
-# The answer comes from the rules that decided about the connection's last request.
+Rules:
+* The plugin `acl` notes them on the connection. An observer asks which rule decided; that makes no new decision.
+* The answer comes from the rules that decided about the connection's last request.
 """
 
 from __future__ import annotations

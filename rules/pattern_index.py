@@ -1,9 +1,10 @@
 """Pattern index: finds the rules about resources of one type by the name of a resource.
 
-# A pattern is a name, a prefix, or every name. One lookup finds a name, and one lookup for each length of prefix finds
-# the prefixes. The number of patterns does not matter.
-# "Every name" leaves out names that begin with a `*`, as StandardAuthorizer does. It takes the literal `*` for an
-# ordinary name that the longer name merely begins with, and goes on.
+Rules:
+* A pattern is a name, a prefix, or every name. One lookup finds a name, and one lookup for each length of prefix finds
+  the prefixes. The number of patterns does not matter.
+* "Every name" leaves out names that begin with a `*`, as StandardAuthorizer does. It takes the literal `*` for an
+  ordinary name that the longer name merely begins with, and goes on.
 """
 
 from collections.abc import Iterator, Sequence

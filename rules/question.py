@@ -1,6 +1,7 @@
 """A question: may this client do this with the resource of this name?
 
-# Without a name it is the question of KIP-679: may the client do this with any resource of the type at all?
+Rules:
+* Without a name it is the question of KIP-679: may the client do this with any resource of the type at all?
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """A snapshot: immutable rules that decide who may do what, as Kafka's StandardAuthorizer decides.
 
-# A super user may do everything. Else a deny that matches wins, else an allow that matches holds.
-# Where neither matches: `unmatched` decides, but only for a resource that no rule names, for any principal and any
-# operation.
-# A rule matches by principal (its own or User:*), operation (`vocabulary.answers`), name and conditions. A condition
-# on a property of the client that is not known holds in a deny and does not in an allow.
-# A client that is called `User:*` itself is refused, unless it is a super user: Kafka's authorizer throws.
-# A snapshot never changes; a changed file gives another snapshot.
+Rules:
+* A super user may do everything. Else a deny that matches wins, else an allow that matches holds.
+* Where neither matches: `unmatched` decides, but only for a resource that no rule names, for any principal and any
+  operation.
+* A rule matches by principal (its own or User:*), operation (`vocabulary.answers`), name and conditions. A condition
+  on a property of the client that is not known holds in a deny and does not in an allow.
+* A client that is called `User:*` itself is refused, unless it is a super user: Kafka's authorizer throws.
+* A snapshot never changes; a changed file gives another snapshot.
 
 For speed (the benchmark holds it): rules are found by type, principal and name, a prefix by one lookup for each length.
 """

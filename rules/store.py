@@ -1,9 +1,10 @@
 """A file of rules as the store of Kafka's ACLs: changes are atomic, and no edit is lost.
 
-# A change is decided on the file as it is now, whether a person or a proxy wrote it.
-# Of several proxies one writes at a time: it holds a lock on the file (flock) from reading to renaming it. People's
-# editors do not take the lock. A file that changed meanwhile is read again, and the change is decided anew.
-# A change is in force in this worker before `change` returns. Other processes see it as they see any edit.
+Rules:
+* A change is decided on the file as it is now, whether a person or a proxy wrote it.
+* Of several proxies one writes at a time: it holds a lock on the file (flock) from reading to renaming it. People's
+  editors do not take the lock. A file that changed meanwhile is read again, and the change is decided anew.
+* A change is in force in this worker before `change` returns. Other processes see it as they see any edit.
 """
 
 from __future__ import annotations

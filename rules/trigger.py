@@ -1,10 +1,11 @@
 """Triggers decide whether a rule that matched fires. They know counts and times, and not what a rule does.
 
-# The same seed and the same matches in the same order give the same firings.
-# A rule is asked only about a match that it could act on: a match where it could change nothing is not counted.
-# The counts of a rule are in a row of numbers that the caller keeps. Workers may share a row, and then count together.
-# `alone` is held while a rule is asked, so that no other worker counts at that time.
-# The caller says what time it is, in seconds from any origin.
+Rules:
+* The same seed and the same matches in the same order give the same firings.
+* A rule is asked only about a match that it could act on: a match where it could change nothing is not counted.
+* The counts of a rule are in a row of numbers that the caller keeps. Workers may share a row, and then count together.
+* `alone` is held while a rule is asked, so that no other worker counts at that time.
+* The caller says what time it is, in seconds from any origin.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
     topic is "payments", not "orders"
 
-# It is asked only about requests of an API that the rule names. The hours are left out: they are no property of it.
-# Where the topic is another one, nothing is said of the partition.
-# A subject may lack a property that the rule names, as a heartbeat has no topic. Nothing is said of such a subject.
+Rules:
+* It is asked only about requests of an API that the rule names. The hours are left out: they are no property of it.
+* Where the topic is another one, nothing is said of the partition.
+* A subject may lack a property that the rule names, as a heartbeat has no topic. Nothing is said of such a subject.
 """
 
 from __future__ import annotations

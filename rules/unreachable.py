@@ -1,7 +1,8 @@
 """Unreachable rules: rules that can never match give warnings, since their author expects an effect.
 
-# A warning is given only where no client and no broker could make the rule match. A rule that merely has not matched so
-# far gives none.
+Rules:
+* A warning is given only where no client and no broker could make the rule match. A rule that merely has not matched so
+  far gives none.
 """
 
 import re

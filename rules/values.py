@@ -1,8 +1,9 @@
 """The values of a rule's options, as a person writes them: principals, operations, names of resources.
 
-# A single value may be written in place of a list.
-# A name is its text. A `*` at its end makes it a prefix, a `*` alone is every name; `{literal: a*}` and
-# `{prefixed: "*"}` say so in full, for names that have a `*` of their own.
+Rules:
+* A single value may be written in place of a list.
+* A name is its text. A `*` at its end makes it a prefix, a `*` alone is every name; `{literal: a*}` and
+  `{prefixed: "*"}` say so in full, for names that have a `*` of their own.
 """
 
 from typing import Annotated, Any, NamedTuple, TypeVar

@@ -1,8 +1,9 @@
 """Kafka's words for who may do what: resource types, operations, pattern types and permissions, with their numbers.
 
-# The number of a word is the one on the wire; bit n of a set of operations stands for operation n.
-# An ALLOW of Read, Write, Delete or Alter covers Describe too, and one of AlterConfigs covers DescribeConfigs. A DENY
-# covers its own operation alone. `All` covers every operation.
+Rules:
+* The number of a word is the one on the wire; bit n of a set of operations stands for operation n.
+* An ALLOW of Read, Write, Delete or Alter covers Describe too, and one of AlterConfigs covers DescribeConfigs. A DENY
+  covers its own operation alone. `All` covers every operation.
 
 Source: org.apache.kafka.common.acl and .resource, AclEntry.supportedOperations, StandardAuthorizerData.findResult.
 """

@@ -1,10 +1,11 @@
 """When a rule fires: at which of the requests that match it, and in which window of time.
 
-# All options that are given must hold. Without any, the rule fires at every match.
-# A match is counted only while the window is open and the conditions on other rules hold. The first has number 1.
-# `after` leaves out the first matches, `nth` names single ones, and `probability` is drawn for each that is left. After
-# `times` firings the rule fires no more.
-# A rule is under way from its first firing until it can fire no more.
+Rules:
+* All options that are given must hold. Without any, the rule fires at every match.
+* A match is counted only while the window is open and the conditions on other rules hold. The first has number 1.
+* `after` leaves out the first matches, `nth` names single ones, and `probability` is drawn for each that is left. After
+  `times` firings the rule fires no more.
+* A rule is under way from its first firing until it can fire no more.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Writing rules as a person would write them. `load` reads the same rules back.
 
-# One value is written alone, several in brackets. A text is quoted where YAML would read another type, or where it
-# would be a reference to the environment.
+Rules:
+* One value is written alone, several in brackets. A text is quoted where YAML would read another type, or where it
+  would be a reference to the environment.
 """
 
 import re

@@ -1,9 +1,10 @@
 """Filters: which ACLs match, when a client describes or deletes ACLs.
 
-# A part of a filter that is open (null, ANY) matches every ACL. A number that is newer than ours matches none.
-# A number 0 (UNKNOWN) is an error: brokers close the connection before they ask for any right, and so does the proxy.
-# With ANY, LITERAL or PREFIXED the name is that of the pattern itself. With MATCH it is that of a resource, and the
-# filter matches every pattern that matches the resource, the `*` too.
+Rules:
+* A part of a filter that is open (null, ANY) matches every ACL. A number that is newer than ours matches none.
+* A number 0 (UNKNOWN) is an error: brokers close the connection before they ask for any right, and so does the proxy.
+* With ANY, LITERAL or PREFIXED the name is that of the pattern itself. With MATCH it is that of a resource, and the
+  filter matches every pattern that matches the resource, the `*` too.
 
 Source: AclBindingFilter, ResourcePatternFilter and AccessControlEntryFilter of Kafka 4.3.
 """

@@ -5,7 +5,8 @@
     AssignedTopicsCheck((path, ...))   refuse a group that has a topic which the client may not see
     AuthorizedOperationsCheck()        say what the client may do by the proxy's rules, not the broker's
 
-# They refuse nothing in the request. They change its answer, which is read for that.
+Rules:
+* They refuse nothing in the request. They change its answer, which is read for that.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """A checked request: the elements that its checks refused, and the changes to make to its answer.
 
-# Elements that are refused are taken out of the request. Their errors are put where brokers put them (`RefusalWriter`).
-# Where nothing is left to ask the broker, the proxy answers.
-# The answer is read only where it must be changed.
+Rules:
+* Elements that are refused are taken out of the request. Their errors are put where brokers put them (`RefusalWriter`).
+* Where nothing is left to ask the broker, the proxy answers.
+* The answer is read only where it must be changed.
 """
 
 from __future__ import annotations

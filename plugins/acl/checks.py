@@ -7,11 +7,12 @@
 
 Checks of answers are in `answers.py`.
 
-# The schema says which fields of a request name resources: see `subjects.py`. A path is given only where brokers check
-# fewer fields than that.
-# A check returns None if the next check follows, or the decision that ends the checks. It may be a generator of steps.
-# `or_cluster`: a client that may do this operation on the cluster needs no other right.
-# A topic id without a name is unknown to the broker: that error comes before any right is asked for (as with brokers).
+Rules:
+* The schema says which fields of a request name resources: see `subjects.py`. A path is given only where brokers check
+  fewer fields than that.
+* A check returns None if the next check follows, or the decision that ends the checks. It may be a generator of steps.
+* `or_cluster`: a client that may do this operation on the cluster needs no other right.
+* A topic id without a name is unknown to the broker: that error comes before any right is asked for (as with brokers).
 """
 
 from __future__ import annotations

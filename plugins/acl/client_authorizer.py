@@ -1,11 +1,12 @@
 """Client authorizer: what the client of one connection may do.
 
-# Every request is decided by the rules in force now: a snapshot that was replaced decides nothing any more.
-# Decisions are cached per connection while they cannot change: as long as the snapshot, the client and, where a rule
-# has hours, the second are the same. `edition` stands for all three: another edition empties the cache.
-# A client that authenticated as a principal that only its broker knows may do nothing. A client that did not
-# authenticate is ANONYMOUS.
-# In shadow everything is allowed, and every refusal is recorded.
+Rules:
+* Every request is decided by the rules in force now: a snapshot that was replaced decides nothing any more.
+* Decisions are cached per connection while they cannot change: as long as the snapshot, the client and, where a rule
+  has hours, the second are the same. `edition` stands for all three: another edition empties the cache.
+* A client that authenticated as a principal that only its broker knows may do nothing. A client that did not
+  authenticate is ANONYMOUS.
+* In shadow everything is allowed, and every refusal is recorded.
 """
 
 from __future__ import annotations

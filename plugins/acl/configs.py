@@ -1,8 +1,9 @@
 """Config resources: settings of topics, of groups, and of brokers and the like, which need rights on the cluster.
 
-# A resource of an unknown type refuses all of a DescribeConfigs request.
-# Brokers validate a change before they ask for the right to make it. A refused change never reaches them, so the proxy
-# gives the errors of that validation. It does not validate the new values.
+Rules:
+* A resource of an unknown type refuses all of a DescribeConfigs request.
+* Brokers validate a change before they ask for the right to make it. A refused change never reaches them, so the proxy
+  gives the errors of that validation. It does not validate the new values.
 
 Source: handleDescribeConfigsRequest and ConfigAdminManager.preprocess of Kafka 4.3, and what a 4.3.1 broker answered.
 """

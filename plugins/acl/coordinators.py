@@ -1,7 +1,8 @@
 """FindCoordinator: the coordinator of a group, a transactional id or a share partition, as the key type says.
 
-# Up to v3 there is one key; from v4 on there are many, and each may be refused. Share partitions are for brokers only;
-# in versions before v6 that key type is an error.
+Rules:
+* Up to v3 there is one key; from v4 on there are many, and each may be refused. Share partitions are for brokers only;
+  in versions before v6 that key type is an error.
 """
 
 from __future__ import annotations

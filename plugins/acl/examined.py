@@ -1,6 +1,7 @@
 """The problems of the file of rules that a configuration names, and of the options that name it.
 
-# A mistake in the file is reported at its place in the file, a problem of the file as a whole at the option.
+Rules:
+* A mistake in the file is reported at its place in the file, a problem of the file as a whole at the option.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Fetch: records of topics that the client may read, over sessions that the broker keeps (KIP-227).
 
-# A request of a session is checked with the session; `sessions.py` says what the broker gets. A request without a
-# session is checked by itself.
-# An incremental request of a session that is not known on this connection gets "session not found": the client begins a
-# new one. A request that is out of turn, or that has names where its session has ids, is refused as its broker would.
-# A fetch may wait long at the broker. If the rules have changed when its answer comes, the answer is checked again
-# before any of its records leaves. If they have not, and nothing was refused, the answer passes unread.
-# A short request stands for all topics of its session. If these are many, it is checked in slices, though it is short.
-# A fetch of a follower (a replica id of 0 or above) needs ClusterAction, the right of brokers.
+Rules:
+* A request of a session is checked with the session; `sessions.py` says what the broker gets. A request without a
+  session is checked by itself.
+* An incremental request of a session that is not known on this connection gets "session not found": the client begins a
+  new one. A request that is out of turn, or that has names where its session has ids, is refused as its broker would.
+* A fetch may wait long at the broker. If the rules have changed when its answer comes, the answer is checked again
+  before any of its records leaves. If they have not, and nothing was refused, the answer passes unread.
+* A short request stands for all topics of its session. If these are many, it is checked in slices, though it is short.
+* A fetch of a follower (a replica id of 0 or above) needs ClusterAction, the right of brokers.
 """
 
 from __future__ import annotations

@@ -3,14 +3,15 @@
 DescribeAcls, CreateAcls and DeleteAcls are answered here, as a 4.3 broker with StandardAuthorizer answers them; brokers
 do not get these requests.
 
-# By the rules, a client needs ALTER on the cluster to change ACLs, and DESCRIBE to list them. This is enforced in
-# shadow too: a client that can change the rules has every right.
-# A description has the ACLs that are in the file at that moment. So a change made by one worker or proxy is described
-# by all at once.
-# The answer to a change leaves when the change is on the disk and in force in this worker. A change that cannot be made
-# gets an error (UNKNOWN_SERVER_ERROR) with the reason, and a line in the log.
-# A rule with a condition that Kafka's ACLs lack is no ACL: it is neither described nor deleted. A filter that would
-# match it but for that condition gets POLICY_VIOLATION with the rule's place, beside the ACLs that were deleted.
+Rules:
+* By the rules, a client needs ALTER on the cluster to change ACLs, and DESCRIBE to list them. This is enforced in
+  shadow too: a client that can change the rules has every right.
+* A description has the ACLs that are in the file at that moment. So a change made by one worker or proxy is described
+  by all at once.
+* The answer to a change leaves when the change is on the disk and in force in this worker. A change that cannot be made
+  gets an error (UNKNOWN_SERVER_ERROR) with the reason, and a line in the log.
+* A rule with a condition that Kafka's ACLs lack is no ACL: it is neither described nor deleted. A filter that would
+  match it but for that condition gets POLICY_VIOLATION with the rule's place, beside the ACLs that were deleted.
 
 Source: AclApis and AclControlManager of Kafka 4.3, and what a 4.3.1 broker answered.
 """

@@ -1,7 +1,8 @@
 """Metadata and DescribeTopicPartitions: which topics a client sees.
 
-# A client that asks for all topics gets those that it may see. For a topic that it may not see, the answer is the same
-# whether the topic exists or not. Metadata creates a missing topic only for a client that may both see and create it.
+Rules:
+* A client that asks for all topics gets those that it may see. For a topic that it may not see, the answer is the same
+  whether the topic exists or not. Metadata creates a missing topic only for a client that may both see and create it.
 """
 
 from __future__ import annotations

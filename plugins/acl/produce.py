@@ -1,8 +1,9 @@
 """Produce: records for topics that the client may write.
 
-# Records are never read. Of a batch only the bit is read that says whether it belongs to a transaction. Such a batch
-# needs the right to its transactional id. A broker itself refuses one without an id.
-# With acks 0 there is no answer: the records that are allowed are written, then the connection is closed.
+Rules:
+* Records are never read. Of a batch only the bit is read that says whether it belongs to a transaction. Such a batch
+  needs the right to its transactional id. A broker itself refuses one without an id.
+* With acks 0 there is no answer: the records that are allowed are written, then the connection is closed.
 """
 
 from __future__ import annotations

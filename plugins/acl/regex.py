@@ -1,11 +1,12 @@
 """Regular expressions of clients, in the syntax of RE2 (Kafka's brokers use RE2/J), which takes linear time.
 
-# An expression must match the whole name, as `matches` in Java.
-# Linear time can still be long: nested counted repetitions turn a few characters into a program of thousands of steps.
-# So there are limits to the length of an expression, its memory and its time.
-# An expression is compiled and tried in a thread for such calls alone (`Call`, `apart`), while the event loop goes on.
-# They run one at a time: each computing thread takes the interpreter from the loop for some milliseconds, and twenty
-# would take it twenty times as long. Other calls, such as reading changed rules, do not wait for them.
+Rules:
+* An expression must match the whole name, as `matches` in Java.
+* Linear time can still be long: nested counted repetitions turn a few characters into a program of thousands of steps.
+* So there are limits to the length of an expression, its memory and its time.
+* An expression is compiled and tried in a thread for such calls alone (`Call`, `apart`), while the event loop goes on.
+* They run one at a time: each computing thread takes the interpreter from the loop for some milliseconds, and twenty
+  would take it twenty times as long. Other calls, such as reading changed rules, do not wait for them.
 """
 
 from __future__ import annotations

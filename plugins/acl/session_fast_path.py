@@ -3,11 +3,12 @@
 A consumer sends the same request with other offsets: reading one takes 20 us, recognising it takes 1. The meaning of a
 request in a session depends on the requests before it. Requests without a session have `topics_fast_path.py`.
 
-# A frame is alike if it agrees with the earlier one in every byte but those of offsets and of the session epoch. It
-# must be in its turn, and the session must have the same partitions as then.
-# It passes only by the same edition of its client's authorizer. A request of which something was refused (in shadow
-# too), or that opens a session, is no sample.
-# All frames that are alike share the context of the first.
+Rules:
+* A frame is alike if it agrees with the earlier one in every byte but those of offsets and of the session epoch. It
+  must be in its turn, and the session must have the same partitions as then.
+* It passes only by the same edition of its client's authorizer. A request of which something was refused (in shadow
+  too), or that opens a session, is no sample.
+* All frames that are alike share the context of the first.
 """
 
 from __future__ import annotations

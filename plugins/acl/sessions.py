@@ -1,11 +1,12 @@
 """Authorized sessions: which topics of a fetch session are refused, and how the broker's session is kept without them.
 
-# A refused topic is not in the broker's session: it is not sent there, or is sent as forgotten. It is put back when the
-# rules allow it again. Its refusal is repeated in every answer, as a broker repeats partitions in error.
-# All topics are checked again in a new edition of the rules. Otherwise only the topics that the request names are
-# checked, and those whose names were not known.
-# A request that is out of turn must not change the session (`fetch_sessions.py`): a topic that was forgotten only here
-# would still be served by the broker, whatever the rules become.
+Rules:
+* A refused topic is not in the broker's session: it is not sent there, or is sent as forgotten. It is put back when the
+  rules allow it again. Its refusal is repeated in every answer, as a broker repeats partitions in error.
+* All topics are checked again in a new edition of the rules. Otherwise only the topics that the request names are
+  checked, and those whose names were not known.
+* A request that is out of turn must not change the session (`fetch_sessions.py`): a topic that was forgotten only here
+  would still be served by the broker, whatever the rules become.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Share groups: records that members of a group lock and acknowledge, over sessions like those of Fetch (KIP-932).
 
-# A session belongs to a group and a member. A full request (epoch 0) makes a new one; the last one (-1) fetches
-# nothing.
-# Acknowledgements are checked separately, whether their partition is in the session or not.
-# Brokers find a session by the names of group and member, which any client may use. So every answer is checked again
-# before any of its records leaves.
-# For a topic id that it does not know, a broker refuses the whole request with an unknown error; so does the proxy.
+Rules:
+* A session belongs to a group and a member. A full request (epoch 0) makes a new one; the last one (-1) fetches
+  nothing.
+* Acknowledgements are checked separately, whether their partition is in the session or not.
+* Brokers find a session by the names of group and member, which any client may use. So every answer is checked again
+  before any of its records leaves.
+* For a topic id that it does not know, a broker refuses the whole request with an unknown error; so does the proxy.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Subjects: which resources a message names, by the meanings that the schema gives to its fields.
 
-# A message may name one resource in a top-level field (`name_field`), and others in the elements of its arrays
-# (`array_paths`).
-# An element names a resource in its fields of the fitting meaning. Where it has both a topic's name and an id, both
-# are checked, whichever of them the broker would use.
+Rules:
+* A message may name one resource in a top-level field (`name_field`), and others in the elements of its arrays
+  (`array_paths`).
+* An element names a resource in its fields of the fitting meaning. Where it has both a topic's name and an id, both
+  are checked, whichever of them the broker would use.
 """
 
 from __future__ import annotations

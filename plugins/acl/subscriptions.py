@@ -1,10 +1,11 @@
 """Subscriptions: the topics of a group's member, also where it gives a regular expression (KIP-848).
 
-# A broker would assign a member every topic that its expression matches. So the proxy resolves the expression against
-# the topics that the client may see, and sends names to the broker: a member is never assigned another topic.
-# A member sends its expression once. Later heartbeats are read: when topics come and go, or the rules change, the next
-# heartbeat carries the new names to the broker.
-# Expressions are RE2's, which take linear time. They match whole names.
+Rules:
+* A broker would assign a member every topic that its expression matches. So the proxy resolves the expression against
+  the topics that the client may see, and sends names to the broker: a member is never assigned another topic.
+* A member sends its expression once. Later heartbeats are read: when topics come and go, or the rules change, the next
+  heartbeat carries the new names to the broker.
+* Expressions are RE2's, which take linear time. They match whole names.
 """
 
 from __future__ import annotations

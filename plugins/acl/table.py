@@ -1,7 +1,8 @@
 """The table: the checks of each API, in the order in which brokers make them.
 
-# An API that is not here is refused; a test holds that every API and version that clients may send is here.
-# FREE APIs need no right: authentication, versions and telemetry. Produce and Fetch have modules of their own.
+Rules:
+* An API that is not here is refused; a test holds that every API and version that clients may send is here.
+* FREE APIs need no right: authentication, versions and telemetry. Produce and Fetch have modules of their own.
 
 Sources: kafka.server.KafkaApis and ControllerApis of 4.4 and what a 4.3 broker with StandardAuthorizer answers.
 """

@@ -1,11 +1,12 @@
 """Delegation tokens: which client may create one, for which user, and which may see one.
 
-# Every client may create tokens of its own. For another user it needs CREATE_TOKENS on that user (`User:name`).
-# The proxy may be one user to the broker for all its clients. The broker then creates tokens for that user, so a
-# request without an owner needs the right to that user's tokens. The broker cannot tell whose a token is, so the proxy
-# looks up its owner before it is renewed or ended. No token is created where the broker's owner for it is not known.
-# A client that did not authenticate is refused, as by a broker.
-# A token is shown to its owner, to its renewers, and to clients that may describe it or the tokens of its owner.
+Rules:
+* Every client may create tokens of its own. For another user it needs CREATE_TOKENS on that user (`User:name`).
+* The proxy may be one user to the broker for all its clients. The broker then creates tokens for that user, so a
+  request without an owner needs the right to that user's tokens. The broker cannot tell whose a token is, so the proxy
+  looks up its owner before it is renewed or ended. No token is created where the broker's owner for it is not known.
+* A client that did not authenticate is refused, as by a broker.
+* A token is shown to its owner, to its renewers, and to clients that may describe it or the tokens of its owner.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Topics: creating them, adding partitions and deleting them, where brokers do more than check each topic.
 
-# A name that is twice in CreateTopics is an error before any right is asked for.
-# A client may create a topic whose settings it may not see. Then the answer hides the settings.
+Rules:
+* A name that is twice in CreateTopics is an error before any right is asked for.
+* A client may create a topic whose settings it may not see. Then the answer hides the settings.
 """
 
 from __future__ import annotations

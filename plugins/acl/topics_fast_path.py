@@ -3,14 +3,15 @@
 A producer sends the same request with other records for varying topics, and so does a consumer without a session.
 Reading a request takes 20 us, and 5 more for each topic. Checking only its topics takes 1 us, and 0.02 for each.
 
-# The bytes before the topics must be those of a request that was read and passed. They have the client id, the
-# transaction and the acks of a Produce request; of a Fetch, that it is a consumer's and without a session. The client
-# must be allowed to use every topic, by the same edition of its authorizer.
-# A request of which something was refused (in shadow too), or could be with other records, is no sample.
-# A Produce request has no topic after the last name, so the rest of a large one need not have arrived. A Fetch request
-# has more after its topics, and is walked to its end.
-# A Fetch request with tagged fields is always read: a follower gives its replica id there.
-# All requests that pass so share the context of the one that was read.
+Rules:
+* The bytes before the topics must be those of a request that was read and passed. They have the client id, the
+  transaction and the acks of a Produce request; of a Fetch, that it is a consumer's and without a session. The client
+  must be allowed to use every topic, by the same edition of its authorizer.
+* A request of which something was refused (in shadow too), or could be with other records, is no sample.
+* A Produce request has no topic after the last name, so the rest of a large one need not have arrived. A Fetch request
+  has more after its topics, and is walked to its end.
+* A Fetch request with tagged fields is always read: a follower gives its replica id there.
+* All requests that pass so share the context of the one that was read.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Transactions: InitProducerId, and adding partitions to a transaction.
 
-# An idempotent producer needs IdempotentWrite on the cluster, or the right to write to any topic at all (KIP-679).
-# Partitions are added all or none: if one is refused or missing, the others get "operation not attempted".
+Rules:
+* An idempotent producer needs IdempotentWrite on the cluster, or the right to write to any topic at all (KIP-679).
+* Partitions are added all or none: if one is refused or missing, the others get "operation not attempted".
 """
 
 from __future__ import annotations

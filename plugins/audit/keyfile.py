@@ -1,7 +1,8 @@
 """Key files: the journal's secrets, made where there are none. Only the owner may read them.
 
-# Several processes may make one at once. One of them wins, and all use that key.
-# Only a regular file is read: reading a pipe may wait for ever, and a device may have no end.
+Rules:
+* Several processes may make one at once. One of them wins, and all use that key.
+* Only a regular file is read: reading a pipe may wait for ever, and a device may have no end.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Learning: the names of topics that a client names by ids which the worker does not know.
 
-# The broker is asked on the client's connection, between two requests. Only a request that begins at that moment waits
-# for the answer.
-# The event of a request with such an id waits for the name. If the name cannot be had, the event has only the id.
-# Each id is asked for once on a connection, and the number of ids is limited.
+Rules:
+* The broker is asked on the client's connection, between two requests. Only a request that begins at that moment waits
+  for the answer.
+* The event of a request with such an id waits for the name. If the name cannot be had, the event has only the id.
+* Each id is asked for once on a connection, and the number of ids is limited.
 """
 
 from __future__ import annotations

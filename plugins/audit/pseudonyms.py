@@ -1,9 +1,10 @@
 """Pseudonyms: a keyed hash in place of a name, the same each time. Only the owner of the key can find the name.
 
-# A pseudonym is an HMAC (RFC 2104) with SHA-256 of the kind of name and the name, cut to 128 bits. A collision is as
-# unlikely as of two UUIDs.
-# Gateways with the same key give the same pseudonyms. Without the key they are anonymous: destroying it makes them so
-# for ever.
+Rules:
+* A pseudonym is an HMAC (RFC 2104) with SHA-256 of the kind of name and the name, cut to 128 bits. A collision is as
+  unlikely as of two UUIDs.
+* Gateways with the same key give the same pseudonyms. Without the key they are anonymous: destroying it makes them so
+  for ever.
 """
 
 from __future__ import annotations

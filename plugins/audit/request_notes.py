@@ -1,8 +1,9 @@
 """Request notes: the subjects of a request are noted until it has ended, and recorded then, once.
 
-# They are in the notes of the request's context, under the name of the plugin.
-# With the policy `required` the event is made before the answer leaves, and not again at the end.
-# If the name of a topic is asked for, the event waits for it, except with `required`.
+Rules:
+* They are in the notes of the request's context, under the name of the plugin.
+* With the policy `required` the event is made before the answer leaves, and not again at the end.
+* If the name of a topic is asked for, the event waits for it, except with `required`.
 """
 
 from __future__ import annotations

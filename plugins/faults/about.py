@@ -1,10 +1,11 @@
 """About: the things that a request or an answer is about (topics, partitions, groups), as rules match them.
 
-# A request is about the elements that its answer answers one by one (`mirrors`). Other lists, as the topics that a
-# member subscribes to, have no answer of their own.
-# A request that has no list where it could have one means all (Metadata of all topics). It is open: only its answer
-# shows what it is about.
-# A group or transactional id of the request as a whole holds for each thing in the answer too.
+Rules:
+* A request is about the elements that its answer answers one by one (`mirrors`). Other lists, as the topics that a
+  member subscribes to, have no answer of their own.
+* A request that has no list where it could have one means all (Metadata of all topics). It is open: only its answer
+  shows what it is about.
+* A group or transactional id of the request as a whole holds for each thing in the answer too.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Connection faults: which faults may be about the requests of one connection, known before a request is read.
 
-# The answer is the same for all requests of one API and version, while the faults in force and the client are the same.
-# The hours of a fault, and the topics and other things in a request, are checked for each request.
-# A fetch session may go on if all its requests were checked by the same faults, and none named a thing that one of the
-# faults is about. Only the last session of a connection is known.
+Rules:
+* The answer is the same for all requests of one API and version, while the faults in force and the client are the same.
+* The hours of a fault, and the topics and other things in a request, are checked for each request.
+* A fetch session may go on if all its requests were checked by the same faults, and none named a thing that one of the
+  faults is about. Only the last session of a connection is known.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """An effect: what a fault does to a request, its answer or a connection. `effects` has a module for each.
 
-# An effect is asked first whether it can be applied (`cannot`). If it cannot, the fault does not fire, and the ledger
-# says why.
-# An effect on answers is never asked about a request without an answer: `on_requests.py` ensures that.
-# An effect decides nothing else: the rule says which requests match, and when it fires.
-# An effect is declared as an option of `do`, and is immutable. Everything it needs to know is in its `Target`.
+Rules:
+* An effect is asked first whether it can be applied (`cannot`). If it cannot, the fault does not fire, and the ledger
+  says why.
+* An effect on answers is never asked about a request without an answer: `on_requests.py` ensures that.
+* An effect decides nothing else: the rule says which requests match, and when it fires.
+* An effect is declared as an option of `do`, and is immutable. Everything it needs to know is in its `Target`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Faults in force: the present faults, their counts, and the ledger of what they did.
 
-# New faults are taken up in the thread of the links, between two requests. A fault that is unchanged keeps its counts,
-# unless all begin anew (another seed, another generation).
-# All workers count together, in shared rows. The key of a row has the fault itself, its name, the seed and the
-# generation.
-# Every application of a fault goes through this class, so that it is counted, logged and noted in one place.
+Rules:
+* New faults are taken up in the thread of the links, between two requests. A fault that is unchanged keeps its counts,
+  unless all begin anew (another seed, another generation).
+* All workers count together, in shared rows. The key of a row has the fault itself, its name, the seed and the
+  generation.
+* Every application of a fault goes through this class, so that it is counted, logged and noted in one place.
 """
 
 from __future__ import annotations

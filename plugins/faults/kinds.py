@@ -1,8 +1,9 @@
 """Kinds: the base classes of effects, by where and to what they are applied.
 
-# An effect on answers cannot be applied to a version that lacks the field (`since`), nor to an answer without a part
-# that matches (the ledger then has the text of `nothing`).
-# An effect that may be applied on either side of the broker is applied where its rule says (`side`).
+Rules:
+* An effect on answers cannot be applied to a version that lacks the field (`since`), nor to an answer without a part
+  that matches (the ledger then has the text of `nothing`).
+* An effect that may be applied on either side of the broker is applied where its rule says (`side`).
 """
 
 from __future__ import annotations

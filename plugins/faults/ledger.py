@@ -1,9 +1,10 @@
 """The ledger: what faults did, and their near misses.
 
-# It has every match: those that fired, those that did not fire at that time, and those where the effect could not be
-# applied. Of each fault it has a few near misses: requests of the right kind that were about something else.
-# Memory is bounded: the last entries are kept, and for each fault the number of entries of each kind.
-# It may be read at any time, from any thread.
+Rules:
+* It has every match: those that fired, those that did not fire at that time, and those where the effect could not be
+  applied. Of each fault it has a few near misses: requests of the right kind that were about something else.
+* Memory is bounded: the last entries are kept, and for each fault the number of entries of each kind.
+* It may be read at any time, from any thread.
 """
 
 from __future__ import annotations

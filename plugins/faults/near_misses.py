@@ -1,7 +1,8 @@
 """Near misses: which of the reasons why a fault does not match a request are noted.
 
-# Of each fault only the first few are noted, each with another reason.
-# A subject is compared with a fault once, since finding the words takes 5 us. Of the subjects only hashes are kept.
+Rules:
+* Of each fault only the first few are noted, each with another reason.
+* A subject is compared with a fault once, since finding the words takes 5 us. Of the subjects only hashes are kept.
 """
 
 from __future__ import annotations

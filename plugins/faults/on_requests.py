@@ -1,11 +1,12 @@
 """Faults on requests: each fault is tried on a request when it comes, or on its answer when that comes.
 
-# A request is matched once, thing by thing. Faults on its answer wait in the notes of its context. Only an answer for
-# which a fault waits is read.
-# Each fault is tried on the request as the earlier ones left it. One that answers, or ends the connection, is the last:
-# for each later fault that was meant, the ledger says why it was not applied.
-# How a frame leaves (cut, dripping, other bytes) is decided by a second handler, after the content of the frame.
-# Things that a fault may be about are never in a fetch session: a request within a session does not name them all.
+Rules:
+* A request is matched once, thing by thing. Faults on its answer wait in the notes of its context. Only an answer for
+  which a fault waits is read.
+* Each fault is tried on the request as the earlier ones left it. One that answers, or ends the connection, is the last:
+  for each later fault that was meant, the ledger says why it was not applied.
+* How a frame leaves (cut, dripping, other bytes) is decided by a second handler, after the content of the frame.
+* Things that a fault may be about are never in a fetch session: a request within a session does not name them all.
 """
 
 from __future__ import annotations

@@ -2,11 +2,12 @@
 
     {"seed": 7, "generation": 2, "faults": [{"name": "lost-ack", "match": {...}, "when": {...}, "do": {...}}]}
 
-# A state is complete: exactly its faults follow those of the file. `seed` null: the file's seed is used.
-# A fault that is the same in the state before is not read again, and keeps its counts.
-# With another `generation` all counts and the ledger begin anew.
-# If the file and the state have a fault of the same name, the state's fault is in force.
-# A fault that depends on one that left the file is not in force until that one is there again.
+Rules:
+* A state is complete: exactly its faults follow those of the file. `seed` null: the file's seed is used.
+* A fault that is the same in the state before is not read again, and keeps its counts.
+* With another `generation` all counts and the ledger begin anew.
+* If the file and the state have a fault of the same name, the state's fault is in force.
+* A fault that depends on one that left the file is not in force until that one is there again.
 """
 
 from __future__ import annotations

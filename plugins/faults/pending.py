@@ -1,7 +1,8 @@
 """Pending: what faults still have to do to a request that was matched, and to its answer.
 
-# Only one fault decides how a frame leaves, the first that fires. A second one cannot be applied, and has not fired.
-# After one fault has answered a request or ended its connection, no other can be applied. Each that was meant is noted.
+Rules:
+* Only one fault decides how a frame leaves, the first that fires. A second one cannot be applied, and has not fired.
+* After one fault has answered a request or ended its connection, no other can be applied. Each that was meant is noted.
 """
 
 from __future__ import annotations

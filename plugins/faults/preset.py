@@ -1,7 +1,8 @@
 """Preset: an effect that puts the error into answers that brokers use for an incident, by API and version.
 
-# `codes` lists errors by version, the newest first. The first entry that is not newer than the request counts.
-# An effect applies only to APIs that have such an error.
+Rules:
+* `codes` lists errors by version, the newest first. The first entry that is not newer than the request counts.
+* An effect applies only to APIs that have such an error.
 """
 
 from __future__ import annotations

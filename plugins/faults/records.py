@@ -1,7 +1,8 @@
 """Records: effects on the batches of the partitions that a fault is about, in a request or an answer.
 
-# Only complete batches are changed. A last batch that breaks off stays as it is, and so do bytes that cannot be read.
-# Control batches, the markers of transactions, belong to the broker and are never changed.
+Rules:
+* Only complete batches are changed. A last batch that breaks off stays as it is, and so do bytes that cannot be read.
+* Control batches, the markers of transactions, belong to the broker and are never changed.
 """
 
 from __future__ import annotations

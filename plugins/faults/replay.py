@@ -3,11 +3,12 @@
     {"fault": "lost-ack", "match": 3}
     {"fault": "lost-ack", "match": 7}
 
-# One line of JSON is one firing. A ledger in such lines is a replay too: its entries with the result "fired" count.
-# DOORKEEPER_FAULTS_RECORD names a file to which each firing is appended. DOORKEEPER_FAULTS_REPLAY names a file with the
-# matches at which faults fire, in place of `nth`, `after`, `times` and `probability`; a fault that it does not name
-# never fires. Windows and conditions on other faults stay, since they say which matches are counted.
-# Matches are counted anew after each reset, so a recording is of one run of one test, or of one scenario.
+Rules:
+* One line of JSON is one firing. A ledger in such lines is a replay too: its entries with the result "fired" count.
+* DOORKEEPER_FAULTS_RECORD names a file to which each firing is appended. DOORKEEPER_FAULTS_REPLAY names a file with the
+  matches at which faults fire, in place of `nth`, `after`, `times` and `probability`; a fault that it does not name
+  never fires. Windows and conditions on other faults stay, since they say which matches are counted.
+* Matches are counted anew after each reset, so a recording is of one run of one test, or of one scenario.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Said error: puts an error into an answer, for the things that a fault is about.
 
-# Before the broker: the things that match never reach it. The rest is served, and the answer has both.
-# After the broker: the request is carried out, and its answer says that it failed.
-# An error stands where brokers put it, unless a level is named. As in a broker's answer, the fields beside an error are
-# empty. The fields that name the topic, partition and the like stay.
-# ErrorCode.NONE is put in the same way: the answer says success, and the broker never saw the request.
+Rules:
+* Before the broker: the things that match never reach it. The rest is served, and the answer has both.
+* After the broker: the request is carried out, and its answer says that it failed.
+* An error stands where brokers put it, unless a level is named. As in a broker's answer, the fields beside an error are
+  empty. The fields that name the topic, partition and the like stay.
+* ErrorCode.NONE is put in the same way: the answer says success, and the broker never saw the request.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Unmeant: samples of requests of one connection that no fault is about, so that later ones like them may pass.
 
-# Either only the API and the client matter, or the beginning of a request and its topics do.
-# Requests of a fetch session differ only in their epoch. Where all other bytes are the same, no name is checked.
-# A sample is valid as long as the faults and the client are the same (`ConnectionFaults`).
+Rules:
+* Either only the API and the client matter, or the beginning of a request and its topics do.
+* Requests of a fetch session differ only in their epoch. Where all other bytes are the same, no name is checked.
+* A sample is valid as long as the faults and the client are the same (`ConnectionFaults`).
 """
 
 from __future__ import annotations

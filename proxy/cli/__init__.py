@@ -1,8 +1,9 @@
 """The command `doorkeeper`: one module a subcommand.
 
-# Exit codes: 0 success; 1 the answer is no (an invalid file, bytes that are no message); 2 wrong usage.
-# Results go to standard output. Logs and error messages go to standard error.
-# A subcommand's module is imported when it runs, so that `--help` and completion answer at once.
+Rules:
+* Exit codes: 0 success; 1 the answer is no (an invalid file, bytes that are no message); 2 wrong usage.
+* Results go to standard output. Logs and error messages go to standard error.
+* A subcommand's module is imported when it runs, so that `--help` and completion answer at once.
 """
 
 import importlib

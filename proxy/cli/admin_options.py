@@ -1,7 +1,8 @@
 """The options of commands that speak to the admin side of a running proxy, and how its errors are shown.
 
-# A token is never an argument, since every user of the machine can see arguments. It comes from the environment or
-# from a file.
+Rules:
+* A token is never an argument, since every user of the machine can see arguments. It comes from the environment or
+  from a file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """`doorkeeper audit`: verifies, searches, follows, exports and prunes an audit journal.
 
-# Events go to standard output, one a line. So do the findings of `verify`, since they are its result.
-# Only `prune` changes the journal, and the proxy that writes it may be running.
+Rules:
+* Events go to standard output, one a line. So do the findings of `verify`, since they are its result.
+* Only `prune` changes the journal, and the proxy that writes it may be running.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """`doorkeeper decode`: bytes of the Kafka protocol, in words.
 
-# A bad message does not keep the others from being shown. It gives one line on standard error, and exit code 1.
-# With --json a frame gives {"requestHeader": ..., "request": ...}, as a broker's request log has it. A bare body
-# gives its message alone.
-# Output is pasted into tickets, so secrets are shown as "***" unless the user asks for them.
+Rules:
+* A bad message does not keep the others from being shown. It gives one line on standard error, and exit code 1.
+* With --json a frame gives {"requestHeader": ..., "request": ...}, as a broker's request log has it. A bare body
+  gives its message alone.
+* Output is pasted into tickets, so secrets are shown as "***" unless the user asks for them.
 """
 
 import json

@@ -1,10 +1,11 @@
 """The ACLs of a live cluster: DescribeAcls, asked of one broker over one connection.
 
-# A cluster of a configuration is asked as the proxy would ask it: with the same TLS and SASL settings.
-# The first broker that can be reached is asked. Its answer counts, even if it is an error.
-# The newest version that both sides know is used. Before 2.0 (version 0) there are no prefixes, and every ACL is
-# LITERAL.
-# An ACL with an unknown enum value is an error: without that ACL, the rules would mean something else.
+Rules:
+* A cluster of a configuration is asked as the proxy would ask it: with the same TLS and SASL settings.
+* The first broker that can be reached is asked. Its answer counts, even if it is an error.
+* The newest version that both sides know is used. Before 2.0 (version 0) there are no prefixes, and every ACL is
+  LITERAL.
+* An ACL with an unknown enum value is an error: without that ACL, the rules would mean something else.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The input of `decode`: hex, frames or JSON lines -> pieces of bytes, each with what is known about it.
 
-# A frame is a size, a header and a body. Frames stand one after the other, as on the wire.
-# Hex may also be one frame without its size.
-# A JSON line is one message: {"api": "Metadata" or 3, "version": 12, "side": "request", "hex" or "base64": its body}.
+Rules:
+* A frame is a size, a header and a body. Frames stand one after the other, as on the wire.
+* Hex may also be one frame without its size.
+* A JSON line is one message: {"api": "Metadata" or 3, "version": 12, "side": "request", "hex" or "base64": its body}.
 """
 
 import base64

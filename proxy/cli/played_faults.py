@@ -1,7 +1,8 @@
 """`doorkeeper faults run` and `scenarios`: incidents, played against a running proxy or against one started for them.
 
-# Exit codes of `run`: 0 all expectations were met, 1 one was not, 2 the scenario could not be played.
-# On a terminal the last line is updated in place: it shows how often each fault in force has fired.
+Rules:
+* Exit codes of `run`: 0 all expectations were met, 1 one was not, 2 the scenario could not be played.
+* On a terminal the last line is updated in place: it shows how often each fault in force has fired.
 """
 
 from __future__ import annotations

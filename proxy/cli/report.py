@@ -1,7 +1,8 @@
 """`doorkeeper report`: reports on an audit journal, as a page and as tables. `spark-submit` runs this file too.
 
-# The path of the page goes to standard output. Progress and error messages go to standard error.
-# Spark is imported when the job runs, so that a mistake in an option is reported at once.
+Rules:
+* The path of the page goes to standard output. Progress and error messages go to standard error.
+* Spark is imported when the job runs, so that a mistake in an option is reported at once.
 """
 
 from __future__ import annotations

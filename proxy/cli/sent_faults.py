@@ -4,7 +4,8 @@
     faults add '{match: {api: Produce}, do: {delay: 1s}}'    # one fault, as text or in a file
     faults add -                                             # either of them, from standard input
 
-# A problem that the admin side finds is shown at its place in the file.
+Rules:
+* A problem that the admin side finds is shown at its place in the file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """`doorkeeper users`: the credentials file of a listener that authenticates its clients itself.
 
-# A password is prompted for, or read from standard input where that is no terminal. It is never an argument, since
-# every user of the machine can read arguments.
-# Names go to standard output. Error messages go to standard error.
+Rules:
+* A password is prompted for, or read from standard input where that is no terminal. It is never an argument, since
+  every user of the machine can read arguments.
+* Names go to standard output. Error messages go to standard error.
 """
 
 import os

@@ -1,7 +1,8 @@
 """Checks across options: conditions that involve more than one option.
 
-# A port belongs to one listener: its bootstrap port, then one for each broker id. The number of ids is known only once
-# the brokers are, so a listener with room for fewer than ROOM ids below the next port is a warning, not an error.
+Rules:
+* A port belongs to one listener: its bootstrap port, then one for each broker id. The number of ids is known only once
+  the brokers are, so a listener with room for fewer than ROOM ids below the next port is a warning, not an error.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,8 @@
 """Checks of TLS: the contents of the files, and options that have no effect without each other.
 
-# These problems are reported before anything is served. A certificate that expires soon, or a key that others can read,
-# is a warning, because it works today.
+Rules:
+* These problems are reported before anything is served. A certificate that expires soon, or a key that others can read,
+  is a warning, because it works today.
 """
 
 from collections.abc import Iterator

@@ -1,10 +1,11 @@
 """Fetch sessions of one connection: which session a request of Fetch or ShareFetch is about (KIP-227, KIP-932).
 
-# A session belongs to the connection that opened it. A request that names another connection's session finds none.
-# A request counts only in its turn (its epoch). The broker takes no other request, so nothing of another is remembered.
-# A full Fetch request opens a session, which the answer names. A full ShareFetch request opens the session of its group
-# and member.
-# The forgotten topics of a full request are ignored, and so are those of the last request of a share session.
+Rules:
+* A session belongs to the connection that opened it. A request that names another connection's session finds none.
+* A request counts only in its turn (its epoch). The broker takes no other request, so nothing of another is remembered.
+* A full Fetch request opens a session, which the answer names. A full ShareFetch request opens the session of its group
+  and member.
+* The forgotten topics of a full request are ignored, and so are those of the last request of a share session.
 """
 
 from __future__ import annotations

@@ -8,11 +8,12 @@
     def fetched(self, ctx: Context, response: FetchResponse) -> Decision:
         self._services.fetch_sessions.answered(ctx, response)
 
-# A plugin must show it every Fetch, ShareFetch and ShareAcknowledge request, and every Fetch answer. The plugin may be
-# an observer. The sessions are kept with the connection, for each plugin of its own.
-# The mappings that it returns change with the session: copy what must last.
-# A session that was not seen from its beginning has no topics. A plugin that comes into force later calls `forget` for
-# a connection in `joined`.
+Rules:
+* A plugin must show it every Fetch, ShareFetch and ShareAcknowledge request, and every Fetch answer. The plugin may be
+  an observer. The sessions are kept with the connection, for each plugin of its own.
+* The mappings that it returns change with the session: copy what must last.
+* A session that was not seen from its beginning has no topics. A plugin that comes into force later calls `forget` for
+  a connection in `joined`.
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@
         yield Wait(self.released)       # until self.released.release() is called
         return None
 
-# A signal is released once and stays released: a handler that waits for it later goes on at once.
-# Waiters are held by weak references: nothing is left of a link that ended before the release.
+Rules:
+* A signal is released once and stays released: a handler that waits for it later goes on at once.
+* Waiters are held by weak references: nothing is left of a link that ended before the release.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """State: what a plugin is told while it runs, beside its options. All workers take it, or none does.
 
-# A state is plain values, as JSON has them. It is complete: it replaces the state that was in force before.
-# Every plugin of the name prepares it, in a thread. It is put in force only if all could prepare it.
-# A plugin that is made later is made with it (`services.state`): in another worker, or by another configuration.
+Rules:
+* A state is plain values, as JSON has them. It is complete: it replaces the state that was in force before.
+* Every plugin of the name prepares it, in a thread. It is put in force only if all could prepare it.
+* A plugin that is made later is made with it (`services.state`): in another worker, or by another configuration.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Topic names: the names of topics that requests name by id, and which topics exist.
 
-# A topic's id is never used again, and a topic never gets another name: a name that was learnt stays true. A topic that
-# is deleted and made anew has another id, whose name is asked for when the id comes.
-# The broker is asked for unknown names, some at a time, and only so many for one request. A topic beyond that, or
-# unknown to the broker too, has no name.
-# The names are shared by all connections to a cluster. Beyond a limit the oldest are forgotten, and asked for again.
-# A name longer than Kafka's longest is not remembered: brokers that invent names take no memory.
+Rules:
+* A topic's id is never used again, and a topic never gets another name: a name that was learnt stays true. A topic that
+  is deleted and made anew has another id, whose name is asked for when the id comes.
+* The broker is asked for unknown names, some at a time, and only so many for one request. A topic beyond that, or
+  unknown to the broker too, has no name.
+* The names are shared by all connections to a cluster. Beyond a limit the oldest are forgotten, and asked for again.
+* A name longer than Kafka's longest is not remembered: brokers that invent names take no memory.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Turns: a lane that did much work lets the other connections have their turn before it does more.
 
-# Only frames that a plugin wants count as work: a frame that passes costs next to nothing, and is not counted.
-# Work is counted, not timed: a frame counts by its length, and by the least time of its handlers. A small frame may be
-# full of elements, at 2 us a byte: two such frames take 20 ms.
+Rules:
+* Only frames that a plugin wants count as work: a frame that passes costs next to nothing, and is not counted.
+* Work is counted, not timed: a frame counts by its length, and by the least time of its handlers. A small frame may be
+  full of elements, at 2 us a byte: two such frames take 20 ms.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Logs: one line an event; readable on a terminal, JSON everywhere else.
 
-# An event is a plain sentence without values ("broker does not answer"). Its values stand in named fields beside it.
-# Fields of a whole connection are bound once (`structlog.get_logger().bind(client=...)`).
-# Logs go to standard error, so that standard output carries only a command's result.
-# Logging never fails and never blocks, whatever standard error is (`writer.py`). `lines.py` says what a line contains.
+Rules:
+* An event is a plain sentence without values ("broker does not answer"). Its values stand in named fields beside it.
+* Fields of a whole connection are bound once (`structlog.get_logger().bind(client=...)`).
+* Logs go to standard error, so that standard output carries only a command's result.
+* Logging never fails and never blocks, whatever standard error is (`writer.py`). `lines.py` says what a line contains.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Resuming: what a link waits for besides sockets: time, its turn, a thread or a signal. Then it goes on.
 
-# A waiter is resumed once, and only while it is not closing. A sleep of days does not outlive its link.
-# A delay counts from the event that caused it. The sleeping task may start a millisecond later, because the reactor
-# lingers. Counted from that start, a delay of 5 ms took 6.8.
-# Calls `apart` compute for long. They share one thread, so that the threads for files stay free. Such a call does not
-# begin if its link is over.
-# Wake-ups come at whole milliseconds only, because epoll rounds its timeouts up. So the sleep is half a millisecond
-# shorter, and ends too early as often as too late.
+Rules:
+* A waiter is resumed once, and only while it is not closing. A sleep of days does not outlive its link.
+* A delay counts from the event that caused it. The sleeping task may start a millisecond later, because the reactor
+  lingers. Counted from that start, a delay of 5 ms took 6.8.
+* Calls `apart` compute for long. They share one thread, so that the threads for files stay free. Such a call does not
+  begin if its link is over.
+* Wake-ups come at whole milliseconds only, because epoll rounds its timeouts up. So the sleep is half a millisecond
+  shorter, and ends too early as often as too late.
 """
 
 from __future__ import annotations

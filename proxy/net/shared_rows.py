@@ -1,12 +1,13 @@
 """Shared rows: numbers that all workers of one proxy count together, in shared memory.
 
-# The supervisor makes a file without a name, and each worker maps it. The file is gone when the last of them ends.
-# It is in memory, and written whole at first: writing to a page for which a full disk has no room kills a process.
-# A worker has exclusive access while it holds the file's lock. A process that dies holds no lock, however it died.
-# A row belongs to a key as long as any worker uses it. After that it is free. A worker is noted as a user by its
-# number. If a worker is replaced, the new one has the same number, and releases the rows that it does not use itself.
-# The number of rows is fixed. For a key without a row, each worker counts for itself until it gets one.
-# A proxy with one worker has the same table in memory of its own.
+Rules:
+* The supervisor makes a file without a name, and each worker maps it. The file is gone when the last of them ends.
+* It is in memory, and written whole at first: writing to a page for which a full disk has no room kills a process.
+* A worker has exclusive access while it holds the file's lock. A process that dies holds no lock, however it died.
+* A row belongs to a key as long as any worker uses it. After that it is free. A worker is noted as a user by its
+  number. If a worker is replaced, the new one has the same number, and releases the rows that it does not use itself.
+* The number of rows is fixed. For a key without a row, each worker counts for itself until it gets one.
+* A proxy with one worker has the same table in memory of its own.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Turns: links with long work continue in turns, a slice at a time, between the events of other links.
 
-# A slice takes 1 to 2 ms (`proxy/protocol/slices.py`). However many links wait, sockets are looked at after `SHARE`.
-# A link that had a slice goes to the end of the queue, so that all of them progress equally fast.
+Rules:
+* A slice takes 1 to 2 ms (`proxy/protocol/slices.py`). However many links wait, sockets are looked at after `SHARE`.
+* A link that had a slice goes to the end of the queue, so that all of them progress equally fast.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Levels: what an error in a response is about, by the struct that carries it.
 
-# The level of the response itself is "top". That of an element is the kind of value that identifies it (partition,
-# topic, group, ...), or, if there is none, its own name (result, entry).
-# A tagged error says more than whether something failed, and makes no level.
+Rules:
+* The level of the response itself is "top". That of an element is the kind of value that identifies it (partition,
+  topic, group, ...), or, if there is none, its own name (result, entry).
+* A tagged error says more than whether something failed, and makes no level.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Refused elements: puts the refusals of elements that were taken out of a request into its answer.
 
-# A refusal stands in the array that answers the one from which its element was taken: after the elements that were
-# served, or at its own place if brokers keep the order. If the struct around it failed as a whole, it is left out.
-# If a client asks for an element twice, some APIs answer it once (`ONCE`), or join both answers in one place
-# (`JOINED`). If they answer once, by partition, a topic without partitions is left out.
-# A group that is asked about twice has two answers: the first answers the first question.
+Rules:
+* A refusal stands in the array that answers the one from which its element was taken: after the elements that were
+  served, or at its own place if brokers keep the order. If the struct around it failed as a whole, it is left out.
+* If a client asks for an element twice, some APIs answer it once (`ONCE`), or join both answers in one place
+  (`JOINED`). If they answer once, by partition, a topic without partitions is left out.
+* A group that is asked about twice has two answers: the first answers the first question.
 """
 
 from __future__ import annotations

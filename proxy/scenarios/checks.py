@@ -1,9 +1,10 @@
 """Checks across options: conditions that involve more than one option of a step.
 
-# A step may wait only for earlier steps, and not for one that contains it, so that none waits for itself.
-# Faults are checked as in a file of faults. A fault may wait only for faults of its own step and for those under
-# `always`: others may not be in force at the same time.
-# Each step and each fault is looked at once, however many there are.
+Rules:
+* A step may wait only for earlier steps, and not for one that contains it, so that none waits for itself.
+* Faults are checked as in a file of faults. A fault may wait only for faults of its own step and for those under
+  `always`: others may not be in force at the same time.
+* Each step and each fault is looked at once, however many there are.
 """
 
 from __future__ import annotations

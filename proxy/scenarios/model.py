@@ -8,10 +8,11 @@
         for: 4s
         expect: {fired: 1}
 
-# Steps are played one after the other. Steps under `parallel` are played at the same time.
-# A step begins when three conditions hold: the time `at` has come, the steps in `after` are over, and `when` holds.
-# It lasts for `for`, or until its expectation holds. Its faults are in force that long. Faults under `always` are in
-# force from the beginning to the end.
+Rules:
+* Steps are played one after the other. Steps under `parallel` are played at the same time.
+* A step begins when three conditions hold: the time `at` has come, the steps in `after` are over, and `when` holds.
+* It lasts for `for`, or until its expectation holds. Its faults are in force that long. Faults under `always` are in
+  force from the beginning to the end.
 """
 
 from __future__ import annotations

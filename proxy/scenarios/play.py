@@ -1,10 +1,11 @@
 """Playing a scenario: takes its steps against a gateway, adds their faults there and removes them.
 
-# It runs in ticks. At each tick it asks the gateway once what fired, and then every running step moves on.
-# The gateway's counters are reset when a scenario begins. It should have the gateway for itself.
-# However it ends, all its faults are removed. The gateway refuses to remove a fault that another one waits for, so the
-# waiting one goes first.
-# A change that failed midway may or may not have been made. In that case all faults are removed at once.
+Rules:
+* It runs in ticks. At each tick it asks the gateway once what fired, and then every running step moves on.
+* The gateway's counters are reset when a scenario begins. It should have the gateway for itself.
+* However it ends, all its faults are removed. The gateway refuses to remove a fault that another one waits for, so the
+  waiting one goes first.
+* A change that failed midway may or may not have been made. In that case all faults are removed at once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Reading a scenario: a file, or one that is shipped, with its parameters filled in.
 
-# `${topic}` in a file stands for the parameter "topic": the value that is set, or else the default that the file
-# declares. The environment of the process is not used, so that a scenario is the same everywhere.
-# An undeclared parameter is a mistake, both in the file and among the values that are set.
+Rules:
+* `${topic}` in a file stands for the parameter "topic": the value that is set, or else the default that the file
+  declares. The environment of the process is not used, so that a scenario is the same everywhere.
+* An undeclared parameter is a mistake, both in the file and among the values that are set.
 """
 
 from __future__ import annotations

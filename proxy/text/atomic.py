@@ -1,6 +1,7 @@
 """Atomic writes: a file is written whole or not at all. It is written beside the old one, synced, and renamed over it.
 
-# Mode and owner of the old file stay; a new file is for its owner alone.
+Rules:
+* Mode and owner of the old file stay; a new file is for its owner alone.
 """
 
 from __future__ import annotations

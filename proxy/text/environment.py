@@ -1,10 +1,11 @@
 """The environment in a value: `${NAME}` and `${NAME:-default}`.
 
-# `$$` is one `$`; a `$` before anything but `{` or `$` is itself. A default ends at the first `}` of its line, and
-# cannot contain another reference.
-# A variable that is unset and has no default is a problem. With a default, an empty one counts as unset, as in a shell.
-# The content of a variable is a value, never YAML: it cannot add options.
-# The content of a variable whose name sounds secret is never shown, in no message: the name of the variable is.
+Rules:
+* `$$` is one `$`; a `$` before anything but `{` or `$` is itself. A default ends at the first `}` of its line, and
+  cannot contain another reference.
+* A variable that is unset and has no default is a problem. With a default, an empty one counts as unset, as in a shell.
+* The content of a variable is a value, never YAML: it cannot add options.
+* The content of a variable whose name sounds secret is never shown, in no message: the name of the variable is.
 """
 
 import re

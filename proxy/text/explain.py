@@ -1,9 +1,10 @@
 """Explaining: the problems that pydantic found in a file's values, in our words and with the file's places.
 
-# A message of our own validators passes as it is. Messages for problems that any value can have are made here.
-# A problem that follows from another is not reported: a list is "empty" because its items are wrong, a name is
-# "missing" because it is misspelt.
-# The value of an option that sounds secret is not shown, whatever it is; nor is any value of a file that is `secret`.
+Rules:
+* A message of our own validators passes as it is. Messages for problems that any value can have are made here.
+* A problem that follows from another is not reported: a list is "empty" because its items are wrong, a name is
+  "missing" because it is misspelt.
+* The value of an option that sounds secret is not shown, whatever it is; nor is any value of a file that is `secret`.
 """
 
 import re

@@ -1,7 +1,8 @@
 """A file that a person writes: its text, its values by declared sections, and everything wrong with it at once.
 
-# Reading goes on after a problem, so that all problems are reported together; a file with a problem gives no value.
-# A problem stands where the person has to change something. Warnings pass.
+Rules:
+* Reading goes on after a problem, so that all problems are reported together; a file with a problem gives no value.
+* A problem stands where the person has to change something. Warnings pass.
 """
 
 import os

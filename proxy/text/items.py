@@ -1,10 +1,11 @@
 """Edits items of a list in a file that a person wrote: replaces some, adds some, and leaves all else as it was written.
 
-# An item is a mapping. Its new content is given as its options, `name: value`, one line each.
-# No comment is lost: comments inside an item that is replaced or removed stand above its place afterwards.
-# Lists in lines ("- a") and in brackets ("[a]") stay what they are.
-# The text is YAML that was read without a problem. The new text must be read again before it is used: a list may be
-# written in a way that this module does not foresee.
+Rules:
+* An item is a mapping. Its new content is given as its options, `name: value`, one line each.
+* No comment is lost: comments inside an item that is replaced or removed stand above its place afterwards.
+* Lists in lines ("- a") and in brackets ("[a]") stay what they are.
+* The text is YAML that was read without a problem. The new text must be read again before it is used: a list may be
+  written in a way that this module does not foresee.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Where everything in a YAML file is: the file as plain values, and the place of each.
 
-# Every problem is noted and reading goes on. Only a syntax error ends it, or the limit of problems (`MOST`).
-# Keys are words as written: "no" is a name, not a boolean. Values follow YAML 1.2: true, false, null, numbers, text.
-# A path names a value (("listeners", "clients", "bind")); `places` has where that value is, `keys` where its key is.
-# Aliases, merge keys, tags and further documents are refused: with them, one line can stand for a billion.
+Rules:
+* Every problem is noted and reading goes on. Only a syntax error ends it, or the limit of problems (`MOST`).
+* Keys are words as written: "no" is a name, not a boolean. Values follow YAML 1.2: true, false, null, numbers, text.
+* A path names a value (("listeners", "clients", "bind")); `places` has where that value is, `keys` where its key is.
+* Aliases, merge keys, tags and further documents are refused: with them, one line can stand for a billion.
 """
 
 import re

@@ -1,7 +1,8 @@
 """Plain values that a program sent, as JSON has them, checked against a declared section as a file would be.
 
-# A problem has the path of the value to change. For a missing value that is the path of the value that lacks it.
-# Nothing is taken from the environment: the sender of the values may not see it.
+Rules:
+* A problem has the path of the value to change. For a missing value that is the path of the value that lacks it.
+* Nothing is taken from the environment: the sender of the values may not see it.
 """
 
 from __future__ import annotations

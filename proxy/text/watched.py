@@ -1,9 +1,10 @@
 """A watched file: its value, read again when the file changes.
 
-# A file that is bad or gone changes nothing. That is reported once, until the file changes again.
-# `value` is replaced in one step and may be read at any time. The methods may wait for a disk, and are thread-safe.
-# A change shows in the stamp, which is taken before the file is read. While a file is being written, reading waits.
-# Files that belong together, such as a certificate and its key, are watched as one.
+Rules:
+* A file that is bad or gone changes nothing. That is reported once, until the file changes again.
+* `value` is replaced in one step and may be read at any time. The methods may wait for a disk, and are thread-safe.
+* A change shows in the stamp, which is taken before the file is read. While a file is being written, reading waits.
+* Files that belong together, such as a certificate and its key, are watched as one.
 """
 
 from __future__ import annotations

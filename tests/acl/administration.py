@@ -1,9 +1,10 @@
 """The calls of Java's newest admin client, and the resources that each is made for.
 
-# A call takes the client and a name on the wire; it gives one future or a list of futures.
-# Calls that change something come after those that describe it, and calls that delete something come last.
-# Calls about delegation tokens and ACLs are in the scenarios alone, since these do not belong to one scenario.
-# abortTransaction is left out: it sends WriteTxnMarkers, which only brokers may send through a proxy.
+Rules:
+* A call takes the client and a name on the wire; it gives one future or a list of futures.
+* Calls that change something come after those that describe it, and calls that delete something come last.
+* Calls about delegation tokens and ACLs are in the scenarios alone, since these do not belong to one scenario.
+  abortTransaction is left out: it sends WriteTxnMarkers, which only brokers may send through a proxy.
 """
 
 from __future__ import annotations

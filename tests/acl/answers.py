@@ -1,8 +1,9 @@
 """Responses in the form that scenarios compare: without values that may differ between two clusters.
 
-# Names are the scenario's, topic ids become names, error codes become words. Addresses, times, generated ids and
-# throttle times are left out or replaced by `<word>`. The order of elements does not count.
-# Of listings, only the elements that belong to the scenario remain.
+Rules:
+* Names are the scenario's, topic ids become names, error codes become words. Addresses, times, generated ids and
+  throttle times are left out or replaced by `<word>`. The order of elements does not count.
+* Of listings, only the elements that belong to the scenario remain.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Real clients that produce, consume and administer, with one interface for all libraries.
 
-# A client belongs to one user on one side, with the names of one scenario; one thread does all of its work.
-# A library's errors propagate unchanged: `told` gives Kafka's name of the error and the library's words.
-# A consumer polls on after a refusal, as applications may: allowed records still arrive.
+Rules:
+* A client belongs to one user on one side, with the names of one scenario; one thread does all of its work.
+* A library's errors propagate unchanged: `told` gives Kafka's name of the error and the library's words.
+* A consumer polls on after a refusal, as applications may: allowed records still arrive.
 """
 
 from __future__ import annotations

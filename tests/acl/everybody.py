@@ -1,6 +1,7 @@
 """All scenarios at once: those of the files, and one for each real client, with its own topics and rules.
 
-# No client sees the effects of another.
+Rules:
+* No client sees the effects of another.
 """
 
 from __future__ import annotations

@@ -9,13 +9,14 @@
         when: {as: alice, api: Produce, versions: all, request: {topicData: [orders, secrets]}}
         then: {orders: NONE, secrets: TOPIC_AUTHORIZATION_FAILED}
 
-# Names belong to one scenario: no other has its `orders` or its `alice`. All scenarios share `admin`, a super user,
-# and `nobody`, a client that does not authenticate.
-# A scenario of several requests has `steps`, each with its own `then`; without a `then` there must be no error.
-# `then` gives every error of the response: one word for all, or one for each name; `closed` or `nothing` where there
-# is no response. `shows` gives values by their paths.
-# Expectations that differ by version are under `v0-4` and `v5+`.
-# All mistakes in a file are reported at once, each with its place and a way out.
+Rules:
+* Names belong to one scenario: no other has its `orders` or its `alice`. All scenarios share `admin`, a super user,
+  and `nobody`, a client that does not authenticate.
+* A scenario of several requests has `steps`, each with its own `then`; without a `then` there must be no error.
+* `then` gives every error of the response: one word for all, or one for each name; `closed` or `nothing` where there
+  is no response. `shows` gives values by their paths.
+* Expectations that differ by version are under `v0-4` and `v5+`.
+* All mistakes in a file are reported at once, each with its place and a way out.
 """
 
 from __future__ import annotations

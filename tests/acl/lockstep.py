@@ -1,6 +1,7 @@
 """Playing a sequence on both sides in lockstep: the result of each request, and where the sides differ.
 
-# A difference that a client may see by design (rules/README.md) does not count, but its session is not used again.
+Rules:
+* A difference that a client may see by design (rules/README.md) does not count, but its session is not used again.
 """
 
 from __future__ import annotations

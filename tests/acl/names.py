@@ -1,7 +1,8 @@
 """Names of one scenario, and their form on the wire: all scenarios are in force at once, and none sees another.
 
-# Names and prefixes get the scenario's prefix: `orders` of scenario 17 is `s17-orders`. A `*` stays.
-# `admin` and Kafka's internal names (`__consumer_offsets`) are the same for all.
+Rules:
+* Names and prefixes get the scenario's prefix: `orders` of scenario 17 is `s17-orders`. A `*` stays.
+* `admin` and Kafka's internal names (`__consumer_offsets`) are the same for all.
 """
 
 from __future__ import annotations

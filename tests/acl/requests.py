@@ -1,10 +1,11 @@
 """From a scenario's text to the request that is sent, in one version.
 
-# Fields that a scenario leaves out get sensible values: a zero might cause another error. A name in place of a struct
-# is a struct of that name: `topicData: [orders]`.
-# Fields of other versions are left out; a topic's name becomes its id where the version wants that.
-# `$word` is a value kept from an earlier response, and `$version` is the version of the request. `$name(orders)` is a
-# name in its form on the wire; other functions give bytes that clients make.
+Rules:
+* Fields that a scenario leaves out get sensible values: a zero might cause another error. A name in place of a struct
+  is a struct of that name: `topicData: [orders]`.
+* Fields of other versions are left out; a topic's name becomes its id where the version wants that.
+* `$word` is a value kept from an earlier response, and `$version` is the version of the request. `$name(orders)` is a
+  name in its form on the wire; other functions give bytes that clients make.
 """
 
 from __future__ import annotations

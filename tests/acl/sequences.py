@@ -1,7 +1,8 @@
 """Random sequences of requests by clients with fetch and share sessions, while rules and topics change.
 
-# Both sides get the same requests in lockstep. An epoch is a word: the next one, one too early, the last.
-# A session is identified by the order of opening, since its id differs between the sides.
+Rules:
+* Both sides get the same requests in lockstep. An epoch is a word: the next one, one too early, the last.
+* A session is identified by the order of opening, since its id differs between the sides.
 """
 
 from __future__ import annotations

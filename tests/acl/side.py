@@ -1,6 +1,7 @@
 """One of the two compared sides: its port for clients, and its administration.
 
-# A change is in force when the cluster shows it, and never because time passed.
+Rules:
+* A change is in force when the cluster shows it, and never because time passed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The two compared sides: a broker with the rules in its own authorizer, and one without them behind Doorkeeper.
 
-# The rules and topics of all scenarios exist before the first scenario is played.
+Rules:
+* The rules and topics of all scenarios exist before the first scenario is played.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Kafka Streams applications that count the records of each key, and their results.
 
-# An application creates its internal topics; in a streams group (KIP-1071) the broker creates them.
+Rules:
+* An application creates its internal topics; in a streams group (KIP-1071) the broker creates them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Batches: a fetch returns batches otherwise than they are in the log.
 
-# `dropped`: one is left out, as if the log had lost it. The offsets have a gap, which consumers take for the effect of
-# compaction. `reordered`: two neighbours are swapped. `repeated`: one comes twice. Chance selects the batch.
-# A batch is left out only where another follows: a consumer would fetch the last one again.
+Rules:
+* `dropped`: one is left out, as if the log had lost it. The offsets have a gap, which consumers take for the effect of
+  compaction. `reordered`: two neighbours are swapped. `repeated`: one comes twice. Chance selects the batch.
+* A batch is left out only where another follows: a consumer would fetch the last one again.
 """
 
 from __future__ import annotations

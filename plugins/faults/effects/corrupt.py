@@ -3,10 +3,11 @@
 Before the broker it is the broker that must notice, after the broker the consumer. All but `checksum` and `length` have
 a valid checksum, as records that were written wrongly and not damaged on the way.
 
-# `checksum`: the checksum does not fit. `compression`: the batch names another codec than its own. `codec`: it names a
-# codec that does not exist. `count`: it says one record more than it has. `magic`: it has an unknown format. `length`:
-# it says twice its length, and so it breaks off.
-# `value`: every value has other bytes. No broker or client notices; the application does, when it reads them.
+Rules:
+* `checksum`: the checksum does not fit. `compression`: the batch names another codec than its own. `codec`: it names a
+  codec that does not exist. `count`: it says one record more than it has. `magic`: it has an unknown format. `length`:
+  it says twice its length, and so it breaks off.
+* `value`: every value has other bytes. No broker or client notices; the application does, when it reads them.
 """
 
 from __future__ import annotations

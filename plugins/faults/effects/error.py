@@ -1,6 +1,7 @@
 """Error: the answer has an error, in the form in which a broker would give it.
 
-# Before the broker, the request never reached it. After the broker, the request was carried out (`said_error.py`).
+Rules:
+* Before the broker, the request never reached it. After the broker, the request was carried out (`said_error.py`).
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
 Before the broker gets the request, the proxy sends InitProducerId for the id. So everything after it is real: the
 broker aborts the open transaction, and refuses all later requests of the zombie, with the errors of its version.
 
-# InitProducerId must go to the coordinator of the transaction. A Produce request goes to the leader of a partition, so
-# the effect cannot be applied there.
-# While the broker aborts an open transaction it answers CONCURRENT_TRANSACTIONS, and the proxy asks again.
+Rules:
+* InitProducerId must go to the coordinator of the transaction. A Produce request goes to the leader of a partition, so
+  the effect cannot be applied there.
+* While the broker aborts an open transaction it answers CONCURRENT_TRANSACTIONS, and the proxy asks again.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Fenced: a client gets the error that another one has taken its place, as its protocol and version have it.
 
-# `member`: the group does not know the member any more. `instance`: another member has its group.instance.id.
-# `producer`: another producer has its transactional id. Before PRODUCER_FENCED (KIP-588), and in Produce and
-# TxnOffsetCommit to this day, brokers give INVALID_PRODUCER_EPOCH.
-# The broker knows nothing of it: its groups and transactions stay as they are. `expel` and `fence` really change them.
+Rules:
+* `member`: the group does not know the member any more. `instance`: another member has its group.instance.id.
+* `producer`: another producer has its transactional id. Before PRODUCER_FENCED (KIP-588), and in Produce and
+  TxnOffsetCommit to this day, brokers give INVALID_PRODUCER_EPOCH.
+* The broker knows nothing of it: its groups and transactions stay as they are. `expel` and `fence` really change them.
 """
 
 from __future__ import annotations

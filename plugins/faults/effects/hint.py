@@ -3,10 +3,10 @@
 A client that follows the hint asks that broker at once, without Metadata. The proxy first asks the broker for the real
 leaders (Metadata), so that it can give a false one:
 
-# `other`: another broker, in an epoch newer than the real one. A client that believed it may ignore the real leader,
-# whose epoch is older, until the leader changes.
-# `older`: another broker, in an epoch that is over. Clients ignore it, and ask for Metadata.
-# `unknown`: a broker whose address is not given.
+* `other`: another broker, in an epoch newer than the real one. A client that believed it may ignore the real leader,
+  whose epoch is older, until the leader changes.
+* `older`: another broker, in an epoch that is over. Clients ignore it, and ask for Metadata.
+* `unknown`: a broker whose address is not given.
 """
 
 from __future__ import annotations

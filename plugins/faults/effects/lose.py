@@ -3,8 +3,9 @@
 So a write is acknowledged and lost, a commit is not kept, a transaction never ends. With heartbeats, a member believes
 that it is in its group until the group has expelled it.
 
-# The client's member or producer id and its epoch are in the answer as they were in the request.
-# A heartbeat with which a member joins or leaves cannot be lost: only the broker knows its answer.
+Rules:
+* The client's member or producer id and its epoch are in the answer as they were in the request.
+* A heartbeat with which a member joins or leaves cannot be lost: only the broker knows its answer.
 """
 
 from __future__ import annotations

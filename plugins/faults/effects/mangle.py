@@ -1,10 +1,11 @@
 """Mangle: the bytes of an answer are wrong, and the client has to notice.
 
-# `correlation_id`: the answer has the id of another request.
-# `longer`, `shorter`: its size field is one byte too large or too small. `huge`: the size field says 2 GiB.
-# `negative`: the size field says -1. `twice`: the answer comes twice, and the client may take the second for the answer
-# to its next request.
-# `garbage`: one byte after the correlation id is changed, at a random place.
+Rules:
+* `correlation_id`: the answer has the id of another request.
+* `longer`, `shorter`: its size field is one byte too large or too small. `huge`: the size field says 2 GiB.
+* `negative`: the size field says -1. `twice`: the answer comes twice, and the client may take the second for the answer
+  to its next request.
+* `garbage`: one byte after the correlation id is changed, at a random place.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Missing: an answer about the cluster leaves something out, as if the broker did not know it yet.
 
-# `topic`: a topic that is asked for by name is unknown; a list of all topics lacks it. `partition`: its topic lacks it.
-# `broker`: the broker is not alive: its partitions have no leader, and it is in no set of in-sync replicas.
+Rules:
+* `topic`: a topic that is asked for by name is unknown; a list of all topics lacks it. `partition`: its topic lacks it.
+* `broker`: the broker is not alive: its partitions have no leader, and it is in no set of in-sync replicas.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Offset: an answer has false offsets.
 
-# The effect on a client depends on the API: where a partition begins and ends (ListOffsets), how far its group has read
-# (OffsetFetch), where an epoch ended, and so where the log was truncated (OffsetForLeaderEpoch), where its records were
-# written (Produce), and how far behind it is (Fetch: the high watermark and the last stable offset).
-# `none` is -1: a group without commits, or a partition without such an offset.
+Rules:
+* The effect on a client depends on the API: where a partition begins and ends (ListOffsets), how far its group has read
+  (OffsetFetch), where an epoch ended, and so where the log was truncated (OffsetForLeaderEpoch), where its records were
+  written (Produce), and how far behind it is (Fetch: the high watermark and the last stable offset).
+* `none` is -1: a group without commits, or a partition without such an offset.
 """
 
 from __future__ import annotations

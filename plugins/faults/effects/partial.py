@@ -1,8 +1,9 @@
 """Partial: a fetch returns fewer records than there are, as from brokers with too many partitions to read at once.
 
-# `partitions`: at most so many partitions have records. `batches`: each partition has at most so many batches. `bytes`:
-# each has at most so many bytes, so that the last batch may break off.
-# A consumer fetches the rest later, and loses nothing.
+Rules:
+* `partitions`: at most so many partitions have records. `batches`: each partition has at most so many batches. `bytes`:
+  each has at most so many bytes, so that the last batch may break off.
+* A consumer fetches the rest later, and loses nothing.
 """
 
 from __future__ import annotations

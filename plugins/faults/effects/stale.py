@@ -3,8 +3,9 @@
 The first answer since the fault is in force is remembered, and repeated for each topic that matches: its leaders, their
 epochs, replicas, whether the topic exists; and the brokers that were alive.
 
-# If nothing has changed since, the fault does not fire: there is no older answer to give.
-# Memory is bounded: topics and partitions beyond the limit are not remembered.
+Rules:
+* If nothing has changed since, the fault does not fire: there is no older answer to give.
+* Memory is bounded: topics and partitions beyond the limit are not remembered.
 """
 
 from __future__ import annotations

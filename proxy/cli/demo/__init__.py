@@ -1,7 +1,8 @@
 """`doorkeeper demo`: brokers, the proxy and a real client on this machine, and what passed between them.
 
-# The demo claims only what it saw in this run. Each step checks its claim, and raises `NotSeen` if it does not hold.
-# Everything runs on loopback, in memory and in a temporary folder, and is gone when the demo ends. Only the page stays.
+Rules:
+* The demo claims only what it saw in this run. Each step checks its claim, and raises `NotSeen` if it does not hold.
+* Everything runs on loopback, in memory and in a temporary folder, and is gone when the demo ends. Only the page stays.
 """
 
 import sys

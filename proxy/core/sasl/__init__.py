@@ -6,8 +6,9 @@
   defines them, by one parser for each.
 
 
-# If the broker decides, it must find the same name in the same bytes. So a token that two readers could read in two
-# ways is refused: with anything twice, out of order, or odd.
-# A parser returns what it read, or raises a ClaimError that says why not, without any text that the client sent.
-# The length of a client's token is checked before anything costly is done with it.
+Rules:
+* If the broker decides, it must find the same name in the same bytes. So a token that two readers could read in two
+  ways is refused: with anything twice, out of order, or odd.
+* A parser returns what it read, or raises a ClaimError that says why not, without any text that the client sent.
+* The length of a client's token is checked before anything costly is done with it.
 """

@@ -1,7 +1,8 @@
 """Moves -> lines that find the values of some fields, and go over all else.
 
-# Fields are found by name, at any depth. The value of a field with a length is the part after the length.
-# With `bare`, tagged fields in any struct end the search: it need not be known which of them Kafka knows.
+Rules:
+* Fields are found by name, at any depth. The value of a field with a length is the part after the length.
+* With `bare`, tagged fields in any struct end the search: it need not be known which of them Kafka knows.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Requests without a fault and their responses pass byte for byte: every API in every version, both directions.
 
-# The frames are valid, but no writer makes such frames: structs have unknown tags, and the last number takes
-# one byte more than it needs. So decoding and encoding would change the bytes.
-# In between, another request of the same connection has a fault.
+Rules:
+* The frames are valid, but no writer makes such frames: structs have unknown tags, and the last number takes
+  one byte more than it needs. So decoding and encoding would change the bytes.
+* In between, another request of the same connection has a fault.
 """
 
 from __future__ import annotations

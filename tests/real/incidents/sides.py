@@ -1,7 +1,8 @@
 """Sides: one interface for all client libraries in these tests, so that their errors can be compared.
 
-# Each call tries once, with a short timeout, and raises the library's own error: no retry hides anything.
-# `seen` gives Kafka's name of an error where the library knows its code, else the library's name.
+Rules:
+* Each call tries once, with a short timeout, and raises the library's own error: no retry hides anything.
+* `seen` gives Kafka's name of an error where the library knows its code, else the library's name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Sightings: what each client must see of each incident, at least.
 
-# One name of a set is enough: which one a client sees depends on its state at that moment.
-# An incident is about one activity of clients: it "sends" records, "reads" as a member of a group, or "transacts".
+Rules:
+* One name of a set is enough: which one a client sees depends on its state at that moment.
+* An incident is about one activity of clients: it "sends" records, "reads" as a member of a group, or "transacts".
 """
 
 from __future__ import annotations

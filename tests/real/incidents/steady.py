@@ -1,9 +1,10 @@
 """Steady: clients that repeat one activity and note what they see, while incidents come and go.
 
-# Notes of a client: "ok", the name of an error, "late" (it took more than LATE), "rebalanced", "throttled".
-# A reader that does not recover is replaced, as a restarted application would be: "made anew". A reader whose library
-# call does not return is interrupted (kafka-python's poll loops forever after a broken batch).
-# Records for readers are produced directly to the brokers, so that faults affect only the readers' own connections.
+Rules:
+* Notes of a client: "ok", the name of an error, "late" (it took more than LATE), "rebalanced", "throttled".
+* A reader that does not recover is replaced, as a restarted application would be: "made anew". A reader whose library
+  call does not return is interrupted (kafka-python's poll loops forever after a broken batch).
+* Records for readers are produced directly to the brokers, so that faults affect only the readers' own connections.
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
 Each client has its own Doorkeeper, and runs all its activities while incidents come, one after the other. All clients
 always meet a few of them, and one client each of the others; with `-m long` all clients meet all incidents.
 
-# An incident lasts for seconds. A client that got no CPU time meanwhile, on a busy machine, saw nothing: then the
-# incident is repeated, for a minute at most.
-# The scenario's own expectations must be met by each client too, so that `doorkeeper faults run` reports success.
+Rules:
+* An incident lasts for seconds. A client that got no CPU time meanwhile, on a busy machine, saw nothing: then the
+  incident is repeated, for a minute at most.
+* The scenario's own expectations must be met by each client too, so that `doorkeeper faults run` reports success.
 """
 
 from __future__ import annotations
