@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from proxy.core.decisions import TURN, Step, Wait
 from proxy.core.driving import StepDriver
 from proxy.core.signal import Signal
+from proxy.core.turn import WaitingLanes
 
 ALLOWED = 512 << 10  # bytes; 40,000 names, which take 20 MiB when they are read
 FACTOR = 3  # bits of a size: a factor of eight
@@ -77,9 +78,10 @@ class Permits:
 
 
 class Allowance:
-    """The allowance of one worker."""
+    """The allowance of one worker. `lanes`: those that share it for small messages (`turn.py`)."""
 
     def __init__(self) -> None:
+        self.lanes = WaitingLanes()
         self._sizes: defaultdict[int, Permits] = defaultdict(Permits)
 
     def within(self, size: int, steps: Generator[Step, Any, R], *, is_response: bool) -> Generator[Step, Any, R]:

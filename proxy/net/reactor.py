@@ -179,9 +179,11 @@ class Reactor:
         """Read the first `count` sides that wait for their next turn."""
         for _ in range(count):
             side, _ = self._again.popitem(last=False)
-            served = self.sockets.sides.get(side.fd)
-            if served is not None and side.readable and not side.blocked:  # a closed side stays blocked
-                self._guard(served[0], partial(read, served[0], side))
+            conversation, found = self.sockets.sides.get(side.fd, (None, None))
+            if found is not side or conversation is None:
+                continue  # it was closed meanwhile
+            if side.readable and (side.gone or not side.blocked):  # of one that is gone, the rest cannot wait
+                self._guard(conversation, partial(read, conversation, side))
 
     def _outside(self, conversation: Conversation, step: Callable[[], None]) -> None:
         """Run a step of a link from another task."""

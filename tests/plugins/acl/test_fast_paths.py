@@ -24,6 +24,7 @@ from proxy.testing import from_client
 from tests.plugins.acl.talk import Rules, Talk, topic_id
 from tests.plugins.acl.test_fetch import Consumer, fetch, records
 from tests.plugins.acl.test_produce import produce
+from tests.proxy.core.lending import with_turns
 from tests.proxy.protocol.odd import Odd
 
 Making = Callable[..., Rules]
@@ -49,7 +50,7 @@ def frame_of(request: Request, version: int, dice: random.Random) -> bytes:
 
 def outcome(talk: Talk, frame: bytes) -> tuple[list[Any], list[Any]]:
     """What leaves for the broker and for the client and whether the connection ends; and what is told."""
-    commands = from_client(talk.link, bytearray(frame))
+    commands, _ = with_turns(talk.link, from_client(talk.link, bytearray(frame)))
     left: list[Any] = [
         (type(command), bytes(command.data)) for command in commands if isinstance(command, ToBroker | ToClient)
     ]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from proxy.core.allowance import Allowance
 from proxy.core.commands import Close, Command, PauseClient, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Context
 from proxy.core.decisions import TURN, Ask, Decision, Forward, Reply, Steps
@@ -111,6 +112,29 @@ def test_after_much_in_small_requests_the_others_have_their_turn() -> None:
         << ToClient(heartbeat_answer(count - 1, 1))
         << ResumeClient()
     )
+
+
+def test_the_more_lanes_wait_for_their_turn_the_shorter_it_is() -> None:
+    allowance, requests = Allowance(), b"".join(map(heartbeat, range(900)))
+
+    def begin() -> tuple[Link, list[Command]]:
+        """A link that waits for its turn, and what it did before."""
+        link = Link(connection(), Filters([Refusing()]), allowance=allowance)
+        return link, from_client(link, bytearray(requests))
+
+    def handled(done: list[Command]) -> int:
+        return len(sent(done, ToClient)) // len(heartbeat_answer(0, 1))
+
+    (first, alone), (second, beside_one) = begin(), begin()
+    assert handled(alone) > 20
+    assert abs(handled(beside_one) - handled(alone) / 2) <= 1
+    for link in (first, second):
+        link.release(None)
+    third, after_their_end = begin()
+    assert handled(after_their_end) == handled(alone)
+    with_turns(third, after_their_end)
+    _, at_last = begin()
+    assert handled(at_last) == handled(alone)
 
 
 def test_what_nobody_wants_is_no_work() -> None:

@@ -28,7 +28,7 @@ from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.net.outgoing import AT_ONCE
 from proxy.net.reactor import Reactor
-from proxy.net.reading import read
+from proxy.net.reading import goodbye, read
 from proxy.net.side import PORTION, Side
 from proxy.protocol.frame import SIZE
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
@@ -218,6 +218,27 @@ async def test_a_side_that_has_much_is_read_in_larger_portions_unless_many_have_
         monkeypatch.setattr(client, "receive", receive)
         read(conversation, client)
         assert client.portion == portion
+
+
+async def test_for_a_client_that_is_gone_no_work_goes_on_that_has_to_wait_for_its_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with world() as here:
+        here.link()
+        (conversation,) = here.reactor.conversations
+        client = conversation.client
+
+        def take(data: memoryview) -> list[Command]:
+            client.block()  # the link lets others have their turn
+            return []
+
+        monkeypatch.setattr(client, "receive", lambda room, most: most)
+        monkeypatch.setattr(client, "take", take)
+        conversation.shared.turn = 0.0001  # many others are ready
+        goodbye(conversation, client, True)
+        assert not conversation.is_over, "it had a turn"
+        here.reactor.sockets.nudge()
+        await here.until_over()
 
 
 def fetch() -> tuple[bytes, bytes]:
