@@ -16,7 +16,7 @@ from proxy.core.waiting import WaitingTasks
 HANDLED = 500  # bytes that can be read while handlers look at a small message, about 40 us
 LIGHT_FRAME = 1_000  # bytes that can be read while a large frame with few elements is handled, about 150 us
 DENSE = 4  # factor by which a frame's bytes count, since it may be full of elements
-ENOUGH = 16 << 10  # bytes: about 1 ms, if frames are not dense
+ENOUGH = 32 << 10  # bytes: about 2 ms, if frames are not dense
 
 
 class WaitingLanes:
