@@ -5,7 +5,7 @@ Rules:
 * Work is counted, not timed: a frame counts by its length, and by the least time of its handlers. A small frame may be
   full of elements, at 2 us a byte: two such frames take 20 ms.
 * The more lanes of a worker wait for their turn, the shorter is a turn, down to one frame. With turns of one length,
-  50 clients that sent requests without end kept a small request waiting for 300 ms. Now it is 100.
+  50 clients that sent requests without end kept a small request waiting for 300 ms instead of 100.
 """
 
 from __future__ import annotations

@@ -182,7 +182,8 @@ class Reactor:
             conversation, found = self.sockets.sides.get(side.fd, (None, None))
             if found is not side or conversation is None:
                 continue  # it was closed meanwhile
-            if side.readable and (side.gone or not side.blocked):  # of one that is gone, the rest cannot wait
+            must_end = side.gone and not conversation.closing  # what it still has cannot wait until it may be read
+            if side.readable and (must_end or not side.blocked):
                 self._guard(conversation, partial(read, conversation, side))
 
     def _outside(self, conversation: Conversation, step: Callable[[], None]) -> None:

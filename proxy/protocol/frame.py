@@ -192,10 +192,6 @@ class Splitter:
         if self._carry:
             data, self._carry = memoryview(bytearray(self._carry) + data), b""
         end = len(data)
-        if self._passing >= end:
-            self._passing -= end
-            self.begun = self.begun or self.between
-            return None if data is came else [data]
         out: list[Buffer] = []
         start, pos = 0, self._passing  # data[start:pos] passes and is not yet in `out`
         self._passing = 0

@@ -241,6 +241,25 @@ async def test_for_a_client_that_is_gone_no_work_goes_on_that_has_to_wait_for_it
         await here.until_over()
 
 
+async def test_what_a_closing_link_has_for_a_slow_client_is_sent_though_its_broker_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with world() as here:
+        client, _ = here.link(buffers=4096)
+        (conversation,) = here.reactor.conversations
+
+        def take(data: memoryview) -> list[Command]:
+            return [ToClient(BIG), Close()]
+
+        monkeypatch.setattr(conversation.broker, "receive", lambda room, most: most)
+        monkeypatch.setattr(conversation.broker, "take", take)
+        conversation.shared.turn = 0.0001  # many others are ready
+        goodbye(conversation, conversation.broker, True)
+        here.reactor.sockets.nudge()
+        assert await receive(client, len(BIG)) == BIG
+        await here.until_over()
+
+
 def fetch() -> tuple[bytes, bytes]:
     """A fetch and its answer, a large one."""
     partition = FetchResponse.Topic.Partition(partition_index=0, error_code=0, high_watermark=1, records=b"x" * MIB)
