@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proxy.net.allocator import use_malloc
+from proxy.net.allocator import share_arena, use_malloc
 
 if TYPE_CHECKING:
     from proxy.logs import Format
@@ -45,6 +45,7 @@ def command(file: str, form: Format, verbose: bool) -> None:
     """Stand between clients and brokers, as the configuration FILE says."""
     if sys.argv[1:2] == ["run"]:  # this process is only the command, so it may execute itself again
         use_malloc()
+        share_arena()
     # A SIGHUP is held back until the proxy can handle it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:

@@ -2,10 +2,11 @@
 
 Python's own allocator takes arenas of 1 MiB, and returns only empty ones. While one large message is read, small
 objects of other connections are placed in each of its arenas. After a request with 50,000 topics, 47 MiB stayed for
-good; with
-`malloc` 4 MiB do. A link's work for a request takes 0.2 us longer, of 5.2.
+good; with `malloc` 4 MiB do. A link's work for a request takes 0.2 us longer, of 5.2.
 
 Rules:
+* All threads share one arena of the C library. It never returns the end of a thread's own arena: after a thread had
+  read a file of 10 MB, 45 MiB stayed. A thread keeps its arena, so they are shared before there are any threads.
 * The allocator is chosen when a process begins. So the process executes itself once more. No module that takes long to
   import is imported before that.
 * PYTHONMALLOC is a choice of the user. So are Python's development mode, and ignoring the environment (-E).
@@ -21,7 +22,16 @@ import sys
 from contextlib import suppress
 
 CHOICE = "PYTHONMALLOC"
-TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's
+M_ARENA_MAX = -8
+LIBRARY = ctypes.CDLL(None)
+TRIM = getattr(LIBRARY, "malloc_trim", None)  # glibc's
+
+
+def share_arena() -> None:
+    """Have all threads that are yet to start use the main arena."""
+    mallopt = getattr(LIBRARY, "mallopt", None)  # glibc's
+    if mallopt is not None:
+        mallopt(M_ARENA_MAX, 1)
 
 
 def use_malloc() -> None:

@@ -2,7 +2,8 @@
 
 Rules:
 * Such work is a generator, and its bare `yield` means: other connections may have their turn.
-* A slice takes up to 1 or 2 ms: so many bytes when a message is read, so many elements when it is judged or written.
+* A slice takes up to 1 or 2 ms: so many bytes when a message is read, so many elements when it is judged, so many
+  fields when it is written. Elements without bytes take time too, so each counts as `READ` bytes more than it has.
 * A message that is read in slices has a limit of elements. They are counted before they are made, in units: a struct, a
   text, an id or a tagged field counts `ELEMENT`, a number `NUMBER`, which is an eighth. In a request a partition counts
   as an element even if it is a number, since it has an answer of its own.
@@ -21,7 +22,8 @@ LARGE = 4 << 10  # bytes; judging as many elements as fit in these takes up to 1
 LIGHT = 64 << 10  # bytes; to copy as many takes 10 us
 BYTES = 16 << 10  # bytes of a message that are read in one slice, unless one of its values is longer
 ELEMENTS = 50  # elements that are judged in one slice, at up to 15 us each
-WRITTEN = 1_000  # elements that are written in one slice
+READ = 32  # bytes that can be read while an element is made, whatever it contains
+WRITTEN = 2_000  # fields that are written in one slice, at up to 1 us each
 NUMBERS = 8 << 10  # numbers that are read or written at a time
 ELEMENT, NUMBER = 8, 1  # units
 OTHERS = 50_000  # elements of a request that are no partitions; the largest clusters have fewer topics

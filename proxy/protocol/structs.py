@@ -143,6 +143,13 @@ def _annotations(namespace: dict[str, Any]) -> dict[str, Any]:
     return dict(namespace.get("__annotations__", {}))
 
 
+def _plain(fields: tuple[Field, ...]) -> dict[str, Any]:
+    """The defaults that all structs of a class may share, because nobody can change them."""
+    defaults = {field.name: field.default() for field in fields}
+    shared = {name: value for name, value in defaults.items() if not isinstance(value, list | Struct)}
+    return {"unknown_tags": (), "elements": None, **shared}
+
+
 @dataclass_transform(kw_only_default=True, eq_default=True)
 class StructType(type):
     """Turns a class body of declarations into a slotted class."""
@@ -159,6 +166,7 @@ class StructType(type):
         namespace["fields"] = fields
         namespace["field"] = {field.name: field for field in fields}
         namespace["needed"] = frozenset(field.name for field in fields if field.required)
+        namespace["plain"] = _plain(fields)
         return super().__new__(mcs, name, bases, namespace, **options)
 
 
@@ -170,6 +178,7 @@ class Struct(metaclass=StructType):
     fields: ClassVar[tuple[Field, ...]] = ()
     field: ClassVar[dict[str, Field]] = {}
     needed: ClassVar[frozenset[str]] = frozenset()
+    plain: ClassVar[dict[str, Any]] = {}
     if TYPE_CHECKING:
         unknown_tags: list[tuple[int, bytes]] = []
 
@@ -184,15 +193,13 @@ class Struct(metaclass=StructType):
 
     def __getattr__(self, name: str) -> Any:
         # Only reached if the slot is empty: most messages never set most fields.
-        if name == "unknown_tags":
-            return ()
-        if name == "elements":
-            return None
+        if name in self.plain:
+            return self.plain[name]
         field = self.field.get(name)
         if field is None:
             raise AttributeError(f"{type(self).__qualname__} has no field {name!r}")
         value = field.default()
-        if isinstance(value, list | Struct):
+        if isinstance(value, list | Struct):  # it may be changed in place
             setattr(self, name, value)
         return value
 

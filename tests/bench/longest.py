@@ -231,7 +231,7 @@ def main(arguments: list[str]) -> None:
     count = 100_000
     if arguments[:1] == ["--elements"]:
         count, arguments = int(arguments[1]), arguments[2:]
-    gc.set_threshold(GARBAGE, 4, 1000)
+    gc.set_threshold(*GARBAGE)
     lines = []
     with tempfile.TemporaryDirectory() as folder:
         rules = Path(folder, "acl.yaml")

@@ -24,7 +24,7 @@ from proxy.protocol.emit.shared import FEW
 from proxy.protocol.emit.source import Source, length_letter, letters, runs, width
 from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying
 from proxy.protocol.slices import BYTES as BYTES_OF_A_SLICE
-from proxy.protocol.slices import ELEMENT
+from proxy.protocol.slices import ELEMENT, READ
 from proxy.protocol.wire import BYTES, RECORDS, UUID
 
 WIDTH = {"h": 2, "i": 4}
@@ -172,6 +172,7 @@ def _charge(src: Source, n: str, units: int, *, partitions: bool) -> None:
 def _slice(src: Source) -> None:
     """End this slice if it is long enough; called before each element."""
     if src.sliced:
+        src.add(f"turn -= {READ}")
         with src.block("if p > turn:"):
             src.add("yield", f"turn = p + {BYTES_OF_A_SLICE}")
 

@@ -91,13 +91,20 @@ def _elements(src: Source, element: Fixed | Varying | Nested, name: str) -> None
     item = src.fresh("o")
     with src.block(f"for {item} in {name}:"):
         if src.sliced:
-            src.add("left -= 1")
+            src.add(f"left -= {_fields(element)}")
             with src.block("if left < 0:"):
                 src.add("collected(pieces, done)", f"left = {WRITTEN}", "yield")
         if isinstance(element, Nested):
             write_struct(src, element.plan, item)
         else:
             write(src, element, item)
+
+
+def _fields(move: Move) -> int:
+    """How many fields are written for this one. The elements of arrays are counted as they come."""
+    if not isinstance(move, Nested):
+        return 1
+    return 1 + sum(_fields(step.move) for step in (*move.plan.steps, *move.plan.tags))
 
 
 def _numbers(src: Source, element: Fixed, compact: bool, name: str) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -11,6 +14,8 @@ from proxy.net.allocator import CHOICE, use_malloc
 from tests.real.ports import free_block
 from tests.real.process import Program
 
+ARENA = 64 << 20  # bytes of addresses that the C library reserves for an arena of a thread
+T = TypeVar("T")
 LONG = 60.0  # seconds: processes start here, on a machine that has other things to do
 FILE = """\
 clusters:
@@ -18,11 +23,13 @@ clusters:
 listeners:
   clients: {{cluster: main, bind: "127.0.0.1:{port}"}}
 workers: {workers}
+plugins: [{{acl: {{rules: "acl.yaml"}}}}]
 """
 
 
-def environments(folder: Path, workers: int, **chosen: str) -> list[dict[str, str]]:
-    """Of the process that was started, and of its children, once each looked for a broker that is not there."""
+def processes(folder: Path, workers: int, look: Callable[[str], T], **chosen: str) -> list[T]:
+    """Look at the process that was started, and at its children, once each looked for a broker that is not there."""
+    (folder / "acl.yaml").write_text("acls: []\n")  # a plugin is started in a thread
     file, port = folder / "gateway.yaml", free_block(2, "127.0.0.1")
     file.write_text(FILE.format(broker=port + 1, port=port, workers=workers))
     command = [sys.executable, "-m", "proxy", "run", str(file), "--log", "text"]
@@ -33,7 +40,7 @@ def environments(folder: Path, workers: int, **chosen: str) -> list[dict[str, st
             program.expect(told, within=LONG)
         threads = Path(f"/proc/{program.pid}/task").glob("*/children")
         children = [pid for each in threads for pid in each.read_text().split()]
-        return [environment(pid) for pid in (str(program.pid), *children)]
+        return [look(pid) for pid in (str(program.pid), *children)]
     finally:
         assert program.stop() == 0
 
@@ -43,12 +50,28 @@ def environment(pid: str) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in pairs)
 
 
-@pytest.mark.parametrize(("workers", "processes"), [(1, 1), (2, 3)])
+def arenas(pid: str) -> list[str]:
+    """The arenas of threads: mappings of this size that begin at a multiple of it, of which only a part is in use."""
+    mappings = [line.split()[:2] for line in Path("/proc", pid, "maps").read_text().splitlines()]
+    spans = [([int(end, 16) for end in span.split("-")], may) for span, may in mappings]
+    return [
+        f"{start:x}"
+        for ((start, used), may), ((rest, end), may_rest) in pairwise(spans)
+        if (may, may_rest) == ("rw-p", "---p") and used == rest and start % ARENA == 0 and end == start + ARENA
+    ]
+
+
+@pytest.mark.parametrize(("workers", "count"), [(1, 1), (2, 3)])
 def test_it_is_the_c_librarys_in_each_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, processes: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, count: int
 ) -> None:
     monkeypatch.delenv(CHOICE, raising=False)
-    assert [each.get(CHOICE) for each in environments(tmp_path, workers)] == ["malloc"] * processes
+    assert [each.get(CHOICE) for each in processes(tmp_path, workers, environment)] == ["malloc"] * count
+
+
+@pytest.mark.parametrize(("workers", "count"), [(1, 1), (2, 3)])
+def test_no_thread_has_an_arena_of_its_own(tmp_path: Path, workers: int, count: int) -> None:
+    assert processes(tmp_path, workers, arenas) == [[]] * count
 
 
 @pytest.mark.parametrize(("chosen", "expected"), [({CHOICE: "pymalloc"}, "pymalloc"), ({"PYTHONDEVMODE": "1"}, None)])
@@ -56,7 +79,7 @@ def test_who_chose_another_gets_that(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: dict[str, str], expected: str | None
 ) -> None:
     monkeypatch.delenv(CHOICE, raising=False)
-    assert [each.get(CHOICE) for each in environments(tmp_path, 1, **chosen)] == [expected]
+    assert [each.get(CHOICE) for each in processes(tmp_path, 1, environment, **chosen)] == [expected]
 
 
 def test_where_the_process_cannot_be_executed_again_it_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

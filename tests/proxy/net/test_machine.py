@@ -2,12 +2,9 @@ from __future__ import annotations
 
 import gc
 import os
-import subprocess
 import sys
 import weakref
 from pathlib import Path
-
-import pytest
 
 from proxy.config import Config
 from proxy.net.machine import MOST, give_back, memory, memory_of_worker
@@ -53,33 +50,6 @@ def test_workers_share_a_quarter_and_the_configuration_has_the_last_word() -> No
     assert memory_of_worker(one) == min(memory() // 4, MOST)
     assert memory_of_worker(many) == min(memory() // 4000, MOST)
     assert memory_of_worker(Config.model_validate({**SMALL, "limits": {"memory": "2 GiB"}})) == 2 << 30
-
-
-ARENAS_OF_THREADS = """
-import ctypes, io, threading
-from proxy.net.machine import share_arenas
-SHARE
-thread = threading.Thread(target=bytes, args=(100_000,))
-thread.start()
-thread.join()
-libc = ctypes.CDLL(None)
-libc.fopen.restype = ctypes.c_void_p
-stream = ctypes.c_void_p(libc.fopen(b"FILE", b"w"))
-libc.malloc_info(0, stream)
-libc.fclose(stream)
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="glibc's")
-def test_threads_have_no_arenas_of_their_own(tmp_path: Path) -> None:
-    def arenas(share: str) -> int:
-        told = tmp_path / "told"
-        code = ARENAS_OF_THREADS.replace("SHARE", share).replace("FILE", str(told))
-        subprocess.run([sys.executable, "-c", code], check=True)
-        return told.read_text().count("<heap nr=")
-
-    assert arenas("share_arenas()") == 1
-    assert arenas("") > 1
 
 
 def test_what_is_free_can_be_given_back_at_any_time() -> None:

@@ -14,8 +14,10 @@ from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.messages.offset_commit import OffsetCommitRequest
+from proxy.protocol.messages.share_group_describe import ShareGroupDescribeResponse
 from proxy.protocol.problem import ProtocolError, TooManyElementsError
-from proxy.protocol.slices import ELEMENTS, NUMBERS, OTHERS, WRITTEN, Pace, Sliced
+from proxy.protocol.schema import blank
+from proxy.protocol.slices import BYTES, ELEMENTS, NUMBERS, OTHERS, READ, WRITTEN, Pace, Sliced
 from tests.proxy.protocol.generate import EVERY, make
 
 PLENTY = 1_000_000
@@ -26,8 +28,8 @@ def slices_of(work: Sliced[object]) -> int:
     return sum(1 for _ in work)
 
 
-def named(count: int) -> MetadataRequest:
-    return MetadataRequest(topics=[MetadataRequest.Topic(name=f"topic-{i:08}") for i in range(count)])
+def named(count: int, name: str = "topic-{:08}") -> MetadataRequest:
+    return MetadataRequest(topics=[MetadataRequest.Topic(name=name.format(i)) for i in range(count)])
 
 
 def test_every_message_is_read_and_written_in_slices_as_in_one_go():
@@ -73,6 +75,16 @@ def test_there_are_slices_where_there_is_much_and_hardly_any_where_there_is_litt
     assert slices_of(slice_decode(MetadataRequest, 9, many, 0, PLENTY)) >= 10
     assert slices_of(slice_encode(named(1), 9)) == 1
     assert slices_of(slice_encode(named(10_000), 9)) >= 10_000 // WRITTEN
+
+
+def test_a_slice_is_short_whatever_its_elements_are():
+    empty = encode(named(10_000, ""), 9)
+    assert slices_of(slice_decode(MetadataRequest, 9, empty, 0, PLENTY)) >= 10_000 * READ // BYTES
+    groups = [blank(ShareGroupDescribeResponse.Group) for _ in range(1_000)]
+    described = blank(ShareGroupDescribeResponse)
+    described.groups = groups
+    fields = len(ShareGroupDescribeResponse.Group.fields)
+    assert slices_of(slice_encode(described, 1)) >= 1_000 * fields // WRITTEN
 
 
 def test_finding_out_what_is_wrong_takes_slices_too():
