@@ -80,9 +80,8 @@ class LimitedConnection(Http1Protocol):
 
     async def handle(self, event: Event) -> None:
         """Something came from the client, or (`Closed`) the connection is over."""
-        is_over = isinstance(event, Closed) and self.stream is None  # no request is under way
         await self._unless_closed(super().handle, event)
-        if is_over:
+        if isinstance(event, Closed):
             await self.close()
 
     async def stream_send(self, event: StreamEvent) -> None:

@@ -14,6 +14,7 @@ import trio
 from hypercorn.trio import serve
 
 from proxy.admin.connection_limit import LimitedConfig, LimitedConnection, OnClosed, OpenConnections
+from proxy.admin.freeing import free_closed_connections
 from proxy.admin.http1 import speak_http1_alone
 
 GRACE = 1.0  # seconds for responses under way when the proxy ends
@@ -31,6 +32,7 @@ async def serve_admin(
     failure, another application may be started on them.
     """
     speak_http1_alone(LimitedConnection)
+    free_closed_connections()
     settings = LimitedConfig(OpenConnections(on_closed))
     settings.bind = [f"fd://{bound.dup().detach()}" for bound in listening]
     settings.accesslog = None
