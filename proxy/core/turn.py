@@ -1,4 +1,4 @@
-"""Turns: a lane that did much work lets the other connections have their turn before it does more.
+"""Turns: a lane does not do much work before the other connections have their turn.
 
 Rules:
 * Only frames that a plugin wants count as work: a frame that passes costs next to nothing, and is not counted.
@@ -6,6 +6,9 @@ Rules:
   full of elements, at 2 us a byte: two such frames take 20 ms.
 * The more lanes of a worker wait for their turn, the shorter is a turn, down to one frame. With turns of one length,
   50 clients that sent requests without end kept a small request waiting for 300 ms instead of 100.
+* While a lane waits for its turn, all others that have work wait too. And before one waits, all lanes together do no
+  more work than one may do alone. So between two looks at the sockets there is little work, however many clients ask
+  something at the same moment: 300 of them kept those whose frames just pass waiting for 130 to 310 ms, now 5 to 15.
 """
 
 from __future__ import annotations
@@ -20,47 +23,58 @@ ENOUGH = 32 << 10  # bytes: about 2 ms, if frames are not dense
 
 
 class WaitingLanes:
-    """The lanes of one worker that wait for their turn. `enough`: the work that each may do in one turn."""
+    """The lanes of one worker that wait for their turn: `count` of them.
 
-    __slots__ = ("_count", "enough")
+    `enough`: the work that each may do in its turn. `work`: what all lanes did since one of these had its turn.
+    """
+
+    __slots__ = ("count", "enough", "work")
 
     def __init__(self) -> None:
-        self._count = 0
+        self.count = 0
         self.enough = ENOUGH
+        self.work = 0
 
     def change(self, by: int) -> None:
         """So many more wait."""
-        self._count += by
-        self.enough = ENOUGH // (1 + self._count)
+        self.count += by
+        self.enough = ENOUGH // (1 + self.count)
 
 
 class Turn:
     """The work of one lane since the others had their turn. `is_over`: they have it now."""
 
-    __slots__ = ("_outbox", "_tasks", "_waiting", "_work", "is_over")
+    __slots__ = ("_left", "_outbox", "_tasks", "_waited", "_waiting", "is_over")
 
     def __init__(self, tasks: WaitingTasks, outbox: Outbox, waiting: WaitingLanes) -> None:
         self._tasks = tasks
         self._outbox = outbox
         self._waiting = waiting
-        self._work = 0
+        self._left = ENOUGH  # work that it may do in this turn
+        self._waited = False  # for this turn
         self.is_over = False
 
     def allows(self, length: int) -> bool:
         """May a frame of this length be handled now? If not, the lane goes on when the others had their turn."""
-        if self._work < self._waiting.enough:
-            self._work += HANDLED + DENSE * length
+        waiting = self._waiting
+        if self._left > 0 and (self._waited or not waiting.count) and waiting.work < ENOUGH:
+            work = HANDLED + DENSE * length
+            self._left -= work
+            waiting.work += work
             return True
-        self._work = 0
+        self._waited = False
         self.is_over = True
-        self._waiting.change(1)
+        waiting.change(1)
         self._outbox.wake(self._tasks.token(self), 0)
         return False
 
     def go_on(self, value: object) -> None:
         """The others had their turn."""
+        self._waited = True
         self.is_over = False
+        self._waiting.work = 0
         self._waiting.change(-1)
+        self._left = self._waiting.enough
 
     def drop(self) -> None:
         """The link is closed."""

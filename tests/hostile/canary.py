@@ -46,7 +46,7 @@ def fetch(number: int) -> bytes:
     partition = FetchRequest.Topic.Partition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
     topic = FetchRequest.Topic(topic=TOPIC, partitions=[partition])
     request = FetchRequest(max_wait_ms=0, min_bytes=0, topics=[topic], session_epoch=-1)
-    return request_frame(request, 11, number, "canary")
+    return request_frame(request, 11, number, "app")
 
 
 def produced(number: int) -> bytes:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from proxy.core.allowance import ALLOWED, Allowance, Permits
-from proxy.core.commands import Await, Command, ToBroker
+from proxy.core.commands import Await, Command, ToBroker, Wake
 from proxy.core.context import Context
 from proxy.core.decisions import TURN, Call, Decision, Forward, Sleep, Steps, Wait
 from proxy.core.decorators import on_request
@@ -178,7 +178,8 @@ def test_links_of_one_worker_wait_for_each_other() -> None:
     allowance = Allowance()
     one, two = (Link(connection(), Filters([Noting()]), allowance=allowance) for _ in range(2))
     first, second = _large(one, 1), _large(two, 1)
-    (waiting,) = [command for command in second if isinstance(command, Await)]
+    (turn,) = [command for command in second if isinstance(command, Wake)]
+    (waiting,) = [command for command in two.wake(turn.token) if isinstance(command, Await)]
     assert not waiting.signal.is_released
     done, _ = with_turns(one, first)
     assert any(isinstance(command, ToBroker) for command in done)

@@ -125,16 +125,32 @@ def test_the_more_lanes_wait_for_their_turn_the_shorter_it_is() -> None:
     def handled(done: list[Command]) -> int:
         return len(sent(done, ToClient)) // len(heartbeat_answer(0, 1))
 
-    (first, alone), (second, beside_one) = begin(), begin()
+    def in_turn(link: Link, waiting: list[Command]) -> int:
+        """How many requests this link handles in its turn."""
+        (wake,) = (command for command in waiting if isinstance(command, Wake))
+        return handled(link.wake(wake.token))
+
+    (first, alone), (second, beside_one), (third, beside_two) = begin(), begin(), begin()
     assert handled(alone) > 20
-    assert abs(handled(beside_one) - handled(alone) / 2) <= 1
-    for link in (first, second):
+    assert handled(beside_one) == handled(beside_two) == 0, "they wait for their turn too"
+    assert abs(in_turn(second, beside_one) - handled(alone) / 3) <= 1
+    second.release(None)
+    assert abs(in_turn(third, beside_two) - handled(alone) / 2) <= 1
+    for link in (first, third):
         link.release(None)
-    third, after_their_end = begin()
-    assert handled(after_their_end) == handled(alone)
-    with_turns(third, after_their_end)
-    _, at_last = begin()
-    assert handled(at_last) == handled(alone)
+    fourth, after_their_end = begin()
+    assert abs(in_turn(fourth, after_their_end) - handled(alone)) <= 1
+
+
+def test_many_clients_at_the_same_moment_do_no_more_than_one_before_the_others_have_their_turn() -> None:
+    allowance, now, waiting = Allowance(), 0, 0
+    for number in range(MANY):
+        link = Link(connection(), Filters([Refusing()]), allowance=allowance)
+        done = from_client(link, bytearray(heartbeat(number)))
+        now += len(sent(done, ToClient)) > 0
+        waiting += any(isinstance(command, Wake) for command in done)
+    assert now == 1 + ENOUGH // (HANDLED + DENSE * (len(heartbeat(1)) - SIZE.size))
+    assert waiting == MANY - now
 
 
 def test_what_nobody_wants_is_no_work() -> None:
