@@ -71,6 +71,7 @@ class LimitedConnection(Http1Protocol):
     """One connection, which can be closed at any time."""
 
     config: LimitedConfig
+    _client_left = False  # or sends no more: it may still read a response
     _is_closed = False
 
     async def initiate(self) -> None:
@@ -80,16 +81,19 @@ class LimitedConnection(Http1Protocol):
 
     async def handle(self, event: Event) -> None:
         """Something came from the client, or (`Closed`) the connection is over."""
-        await self._unless_closed(super().handle, event)
         if isinstance(event, Closed):
+            self._client_left = True
+        is_over = self._client_left and self.stream is None  # no request is under way
+        await self._unless_closed(super().handle, event)
+        if is_over:
             await self.close()
 
     async def stream_send(self, event: StreamEvent) -> None:
         """The application sends a part of its response, or (`StreamClosed`) has sent all of it."""
-        seconds = ENDING if isinstance(event, StreamClosed) else inf
-        with trio.move_on_after(seconds) as sending:
+        is_last = isinstance(event, StreamClosed)
+        with trio.move_on_after(ENDING if is_last else inf) as sending:
             await self._unless_closed(super().stream_send, event)
-        if sending.cancelled_caught:
+        if sending.cancelled_caught or (is_last and self._client_left):
             await self.close()
 
     async def close(self) -> None:

@@ -149,6 +149,23 @@ async def test_a_connection_that_its_client_closes_gives_its_place_back_at_once(
         assert it.closed == []
 
 
+async def test_a_client_that_sends_no_more_still_gets_its_response() -> None:
+    slow = Slow()
+    async with served(slow) as it:
+        before = descriptors()
+        async with await trio.open_tcp_stream(LOOPBACK, it.port) as client:
+            await client.send_all(ASKING)
+            await client.send_eof()
+            await slow.asked.wait()
+            await trio.testing.wait_all_tasks_blocked(0.05)
+            slow.may_answer.set()
+            said = b"".join([part async for part in client])
+            assert said.startswith(b"HTTP/1.1 200")
+            assert said.endswith(b"xx")
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        assert descriptors() == before
+
+
 async def test_a_change_is_finished_although_the_connection_of_its_client_was_closed() -> None:
     slow = Slow()
     async with served(slow) as it:
