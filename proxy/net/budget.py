@@ -10,15 +10,14 @@ Rules:
   anything, and more than a quarter of what the largest holds. They are read again when enough has been released.
 * If that has not helped for 5 seconds, or the budget is spent, the connection that holds most is ended, then the next.
 * Connections that hold less are never stopped because of others.
-* After much was released, Python and the C library are told to return it to the system. They are told once more when
-  the objects that they kept for reuse are no longer used.
+* After much was released, Python and the C library are told to return it to the system. They are told again when the
+  objects that they kept for reuse are no longer used, and when a journal has written what the connections said.
 * Nothing is counted where bytes pass. Connections are looked at a few times a second, and a connection that kept a
   whole chunk is looked at then. That takes a hundredth of the time, unless the looks would become too rare.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Collection
 from typing import Protocol
@@ -31,7 +30,7 @@ QUICKEST = 0.1  # seconds between two looks, at least
 SLOWEST = 1.0  # and at most
 SHARE = 100  # looking takes one second in so many
 PATIENCE = 5.0  # seconds with too much held before connections are ended
-SETTLED = 1.0  # seconds until memory is returned once more
+SETTLED = 1.0, 4.0  # seconds until memory is returned again
 MUCH = 4 << 20  # bytes; returning takes 1 ms and more, which less is not worth
 MIB = 1 << 20
 
@@ -78,7 +77,7 @@ class Budget:
         self._much = 0.0  # connections that hold more are not read while memory is short
         self._exceeded_since: float | None = None  # since when more than enough has been held
         self._most_lately = 0  # the maximum of `held` since memory was returned
-        self._once_more = math.inf  # when memory is returned once more
+        self._again: list[float] = []  # when memory is returned again
         self.held = 0
         self.pauses = 0
         self.ends = 0
@@ -107,10 +106,10 @@ class Budget:
         self._most_lately = max(self._most_lately, self.held)
         if self._most_lately > MUCH and self.held < self._most_lately // 2:
             self._most_lately = self.held
-            self._once_more = trio.current_time() + SETTLED
+            self._again = [trio.current_time() + seconds for seconds in SETTLED]
             self._give_back()
-        elif trio.current_time() >= self._once_more:
-            self._once_more = math.inf
+        elif self._again and trio.current_time() >= self._again[0]:
+            del self._again[0]
             self._give_back()
         if self.held <= self._enough:
             self._exceeded_since = None
