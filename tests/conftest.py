@@ -2,6 +2,7 @@
 
 import gc
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -20,6 +21,15 @@ SECURED = REAL / "secured"
 # Run by several processes (-n), these stay together: the first wait for brokers most of the time, others compute.
 BESIDE = ("real", "acl"), ("hostile",)
 collect_ignore = ["plugins/package"]  # has tests of its own, for an environment of its own
+
+
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    """Objects are freed by reference counting alone."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -37,14 +37,6 @@ def living() -> Counter[str]:
 
 def broker(request: Request, version: int) -> Response | None:
     return refuse(request.api, version, request, FINE)
-
-
-@pytest.fixture
-def no_collector() -> Iterator[None]:
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
 
 
 @pytest.mark.parametrize("allowed", RULES)

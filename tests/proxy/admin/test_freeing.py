@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import socket
 import struct
-from collections.abc import Iterator
 
 import pytest
 import trio
@@ -19,14 +18,6 @@ from tests.proxy.admin.test_connection_limit import ASKING, Slow, served
 SAID = {"nothing": b"", "half a request": ASKING[:9], "a request": ASKING, "many requests": ASKING * 50}
 LARGE = 8 << 20  # bytes, which no socket takes at once
 RESET = struct.pack("ii", 1, 0)  # for SO_LINGER
-
-
-@pytest.fixture
-def no_collector() -> Iterator[None]:
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
 
 
 def living() -> list[str]:

@@ -237,12 +237,9 @@ def living() -> Counter[str]:
 
 
 @pytest.fixture
-def no_collector() -> Iterator[None]:
+def no_collector(no_collector: None) -> Iterator[None]:
     logs.configure(StringIO().write, "json")
-    gc.collect()
-    gc.disable()
     yield
-    gc.enable()
     structlog.reset_defaults()
 
 
