@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from confluent_kafka import Producer
 
-HOST = "127.0.0.1"
+from chaos.fixture.ports import HOST, RANGE, free_blocks
+
 BROKERS = 3
 SECONDS_TO_START = 30.0
 SECONDS_TO_STOP = 15.0
@@ -67,7 +68,7 @@ def stage(folder: Path) -> Iterator[Stage]:
     # The mock cluster lives as long as this producer, which is used for nothing else.
     cluster = Producer({"test.mock.num.brokers": BROKERS, "log_level": 0})
     brokers = addresses(cluster)
-    port = free_port(brokers)
+    port = free_port()
     text = CONFIGURATION.format(bootstrap=next(iter(brokers.values())), host=HOST, port=port)
     file = folder / "gateway.yaml"
     file.write_text(text)
@@ -87,24 +88,11 @@ def addresses(client: Producer) -> dict[int, str]:
     return {node_id: f"{broker.host}:{broker.port}" for node_id, broker in sorted(known.items())}
 
 
-def free_port(node_ids: dict[int, str]) -> int:
-    """A port that is free, together with the ports that brokers of these ids will be served on."""
-    for _ in range(100):
-        with socket.socket() as first:
-            first.bind((HOST, 0))
-            port: int = first.getsockname()[1]
-        if all(_is_free(port + 1 + node_id) for node_id in node_ids):
-            return port
-    raise NotSeen("free ports on this machine")
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as one:
-        try:
-            one.bind((HOST, port))
-        except (OSError, OverflowError):
-            return False
-    return True
+def free_port() -> int:
+    """A port that is free, together with the ports on which the brokers will be served. Raises NotSeen."""
+    for port in free_blocks(2 + BROKERS):  # broker N, counted from 1, is served on port + 1 + N
+        return port
+    raise NotSeen(f"free ports on this machine from {RANGE.start} to {RANGE.stop}; end what uses them")
 
 
 @contextmanager
