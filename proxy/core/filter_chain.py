@@ -26,7 +26,7 @@ from proxy.protocol.codec import BAD_BYTES, Picker, end_finder, picker, skipper,
 from proxy.protocol.frame import RESPONSE_HEAD, SIZE
 from proxy.protocol.header import ResponseHeader
 from proxy.protocol.schema import Request, Response
-from proxy.protocol.slices import ELEMENTS, LIGHT
+from proxy.protocol.slices import FEW, LIGHT
 from proxy.protocol.tail import ends_in_tags
 from proxy.protocol.tally import element_counter
 
@@ -113,14 +113,14 @@ class FilterChain:
         """Where the acks end, in a Produce request whose acks `acks()` could read."""
         return end_finder(self.api.request, self.version, "acks")(frame, body)
 
-    def is_light(self, cls: type[Request] | type[Response], frame: memoryview, body: int) -> bool:
-        """Has this whole frame, which is not small, few elements? Then it is read as small ones are, in 20 us."""
+    def few(self, cls: type[Request] | type[Response], frame: memoryview, body: int) -> int | None:
+        """How many elements this whole frame has. None: they are not few, or it is not known."""
         if len(frame) > LIGHT:
-            return False
+            return None
         try:
-            return element_counter(cls, self.version)(frame, body, ELEMENTS) is not None
+            return element_counter(cls, self.version)(frame, body, FEW)
         except BAD_BYTES:
-            return False  # reading it says what is wrong
+            return None  # reading it says what is wrong
 
     def ends_bare(self, data: memoryview, start: int, stop: int) -> bool:
         """Has the response from `start` to `stop` no tagged fields of its own? Most of Produce and Fetch have none.

@@ -19,7 +19,7 @@ from proxy.core.readers import Wanted
 from proxy.core.request_heads import HEAD
 from proxy.core.request_lane import RequestLane
 from proxy.core.request_topics import Topics
-from proxy.core.turn import LIGHT_FRAME
+from proxy.core.turn import work
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.frame import HOLD, SIZE, Buffer, Head, Reader, Stranger
 from proxy.protocol.problem import Fault, ProtocolError
@@ -103,21 +103,21 @@ class Requests(RequestLane):
         elif chain.fast_path is not None and self._passes(chain, head, frame, size):
             return None
         is_whole = len(frame) == size
-        is_light = is_whole and size > LARGE and self._is_light(chain, frame)
-        if not self.turn.allows(LIGHT_FRAME if is_light else head[0]):
+        few = self._few(chain, frame) if is_whole else None
+        if not self.turn.allows(work(size, few)):
             chain.requests -= 1  # it will be met again
             return self.hold(State.TURN)
-        is_small = is_light or (is_whole and size <= LARGE)
+        is_small = few is not None or (is_whole and size <= LARGE)
         if is_small and body is not None and topics is None and self._shows(chain, head, frame, size, body):
             return None
         ctx = self._begin(chain, head, size)
         self._met = chain, head, ctx, len(frame) < size
         return self
 
-    def _is_light(self, chain: FilterChain, frame: memoryview) -> bool:
-        """Has this whole request few elements?"""
+    def _few(self, chain: FilterChain, frame: memoryview) -> int | None:
+        """How many elements this whole request has, if they are few."""
         body = self._heads.body(chain, frame)
-        return body is not None and chain.is_light(chain.api.request, frame, body)
+        return None if body is None else chain.few(chain.api.request, frame, body)
 
     def _sample(self, chain: FilterChain, head: Head, frame: memoryview, size: int) -> Context | None:
         """The sample that this request is like and may pass by; None: its handler has to see it."""
@@ -189,7 +189,7 @@ class Requests(RequestLane):
         except ProtocolError as error:
             return self._give_up(ctx, self._handled.undecodable(chain, error))
         wanted = Wanted(chain, ctx, frame, body, acks)
-        wanted.is_light = len(frame) > LARGE and chain.is_light(chain.api.request, frame, body)
+        wanted.is_light = chain.few(chain.api.request, frame, body) is not None
         if chain.shown is not None and (was_cut or wanted.is_large):
             sample = self._sample(chain, head, frame, len(frame))
             if sample is not None:

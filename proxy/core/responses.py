@@ -23,7 +23,7 @@ from proxy.core.pending_ask import PendingAsk
 from proxy.core.readers import Dropping, Ending, Passing, Wanted
 from proxy.core.response_lane import ResponseLane
 from proxy.core.sent_as import SentAs
-from proxy.core.turn import LIGHT_FRAME
+from proxy.core.turn import work
 from proxy.protocol.frame import HOLD, RESPONSE_HEAD, SIZE, Buffer, Hold, Reader
 from proxy.protocol.header import LONGEST, response_body_offset
 from proxy.protocol.problem import Fault, ProtocolError
@@ -85,14 +85,12 @@ class Responses(ResponseLane):
         elif chain is DROPPED:
             return Dropping()
         is_whole = stop <= len(data)
-        is_light = (
-            is_whole and stop - pos > LARGE and type(chain) is FilterChain and self._is_light(chain, data[pos:stop])
-        )
-        if not self.turn.allows(LIGHT_FRAME if is_light else stop - pos):
+        few = self._few(chain, data[pos:stop]) if is_whole and type(chain) is FilterChain else None
+        if not self.turn.allows(work(stop - pos, few)):
             self._slots.appendleft(slot)
             return self.hold(State.TURN)
         assert chain is not None
-        is_small = is_light or (is_whole and stop - pos <= LARGE)
+        is_small = few is not None or (is_whole and stop - pos <= LARGE)
         if is_small and type(chain) is FilterChain and self._shows(chain, number, ctx, data[pos:stop]):
             return None
         self._met = chain, number, ctx, stop > len(data)
@@ -134,10 +132,10 @@ class Responses(ResponseLane):
             self._met = counted.told, number, ctx, was_cut
 
     @staticmethod
-    def _is_light(chain: FilterChain, frame: memoryview) -> bool:
-        """Has this whole response few elements?"""
+    def _few(chain: FilterChain, frame: memoryview) -> int | None:
+        """How many elements this whole response has, if they are few."""
         body = chain.response_body(frame)
-        return body is not None and chain.is_light(chain.api.response, frame, body)
+        return None if body is None else chain.few(chain.api.response, frame, body)
 
     def _own(self, chain: FilterChain, number: int, ctx: Context | None) -> Context:
         """The request's own context, with which its answer is shown: no other request shares it."""
@@ -183,5 +181,5 @@ class Responses(ResponseLane):
             error = ProtocolError("ends within its header", fault=Fault.BROKER, api=chain.api.name)
             return self._undecodable(chain, ctx, error)
         wanted = Wanted(chain, ctx, frame, body, version=version)
-        wanted.is_light = version is None and len(frame) > LARGE and chain.is_light(chain.api.response, frame, body)
+        wanted.is_light = version is None and chain.few(chain.api.response, frame, body) is not None
         return self._handle(wanted, was_cut, self._handled.handle(wanted))

@@ -20,6 +20,7 @@ from proxy.core.lane import State
 from proxy.core.outcome import By
 from proxy.core.parts import Parts
 from proxy.core.requests import Requests
+from proxy.core.turn import HANDLED
 from proxy.protocol.api import APIS, Api
 from proxy.protocol.codec import decode_ignoring_rest
 from proxy.protocol.errors import ErrorCode
@@ -28,7 +29,8 @@ from proxy.protocol.header import read_request_header, response_frame
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.refuse import refuse
 from proxy.protocol.schema import Response
-from proxy.protocol.slices import LARGE
+
+ANSWERED = 4 << 10  # bytes; reading and refusing as many takes up to 5 ms
 
 
 class Strangers:
@@ -45,7 +47,7 @@ class Strangers:
     def meet(self, head: Head) -> Reader | None:
         """Answer a request that has no filter chain, or end the conversation."""
         handler = self._admission.filters.unsupported.get(head[1] >> 16)
-        if handler is not None and not self.requests.turn.allows(head[0]):
+        if handler is not None and not self.requests.turn.allows(HANDLED):
             return self.requests.hold(State.TURN)
         ctx, name = self._begin(head)
         if handler is not None:
@@ -146,7 +148,7 @@ class _Refused:
         """The whole request. A large one is not answered: reading it would take long, and the connection ends."""
         strangers, ctx = self._strangers, self._ctx
         try:
-            if len(frame) > LARGE:
+            if len(frame) > ANSWERED:
                 raise ProtocolError("is large")
             _, body = read_request_header(bytes(frame[SIZE.size :]))
             request = decode_ignoring_rest(ctx.api.request, ctx.version, bytes(frame[SIZE.size + body :]))

@@ -2,8 +2,8 @@
 
 Rules:
 * Only frames that a plugin wants count as work: a frame that passes costs next to nothing, and is not counted.
-* Work is counted, not timed: a frame counts by its length, and by the least time of its handlers. A small frame may be
-  full of elements, at 2 us a byte: two such frames take 20 ms.
+* Work is counted, not timed: a frame counts by its elements. Where these are not known it counts by its length, as if
+  it were full of them: 500 bytes can be 120 elements, which take 4 ms.
 * The more lanes of a worker wait for their turn, the shorter is a turn, down to one frame. With turns of one length,
   50 clients that sent requests without end kept a small request waiting for 300 ms instead of 100.
 * While a lane waits for its turn, all others that have work wait too. And before one waits, all lanes together do no
@@ -16,10 +16,16 @@ from __future__ import annotations
 from proxy.core.outbox import Outbox
 from proxy.core.waiting import WaitingTasks
 
-HANDLED = 500  # bytes that can be read while handlers look at a small message, about 40 us
-LIGHT_FRAME = 1_000  # bytes that can be read while a large frame with few elements is handled, about 150 us
-DENSE = 4  # factor by which a frame's bytes count, since it may be full of elements
-ENOUGH = 32 << 10  # bytes: about 2 ms, if frames are not dense
+# Units of 10 us.
+HANDLED = 4  # handlers look at a frame without elements
+ELEMENT = 3  # and at each of its elements, at the most
+DENSE = 1  # and at each byte, if the elements are not known: an element has at least three bytes
+ENOUGH = 200
+
+
+def work(length: int, few: int | None) -> int:
+    """The work for a frame of this length, which has so few elements; None: nobody knows how many."""
+    return HANDLED + (DENSE * length if few is None else ELEMENT * few)
 
 
 class WaitingLanes:
@@ -54,11 +60,10 @@ class Turn:
         self._waited = False  # for this turn
         self.is_over = False
 
-    def allows(self, length: int) -> bool:
-        """May a frame of this length be handled now? If not, the lane goes on when the others had their turn."""
+    def allows(self, work: int) -> bool:
+        """May a frame that takes so much work be handled now? If not, the lane goes on after the others' turn."""
         waiting = self._waiting
         if self._left > 0 and (self._waited or not waiting.count) and waiting.work < ENOUGH:
-            work = HANDLED + DENSE * length
             self._left -= work
             waiting.work += work
             return True

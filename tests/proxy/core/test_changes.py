@@ -15,7 +15,7 @@ from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.core.outcome import By, Outcome
 from proxy.core.plugin import Plugin
-from proxy.core.turn import ENOUGH
+from proxy.core.turn import ENOUGH, HANDLED
 from proxy.protocol.frame import Reader
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.produce import ProduceResponse
@@ -311,7 +311,7 @@ def test_a_full_lane_goes_on_when_more_may_be_in_flight() -> None:
 
 
 def test_a_lane_whose_turn_it_is_not_goes_on_by_the_new_filters() -> None:
-    many = ENOUGH // 500
+    many = ENOUGH // HANDLED
     sent = b"".join(heartbeat(number) for number in range(many + 1))
     link = Link(connection(), Filters([Marking(1)]))
     commands = from_client(link, bytearray(sent))

@@ -20,7 +20,7 @@ from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.schema import Request
 from proxy.testing import connection, from_broker
 from tests.proxy.core.frames import asking, cut, produce_answer
-from tests.proxy.core.test_outcome import Remembering, Watching, play
+from tests.proxy.core.test_outcome import Remembering, Watching, play, woken
 
 IDS = [bytes([number]) * 16 for number in (1, 2, 1)]
 NAMES = ["orders", "caf\N{LATIN SMALL LETTER E WITH ACUTE}", "orders"]
@@ -91,7 +91,7 @@ def test_an_observer_of_topics_is_shown_those_of_each_request_once(pieces: int, 
     link = Link(connection(), Filters([Remembering(), using] if behind else [using]))
     for number in (1, 2, 3):
         frame = asking(produced(9), number, 9)
-        play(link, *([frame] if pieces == 1 else cut(frame, 100)))
+        woken(link, play(link, *([frame] if pieces == 1 else cut(frame, 100))))
         from_broker(link, produce_answer(number))
     assert using.used == [tuple(NAMES)] * 3
     assert using.by == [(number, By.BROKER) for number in (1, 2, 3)]
