@@ -106,7 +106,7 @@ class LimitedConnection(Http1Protocol):
             scope.cancel()
         with trio.CancelScope(shield=True):  # one of these scopes may be the caller's
             await self.send(Closed())
-            await self.send(Updated(idle=False))  # otherwise Hypercorn's timer goes on for 5 s
+            await self.send(Updated(idle=False))  # otherwise Hypercorn's timer goes on
 
     async def _unless_closed(self, do: Callable[[E], Awaitable[None]], event: E) -> None:
         """Do this with the event until it is done or the connection is closed."""

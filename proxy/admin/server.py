@@ -18,6 +18,7 @@ from proxy.admin.freeing import free_closed_connections
 from proxy.admin.http1 import speak_http1_alone
 
 GRACE = 1.0  # seconds for responses under way when the proxy ends
+IDLE = 90.0  # seconds for which an idle connection stays open: many scrapers come once a minute
 
 
 async def serve_admin(
@@ -38,6 +39,7 @@ async def serve_admin(
     settings.accesslog = None
     settings.errorlog = logging.getLogger("hypercorn.error")  # its lines go to our log
     settings.graceful_timeout = GRACE
+    settings.keep_alive_timeout = IDLE
     async with trio.open_nursery() as nursery:
         await nursery.start(partial(serve, application(), settings, shutdown_trigger=trio.sleep_forever))
         task_status.started()

@@ -8,7 +8,7 @@ import trio
 import trio.testing
 
 from chaos.fixture.ports import is_free
-from proxy.admin.server import serve_admin
+from proxy.admin.server import IDLE, serve_admin
 from proxy.config.model import Admin
 from proxy.core.topology import Endpoint
 from proxy.net.bind import listen
@@ -32,6 +32,25 @@ async def test_it_answers_http_and_closes_its_port_when_cancelled() -> None:
     assert not is_free(LOOPBACK, port)  # it can be begun again
     listening.close()
     assert is_free(LOOPBACK, port)
+
+
+async def test_a_client_that_asks_once_a_minute_keeps_its_connection(mock_clock: trio.testing.MockClock) -> None:
+    port = free_port(LOOPBACK)
+    options = Admin.model_validate({"bind": f"{LOOPBACK}:{port}"})
+    (listening,) = listen(Endpoint(LOOPBACK, port), "admin.bind")
+    with listening:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(serve_admin, [listening], partial(made, options), nobody_closed)
+            async with await trio.open_tcp_stream(LOOPBACK, port) as client:
+                for _ in range(3):
+                    await client.send_all(f"GET /health HTTP/1.1\r\nHost: {LOOPBACK}\r\n\r\n".encode())
+                    await trio.testing.wait_all_tasks_blocked(0.05)
+                    assert (await client.receive_some()).startswith(b"HTTP/1.1 200 ")
+                    mock_clock.jump(60)
+                    await trio.testing.wait_all_tasks_blocked(0.05)
+                mock_clock.jump(IDLE - 60)
+                assert await client.receive_some() == b""
+            nursery.cancel_scope.cancel()
 
 
 async def test_a_client_that_takes_no_answers_keeps_it_from_ending_for_a_moment_alone() -> None:
