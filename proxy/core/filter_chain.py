@@ -114,13 +114,13 @@ class FilterChain:
         return end_finder(self.api.request, self.version, "acks")(frame, body)
 
     def few(self, cls: type[Request] | type[Response], frame: memoryview, body: int) -> int | None:
-        """How many elements this whole frame has. None: they are not few, or it is not known."""
+        """How many elements handlers will look at in this whole frame. None: they are not few, or it is not known."""
         if len(frame) > LIGHT:
             return None
         try:
             return element_counter(cls, self.version)(frame, body, FEW)
         except BAD_BYTES:
-            return None  # reading it says what is wrong
+            return 0  # reading it says what is wrong, and no handler looks at it
 
     def ends_bare(self, data: memoryview, start: int, stop: int) -> bool:
         """Has the response from `start` to `stop` no tagged fields of its own? Most of Produce and Fetch have none.

@@ -101,7 +101,7 @@ class Lane(ABC):
         size = len(wanted.frame)
         if wanted.ctx.is_large and wanted.ctx.held:
             size = max(size, wanted.ctx.request_bytes)  # a small response may let go of much
-        if size > LARGE and (wanted.ctx.is_large or wanted.is_large):
+        if wanted.is_large or (wanted.ctx.is_large and size > LARGE):
             steps = self._allowance.within(size, steps, is_response=not self.may_ask)
         verdict = Task(self._tasks, steps, self._decided, may_ask=self.may_ask).start()
         if verdict is not WAITING:

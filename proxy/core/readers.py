@@ -12,7 +12,6 @@ from proxy.protocol.api import FETCH, PRODUCE
 from proxy.protocol.frame import SIZE, Buffer
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.schema import Message
-from proxy.protocol.slices import LARGE
 from proxy.protocol.tail import Tail
 from proxy.protocol.walk import elements
 
@@ -37,7 +36,7 @@ class Wanted:
     is_read: bool = False  # it is large, and its turn to be read has come
     elements: int | None = None  # how many its arrays have; known once a large frame is read, or a small one waits
     message: Message | None = None  # the message that was read, of a small frame
-    is_light: bool = False  # it has few elements, whatever its size
+    is_large: bool = False  # it is read and judged in slices
     passes: bool = False  # a fast path knows this request: it is shown to observers, and to no handler
     noted: frozenset[Any] = frozenset()  # the keys of what observers noted of it
 
@@ -45,11 +44,6 @@ class Wanted:
         """The frame has to wait: count its elements. A small frame can have thousands, and thousands can wait."""
         if self.message is not None:
             self.elements = elements(self.message)
-
-    @property
-    def is_large(self) -> bool:
-        """Is it read and judged in slices?"""
-        return len(self.frame) > LARGE and not self.is_light
 
     @property
     def held(self) -> int:

@@ -19,11 +19,11 @@ from proxy.core.readers import Wanted
 from proxy.core.request_heads import HEAD
 from proxy.core.request_lane import RequestLane
 from proxy.core.request_topics import Topics
-from proxy.core.turn import work
+from proxy.core.turn import ASKED, work
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.frame import HOLD, SIZE, Buffer, Head, Reader, Stranger
 from proxy.protocol.problem import Fault, ProtocolError
-from proxy.protocol.slices import LARGE
+from proxy.protocol.slices import LARGE_REQUEST
 
 
 class Requests(RequestLane):
@@ -104,10 +104,10 @@ class Requests(RequestLane):
             return None
         is_whole = len(frame) == size
         few = self._few(chain, frame) if is_whole else None
-        if not self.turn.allows(work(size, few)):
+        if not self.turn.allows(work(size, few, ASKED)):
             chain.requests -= 1  # it will be met again
             return self.hold(State.TURN)
-        is_small = few is not None or (is_whole and size <= LARGE)
+        is_small = few is not None or (is_whole and size <= LARGE_REQUEST)
         if is_small and body is not None and topics is None and self._shows(chain, head, frame, size, body):
             return None
         ctx = self._begin(chain, head, size)
@@ -115,9 +115,9 @@ class Requests(RequestLane):
         return self
 
     def _few(self, chain: FilterChain, frame: memoryview) -> int | None:
-        """How many elements this whole request has, if they are few."""
+        """How many elements handlers will look at in this whole request, if they are few."""
         body = self._heads.body(chain, frame)
-        return None if body is None else chain.few(chain.api.request, frame, body)
+        return 0 if body is None else chain.few(chain.api.request, frame, body)
 
     def _sample(self, chain: FilterChain, head: Head, frame: memoryview, size: int) -> Context | None:
         """The sample that this request is like and may pass by; None: its handler has to see it."""
@@ -189,7 +189,7 @@ class Requests(RequestLane):
         except ProtocolError as error:
             return self._give_up(ctx, self._handled.undecodable(chain, error))
         wanted = Wanted(chain, ctx, frame, body, acks)
-        wanted.is_light = chain.few(chain.api.request, frame, body) is not None
+        wanted.is_large = len(frame) > LARGE_REQUEST and chain.few(chain.api.request, frame, body) is None
         if chain.shown is not None and (was_cut or wanted.is_large):
             sample = self._sample(chain, head, frame, len(frame))
             if sample is not None:

@@ -23,7 +23,7 @@ from proxy.core.pending_ask import PendingAsk
 from proxy.core.readers import Dropping, Ending, Passing, Wanted
 from proxy.core.response_lane import ResponseLane
 from proxy.core.sent_as import SentAs
-from proxy.core.turn import work
+from proxy.core.turn import ANSWERED, work
 from proxy.protocol.frame import HOLD, RESPONSE_HEAD, SIZE, Buffer, Hold, Reader
 from proxy.protocol.header import LONGEST, response_body_offset
 from proxy.protocol.problem import Fault, ProtocolError
@@ -86,7 +86,7 @@ class Responses(ResponseLane):
             return Dropping()
         is_whole = stop <= len(data)
         few = self._few(chain, data[pos:stop]) if is_whole and type(chain) is FilterChain else None
-        if not self.turn.allows(work(stop - pos, few)):
+        if not self.turn.allows(work(stop - pos, few, ANSWERED)):
             self._slots.appendleft(slot)
             return self.hold(State.TURN)
         assert chain is not None
@@ -133,9 +133,9 @@ class Responses(ResponseLane):
 
     @staticmethod
     def _few(chain: FilterChain, frame: memoryview) -> int | None:
-        """How many elements this whole response has, if they are few."""
+        """How many elements handlers will look at in this whole response, if they are few."""
         body = chain.response_body(frame)
-        return None if body is None else chain.few(chain.api.response, frame, body)
+        return 0 if body is None else chain.few(chain.api.response, frame, body)
 
     def _own(self, chain: FilterChain, number: int, ctx: Context | None) -> Context:
         """The request's own context, with which its answer is shown: no other request shares it."""
@@ -181,5 +181,7 @@ class Responses(ResponseLane):
             error = ProtocolError("ends within its header", fault=Fault.BROKER, api=chain.api.name)
             return self._undecodable(chain, ctx, error)
         wanted = Wanted(chain, ctx, frame, body, version=version)
-        wanted.is_light = version is None and chain.few(chain.api.response, frame, body) is not None
+        wanted.is_large = len(frame) > LARGE and (
+            version is not None or chain.few(chain.api.response, frame, body) is None
+        )
         return self._handle(wanted, was_cut, self._handled.handle(wanted))

@@ -29,8 +29,7 @@ from proxy.protocol.header import read_request_header, response_frame
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.refuse import refuse
 from proxy.protocol.schema import Response
-
-ANSWERED = 4 << 10  # bytes; reading and refusing as many takes up to 5 ms
+from proxy.protocol.slices import LARGE
 
 
 class Strangers:
@@ -148,7 +147,7 @@ class _Refused:
         """The whole request. A large one is not answered: reading it would take long, and the connection ends."""
         strangers, ctx = self._strangers, self._ctx
         try:
-            if len(frame) > ANSWERED:
+            if len(frame) > LARGE:
                 raise ProtocolError("is large")
             _, body = read_request_header(bytes(frame[SIZE.size :]))
             request = decode_ignoring_rest(ctx.api.request, ctx.version, bytes(frame[SIZE.size + body :]))

@@ -10,8 +10,8 @@ Rules:
 * Most elements of a large request are partitions. The others, such as topics, have texts and arrays of their own, and
   the answer repeats them. A sixth of all elements may be such others, and always `OTHERS`.
 * A message with few elements (`FEW`) is read in one go: slices take 100 us more, and nearly all messages have few. C
-  code counts them, in about 1 us. Where they are not known, and in a message longer than `LIGHT`, only a small message
-  (up to `LARGE`) is read in one go.
+  code counts them, in about 1 us. Where they are not known, and in a message longer than `LIGHT`, only a small request
+  (up to `LARGE_REQUEST`) or answer (up to `LARGE`) is read in one go.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from typing import TypeVar
 
-LARGE = 512  # bytes; judging as many elements as fit in these takes up to 4 ms
+LARGE = 4 << 10  # bytes; to look at as many elements as fit in these takes up to 5 ms
+LARGE_REQUEST = 512  # bytes; to judge and refuse as many elements as fit in these takes up to 4 ms
 LIGHT = 64 << 10  # bytes; to copy as many takes 10 us
 FEW = 100  # elements; judging as many takes up to 3 ms
 BYTES = 16 << 10  # bytes of a message that are read in one slice, unless one of its values is longer

@@ -11,7 +11,7 @@ from proxy.core.filters import Filters
 from proxy.core.limits import Counters, Limits
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
-from proxy.core.turn import ENOUGH, work
+from proxy.core.turn import ENOUGH, HANDLED
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.slices import LARGE
@@ -98,7 +98,7 @@ def test_a_handler_may_let_the_others_have_their_turn() -> None:
 
 
 def test_after_much_in_small_requests_the_others_have_their_turn() -> None:
-    count = 2 + (ENOUGH - 1) // work(len(heartbeat(1)), 0)
+    count = 2 + (ENOUGH - 1) // HANDLED
     frames, answers = map(heartbeat, range(count)), (heartbeat_answer(number, 1) for number in range(count))
     first = b"".join(answer for answer, _ in zip(answers, range(count - 1), strict=False))
     assert (
@@ -148,7 +148,7 @@ def test_many_clients_at_the_same_moment_do_no_more_than_one_before_the_others_h
         done = from_client(link, bytearray(heartbeat(number)))
         now += len(sent(done, ToClient)) > 0
         waiting += any(isinstance(command, Wake) for command in done)
-    assert now == 1 + (ENOUGH - 1) // work(len(heartbeat(1)), 0)
+    assert now == 1 + (ENOUGH - 1) // HANDLED
     assert waiting == MANY - now
 
 
