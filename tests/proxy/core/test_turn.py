@@ -14,7 +14,7 @@ from proxy.core.plugin import Plugin
 from proxy.core.turn import ENOUGH, HANDLED
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
-from proxy.protocol.slices import LARGE
+from proxy.protocol.slices import FEW, LARGE, LARGE_REQUEST
 from proxy.testing import ClientCloses, FromClient, Playbook, Time, connection, from_broker, from_client
 from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata
 from tests.proxy.core.lending import with_turns
@@ -150,6 +150,24 @@ def test_many_clients_at_the_same_moment_do_no_more_than_one_before_the_others_h
         waiting += any(isinstance(command, Wake) for command in done)
     assert now == 1 + (ENOUGH - 1) // HANDLED
     assert waiting == MANY - now
+
+
+def test_a_small_request_full_of_elements_is_a_turn_of_its_own() -> None:
+    link = Link(connection(), Filters([Topics(lambda request: None)]))
+    topics = [MetadataRequest.Topic(name="t")] * FEW
+    requests = [asking(MetadataRequest(topics=topics), number) for number in range(5)]
+    assert len(requests[0]) < LARGE_REQUEST
+    first, turns = with_turns(link, from_client(link, bytearray(b"".join(requests))))
+    assert (sent(first, ToBroker), turns) == (b"".join(requests), 4)
+
+
+def test_a_request_of_less_than_4_kib_is_judged_in_slices_if_it_has_many_elements() -> None:
+    link = Link(connection(), Filters([Topics(lambda request: None)]))
+    request = asking(MetadataRequest(topics=[MetadataRequest.Topic(name="t")] * 1_000), 1)
+    assert len(request) < LARGE
+    done, turns = with_turns(link, from_client(link, bytearray(request)))
+    assert turns > 1
+    assert sent(done, ToBroker) == request
 
 
 def test_what_nobody_wants_is_no_work() -> None:
