@@ -19,7 +19,8 @@ import httpx
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from proxy.cli.demo.stage import HOST, addresses, free_port
+from proxy.cli.demo.stage import HOST, addresses
+from tests.real.ports import free_block, free_port
 
 PACKAGE = Path(__file__).parent / "package"
 ROOT = Path(__file__).parents[2]
@@ -122,8 +123,7 @@ def until(done, log: Path) -> None:  # type: ignore[no-untyped-def]
 def test_a_proxy_runs_with_them_and_publishes_what_they_count(python: Path, tmp_path: Path) -> None:
     cluster = Producer({"test.mock.num.brokers": 1, "log_level": 0})
     brokers = addresses(cluster)
-    port = free_port(brokers)
-    admin = free_port({})
+    port, admin = free_block(3, HOST), free_port(HOST)  # broker 1 is served on port + 2
     file = written(tmp_path, "text: seen", bootstrap=next(iter(brokers.values())), port=port, admin=admin)
     with serving(python, file) as log:
         client = {"bootstrap.servers": f"{HOST}:{port}", "log_level": 0}

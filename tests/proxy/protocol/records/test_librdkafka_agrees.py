@@ -51,7 +51,7 @@ def ask(broker: str, request: Request, version: int) -> Response:
 def test_we_read_what_librdkafka_writes(broker: str, codec: CompressionType) -> None:
     topic = f"theirs-{codec.name}"
     producer = Producer(
-        {"bootstrap.servers": broker, "compression.type": codec.name.lower(), "linger.ms": 200, "acks": "all"}
+        {"bootstrap.servers": broker, "compression.type": codec.name.lower(), "linger.ms": 10_000, "acks": "all"}
     )
     for record in RECORDS:
         producer.produce(topic, record.value, record.key, 0, timestamp=record.timestamp, headers=list(record.headers))
