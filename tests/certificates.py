@@ -73,8 +73,10 @@ class Authority:
         written = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption)
         files = self.folder / f"{name}.pem", self.folder / f"{name}.key"
         for file, data in zip(files, (certificate.public_bytes(Encoding.PEM), written), strict=True):
-            file.write_bytes(data)
-            file.chmod(0o600)
+            fresh = file.with_name(f"{file.name}.fresh")
+            fresh.write_bytes(data)
+            fresh.chmod(0o600)
+            fresh.replace(file)  # at once: a proxy may be reading it
         return files
 
     def store(self, name: str, *hosts: str, password: str = "secret") -> Path:

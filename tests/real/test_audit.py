@@ -56,7 +56,8 @@ def test_each_request_is_told_once_with_its_outcome(cluster: Cluster, kafka: Kaf
         came = there.compared()
     assert sum(came.both.values()) > REQUESTS
     assert not came.only_journal
-    assert not came.only_ledger
+    # A client that does not wait may have left before the proxy took its request: no broker saw that either.
+    assert not any(entry.answered for entry in came.only_ledger)
     assert not came.other_outcome
     assert not verify(there.journal).remarks
     reading = Reading(kafka)
