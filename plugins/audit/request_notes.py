@@ -16,7 +16,7 @@ from plugins.audit.request_events import RequestEvents
 from plugins.audit.resources import Subjects
 from plugins.audit.shapes import wanted_fields
 from plugins.audit.traffic import TRAFFIC, TrafficSubjects
-from proxy.plugin import APIS, Context, Handler, Message, MetadataResponse, Outcome, Request, Response, Services, Wish
+from proxy.plugin import APIS, Context, Handler, Message, Outcome, Request, Response, Services, Wish
 
 
 class Told:
@@ -30,7 +30,7 @@ class RequestNotes:
     """Notes the requests of one plugin. `may_wait`: events may wait for the names of topics."""
 
     def __init__(self, services: Services, recorder: EventRecorder, requests: RequestEvents, *, may_wait: bool) -> None:
-        self._key, self._clock, self._topics = services.name, services.clock, services.topics
+        self._key, self._clock = services.name, services.clock
         self._recorder, self._requests, self._may_wait = recorder, requests, may_wait
 
     def handlers(self, position: int) -> Iterator[Handler]:
@@ -43,8 +43,6 @@ class RequestNotes:
 
     def read(self, ctx: Context, message: Message) -> None:
         """Note the subjects of a request as it came, or of an answer as it leaves."""
-        if isinstance(message, MetadataResponse):
-            self._topics.learn(message.topics)
         subjects: RequestSubjects | None = ctx.notes.get(self._key)
         if subjects is None:
             kind = TrafficSubjects if type(message) in TRAFFIC else Subjects

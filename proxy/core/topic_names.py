@@ -5,6 +5,8 @@ Rules:
   is deleted and made anew has another id, whose name is asked for when the id comes.
 * The broker is asked for unknown names, some at a time, and only so many for one request. A topic beyond that, or
   unknown to the broker too, has no name.
+* Only the broker's answers to questions of ours are learnt. An answer that leaves for a client may say anything: a
+  plugin can change it, and a refusal repeats whatever pair of name and id the client sent.
 * The names are shared by all connections to a cluster. Beyond a limit the oldest are forgotten, and asked for again.
 * A name longer than Kafka's longest is not remembered: brokers that invent names take no memory.
 """
@@ -43,7 +45,7 @@ class TopicNames:
         return subject if isinstance(subject, str) else self._known.get(subject)
 
     def learn(self, topics: Iterable[Any]) -> None:
-        """Learn from the topics of an answer: objects with `topic_id` and `name`."""
+        """Learn from the topics of a broker's answer to a question of ours: objects with `topic_id` and `name`."""
         for topic in turns(topics):
             if topic.name is not None and topic.topic_id != NO_UUID and len(topic.name) <= LONGEST_TOPIC:
                 if len(self._known) >= MOST:

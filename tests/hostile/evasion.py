@@ -29,7 +29,7 @@ from tests.hostile.answers import topic_id
 from tests.hostile.client import NotHeldError
 from tests.hostile.ground import Ground
 from tests.hostile.requests import any_request, beat, by_id, fetch, metadata, names, produce, resized
-from tests.hostile.settings import RULED
+from tests.hostile.settings import AUDITED, RULED
 from tests.hostile.stage import brief
 from tests.hostile.trial import case, cases
 
@@ -215,12 +215,16 @@ HIDDEN: dict[str, Callable[[], list[bytes]]] = {
     "in a full request of a session": lambda: [fetch(["orders"], 1, 0, 0), fetch(["secrets"], 2, 1, 0)],
     "forgotten and asked for at once": lambda: [fetch(["orders"], 1, 0, 0), _forgets("secrets", "secrets")],
     "forgotten alone": lambda: [fetch(["orders"], 1, 0, 0), _forgets("secrets")],
+    "by an id that was sent beside an allowed name": lambda: [
+        *(_told("secrets", "orders", version) for version in (10, 11, 12)), by_id(["secrets"])
+    ],
     "in a name of 32,000 letters": lambda: [metadata(["secret" * 5_300]), produce(["secret" * 5_300])],
     "as a name within an allowed prefix, and beside it": lambda: [metadata(["open-secrets"[5:], "open-"])],
 }  # fmt: skip
 
 
 @cases({f"what is denied {where}": frames for where, frames in HIDDEN.items()}, on=RULED)
+@cases({f"what is denied {where}": frames for where, frames in HIDDEN.items()}, on=AUDITED)
 def hidden(ground: Ground, frames: Callable[[], list[bytes]]) -> str:
     return _tries(ground, *frames())
 
