@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tests.hostile.report import HEAD, line, total
+from tests.hostile.report import HEAD, line, logs, total
 from tests.hostile.trial import Row
 from tests.hostile.trials import chosen, trials
 
@@ -20,7 +20,7 @@ def main() -> int:
     for row in trials(chosen(arguments.k), long=arguments.long):
         rows.append(row)
         print(line(row), flush=True)
-    print(f"\n{total(rows)}")
+    print(f"\n{total(rows)}\n{logs(rows)}")
     return int(any(row.wrong for row in rows))
 
 

@@ -1,4 +1,4 @@
-"""The report: a table in Markdown, one line a case, and a sum below."""
+"""The report: a table in Markdown, one line a case, and below it a sum and the logs of cases that did not hold."""
 
 from __future__ import annotations
 
@@ -48,3 +48,9 @@ def total(rows: Sequence[Row]) -> str:
         f"{held} of {len(rows)} attacks held, in {took:.0f} s. The canary's p99 grew by at most {LATER * 1000:.0f} ms "
         f"with {met} of them."
     )
+
+
+def logs(rows: Sequence[Row]) -> str:
+    """What the proxy logged during each case that did not hold."""
+    failed = (row for row in rows if row.wrong)
+    return "\n".join(f"\n{row.case.name} ({row.case.on.name}):\n{row.said or 'nothing was logged'}" for row in failed)

@@ -50,4 +50,4 @@ def _try(grounds: Grounds, case: Case, record: Record) -> None:
     row = attempt(grounds.of(case), case)
     record(ROW, line(row))
     if row.wrong:
-        pytest.fail("\n".join(row.wrong), pytrace=False)
+        pytest.fail("\n".join((*row.wrong, row.said)), pytrace=False)

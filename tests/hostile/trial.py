@@ -52,11 +52,16 @@ class Case:
 
 @dataclass(frozen=True)
 class Row:
-    """The result of a case. `wrong` is empty where it held; `later` is the growth of the canary's p99, in seconds."""
+    """The result of a case.
+
+    `wrong` and `said`, the proxy's log of that time, are empty where it held. `later` is the growth of the canary's p99
+    in seconds.
+    """
 
     case: Case
     seen: str
     wrong: tuple[str, ...]
+    said: str
     seconds: float
     later: float
     later_anew: float
@@ -123,6 +128,7 @@ def attempt(ground: Ground, case: Case) -> Row:
         case,
         seen,
         tuple(wrong),
+        ground.watch.text(before.log) if wrong else "",
         seconds,
         _later(flown, calm, "stay"),
         _later(flown, calm, "anew"),

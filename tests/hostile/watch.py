@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 MIB = 1 << 20
+TEXT = 4096
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,14 @@ class Watch:
             for line in file:
                 if line.endswith(b"\n"):
                     yield json.loads(line)
+
+    def text(self, start: int) -> str:
+        """What was logged from this byte on; of a long text, its first `TEXT` bytes."""
+        if not self.log.is_file():
+            return ""
+        with self.log.open("rb") as file:
+            file.seek(start)
+            return file.read(TEXT).decode(errors="replace")
 
 
 def _status(pid: int, key: str) -> int:
