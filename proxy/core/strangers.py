@@ -144,7 +144,7 @@ class _Refused:
         self._reason = reason
 
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer]:
-        """The whole request. A large one is not answered: reading it would take long, and the connection ends."""
+        """The whole request. One that is large, or cannot be read, is not answered before the connection ends."""
         strangers, ctx = self._strangers, self._ctx
         try:
             if len(frame) > LARGE:
@@ -152,9 +152,10 @@ class _Refused:
             _, body = read_request_header(bytes(frame[SIZE.size :]))
             request = decode_ignoring_rest(ctx.api.request, ctx.version, bytes(frame[SIZE.size + body :]))
             answer = refuse(ctx.api, ctx.version, request, self._error)
-            if answer is not None:
-                strangers.answer(ctx, answer, ctx.version, By.PROXY, self._reason)
+            if answer is None:
+                raise ProtocolError("has no answer")
+            strangers.answer(ctx, answer, ctx.version, By.PROXY, self._reason)
         except ProtocolError:
-            pass  # a request that cannot be read cannot be answered: the connection ends without an answer
-        strangers.give_up(ctx, self._reason)
+            return strangers.give_up(ctx, self._reason)
+        strangers.requests.give_up(self._reason)  # once the answer has left
         return HOLD

@@ -22,17 +22,30 @@ from proxy.core.outcome import By, Outcome
 from proxy.core.plugin import Plugin
 from proxy.core.signal import Signal
 from proxy.core.wish import Handler, Wish
-from proxy.protocol.api import APIS, HEARTBEAT, METADATA, PRODUCE, Api
-from proxy.protocol.frame import REQUEST_HEAD, RESPONSE_HEAD, SIZE
+from proxy.protocol.api import APIS, HEARTBEAT, LIST_GROUPS, METADATA, PRODUCE, Api
+from proxy.protocol.errors import ErrorCode
+from proxy.protocol.frame import REQUEST_HEAD, RESPONSE_HEAD, SIZE, Head
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from proxy.protocol.messages.list_groups import ListGroupsRequest
 from proxy.protocol.schema import Request, Response, blank
 from proxy.testing import connection, from_broker, from_client
 from tests.proxy.core.frames import answering, asking, heartbeat, metadata, metadata_answer, produce, produce_answer
 from tests.proxy.core.test_outcome import FUTURE, UNKNOWN
 
 FAILING = 99  # an error of a broker
+
+
+def fail(message: Any) -> Decision:
+    raise ValueError("boom")
+
+
+def sleep(message: Any) -> Steps:
+    yield Sleep(1)
+    return None
+
+
 WAYS: dict[str, Callable[[Any], Decision]] = {  # of requests
     "pass": lambda request: None,
     "forward": Forward,
@@ -49,6 +62,7 @@ WAYS: dict[str, Callable[[Any], Decision]] = {  # of requests
     "half close": lambda request: Disconnect("enough", How.HALF_CLOSE),
     "black hole": lambda request: Disconnect("enough", How.BLACK_HOLE),
     "nonsense": lambda request: "nonsense",
+    "raise": fail,
 }
 WAYS_BACK: dict[str, Callable[[Any], Decision]] = {  # of answers
     "forward it": Forward,
@@ -57,6 +71,7 @@ WAYS_BACK: dict[str, Callable[[Any], Decision]] = {  # of answers
     "cut it": lambda response: Cut(7, "a fault"),
     "reset at it": lambda response: Disconnect("enough", How.RESET),
     "black hole at it": lambda response: Disconnect("enough", How.BLACK_HOLE),
+    "raise at it": fail,
 }
 
 
@@ -73,7 +88,7 @@ class Watching(Plugin):
     def read(self, ctx: Context, message: Any) -> None:
         """It only reads."""
 
-    @before_answer(METADATA, HEARTBEAT)
+    @before_answer(METADATA, HEARTBEAT, LIST_GROUPS)
     def hold(self, ctx: Context, outcome: Outcome) -> Steps:
         self.before.append((ctx.correlation_id, outcome))
         if not ctx.correlation_id % 3:
@@ -91,16 +106,21 @@ class Watching(Plugin):
 
 
 class Doing(Plugin):
-    """Handles a Heartbeat and its response as the group id says."""
+    """Handles a Heartbeat and its response as the group id says, and refuses ListGroups."""
+
+    def connected(self, connection: Connection) -> None:
+        gate = connection.gate
+        gate.narrow(
+            [METADATA, HEARTBEAT, PRODUCE],
+            lambda head: gate.refuse(head, ErrorCode.ILLEGAL_SASL_STATE, "no") if is_refused(head) else None,
+        )
 
     @on_request(HeartbeatRequest)
     def down(self, ctx: Context, request: HeartbeatRequest) -> Steps:
         ctx.notes["kind"] = kind = request.group_id
         match kind:
-            case "raise":
-                raise ValueError("boom")
             case "sleep":
-                yield Sleep(1)
+                yield from sleep(request)
             case "wait":
                 yield Wait(Signal())
             case "ask":
@@ -124,20 +144,26 @@ class Doing(Plugin):
         return Reply(ApiVersionsResponse(error_code=35, api_keys=[]), version=0)
 
 
+def is_refused(head: Head) -> bool:
+    return head[1] >> 16 == LIST_GROUPS.key
+
+
 KINDS: dict[str, Callable[[int], bytes]] = {
     "metadata": metadata,
     "produce": lambda n: produce(n, acks=1),
     "acks 0": lambda n: produce(n, acks=0),
     "future": lambda n: FUTURE % n.to_bytes(4, "big"),
     "unknown": lambda n: UNKNOWN % n.to_bytes(4, "big"),
+    "refused": lambda n: asking(ListGroupsRequest(), n),
     "unreadable": lambda n: heartbeat(n)[:18] + b"\xff" + heartbeat(n)[19:],
     **{
         kind: (lambda n, kind=kind: heartbeat(n, kind))  # type: ignore[misc]
-        for kind in (*WAYS, *WAYS_BACK, "raise", "sleep", "wait", "ask", "fails", "hold it", "sleep and reply")
+        for kind in (*WAYS, *WAYS_BACK, "sleep", "wait", "ask", "fails", "hold it", "sleep and reply")
     },
 }
 ENDING = {kind for kind in KINDS if any(word in kind for word in ("cut", "reset", "close", "hole", "disconnect"))}
-ENDING |= {"unknown", "unreadable", "fails", "last", "lose it"}
+ENDING |= {"unknown", "unreadable", "fails", "last", "lose it", "refused", "raise at it"}
+STRANGE = {"future", "unknown", "refused"}  # no filter chain counts them
 
 
 class Conversation:
@@ -145,8 +171,8 @@ class Conversation:
 
     def __init__(self, kinds: list[str]) -> None:
         self.watching, self.clock = Watching(), Clock()
-        filters = Filters([self.watching, Doing()])
-        self.link = Link(connection(), filters, Limits(in_flight=3), clock=self.clock)
+        self.filters = Filters([self.watching, Doing()])
+        self.link = Link(connection(), self.filters, Limits(in_flight=3), clock=self.clock)
         self.link.begin()
         self.kinds = kinds
         self.from_client = b"".join(KINDS[kind](number) for number, kind in enumerate(kinds))
@@ -205,6 +231,8 @@ class Conversation:
         numbers = [number for number, _ in told]
         assert len(numbers) == len(set(numbers)), "one outcome each"
         assert set(numbers) >= set(self.taken) | set(answered)
+        met = sum(chain.requests for chain in self.filters.table.values())
+        assert met == sum(self.kinds[number] not in STRANGE for number in numbers), "an outcome for each that was met"
         assert {number for number, outcome in told if outcome.by is not By.NOBODY} >= set(answered)
         for number, outcome in told:
             check_moments(outcome)
@@ -278,11 +306,13 @@ class OneApi(Plugin):
         self.api, self.way = api, way
 
     def handlers(self, position: int = 0) -> list[Handler]:
-        if self.way in WAYS:
+        if self.way not in WAYS_BACK:
             return [Handler(self.down, Wish(Request, self.api.request, None), position)]
         return [Handler(self.up, Wish(Response, self.api.response, None), position)]
 
-    def down(self, ctx: Context, request: Request) -> Decision:
+    def down(self, ctx: Context, request: Request) -> Decision | Steps:
+        if self.way == "sleep":
+            return sleep(request)
         if self.way in ("version", "both"):
             return Forward(request, version=max(self.api.newest - 1, 0), copies=2)
         return WAYS[self.way](request)
@@ -291,7 +321,7 @@ class OneApi(Plugin):
         return WAYS_BACK[self.way](response)
 
 
-@pytest.mark.parametrize("way", [*WAYS, *WAYS_BACK])
+@pytest.mark.parametrize("way", ["sleep", *WAYS, *WAYS_BACK])
 def test_each_request_of_every_api_has_exactly_one_outcome(way: str) -> None:
     for api in APIS.values():
         if api.inter_broker:
