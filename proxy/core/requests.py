@@ -19,7 +19,7 @@ from proxy.core.readers import Wanted
 from proxy.core.request_heads import HEAD
 from proxy.core.request_lane import RequestLane
 from proxy.core.request_topics import Topics
-from proxy.core.turn import ASKED, work
+from proxy.core.turn import ASKED, work_of
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.frame import HOLD, SIZE, Buffer, Head, Reader, Stranger
 from proxy.protocol.problem import Fault, ProtocolError
@@ -104,7 +104,7 @@ class Requests(RequestLane):
             return None
         is_whole = len(frame) == size
         few = self._few(chain, frame) if is_whole else None
-        if not self.turn.allows(work(size, few, ASKED)):
+        if not self.turn.allows(work_of(size, few, ASKED)):
             chain.requests -= 1  # it will be met again
             return self.hold(State.TURN)
         is_small = few is not None or (is_whole and size <= LARGE_REQUEST)

@@ -23,7 +23,7 @@ from proxy.core.pending_ask import PendingAsk
 from proxy.core.readers import Dropping, Ending, Passing, Wanted
 from proxy.core.response_lane import ResponseLane
 from proxy.core.sent_as import SentAs
-from proxy.core.turn import ANSWERED, work
+from proxy.core.turn import ANSWERED, work_of
 from proxy.protocol.frame import HOLD, RESPONSE_HEAD, SIZE, Buffer, Hold, Reader
 from proxy.protocol.header import LONGEST, response_body_offset
 from proxy.protocol.problem import Fault, ProtocolError
@@ -86,7 +86,7 @@ class Responses(ResponseLane):
             return Dropping()
         is_whole = stop <= len(data)
         few = self._few(chain, data[pos:stop]) if is_whole and type(chain) is FilterChain else None
-        if not self.turn.allows(work(stop - pos, few, ANSWERED)):
+        if not self.turn.allows(work_of(stop - pos, few, ANSWERED)):
             self._slots.appendleft(slot)
             return self.hold(State.TURN)
         assert chain is not None

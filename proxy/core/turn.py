@@ -25,7 +25,7 @@ ENOUGH = 2_000
 LEAST = 4  # bytes of an element
 
 
-def work(length: int, few: int | None, each: int) -> int:
+def work_of(length: int, few: int | None, each: int) -> int:
     """The work for a frame of this length, which has so few elements (None: nobody knows how many); `each`: for one."""
     return HANDLED + each * (length // LEAST if few is None else few)
 
