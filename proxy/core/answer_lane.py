@@ -14,7 +14,6 @@ from collections.abc import Generator, Sequence
 from struct import Struct
 from typing import Any
 
-from proxy.core.commands import PauseBroker, ResumeBroker
 from proxy.core.context import Context
 from proxy.core.decisions import How, Step, Steps
 from proxy.core.handled_responses import HandledResponses
@@ -32,7 +31,7 @@ from proxy.protocol.problem import Fault
 class AnswerLane(Lane):
     """The lane of the answers: `ResponseLane` adds to it how the broker's responses leave."""
 
-    pauses, resumes, may_ask = PauseBroker, ResumeBroker, False
+    may_ask = False
 
     def __init__(self, parts: Parts, head: Struct, meet: Meet) -> None:
         super().__init__(parts, head, meet, Fault.BROKER)
@@ -61,6 +60,9 @@ class AnswerLane(Lane):
         """Throw away what comes from now on."""
         super().fall_silent()
         self._departing = self._held_back = None
+
+    def _read(self, on: bool) -> None:
+        self._outbox.read_broker(on)
 
     def _withhold(self, ctx: Context | None, reason: str | None, how: How = How.CLOSE) -> Hold:
         """End the conversation instead of passing this response on."""

@@ -21,7 +21,6 @@ from enum import Enum, auto
 from struct import Struct
 from typing import Any
 
-from proxy.core.commands import PauseBroker, PauseClient, ResumeBroker, ResumeClient
 from proxy.core.decisions import How, Step
 from proxy.core.limits import Limits
 from proxy.core.parts import Parts
@@ -48,8 +47,6 @@ class State(Enum):
 class Lane(ABC):
     """One direction. `reason` says why it ended, None if nothing was wrong; `how` says in what way."""
 
-    pauses: type[PauseClient] | type[PauseBroker]
-    resumes: type[ResumeClient] | type[ResumeBroker]
     whole = True  # as a Reader
 
     may_ask: bool  # may its handlers ask the broker?
@@ -141,7 +138,11 @@ class Lane(ABC):
         held = self.splitter.held is not None
         if held is not self._paused:
             self._paused = held
-            self._outbox.say(self.pauses() if held else self.resumes())
+            self._read(not held)
+
+    @abstractmethod
+    def _read(self, on: bool) -> None:
+        """Read from this side, or read nothing from it for now."""
 
 
 def _thrown_away(data: memoryview) -> list[Buffer]:

@@ -10,8 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from proxy.core.commands import Close, Command, Emit, Perform, ToBroker, ToClient, Wake
+from proxy.core.commands import (
+    Await,
+    Close,
+    Command,
+    Emit,
+    HalfClose,
+    PauseBroker,
+    PauseClient,
+    Perform,
+    ResumeBroker,
+    ResumeClient,
+    ToBroker,
+    ToClient,
+    Wake,
+)
 from proxy.core.events import Event
+from proxy.core.signal import Signal
 from proxy.protocol.frame import Buffer
 
 
@@ -55,9 +70,21 @@ class Outbox:
         """Have this done in a thread; then the waiter with this token goes on."""
         self.commands.append(Perform(token, work, apart))
 
-    def say(self, command: Command) -> None:
-        """Any other command: stop or go on reading a side, wait for a signal, send nothing more."""
-        self.commands.append(command)
+    def wait(self, token: int, signal: Signal) -> None:
+        """Have the waiter with this token go on once this is released."""
+        self.commands.append(Await(token, signal))
+
+    def read_client(self, on: bool) -> None:
+        """Read from the client, or read nothing from it for now."""
+        self.commands.append(ResumeClient() if on else PauseClient())
+
+    def read_broker(self, on: bool) -> None:
+        """Read from the broker, or read nothing from it for now."""
+        self.commands.append(ResumeBroker() if on else PauseBroker())
+
+    def half_close(self) -> None:
+        """Send the client nothing more."""
+        self.commands.append(HalfClose())
 
     def close(self, reason: str | None, *, reset: bool = False) -> None:
         """End both connections."""

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from proxy.core.admission import Admission
-from proxy.core.commands import PauseClient, ResumeClient
 from proxy.core.context import Context
 from proxy.core.decisions import How
 from proxy.core.filter_chain import FilterChain
@@ -34,7 +33,7 @@ from proxy.protocol.problem import Fault, ProtocolError
 class RequestLane(Lane):
     """`Requests` without meeting and reading requests. `answer` takes an answer of ours."""
 
-    pauses, resumes, may_ask = PauseClient, ResumeClient, True
+    may_ask = True
 
     def __init__(self, parts: Parts, admission: Admission, meet: Meet) -> None:
         super().__init__(parts, REQUEST_HEAD, meet, Fault.CLIENT)
@@ -140,6 +139,9 @@ class RequestLane(Lane):
         if ctx is not None:
             self._outcomes.end(ctx, By.NOBODY, reason)
         return self.give_up(reason, how)
+
+    def _read(self, on: bool) -> None:
+        self._outbox.read_client(on)
 
     def stop(self) -> None:
         """If the lane holds something back, the client is not read until it goes on."""

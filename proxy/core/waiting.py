@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from proxy.core.commands import Await
 from proxy.core.decisions import TURN, Call, Sleep, Wait
 from proxy.core.outbox import Outbox
 
@@ -75,7 +74,7 @@ class WaitingTasks:
     def _wait(self, waiter: Waiter, step: Wait) -> bool:
         if step.signal.is_released:
             return True
-        self._outbox.say(Await(self.token(waiter), step.signal))
+        self._outbox.wait(self.token(waiter), step.signal)
         return False
 
     def _call(self, waiter: Waiter, step: Call) -> bool:
