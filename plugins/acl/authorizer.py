@@ -12,7 +12,6 @@ class Authorizer:
 
     def __init__(self, services: Services, rules: WatchedFile[Snapshot], *, shadow: bool) -> None:
         self.name = services.name
-        self.caches: list[object] = []  # keys of notes on connections that are of no use to a later authorizer
         self.rules = rules
         self.now = services.clock.wall
         self.shadow = shadow

@@ -199,8 +199,6 @@ def authorizer_of(authorizer: Authorizer, ctx: Context) -> ClientAuthorizer:
     notes = ctx.connection.notes
     found: ClientAuthorizer | None = notes.get(authorizer.name)
     if found is None or found.of is not authorizer:
-        for key in found.of.caches if found is not None else ():
-            notes.pop(key, None)
         found = notes[authorizer.name] = ClientAuthorizer(authorizer, ctx.connection)
         note_rules(ctx.connection, NotedRules(found.rules_id, found.place))
     return found.of_request(ctx)

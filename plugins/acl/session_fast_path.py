@@ -119,7 +119,6 @@ class SessionFastPath:
 
     def __init__(self, authorizer: Authorizer, fetching: FetchHandlers, others: FastPath) -> None:
         self._authorizer = authorizer
-        authorizer.caches.append(self)
         self._fetch = fetching
         self._others = others
 
@@ -130,7 +129,7 @@ class SessionFastPath:
 
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The context of the earlier request that this one is like; None: it must be read."""
-        samples: FetchSamples | None = connection.notes.get(self)
+        samples: FetchSamples | None = connection.samples.get(self)
         passed = None if samples is None or len(frame) < length else samples.find(api, frame)
         if passed is None:
             return self._others.passes(connection, api, frame, length)
@@ -145,7 +144,7 @@ class SessionFastPath:
         if not self._fetch.has_session(ctx):
             self._others.passed(ctx, frame, body)
         elif self._fetch.may_repeat(ctx):
-            samples: FetchSamples = ctx.connection.notes.setdefault(self, FetchSamples())
+            samples: FetchSamples = ctx.connection.samples.setdefault(self, FetchSamples())
             authorizer: ClientAuthorizer = ctx.connection.notes[self._authorizer.name]
             try:
                 self._keep(samples, ctx, frame, body, authorizer.edition)

@@ -99,7 +99,6 @@ class TopicsFastPath:
     ) -> None:
         self._kind = kind
         self._authorizer = authorizer
-        authorizer.caches.append(self)
         self._names = names
         self._handlers = handlers
 
@@ -110,7 +109,7 @@ class TopicsFastPath:
 
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The context of the sample, if this request begins like it and all its topics may be used."""
-        sample: TopicsSample | None = connection.notes.get(self)
+        sample: TopicsSample | None = connection.samples.get(self)
         if sample is None or sample.api != api or sample.authorizer.current() is not sample.edition:
             return None
         if len(frame) > LOOKED_AT:
@@ -147,4 +146,4 @@ class TopicsFastPath:
             return
         authorizer: ClientAuthorizer = ctx.connection.notes[self._authorizer.name]
         topics = start_finder(self._kind.request, ctx.version, self._kind.topics)(frame, body)
-        ctx.connection.notes[self] = TopicsSample(self._kind, ctx.as_sample(), authorizer, bytes(frame[HEAD:topics]))
+        ctx.connection.samples[self] = TopicsSample(self._kind, ctx.as_sample(), authorizer, bytes(frame[HEAD:topics]))

@@ -62,6 +62,10 @@ class ConnectionFaults:
         self.session = UnmeantSession()
         self._known: dict[int, tuple[NamedFault, ...]] = {}  # by API and version
 
+    def are_of(self, in_force: FaultsInForce) -> bool:
+        """Whether these faults are in force, not those of an earlier configuration."""
+        return in_force is self._in_force
+
     def holds(self) -> bool:
         """Whether the faults and the client are still the same."""
         connection = self._connection
@@ -89,6 +93,6 @@ class ConnectionFaults:
 def faults_of(connection: Connection, key: str, in_force: FaultsInForce) -> ConnectionFaults:
     """The present faults of a connection, kept in its notes under this key."""
     found: ConnectionFaults | None = connection.notes.get(key)
-    if found is None or not found.holds():
+    if found is None or not found.are_of(in_force) or not found.holds():
         found = connection.notes[key] = ConnectionFaults(connection, in_force)
     return found

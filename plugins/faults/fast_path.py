@@ -45,7 +45,7 @@ class FaultsFastPath:
 
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The earlier request that this one begins like, if no fault is about any of its topics."""
-        known: Unmeant | None = connection.notes.get(self)
+        known: Unmeant | None = connection.samples.get(self)
         if known is None or known.api != api or known.of is not connection.notes.get(self._key):
             return None  # the client was another one meanwhile, and its sessions were not checked by these faults
         if not known.of.holds() or not known.are_all(frame):
@@ -59,7 +59,7 @@ class FaultsFastPath:
         try:
             if not faults:
                 if ctx.api.request in TOPICS:  # for other APIs the beginning given to the link is enough
-                    ctx.connection.notes[self] = Unmeant(ctx.as_sample(), of, bytes(frame[HEAD:body]))
+                    ctx.connection.samples[self] = Unmeant(ctx.as_sample(), of, bytes(frame[HEAD:body]))
                 return Beginning(_end_of_acks(ctx, frame, body) if ctx.api is PRODUCE else body)
             return self._learn(ctx, of, faults, frame, body) if ctx.api.request in TOPICS else None
         except BAD_BYTES:
@@ -77,10 +77,10 @@ class FaultsFastPath:
             return None
         if not topics and begins.session is None:
             return None
-        known: Unmeant | None = ctx.connection.notes.get(self)
+        known: Unmeant | None = ctx.connection.samples.get(self)
         api = ctx.api.key << 16 | version
         if not isinstance(known, UnmeantTopics) or (known.of, known.api, known.begins) != (of, api, begins):
-            known = ctx.connection.notes[self] = UnmeantTopics(ctx.as_sample(), of, begins)
+            known = ctx.connection.samples[self] = UnmeantTopics(ctx.as_sample(), of, begins)
         known.know(topics)
         if begins.session is not None:
             end = HEAD + len(begins.start)

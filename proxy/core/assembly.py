@@ -14,7 +14,7 @@ from __future__ import annotations
 from proxy.core.admission import Admission
 from proxy.core.allowance import Allowance
 from proxy.core.clock import Clock
-from proxy.core.commands import Command, HalfClose
+from proxy.core.commands import Command
 from proxy.core.connection_events import ConnectionEvents
 from proxy.core.context import Connection
 from proxy.core.counted_exchanges import CountedExchanges
@@ -132,7 +132,7 @@ class AssembledLink:
             self.close(reason, reset=how is How.RESET)
         elif not self._is_half_closed:
             self._is_half_closed = True
-            self.outbox.say(HalfClose())
+            self.outbox.half_close()
 
     def _fall_silent(self, reason: str | None) -> None:
         """Answer nothing any more, and throw away what comes, until the client leaves."""
@@ -173,6 +173,7 @@ class AssembledLink:
             self._tasks.begins.clear()
             self.inflight.slots.clear()
             self.connection.notes.clear()
+            self.connection.samples.clear()
             self.requests.splitter.close()
             self.responses.splitter.close()
             del self.requests.stranger, self.requests.answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
+from itertools import chain, count
 from sys import getsizeof
 from typing import Any, NamedTuple, Protocol
 
@@ -98,6 +98,7 @@ class Connection:
     software_version: str | None = None
     broker_versions: Mapping[int, tuple[int, int]] = field(default_factory=dict)  # api key -> lowest, highest
     notes: dict[Any, Any] = field(default_factory=dict)  # for plugins: what they keep of this connection
+    samples: dict[Any, Any] = field(default_factory=dict)  # the same for fast paths, until filters change
     number: int = field(default_factory=_numbers.__next__)  # counts the connections of this process
     edition: object = field(init=False, repr=False)  # another object whenever an attribute was set
 
@@ -108,10 +109,10 @@ class Connection:
     @property
     def held(self) -> int:
         """Bytes that plugins keep for this connection, as far as they say so, and those of a long client id."""
-        client_id = self.client_id
+        size, client_id = held(self.notes) + held(self.samples), self.client_id
         if client_id is not None and len(client_id) > SHORT:
-            return held(self.notes) + COPIES * getsizeof(client_id)
-        return held(self.notes)
+            size += COPIES * getsizeof(client_id)
+        return size
 
     @property
     def whose(self) -> str:
@@ -119,8 +120,8 @@ class Connection:
         return self.principal or self.client[0]
 
     def let_go(self) -> None:
-        """Memory is short: have plugins forget what they can make again, by the `let_go()` of their notes."""
-        for note in self.notes.values():
+        """Memory is short: have plugins forget what they can make again, by the `let_go()` of what they keep."""
+        for note in chain(self.notes.values(), self.samples.values()):
             if hasattr(note, "let_go"):
                 note.let_go()
 

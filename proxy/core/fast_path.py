@@ -10,6 +10,7 @@ Rules:
 * Of a request that was read, the fast path may say how others begin that pass too (`Beginning`): those of the same API
   and version with the same first bytes, except for the correlation id. It is not even asked about these: they pass in
   0.3 us. If some bytes differ each time, the fast path looks only at the rest of the frame (`Beginning.rest`).
+* What a fast path keeps of a connection is in `connection.samples`. It is forgotten when other filters come into force.
 * A response handler's `needed` is asked when the response begins, with the request's context or its sample, and
   changes neither. A response that no handler needs passes unread. If the handler is `settled` for a fast path, it is
   not even asked about the answers to requests which that fast path let pass.
@@ -85,9 +86,9 @@ class FastPaths:
             if sample is None:
                 return None
             samples.append(sample)
-        known: tuple[list[Context], Context] | None = connection.notes.get(self)
+        known: tuple[list[Context], Context] | None = connection.samples.get(self)
         if known is None or not all(map(_is_same, known[0], samples)):
-            known = connection.notes[self] = samples, self._joined(samples)
+            known = connection.samples[self] = samples, self._joined(samples)
         return known[1]
 
     def _joined(self, samples: list[Context]) -> Context:

@@ -115,7 +115,7 @@ def test_of_many_names_not_all_are_known(rules: Making, monkeypatch: pytest.Monk
     monkeypatch.setattr("plugins.acl.topics_fast_path.MOST", 5)
     known = Known(rules("super_users: [User:alice]"), produce(9, "mine"), 9)
     assert known.passes(produce(9, *map(str, range(33))))
-    assert len(known.connection.notes[known.fast_path].known) <= 5
+    assert len(known.connection.samples[known.fast_path].known) <= 5
 
 
 def test_of_many_new_names_some_become_known_with_each_request(rules: Making) -> None:

@@ -61,6 +61,17 @@ def test_they_hold_until_the_faults_or_the_client_change(tmp_path: Path) -> None
     assert made.names(made.faults(), 9) == ["new"]
 
 
+def test_another_configuration_of_the_plugin_brings_its_own_faults(tmp_path: Path) -> None:
+    made = Made(tmp_path)
+    assert made.names(made.faults(), 9) == ["alice", "new"]
+    (tmp_path / "other").mkdir()
+    other = Made(tmp_path / "other")
+    made.in_force = other.in_force
+    other.file.write_text(TEXT.replace("name: new", "name: newer"))
+    other.worker.look()
+    assert made.names(made.faults(), 9) == ["alice", "newer"]
+
+
 def test_what_one_condition_keeps_from_being_meant_is_a_near_miss(tmp_path: Path) -> None:
     made = Made(tmp_path)
     made.names(made.faults(), 8)
