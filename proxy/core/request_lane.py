@@ -25,6 +25,7 @@ from proxy.core.parts import Parts
 from proxy.core.readers import AcksReader, Wanted
 from proxy.core.request_heads import RequestHeads
 from proxy.core.sent_as import SentAs
+from proxy.core.turn import UNANSWERED
 from proxy.core.verdict import Verdict
 from proxy.protocol.frame import HOLD, REQUEST_HEAD, Buffer, Head, Hold, Meet, Reader
 from proxy.protocol.problem import Fault, ProtocolError
@@ -70,7 +71,9 @@ class RequestLane(Lane):
         """This request goes to the broker, which answers it unless its acks are 0."""
         if acks != 0:
             self._slots.append((correlation_id, chain, ctx))
-        elif ctx is not None:
+            return
+        self.turn.count(UNANSWERED)
+        if ctx is not None:
             self._outcomes.end(ctx, By.NOBODY, "acks 0 has no answer")
 
     def _look_for_acks(self, chain: FilterChain, head: Head, ctx: Context | None, frame: memoryview) -> Reader | None:

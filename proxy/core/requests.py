@@ -21,7 +21,7 @@ from proxy.core.request_lane import RequestLane
 from proxy.core.request_topics import Topics
 from proxy.core.turn import ASKED, work_of
 from proxy.protocol.api import PRODUCE
-from proxy.protocol.frame import HOLD, SIZE, Buffer, Head, Reader, Stranger
+from proxy.protocol.frame import HOLD, SIZE, Buffer, Head, Hold, Reader, Stranger
 from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.slices import LARGE_REQUEST
 
@@ -59,6 +59,8 @@ class Requests(RequestLane):
             return None
         if chain.request is not None:
             return self._want(chain, head, data[pos : pos + size], size)
+        if chain.api is PRODUCE and not self.turn.allows(0):
+            return self._hold_for_turn(chain)
         if chain.observers:
             return self._watch(chain, head, data[pos : pos + size], size)
         return self._look_for_acks(chain, head, None, data[pos : pos + size])
@@ -105,14 +107,18 @@ class Requests(RequestLane):
         is_whole = len(frame) == size
         few = self._few(chain, frame) if is_whole else None
         if not self.turn.allows(work_of(size, few, ASKED)):
-            chain.requests -= 1  # it will be met again
-            return self.hold(State.TURN)
+            return self._hold_for_turn(chain)
         is_small = few is not None or (is_whole and size <= LARGE_REQUEST)
         if is_small and body is not None and topics is None and self._shows(chain, head, frame, size, body):
             return None
         ctx = self._begin(chain, head, size)
         self._met = chain, head, ctx, len(frame) < size
         return self
+
+    def _hold_for_turn(self, chain: FilterChain) -> Hold:
+        """The other connections have their turn before this request is met again."""
+        chain.requests -= 1
+        return self.hold(State.TURN)
 
     def _few(self, chain: FilterChain, frame: memoryview) -> int | None:
         """How many elements handlers will look at in this whole request, if they are few."""

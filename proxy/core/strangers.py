@@ -156,6 +156,7 @@ class _Refused:
                 raise ProtocolError("has no answer")
             strangers.answer(ctx, answer, ctx.version, By.PROXY, self._reason)
         except ProtocolError:
-            return strangers.give_up(ctx, self._reason)
-        strangers.requests.give_up(self._reason)  # once the answer has left
+            strangers.give_up(ctx, self._reason)
+        else:
+            strangers.requests.give_up(self._reason)  # once the answer has left
         return HOLD

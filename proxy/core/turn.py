@@ -1,7 +1,8 @@
 """Turns: a lane does not do much work before the other connections have their turn.
 
 Rules:
-* Only frames that a plugin wants count as work: a frame that passes costs next to nothing, and is not counted.
+* Only frames that a plugin wants count as work: a frame that passes costs next to nothing, and is not counted. But a
+  Produce request with acks 0 is: it has no answer, so that nothing else bounds how many of them are taken at a time.
 * Work is counted, not timed: a frame counts by its elements. Where these are not known it counts as if it were full of
   them: 500 bytes can be 120 elements, which take 4 ms.
 * The more lanes of a worker wait for their turn, the shorter is a turn, down to one frame. With turns of one length,
@@ -20,6 +21,7 @@ from proxy.core.waiting import WaitingTasks
 # Work is in units of 1 us.
 HANDLED = 40  # handlers look at a frame without elements
 ASKED = 30  # they judge an element of a request, and refuse it
+UNANSWERED = 4  # the acks of a request that passes are read, and it gets no answer
 ANSWERED = 5  # they look at an element of a response
 ENOUGH = 2_000
 LEAST = 4  # bytes of an element
@@ -72,6 +74,11 @@ class Turn:
         waiting.change(1)
         self._outbox.wake(self._tasks.token(self), 0)
         return False
+
+    def count(self, work: int) -> None:
+        """So much work was done, which need not be allowed. The frame behind it may have to wait."""
+        self._left -= work
+        self._waiting.work += work
 
     def go_on(self, value: object) -> None:
         """The others had their turn."""

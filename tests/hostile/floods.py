@@ -7,6 +7,7 @@ from random import Random
 
 from proxy.protocol.header import request_frame
 from proxy.protocol.messages.api_versions import ApiVersionsRequest
+from proxy.protocol.messages.produce import ProduceRequest
 from tests.hostile.client import Client, connect, patiently, settled
 from tests.hostile.ground import LIMITS, Ground
 from tests.hostile.logins import PASSWORDS, plain
@@ -166,6 +167,26 @@ def denied(ground: Ground, of: object) -> str:
             client.frame()
     assert b"secret" not in ground.stage.heard, "a request that is denied reached the broker"
     return f"{asked} refusals"
+
+
+@case("Produce without topics and without acknowledgement, from many", on=OPEN)
+def unanswered(ground: Ground) -> str:
+    """Nothing limits how many of these are in flight, since they have no answers."""
+    ground.stage.play = _drains
+    empty = request_frame(ProduceRequest(acks=0, timeout_ms=1, topic_data=[]), 0, 1, "")
+    many = [ground.client() for _ in range(5)]
+    said = empty * ground.times(100_000, 500_000)
+    with ThreadPoolExecutor(len(many)) as pool:
+        for sending in [pool.submit(client.send, said) for client in many]:
+            assert sending.result()
+    taken = settled(lambda: len(ground.stage.heard))
+    assert taken == len(many) * len(said), f"{taken} bytes came to the broker of {len(many) * len(said)}"
+    return f"{len(said) // len(empty)} requests of {len(empty)} bytes from each of {len(many)} clients"
+
+
+def _drains(peer: Peer) -> None:
+    while said := peer.sock.recv(1 << 20):
+        peer.stage.heard += said
 
 
 @case("each API in a pipeline of its own, and nobody reads the answers", on=RULED, peak=120)

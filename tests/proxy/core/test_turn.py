@@ -11,12 +11,12 @@ from proxy.core.filters import Filters
 from proxy.core.limits import Counters, Limits
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
-from proxy.core.turn import ENOUGH, HANDLED
+from proxy.core.turn import ENOUGH, HANDLED, UNANSWERED
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.slices import FEW, LARGE, LARGE_REQUEST
 from proxy.testing import ClientCloses, FromClient, Playbook, Time, connection, from_broker, from_client
-from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata
+from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata, produce
 from tests.proxy.core.lending import with_turns
 
 MANY = 3_000
@@ -175,6 +175,18 @@ def test_what_nobody_wants_is_no_work() -> None:
     done, turns = with_turns(link, from_client(link, bytearray(b"".join(map(heartbeat, range(900))))))
     assert turns == 0
     assert len(sent(done, ToBroker)) == 900 * len(heartbeat(0))
+
+
+def test_of_requests_that_pass_without_an_answer_only_so_many_are_taken_in_one_turn() -> None:
+    frames = b"".join(produce(number, acks=0) for number in range(5_000))
+    filters = Filters()
+    link = Link(connection(), filters)
+    first = from_client(link, bytearray(frames))
+    assert len(sent(first, ToBroker)) // len(produce(0, acks=0)) == ENOUGH // UNANSWERED
+    done, turns = with_turns(link, first)
+    assert turns == 5_000 * UNANSWERED // ENOUGH - 1
+    assert sent(done, ToBroker) == frames
+    assert filters.counts() == {("Produce", 9): 5_000}
 
 
 def test_a_request_is_counted_once_also_where_the_others_go_first() -> None:
