@@ -184,6 +184,20 @@ def unanswered(ground: Ground) -> str:
     return f"{len(said) // len(empty)} requests of {len(empty)} bytes from each of {len(many)} clients"
 
 
+@case("999 small requests of each of many, at the same moment", on=OPEN)
+@case("999 small requests of each of many, at the same moment", on=RULED)
+def at_once(ground: Ground) -> str:
+    """The frames pass, and each client has fewer in flight than the limit."""
+    ground.stage.play = _drains
+    many = [ground.client() for _ in range(ground.times(100, 300))]
+    said = b"".join(map(beat, range(999)))
+    for client in many:
+        client.send(said)
+    taken = settled(lambda: len(ground.stage.heard))
+    assert taken == len(many) * len(said), f"{taken} bytes came to the broker of {len(many) * len(said)}"
+    return f"{len(many)} clients, {len(said):,} bytes each"
+
+
 def _drains(peer: Peer) -> None:
     while said := peer.sock.recv(1 << 20):
         peer.stage.heard += said
