@@ -13,12 +13,11 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from rules.hosts import Host
-from rules.model import RESOURCES, AclRule
+from rules.model import OPTION, AclRule
 from rules.values import Pattern
 from rules.vocabulary import WILDCARD, Operation, Permission, ResourceType
 
 Resource = tuple[ResourceType, Pattern]
-OPTION = {kind: option for option, kind in RESOURCES.items()}
 
 
 class Binding(NamedTuple):

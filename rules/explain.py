@@ -15,13 +15,12 @@ from proxy.text.places import Place
 from rules import narrow, write
 from rules.conditions import Conditions
 from rules.draft import Draft
-from rules.model import RESOURCES, AclRule
+from rules.model import OPTION, AclRule
 from rules.question import AccessQuestion
 from rules.snapshot import Decision, Rule, Snapshot, Why
 from rules.values import Pattern
 from rules.vocabulary import EVERYBODY, Operation, PatternType
 
-OPTION = {kind: option for option, kind in RESOURCES.items()}
 NEAR = 3  # the number of rules that nearly fit and are shown
 
 

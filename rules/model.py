@@ -24,6 +24,7 @@ RESOURCES = {
     "delegation_tokens": ResourceType.DELEGATION_TOKEN,
     "users": ResourceType.USER,
 }
+OPTION = {kind: option for option, kind in RESOURCES.items()}
 
 
 class AclRule(Conditions):

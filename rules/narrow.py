@@ -11,11 +11,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from rules import write
-from rules.model import RESOURCES, AclRule
+from rules.model import OPTION, AclRule
 from rules.question import AccessQuestion
 from rules.vocabulary import EVERYBODY, answers
-
-OPTION = {kind: option for option, kind in RESOURCES.items()}
 
 
 class Less(NamedTuple):

@@ -19,6 +19,7 @@ from proxy.plugin import (
 from proxy.plugin.fetching import MOST_ASKED, portions
 from proxy.plugin.schema import LONGEST_TOPIC
 
+CREATION_CAN_BE_DECLINED = 4  # the first version of Metadata in which a client may decline the creation of topics
 BROKER = 4  # a type of config resources
 AUTO_CREATE = "auto.create.topics.enable"
 REMEMBERED = 60.0  # seconds for which the brokers' setting is cached
@@ -61,17 +62,17 @@ def misnamed(name: str) -> str | None:
     return None if reason is None else f"Topic name is invalid: {reason}"
 
 
-def missing(topics: Iterable[str], version: int) -> Any:
-    """Steps that return which of these topics do not exist. `version`: of the Metadata request, at least 4."""
+def missing(topics: Iterable[str], version: int = CREATION_CAN_BE_DECLINED) -> Any:
+    """Steps that return which of these topics do not exist. `version`: of the Metadata request."""
     topics = [*topics]
     described = yield from _described(topics, version)
     gone = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.INVALID_TOPIC_EXCEPTION)
     return {topic.name for topic in turns(described) if topic.error_code in gone}.union(topics[MOST_ASKED:])
 
 
-def partitions(topics: Iterable[str], version: int) -> Any:
+def partitions(topics: Iterable[str]) -> Any:
     """Steps that return the partitions of each of these topics; a missing topic has none."""
-    described = yield from _described(topics, version)
+    described = yield from _described(topics, CREATION_CAN_BE_DECLINED)
     return {topic.name: {one.partition_index for one in turns(topic.partitions)} for topic in turns(described)}
 
 

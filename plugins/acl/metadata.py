@@ -12,14 +12,13 @@ from typing import Any
 from plugins.acl.answers import ListFilter
 from plugins.acl.checked_request import ApiError, CheckedRequest
 from plugins.acl.checks import Check, ElementCheck
-from plugins.acl.cluster_topics import AutoCreation, missing
+from plugins.acl.cluster_topics import CREATION_CAN_BE_DECLINED, AutoCreation, missing
 from plugins.acl.errors import CLUSTER, TOPIC
 from proxy.plugin import ErrorCode, Reply, refuse, turns
 from proxy.plugin.schema import NO_UUID, arrays
 from rules import Operation
 
 HEEDS_IDS = 12  # the first version of Metadata in which topics may be asked for by id
-CREATION_CAN_BE_DECLINED = 4  # the first version of Metadata in which a client may decline the creation of topics
 NOT_MADE = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 

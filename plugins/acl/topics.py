@@ -20,7 +20,6 @@ from proxy.plugin.schema import NO_UUID, arrays
 from rules import Operation
 
 BY_ID = 6  # the first version of DeleteTopics in which topics may be named by id
-ASK_METADATA = 4  # a version of Metadata in which no topics need be created
 NOT_MADE = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 MISSING = ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
 BY_BOTH = ApiError(ErrorCode.INVALID_REQUEST, "You may not specify both topic name and topic id.", repeated=True)
@@ -123,7 +122,7 @@ class DeleteTopicsCheck(ElementCheck):
             if errors[index] == refused and name is not None and checked.authorizer.may(Operation.DESCRIBE, TOPIC, name)
         }
         if seen:
-            gone = yield from missing(sorted(set(seen.values())), ASK_METADATA)
+            gone = yield from missing(sorted(set(seen.values())))
             errors |= {index: MISSING for index, name in turns(seen.items()) if name in gone}
 
     def is_named(self, checked: CheckedRequest, refused: Any) -> bool:

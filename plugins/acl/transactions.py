@@ -19,7 +19,6 @@ from proxy.plugin.schema import arrays
 from rules import Operation
 
 BY_CLIENTS = 3  # the newest version of AddPartitionsToTxn that clients send; later ones are brokers'
-ASK_METADATA = 4
 
 
 class InitProducerIdCheck(Check):
@@ -64,7 +63,7 @@ class AddPartitionsToTxnCheck(Check):
         if not refused:
             return None
         others = sorted(set(named) - refused)
-        there = (yield from partitions(others, ASK_METADATA)) if others else {}
+        there = (yield from partitions(others)) if others else {}
         topics, errors = [], []
         for topic in turns(request.v3_and_below_topics):
             for error, some in _sorted(topic, None if topic.name in refused else there.get(topic.name, set())):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import IntEnum
 
-from proxy.protocol.emit.source import length_letter
+from proxy.protocol.emit.source import WIDTH, length_letter
 from proxy.protocol.plan import Fixed, Move, Nested, Plan, Varying
 
 
@@ -28,7 +28,6 @@ class Over(IntEnum):
 
 OPERANDS = 4
 COMPACT = 0  # the width of a compact length; other widths are in bytes
-WIDTH = {"h": 2, "i": 4}
 
 ProgramSteps = list[tuple[IntEnum, tuple[int, ...]]]
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from plugins.faults.effect import Effect, Target
+from plugins.faults.effects.expel import WITH_EPOCHS
 from plugins.faults.said_error import SaidError
 from proxy.plugin import (
     ADD_OFFSETS_TO_TXN,
     ADD_PARTITIONS_TO_TXN,
-    CONSUMER_GROUP_HEARTBEAT,
     DELETE_TOPICS,
     END_TXN,
     HEARTBEAT,
@@ -26,8 +26,6 @@ from proxy.plugin import (
     OFFSET_DELETE,
     PRODUCE,
     SHARE_ACKNOWLEDGE,
-    SHARE_GROUP_HEARTBEAT,
-    STREAMS_GROUP_HEARTBEAT,
     TXN_OFFSET_COMMIT,
     Decision,
     ErrorCode,
@@ -35,7 +33,6 @@ from proxy.plugin import (
 )
 from rules.trigger import Firing
 
-WITH_EPOCHS = frozenset({CONSUMER_GROUP_HEARTBEAT, SHARE_GROUP_HEARTBEAT, STREAMS_GROUP_HEARTBEAT})
 LOSING = WITH_EPOCHS | {
     *(PRODUCE, OFFSET_COMMIT, OFFSET_DELETE, DELETE_TOPICS, SHARE_ACKNOWLEDGE, HEARTBEAT, LEAVE_GROUP),
     *(ADD_OFFSETS_TO_TXN, ADD_PARTITIONS_TO_TXN, TXN_OFFSET_COMMIT, END_TXN),

@@ -21,13 +21,11 @@ from contextlib import contextmanager
 from itertools import chain, repeat
 
 from proxy.protocol.emit.shared import FEW
-from proxy.protocol.emit.source import Source, length_letter, letters, runs, width
+from proxy.protocol.emit.source import WIDTH, Source, length_letter, letters, runs, width
 from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying
 from proxy.protocol.slices import BYTES as BYTES_OF_A_SLICE
 from proxy.protocol.slices import ELEMENT, READ
 from proxy.protocol.wire import BYTES, RECORDS, UUID
-
-WIDTH = {"h": 2, "i": 4}
 
 
 def read_struct(src: Source, plan: Plan, target: str) -> None:

@@ -12,6 +12,8 @@ from proxy.protocol.emit.shared import ENVIRONMENT
 from proxy.protocol.plan import Fixed, Step, Varying
 from proxy.protocol.wire import BYTES, RECORDS
 
+WIDTH = {"h": 2, "i": 4}  # of numbers, in bytes, by their letters
+
 
 class Source:
     """Lines of Python under construction, and the objects that they name."""

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from proxy.protocol.emit.source import Source, length_letter
+from proxy.protocol.emit.source import WIDTH, Source, length_letter
 from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying
-
-WIDTH = {"h": 2, "i": 4}
 
 
 def walk_steps(src: Source, steps: Iterable[Step]) -> None:

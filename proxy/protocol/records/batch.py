@@ -40,7 +40,6 @@ COMPRESSION = 0b111
 LOG_APPEND_TIME = 1 << 3
 TRANSACTIONAL = 1 << 4
 CONTROL = 1 << 5
-DELETE_HORIZON = 1 << 6
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -93,11 +92,6 @@ class RecordBatch:
     def is_control(self) -> bool:
         """Are the records Kafka's own, such as the end of a transaction? Consumers never see them."""
         return bool(self.attributes & CONTROL)
-
-    @property
-    def has_delete_horizon(self) -> bool:
-        """Is `base_timestamp` the time from which tombstones and markers may be deleted (KIP-534)?"""
-        return bool(self.attributes & DELETE_HORIZON)
 
     @property
     def is_intact(self) -> bool:

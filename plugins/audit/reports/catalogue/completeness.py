@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from plugins.audit.reports.controls import hipaa, iso27001, pci, soc2
 from plugins.audit.reports.inputs import Inputs
+from plugins.audit.reports.pipeline.events import CHAIN
 from plugins.audit.reports.report import AuditReport, ReportColumn, Row, Scope, some
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 RUN = 1 << 16  # sequence numbers that are counted together; only runs with a missing one are read one by one
-CHAIN = ("instance", "worker")
 
 
 def rows(events: DataFrame, inputs: Inputs) -> DataFrame:

@@ -21,10 +21,9 @@ def test_log_append_time_is_the_time_of_every_record() -> None:
 
 
 def test_attributes_are_read_one_by_one() -> None:
-    batch = only(patched(write_batch([]), 21, ">h", 1 << 4 | 1 << 5 | 1 << 6 | 4))
+    batch = only(patched(write_batch([]), 21, ">h", 1 << 4 | 1 << 5 | 4))
     assert batch.is_transactional
     assert batch.is_control
-    assert batch.has_delete_horizon
     assert not batch.is_log_append_time
     assert batch.compression_type is CompressionType.ZSTD
 
