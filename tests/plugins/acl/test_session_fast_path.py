@@ -239,7 +239,7 @@ class InSession:
 
     @property
     def kept(self) -> FetchSamples:
-        (kept,) = (value for key, value in self.talk.connection.notes.items() if isinstance(key, SessionFastPath))
+        (kept,) = (value for key, value in self.talk.connection.samples.items() if isinstance(key, SessionFastPath))
         assert isinstance(kept, FetchSamples)
         return kept
 
@@ -312,7 +312,7 @@ def test_what_passes_unread_would_pass_read(rules: Making, request_: Request, ve
     knowing = Talk(own.acl)
     for _ in range(3):
         knowing.send(frame, request_.api, version)
-    (known,) = (key for key in knowing.connection.notes if isinstance(key, TopicsFastPath))
+    (known,) = (key for key in knowing.connection.samples if isinstance(key, TopicsFastPath))
     outcomes = set()
     for _ in range(150):
         changed = mutated(frame, dice)
