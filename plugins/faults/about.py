@@ -31,7 +31,7 @@ TELLING = frozenset(
 COORDINATED = {0: Meaning.GROUP_ID, 1: Meaning.TRANSACTIONAL_ID}  # by the key type of FindCoordinator
 RECORDS_LEVEL = "partition"  # records stand in partitions
 
-TopicName = Callable[[bytes], str | None]
+NameOf = Callable[[bytes], str | None]
 
 
 OPTIONS = {  # of rules, with the meanings of the fields that they are compared with
@@ -59,18 +59,18 @@ class Thing(NamedTuple):
     is_open: bool = False
 
 
-def of_request(request: Request, version: int, name_of: TopicName) -> Iterator[Thing]:
+def of_request(request: Request, version: int, name_of: NameOf) -> Iterator[Thing]:
     """All things that a request is about."""
     whole = Thing(subject(request, version, name_of))
     return _things(request.api.response, version, (request,), whole, name_of)
 
 
-def subject(request: Request, version: int, name_of: TopicName) -> Subject:
+def subject(request: Request, version: int, name_of: NameOf) -> Subject:
     """The properties of a request as a whole."""
     return _with(Subject(), request, version, name_of, request)
 
 
-def _things(cls: Any, version: int, chain: Chain, thing: Thing, name_of: TopicName) -> Iterator[Thing]:
+def _things(cls: Any, version: int, chain: Chain, thing: Thing, name_of: NameOf) -> Iterator[Thing]:
     """The things inside of `thing`, which is answered by a struct `cls` of the answer."""
     mirrors = _mirrors(cls, version)
     listed = [(field, array) for field in mirrors for path in field.mirrors for array in arrays(path, version, *chain)]
@@ -97,7 +97,7 @@ def _mirrors(cls: type[Any], version: int) -> tuple[Field, ...]:
     return tuple(field for field in fields if field.mirrors and field.present(version))
 
 
-def at_level(response: Struct, version: int, name: str, around: Subject, name_of: TopicName) -> Iterator[Any]:
+def at_level(response: Struct, version: int, name: str, around: Subject, name_of: NameOf) -> Iterator[Any]:
     """Each struct of an answer that carries errors at this level, with its subject.
 
     `around`: the properties of the request as a whole.
@@ -111,7 +111,7 @@ def at_level(response: Struct, version: int, name: str, around: Subject, name_of
                 yield from at_level(element, version, name, here, name_of)
 
 
-def _with(around: Subject, said: Any, version: int, name_of: TopicName, request: object) -> Subject:
+def _with(around: Subject, said: Any, version: int, name_of: NameOf, request: object) -> Subject:
     """The subject of a struct or an element inside of `around`. `request` has the type of coordinator keys."""
     turn()
     fields = [(said.field.meaning, said.value)] if isinstance(said, Element) else _values(said, version)

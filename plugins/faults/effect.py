@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar
 
-from plugins.faults.about import Thing, TopicName, at_level
+from plugins.faults.about import NameOf, Thing, at_level
 from proxy.plugin import APIS, PRODUCE, Api, Context, Decision, How, Options, Response, Steps
 from rules.match import Match, Subject
 from rules.trigger import Firing
@@ -51,7 +51,7 @@ class Target:
     message: Any
     match: Match
     subject: Subject  # the properties of the request as a whole
-    name_of: TopicName
+    name_of: NameOf
     holds: Callable[[], bool]  # whether the rule is still in force, and has not been released
     meant: tuple[Thing, ...] = ()  # the things of a request that match
     all_meant: bool = True  # whether all its things match

@@ -20,7 +20,7 @@ from proxy.core.outcome import By
 from proxy.core.readers import Wanted
 from proxy.core.sent_as import request_in
 from proxy.core.steps import HandlerError, failing_closed
-from proxy.core.verdict import AS_IT_CAME, Verdict, withheld
+from proxy.core.verdict import AS_IT_CAME, Verdict, VerdictSteps, withheld
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.codec import slice_decode
 from proxy.protocol.errors import ErrorCode
@@ -33,7 +33,6 @@ from proxy.protocol.schema import Response
 from proxy.protocol.slices import Sliced
 
 Judged = Decided | HandlerError | ProtocolError
-Steps = Generator[Step, Any, Verdict]
 
 
 class HandledRequests(Handling):
@@ -41,7 +40,7 @@ class HandledRequests(Handling):
 
     sender, kind = "client", "request"
 
-    def handle(self, wanted: Wanted) -> Steps:
+    def handle(self, wanted: Wanted) -> VerdictSteps:
         """Read a request, show it to its handlers, and write what is sent for it."""
         wanted.ctx.is_large = wanted.is_large
         judged = yield from self._judge(wanted)
@@ -89,7 +88,7 @@ class HandledRequests(Handling):
         wanted.ctx.decide(name_of(answering), type(decision).__name__)
         return Decided(decision)
 
-    def _carry_out(self, judged: Decided, wanted: Wanted) -> Steps:
+    def _carry_out(self, judged: Decided, wanted: Wanted) -> VerdictSteps:
         """Write what is sent. Raises HandlerError, and ProtocolError for a message that cannot be written."""
         decision, manners = judged
         verdict = AS_IT_CAME
@@ -108,7 +107,7 @@ class HandledRequests(Handling):
             return verdict._replace(pieces=list(verdict.pieces or ()) * verdict.copies)
         return verdict
 
-    def _forward(self, forward: Forward, wanted: Wanted) -> Steps:
+    def _forward(self, forward: Forward, wanted: Wanted) -> VerdictSteps:
         """A request goes on changed, or in another version."""
         chain, version = wanted.chain, forward.version
         assert chain.request is not None
@@ -122,7 +121,7 @@ class HandledRequests(Handling):
             pieces = yield from self._paced(wanted, request_in(version, forward.message, wanted, self._elements))
         return Verdict(pieces, ends=forward.end, version=version, copies=forward.copies)
 
-    def _answer(self, reply: Reply, manners: Sequence[Manner], wanted: Wanted) -> Steps:
+    def _answer(self, reply: Reply, manners: Sequence[Manner], wanted: Wanted) -> VerdictSteps:
         """A plugin answers."""
         by, why = By.PLUGIN, wanted.ctx.who("Reply")
         pieces: Sequence[Buffer] = ()
@@ -150,7 +149,7 @@ class HandledRequests(Handling):
             return [response_frame(reply.message, version, wanted.number)]
         return (yield from slice_response_frame(reply.message, version, wanted.number))
 
-    def _refuse(self, error: HandlerError, wanted: Wanted) -> Steps:
+    def _refuse(self, error: HandlerError, wanted: Wanted) -> VerdictSteps:
         """A handler raised: answer as a broker that failed, or end the conversation if no answer can say so."""
         why = self.failed(wanted.ctx, error)
         with suppress(ProtocolError):

@@ -20,13 +20,11 @@ from proxy.core.outcome import By
 from proxy.core.readers import Wanted
 from proxy.core.sent_as import answer_to_client, read_answer
 from proxy.core.steps import HandlerError
-from proxy.core.verdict import AS_IT_CAME, Verdict, withheld
+from proxy.core.verdict import AS_IT_CAME, Verdict, VerdictSteps, withheld
 from proxy.protocol.frame import Buffer
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.schema import Message
 from proxy.protocol.slices import Sliced
-
-Steps = Generator[Step, Any, Verdict]
 
 
 class HandledResponses(Handling):
@@ -37,7 +35,7 @@ class HandledResponses(Handling):
     def _most(self, limits: Limits) -> int:
         return limits.elements_of_response
 
-    def handle(self, wanted: Wanted) -> Steps:
+    def handle(self, wanted: Wanted) -> VerdictSteps:
         """Read a response, show it to its handlers, and write what is sent for it."""
         wanted.ctx.is_large = wanted.ctx.is_large or wanted.is_large
         try:
@@ -66,7 +64,7 @@ class HandledResponses(Handling):
         assert wanted.chain.response is not None
         return self._write(wanted.chain.response, wanted, message)
 
-    def _carry_out(self, decided: Decided, message: Message, wanted: Wanted) -> Steps:
+    def _carry_out(self, decided: Decided, message: Message, wanted: Wanted) -> VerdictSteps:
         """Write what is sent. Raises HandlerError, and ProtocolError for a message that cannot be written."""
         decision, manners = decided
         verdict, interest = AS_IT_CAME, wanted.chain.response

@@ -18,7 +18,7 @@ from proxy.protocol.codec import BAD_BYTES
 from proxy.protocol.fiber import turns
 from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.produce import ProduceRequest
-from proxy.protocol.rollcall import Strangers, nobody, rollcall
+from proxy.protocol.rollcall import FindStrangers, nobody, rollcall
 from proxy.protocol.schema import Message
 
 # The array of topics, and its field for the name of one.
@@ -48,7 +48,7 @@ class RequestTopics:
         self._topics: Topics = ()  # the same
 
     @cached_property
-    def _find(self) -> Strangers:
+    def _find(self) -> FindStrangers:
         return rollcall(self._cls, self._version, *self._names, ends_at=self._array)
 
     def of(self, request: Message) -> Topics:

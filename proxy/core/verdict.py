@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Generator, Sequence
+from typing import Any, NamedTuple
 
-from proxy.core.decisions import How
+from proxy.core.decisions import How, Step
 from proxy.core.leaving import Leaving
 from proxy.core.outcome import By
 from proxy.protocol.frame import Buffer
@@ -31,6 +31,7 @@ class Verdict(NamedTuple):
     copies: int = 1
 
 
+VerdictSteps = Generator[Step, Any, Verdict]
 AS_IT_CAME = Verdict()
 
 

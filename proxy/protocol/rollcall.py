@@ -43,7 +43,7 @@ class Known(Protocol):
     def __len__(self) -> int: ...
 
 
-Strangers = Callable[[Buffer, int, bytes, Any], list[bytes] | None]
+FindStrangers = Callable[[Buffer, int, bytes, Any], list[bytes] | None]
 
 
 def nobody() -> Known:
@@ -54,7 +54,7 @@ def nobody() -> Known:
 @cache
 def rollcall(
     cls: type[Message], version: int, *names: str, begins_at: str = "", ends_at: str = "", whole: bool = False
-) -> Strangers:
+) -> FindStrangers:
     """A function `(data, start, begins, known)` to the values that are not known.
 
     `begins` are the bytes that must stand at `start`, before the field `begins_at`; without `begins_at` they stand
@@ -71,10 +71,10 @@ def rollcall(
 
 def plain(
     cls: type[Message], version: int, *names: str, begins_at: str = "", ends_at: str = "", whole: bool = False
-) -> Strangers:
+) -> FindStrangers:
     """The same in Python; `known` is a set."""
     layout, title = _rest(cls, version, begins_at, ends_at)
-    strangers: Strangers = emit.caller(layout, frozenset(names), title, whole=whole)
+    strangers: FindStrangers = emit.caller(layout, frozenset(names), title, whole=whole)
     return strangers
 
 

@@ -10,7 +10,7 @@ import pytest
 from proxy.protocol import _rollcall
 from proxy.protocol.codec import BAD_BYTES, encode
 from proxy.protocol.plan import Many, Nested, Plan, plan
-from proxy.protocol.rollcall import Strangers, nobody, plain, rollcall
+from proxy.protocol.rollcall import FindStrangers, nobody, plain, rollcall
 from tests.proxy.protocol.generate import EVERY, make
 
 CHANGES = 12  # of each message
@@ -42,7 +42,7 @@ def changed(body: bytes, dice: random.Random) -> bytes:
     return bytes(made)
 
 
-def outcome(call: Strangers, body: bytes, known: object) -> list[bytes] | None:
+def outcome(call: FindStrangers, body: bytes, known: object) -> list[bytes] | None:
     try:
         return call(body, 0, b"", known)
     except BAD_BYTES:
